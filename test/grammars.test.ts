@@ -7,6 +7,7 @@ import type { JsonSchema } from "../docs/generate/json-schema.ts";
 import { openApiOf } from "../docs/generate/openapi.ts";
 import { definitionOf, JourneyInput, journeyExample } from "../functions/api/journeys/input.ts";
 import { ApiError } from "../shared/http/errors.ts";
+import { contentProblems } from "../shared/rules/channel-content.ts";
 import { isMap, validatePredicate } from "../shared/rules/predicates.ts";
 import { isProblem, parseRule } from "../shared/rules/segment-rules.ts";
 import { validateDevicePredicate } from "../shared/rules/versions.ts";
@@ -99,6 +100,7 @@ const judges: Record<string, Judge> = {
   DevicePredicate: (value) => !validateDevicePredicate(value),
   SegmentRule: isObject((value) => !isProblem(parseRule(value) as object)),
   JourneyTrigger: (trigger) => isTaken({ trigger }),
+  ContentByChannel: (content) => contentProblems(content).length === 0,
   EntryRules: isObject((entry_rules) => isTaken({ entry_rules })),
   JourneyGraph: (steps) => isTaken({ steps }),
 };

@@ -39,6 +39,26 @@ async function backendSending({ createClient, settle, process, console }: GuideD
   console.log(first.sent, first.unknown, first.unknown_ids); // 1 1 ["user-99"]
   console.log(again.id === first.id); // true
 
+  const parcel = await backend.notifications.createWithServerKey({
+    external_ids: ["user-17"],
+    category: "transactional",
+    content: {
+      title: "Your parcel arrives today",
+      body: "Between {{ data.from }} and {{ data.to }}.",
+      by_channel: {
+        sms: { body: "Your parcel arrives between {{ data.from }} and {{ data.to }}." },
+        push: {
+          url: "myapp://parcels/4711",
+          buttons: [{ id: "neighbor", title: "To a neighbor", url: "myapp://parcels/4711/neighbor" }],
+          collapse_key: "parcel-4711",
+          ttl_seconds: 14_400,
+        },
+      },
+    },
+    data: { from: "14:00", to: "16:00" },
+  });
+  console.log(parcel.sent); // 1
+
   await settle();
   const { status, counts } = await backend.notifications.getWithServerKey(first.id);
   console.log(status, counts.delivered); // "completed" 1
@@ -296,6 +316,27 @@ async function email({ createClient, settle, process, console }: GuideDeps) {
   console.log(counts.sent, skip_reasons); // 1 {"no_consent":1}
   await service.notifications.create(message);
   await settle();
+
+  const template = await service.templates.create({
+    name: "Spring",
+    content: {
+      title: "Spring is here",
+      body: "New in the shop: https://shop.example.com/spring",
+      by_channel: {
+        email: {
+          subject: "Spring is here, {{ subscriber.first_name | default: 'friend' }}",
+          preheader: "Twelve new things, until Sunday",
+          html: '<h1>Spring</h1><p><a href="https://shop.example.com/spring">See what is new</a></p>',
+        },
+      },
+    },
+  });
+  const send = await service.notifications.create({
+    subscriberIds: [ada.id],
+    channel_ids: [channel.id],
+    template_id: template.id,
+  });
+  console.log(send.sent); // 1
 }
 
 async function webhooks({ createClient, settle, process, console }: GuideDeps) {
@@ -452,14 +493,14 @@ async function movingFromPinpoint({ createClient, createBrowserClient, process, 
 
 export const runnableGuides: readonly RunnableGuide[] = [
   { name: "quickstart", run: quickstart, printed: ["1","\"Hello Ada\""] },
-  { name: "backend-sending", run: backendSending, printed: ["1 1 [\"user-99\"]","true","\"completed\" 1","422 \"VALIDATION_ERROR\" [\"title\"]"] },
+  { name: "backend-sending", run: backendSending, printed: ["1 1 [\"user-99\"]","true","1","\"completed\" 1","422 \"VALIDATION_ERROR\" [\"title\"]"] },
   { name: "segments", run: segments, printed: ["1 true","[\"ada\"]","true [true,true,true]","0","2"] },
   { name: "journeys", run: journeys, printed: ["[\"wait\"]","1 {\"wait:timeout\":1} {\"sent\":1}"] },
   { name: "topics", run: topics, printed: ["[\"deals opted_out\",\"news opted_in\"]","1 {\"topic_opt_out\":1}"] },
   { name: "imports", run: imports, printed: ["3 1","1 1","\"completed\" 3 1","2"] },
   { name: "in-app", run: inApp, printed: ["\"live\"","\"Spring, Ada\"","1 1 1"] },
   { name: "web-push", run: webPush, printed: ["\"active\" \"string\"","\"active\"","1"] },
-  { name: "email", run: email, printed: ["\"active\" true","1 {\"no_consent\":1}"] },
+  { name: "email", run: email, printed: ["\"active\" true","1 {\"no_consent\":1}","1"] },
   { name: "webhooks", run: webhooks, printed: ["\"400\"","[\"job_id\",\"status\",\"delivered\",\"failed\",\"total\"]","1 \"notification.terminal\""] },
   { name: "agents", run: agents, printed: ["\"service_mcp_\" [\"read\"]"] },
   { name: "configuration", run: configuration, printed: ["+ channels/App","+ segments/Paying","    1 would enter (ada), 0 would leave","+ templates/Welcome","+ journeys/Onboarding","0 unchanged, 1 in the workspace alone","+ channels/App","+ segments/Paying","+ templates/Welcome","+ journeys/Onboarding","4 changed, 0 blocked, 0 unchanged","0 changed, 0 blocked, 4 unchanged","~ segments/Paying  rule","    1 would enter (bob), 1 would leave (ada)","3 unchanged, 1 in the workspace alone"] },

@@ -2,6 +2,7 @@
 // shared/rules take; test/grammars.test.ts compares the two.
 import type { GrammarName } from "../../shared/http/grammar.ts";
 import { EXAMPLE_ID } from "./examples.ts";
+import { contents } from "./grammars/contents.ts";
 import { journeys } from "./grammars/journeys.ts";
 import { predicates } from "./grammars/predicates.ts";
 import { segmentRules } from "./grammars/segment-rules.ts";
@@ -97,6 +98,7 @@ export const grammars: Record<GrammarName, JsonSchema> & Record<string, JsonSche
   ...webhookSchemas,
   ...targets,
   ...expectations,
+  ...contents,
 } as Record<GrammarName, JsonSchema>;
 
 const openObject: JsonSchema = { type: "object", additionalProperties: {} };

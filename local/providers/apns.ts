@@ -74,7 +74,7 @@ export function apnsSink(deps: SinkDeps): Sink {
       const [status, reason] = answers[fault];
       return refuse(status, reason);
     }
-    const whose = { subscriber_id, job_id: headers["apns-collapse-id"] };
+    const whose = { subscriber_id, job_id: payload.notification_id };
     record(deps, { channel: "ios", to: token, ...whose, title: alert.title, body: alert.body, payload, headers });
     return { status: 200, headers: { "apns-id": id } };
   };

@@ -25,7 +25,6 @@ interface Message {
   token?: string;
   notification?: { title?: string; body?: string };
   data?: Record<string, unknown>;
-  android?: { collapse_key?: string };
 }
 
 const refuse = (status: number, word: string, message: string, detail?: object): SinkAnswer => ({
@@ -84,7 +83,7 @@ export function fcmSink(deps: SinkDeps): Sink {
       if (refused) return refuse(403, "PERMISSION_DENIED", refused.said);
       return invalid("message.token", "The registration token is not a valid FCM registration token");
     }
-    const { notification = {}, data = {}, android } = message;
+    const { notification = {}, data = {} } = message;
     const wrong = Object.entries(data).find(([name, value]) => typeof value !== "string" || RESERVED.test(name));
     if (wrong) return invalid(`message.data[${wrong[0]}]`, `Invalid value at 'message.data': ${wrong[0]}`);
     if (Buffer.byteLength(JSON.stringify([notification, data])) > MAX_PAYLOAD_BYTES)
@@ -92,7 +91,7 @@ export function fcmSink(deps: SinkDeps): Sink {
     const fault = faultOf(deps, "android", data.subscriber_id);
     if (fault === "timeout") return HANGS;
     if (fault) return answers[fault];
-    const whose = { subscriber_id: data.subscriber_id, job_id: android?.collapse_key };
+    const whose = { subscriber_id: data.subscriber_id, job_id: data.notification_id };
     const { title, body: text } = notification;
     const id = record(deps, {
       channel: "android",

@@ -241,6 +241,8 @@ export interface SendStep {
       title: string;
       /** The body, with the Liquid subset */
       body: string;
+      /** What some channels say instead of title and body */
+      by_channel?: ContentByChannel | undefined;
     } | undefined;
     /** Marketing needs consent and keeps to quiet hours and frequency caps */
     category?: "marketing" | "transactional" | undefined;
@@ -500,6 +502,96 @@ export interface EventExpectation {
 /** The operators on an attribute, or on a version of a device. */
 export type ClauseCondition = Operators | VersionOperators;
 
+/** What some channels say instead of title and body. What a channel leaves out falls back to those. */
+export interface ContentByChannel {
+  /** What an e-mail says */
+  email?: EmailContent | undefined;
+  /** What an SMS says */
+  sms?: SmsContent | undefined;
+  /** What a push to a phone says */
+  push?: PushContent | undefined;
+  /** What a push to a browser says */
+  web_push?: PushContent | undefined;
+  /** What a message of the inbox says */
+  in_app?: InAppContent | undefined;
+  /** The approved template that the chat app sends */
+  chat_app?: ChatAppContent | undefined;
+}
+
+/** What an e-mail says. */
+export interface EmailContent {
+  /** The subject, with the Liquid subset. Default: `title` of the message */
+  subject?: string | undefined;
+  /** What a mailbox shows after the subject */
+  preheader?: string | undefined;
+  /** The HTML. Default: made of `text`, else of `body` of the message */
+  html?: string | undefined;
+  /** The plain text. Default: made of `html`, else of `body` of the message */
+  text?: string | undefined;
+}
+
+/** What an SMS says. */
+export interface SmsContent {
+  /** The whole text. Default: title and body of the message as plain text */
+  body?: string | undefined;
+}
+
+/** What a push to a phone says. */
+export interface PushContent {
+  /** The title, with the Liquid subset. Default: `title` of the message */
+  title?: string | undefined;
+  /** The text, with the Liquid subset. Default: `body` of the message as plain text */
+  body?: string | undefined;
+  /** An http or https address, of an uploaded asset for example */
+  image_url?: string | undefined;
+  /** What a tap on the message opens */
+  url?: string | undefined;
+  /** At most two. A tap is reported as `action_tapped` */
+  buttons?: ({
+    /** How a report names it, once a message */
+    id: string;
+    /** The text of the button */
+    title: string;
+    /** What a tap opens: http, https or an address of the app */
+    url: string;
+  })[] | undefined;
+  /** The name of a sound in the app. Default: `default` */
+  sound?: string | undefined;
+  /** The number at the icon of the app; 0 removes it */
+  badge?: number | undefined;
+  /** A message replaces an earlier one of the same key on the device. Default: the id of the notification */
+  collapse_key?: string | undefined;
+  /** How long the push service keeps it for a device that is offline; 0: it is delivered now or never */
+  ttl_seconds?: number | undefined;
+}
+
+/** What a message of the inbox says. */
+export interface InAppContent {
+  /** The title, with the Liquid subset. Default: `title` of the message */
+  title?: string | undefined;
+  /** The text, with the Liquid subset. Default: `body` of the message */
+  body?: string | undefined;
+  /** An http or https address, of an uploaded asset for example */
+  image_url?: string | undefined;
+  /** The buttons, at most four */
+  actions?: ({
+    /** How a report names it, once a message */
+    id: string;
+    /** The text of the button */
+    title: string;
+    /** What a tap opens: http, https or an address of the app. An empty one dismisses the message */
+    url: string;
+  })[] | undefined;
+}
+
+/** The approved template that the chat app sends. */
+export interface ChatAppContent {
+  /** An approved template of the chat app */
+  template_id: string;
+  /** What fills its variables, in order, with the Liquid subset. Default: none */
+  parameters?: string[] | undefined;
+}
+
 export interface AccessToken {
   /** The token for `Authorization: Bearer`; it is valid for 15 minutes */
   access_token: string;
@@ -654,6 +746,8 @@ export interface Campaign {
     title: string;
     /** The text, with the Liquid subset */
     body: string;
+    /** What some channels say instead of title and body */
+    by_channel?: ContentByChannel | undefined;
   } | undefined;
   /** The template that says it, instead of `title` and `body` or `content` */
   template_id?: string | undefined;
@@ -677,6 +771,8 @@ export interface Campaign {
       title: string;
       /** The text, with the Liquid subset */
       body: string;
+      /** What some channels say instead of title and body */
+      by_channel?: ContentByChannel | undefined;
     } | undefined;
     /** The template that says it, instead of `title` and `body` or `content` */
     template_id?: string | undefined;
@@ -729,6 +825,8 @@ export interface CampaignsCampaign {
     title: string;
     /** The text, with the Liquid subset */
     body: string;
+    /** What some channels say instead of title and body */
+    by_channel?: ContentByChannel | undefined;
   } | undefined;
   /** The template that says it, instead of `title` and `body` or `content` */
   template_id?: string | undefined;
@@ -752,6 +850,8 @@ export interface CampaignsCampaign {
       title: string;
       /** The text, with the Liquid subset */
       body: string;
+      /** What some channels say instead of title and body */
+      by_channel?: ContentByChannel | undefined;
     } | undefined;
     /** The template that says it, instead of `title` and `body` or `content` */
     template_id?: string | undefined;
@@ -1401,6 +1501,15 @@ export interface Notification {
   title: string | null;
   /** The text, with the Liquid subset */
   body: string | null;
+  /** All that it says; only of a send with content by channel */
+  content?: {
+    /** The title, with the Liquid subset */
+    title: string;
+    /** The text, with the Liquid subset */
+    body: string;
+    /** What some channels say instead of title and body */
+    by_channel?: ContentByChannel | undefined;
+  } | undefined;
   /** Custom values for the app */
   data: Record<string, unknown> | null;
   /** The template that says it, instead of `title` and `body` or `content` */
@@ -1435,6 +1544,8 @@ export interface Notification {
     title: string;
     /** The text, with the Liquid subset */
     body: string;
+    /** What some channels say instead of title and body */
+    by_channel?: ContentByChannel | undefined;
   } | null;
   /** Where it comes from */
   source: {
@@ -2101,6 +2212,8 @@ export interface Template {
     title: string;
     /** The text, with the Liquid subset */
     body: string;
+    /** What some channels say instead of title and body */
+    by_channel?: ContentByChannel | undefined;
   };
   /** When it was created. RFC 3339. */
   created_at: string;
@@ -2618,6 +2731,15 @@ export interface NotificationsCreateBody {
   title?: string | undefined;
   /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
   body?: string | undefined;
+  /** Instead of `title` and `body`: both, and what some channels say instead */
+  content?: {
+    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    title: string;
+    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    body: string;
+    /** What some channels say instead of title and body */
+    by_channel?: ContentByChannel | undefined;
+  } | undefined;
   /** The template that says it, instead of `title` and `body` or `content` */
   template_id?: string | undefined;
   /** An approved chat-app template, which the chat app sends instead of title and body */
@@ -2648,6 +2770,8 @@ export interface NotificationsCreateBody {
     title: string;
     /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
     body: string;
+    /** What arm B says otherwise. A field that it leaves out is that of arm A */
+    by_channel?: ContentByChannel | undefined;
   } | undefined;
   /** The share of arm A in percent, 1 to 99. Default: 50 when there is an arm B */
   split_percentage?: number | undefined;
@@ -2693,6 +2817,15 @@ export interface NotificationsCreateWithServerKeyBody {
   title?: string | undefined;
   /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
   body?: string | undefined;
+  /** Instead of `title` and `body`: both, and what some channels say instead */
+  content?: {
+    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    title: string;
+    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    body: string;
+    /** What some channels say instead of title and body */
+    by_channel?: ContentByChannel | undefined;
+  } | undefined;
   /** The template that says it, instead of `title` and `body` or `content` */
   template_id?: string | undefined;
   /** An approved chat-app template, which the chat app sends instead of title and body */
@@ -2723,6 +2856,8 @@ export interface NotificationsCreateWithServerKeyBody {
     title: string;
     /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
     body: string;
+    /** What arm B says otherwise. A field that it leaves out is that of arm A */
+    by_channel?: ContentByChannel | undefined;
   } | undefined;
   /** The share of arm A in percent, 1 to 99. Default: 50 when there is an arm B */
   split_percentage?: number | undefined;
@@ -2766,6 +2901,15 @@ export interface RecipientsPreviewNotificationsBody {
   title?: string | undefined;
   /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
   body?: string | undefined;
+  /** Instead of `title` and `body`: both, and what some channels say instead */
+  content?: {
+    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    title: string;
+    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    body: string;
+    /** What some channels say instead of title and body */
+    by_channel?: ContentByChannel | undefined;
+  } | undefined;
   /** The template that says it, instead of `title` and `body` or `content` */
   template_id?: string | undefined;
   /** An approved chat-app template, which the chat app sends instead of title and body */
@@ -2796,6 +2940,8 @@ export interface RecipientsPreviewNotificationsBody {
     title: string;
     /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
     body: string;
+    /** What arm B says otherwise. A field that it leaves out is that of arm A */
+    by_channel?: ContentByChannel | undefined;
   } | undefined;
   /** The share of arm A in percent, 1 to 99. Default: 50 when there is an arm B */
   split_percentage?: number | undefined;
@@ -2849,6 +2995,8 @@ export interface TemplatesCreateBody {
     title: string;
     /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
     body: string;
+    /** What some channels say instead of title and body */
+    by_channel?: ContentByChannel | undefined;
   };
 }
 
@@ -2877,6 +3025,8 @@ export interface TemplatesUpdateBody {
     title?: string | undefined;
     /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
     body?: string | undefined;
+    /** What some channels say instead of title and body */
+    by_channel?: ContentByChannel | undefined;
   } | undefined;
 }
 
@@ -2997,6 +3147,8 @@ export interface CampaignsCreateBody {
     title: string;
     /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
     body: string;
+    /** What some channels say instead of title and body */
+    by_channel?: ContentByChannel | undefined;
   } | undefined;
   /** The template that says it, instead of `title` and `body` or `content` */
   template_id?: string | undefined;
@@ -3014,6 +3166,8 @@ export interface CampaignsCreateBody {
       title: string;
       /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
       body: string;
+      /** What some channels say instead of title and body */
+      by_channel?: ContentByChannel | undefined;
     } | undefined;
     /** The template that says it, instead of `title` and `body` or `content` */
     template_id?: string | undefined;
@@ -3073,6 +3227,8 @@ export interface CampaignsReplaceBody {
       title: string;
       /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
       body: string;
+      /** What some channels say instead of title and body */
+      by_channel?: ContentByChannel | undefined;
     } | undefined;
     /** The template that says it, instead of `title` and `body` or `content` */
     template_id?: string | undefined;

@@ -6,6 +6,7 @@ import * as v from "valibot";
 export type GrammarName =
   | "AttributePredicate"
   | "ClauseCondition"
+  | "ContentByChannel"
   | "DevicePredicate"
   | "EntryRules"
   | "Expectation"

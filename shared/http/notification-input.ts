@@ -4,6 +4,7 @@ import { validatePredicate } from "../rules/predicates.ts";
 import { validateData } from "../rules/render-data.ts";
 import { validateDevicePredicate } from "../rules/versions.ts";
 import { grammar } from "./grammar.ts";
+import { ByChannelInput, MessageContent } from "./message-content.ts";
 import { chatAppFields, MessageBody, MessageTitle } from "./message-text.ts";
 import { ExternalId, JsonObject, TimestampInput } from "./schemas.ts";
 import { ChannelIds, Percentage, Target } from "./send-input.ts";
@@ -13,6 +14,7 @@ export const MAX_GIVEN_IDS = 10_000;
 const MAX_KEY_CHARACTERS = 255;
 /** So that a job with all its texts is one item of the table, and so is each message of it. */
 const MAX_OBJECT_BYTES = 65_536;
+const MAX_CONTENT_BYTES = 262_144;
 
 type Verdict = { path: string; reason: string } | undefined;
 
@@ -79,6 +81,10 @@ export const NewNotification = v.pipe(
     target: v.optional(Target),
     title: v.optional(MessageTitle),
     body: v.optional(MessageBody),
+    content: v.pipe(
+      v.optional(MessageContent),
+      v.description("Instead of `title` and `body`: both, and what some channels say instead"),
+    ),
     template_id: v.optional(v.string("must be a string")),
     ...chatAppFields,
     data: v.optional(CustomData),
@@ -90,7 +96,16 @@ export const NewNotification = v.pipe(
     device_filters: v.optional(Filter(validateDevicePredicate, "DevicePredicate")),
     subscriber_filters: v.optional(Filter(validatePredicate, "AttributePredicate")),
     holdout_percentage: v.optional(Percentage(0), 0),
-    variant_b: v.optional(v.strictObject({ title: MessageTitle, body: MessageBody })),
+    variant_b: v.optional(
+      v.strictObject({
+        title: MessageTitle,
+        body: MessageBody,
+        by_channel: v.pipe(
+          v.optional(ByChannelInput),
+          v.description("What arm B says otherwise. A field that it leaves out is that of arm A"),
+        ),
+      }),
+    ),
     split_percentage: v.optional(Percentage(1)),
     name: v.optional(v.pipe(v.string("must be a string"), v.maxLength(200, "must have at most 200 characters"))),
     idempotency_key: v.optional(IdempotencyKey),
@@ -104,13 +119,19 @@ export const NewNotification = v.pipe(
     const audiences = [value.target, value.subscriberIds, value.external_ids];
     if (audiences.filter((one) => one !== undefined).length !== 1)
       blame("target", "exactly one of target, subscriberIds and external_ids is required");
+    const { content, variant_b } = value;
     if (value.template_id !== undefined) {
+      if (value.title !== undefined || value.body !== undefined || content !== undefined)
+        blame("template_id", "must not be combined with title, body or content");
+    } else if (content !== undefined) {
       if (value.title !== undefined || value.body !== undefined)
-        blame("template_id", "must not be combined with title or body");
+        blame("content", "must not be combined with title or body");
     } else if (value.title === undefined) blame("title", "title and body, or template_id, are required");
     else if (value.body === undefined) blame("body", "title and body, or template_id, are required");
-    if (value.split_percentage !== undefined && value.variant_b === undefined)
-      blame("split_percentage", "needs variant_b");
+    if (value.split_percentage !== undefined && variant_b === undefined) blame("split_percentage", "needs variant_b");
+    const parts = [content, variant_b, value.data, value.device_filters, value.subscriber_filters];
+    if (content?.by_channel && Buffer.byteLength(JSON.stringify(parts)) > MAX_CONTENT_BYTES)
+      blame("content", `must have at most ${MAX_CONTENT_BYTES} bytes as JSON, with variant_b, data and filters`);
   }),
 );
 

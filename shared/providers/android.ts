@@ -113,15 +113,25 @@ async function exchangeToken(
 }
 
 function messageOf(outgoing: Outgoing<Addresses["android"]>) {
-  const { address, job, title, body } = outgoing;
+  const { address, job, title, body, push = {} } = outgoing;
+  const { image_url, sound, badge, collapse_key = job, ttl_seconds } = push;
   const data: Record<string, string> = {};
   for (const [name, value] of Object.entries(mergedData(outgoing)))
     data[name] = typeof value === "string" ? value : JSON.stringify(value);
   return {
     token: address.token,
-    notification: { ...(title && { title }), body },
+    notification: { ...(title && { title }), body, ...(image_url !== undefined && { image: image_url }) },
     data,
-    android: { collapse_key: job, priority: "HIGH", notification: { tag: job } },
+    android: {
+      collapse_key,
+      priority: "HIGH",
+      ...(ttl_seconds !== undefined && { ttl: `${ttl_seconds}s` }),
+      notification: {
+        tag: collapse_key,
+        ...(sound !== undefined && { sound }),
+        ...(badge !== undefined && { notification_count: badge }),
+      },
+    },
   };
 }
 

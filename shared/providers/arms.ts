@@ -12,34 +12,39 @@ export type Event = RenderScope["event"];
 export interface ArmRenderer<T> {
   /** The profile of the recipient is not needed. */
   isStatic: boolean;
-  /** Undefined if it cannot be rendered for this recipient, now or later. `asHtml`: an HTML body stays one. */
-  render(arm: Arm, profile: LivingProfile | undefined, options?: { asHtml?: boolean }): T | undefined;
+  /** Undefined if it cannot be rendered for this recipient, now or later. */
+  render(arm: Arm, profile: LivingProfile | undefined): T | undefined;
 }
 
 /** The scope of a send that refers to nothing of the recipient. */
-const NOBODY: RenderScope = { subscriber: { id: "", attributes: {} }, data: {} };
+export const NOBODY: RenderScope = { subscriber: { id: "", attributes: {} }, data: {} };
+
+/** @returns undefined for what cannot be rendered. */
+export function attempted<T>(render: () => T): T | undefined {
+  try {
+    return render();
+  } catch (error) {
+    if (isRenderError(error)) return undefined;
+    throw error;
+  }
+}
 
 /** @param renderOnce renders one arm; its render errors give undefined. */
 export function armRenderer<T>(
   { job, event, isStatic }: { job: Pick<Job, "data">; event: Event; isStatic: boolean },
-  renderOnce: (arm: Arm, scope: RenderScope, asHtml: boolean) => T | undefined,
+  renderOnce: (arm: Arm, scope: RenderScope) => T | undefined,
 ): ArmRenderer<T> {
-  const cache = new Map<string, T | undefined>();
-  const attempt = (arm: Arm, scope: RenderScope, asHtml: boolean): T | undefined => {
-    try {
-      return renderOnce(arm, scope, asHtml);
-    } catch (error) {
-      if (isRenderError(error)) return undefined;
-      throw error;
-    }
-  };
+  const cache = new Map<Arm, T | undefined>();
   return {
     isStatic,
-    render: (arm, profile, { asHtml = false } = {}) => {
-      if (!isStatic) return profile && attempt(arm, scopeOf(profile, job, event), asHtml);
-      const kind = `${arm} ${asHtml}`;
-      if (!cache.has(kind)) cache.set(kind, attempt(arm, NOBODY, asHtml));
-      return cache.get(kind);
+    render: (arm, profile) => {
+      if (!isStatic) return profile && attempted(() => renderOnce(arm, scopeOf(profile, job, event)));
+      if (!cache.has(arm))
+        cache.set(
+          arm,
+          attempted(() => renderOnce(arm, NOBODY)),
+        );
+      return cache.get(arm);
     },
   };
 }
@@ -53,9 +58,9 @@ export function scopeOf(profile: LivingProfile, job: Pick<Job, "data">, event: E
 /** The properties of the event that the texts of a send refer to, if they do (D-LIQUID). */
 export async function eventFor(
   store: StoreReader,
-  { event_id, title, body, data }: Pick<Job, "event_id" | "title" | "body" | "data">,
+  { event_id, ...said }: Pick<Job, "event_id" | "title" | "body" | "data" | "by_channel">,
 ): Promise<Event> {
-  if (event_id === undefined || !refersToEvent({ title, body, data })) return undefined;
+  if (event_id === undefined || !refersToEvent(said)) return undefined;
   return (await findEvent(store, event_id))?.properties;
 }
 

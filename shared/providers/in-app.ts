@@ -5,7 +5,7 @@ import { compileData } from "../rules/render-data.ts";
 import { checkUrl } from "../rules/safe-url.ts";
 import { type ItemWrite, toJson } from "../store/item.ts";
 import { messageId, messageWrite, PROMPT_MS } from "../store/sends/inbox.ts";
-import { type MessageText, type NamedText, storedText } from "../store/sends/inbox-content.ts";
+import { type MessageText, type NamedText, saidInApp, storedText } from "../store/sends/inbox-content.ts";
 import { Message, type MessageContent } from "../store/sends/inbox-items.ts";
 import type { Job } from "../store/sends/jobs.ts";
 import { isPseudonym, type Recipient } from "../store/sends/recipients.ts";
@@ -79,19 +79,14 @@ async function findWritten(store: Store, job: string, at: number, ids: readonly 
 /** Renders the texts, URLs and custom data of a message, per arm. */
 function contentRenderer(job: Job, now: number, event: Event): ArmRenderer<MessageText> {
   const { in_app: look } = job;
-  const a = compile(job.title ?? "", job.body ?? "", look?.image_url);
-  const b = job.variant_b && compile(job.variant_b.title, job.variant_b.body, job.variant_b.image_url);
-  const actions = look?.actions?.map(
-    ({ id, title, url }): CompiledAction => ({ id, title: compileTemplate(title), url: compileTemplate(url) }),
-  );
+  const a = compile(saidInApp(job, "a"));
+  const b = job.variant_b && compile(saidInApp(job, "b"));
   const data = job.data ? compileData(job.data) : undefined;
-  const templates = [a, b].flatMap((arm) => (arm ? [arm.title, arm.body, arm.image] : []));
-  const isStatic = [...templates, ...(actions ?? []).flatMap(({ title, url }) => [title, url]), data].every(
-    (template) => template?.isStatic !== false,
-  );
+  const templates = [a, b].flatMap((arm) => (arm ? [arm.title, arm.body, arm.image, ...textsOf(arm.actions)] : []));
+  const isStatic = [...templates, data].every((template) => template?.isStatic !== false);
   return armRenderer({ job, event, isStatic }, (arm, scope) => {
     const fill = (template: CompiledTemplate) => template.render(scope, { now, escape: "none" }).text;
-    const { title, body, image } = (arm === "b" && b) || a;
+    const { title, body, image, actions } = (arm === "b" && b) || a;
     const image_url = image && fill(image);
     const content: MessageContent = {
       title: fill(title),
@@ -108,10 +103,13 @@ function contentRenderer(job: Job, now: number, event: Event): ArmRenderer<Messa
   });
 }
 
-const compile = (title: string, body: string, image: string | undefined) => ({
+const compile = ({ title, body, image_url, actions }: ReturnType<typeof saidInApp>) => ({
   title: compileTemplate(title),
   body: compileTemplate(body),
-  image: image === undefined ? undefined : compileTemplate(image),
+  image: image_url === undefined ? undefined : compileTemplate(image_url),
+  actions: actions?.map(
+    ({ id, title: label, url }): CompiledAction => ({ id, title: compileTemplate(label), url: compileTemplate(url) }),
+  ),
 });
 
 interface CompiledAction {
@@ -119,6 +117,8 @@ interface CompiledAction {
   title: CompiledTemplate;
   url: CompiledTemplate;
 }
+
+const textsOf = (actions: readonly CompiledAction[] = []) => actions.flatMap(({ title, url }) => [title, url]);
 
 /** A URL that `checkUrl` refuses. */
 const INVALID_URL = "about:blank";

@@ -2,6 +2,7 @@
 import { type Clock, MINUTE, SECOND, uuidOfText } from "../clock.ts";
 import type { Egress } from "../egress/egress.ts";
 import type { Exchange } from "../egress/exchange.ts";
+import { MAX_COLLAPSE_KEY } from "../rules/channel-content.ts";
 import {
   type Addresses,
   type Answered,
@@ -69,12 +70,27 @@ export function iosProvider({ egress, clock }: { egress: Egress; clock: Clock })
 
   return {
     send: async (credentials, message) => {
-      const { job, target, title, body, category = "marketing" } = message;
-      const aps = { alert: { ...(title && { title }), body }, sound: "default", "thread-id": category };
+      const { job, target, title, body, push = {}, category = "marketing" } = message;
+      const { image_url, buttons, sound = "default", badge, collapse_key, ttl_seconds } = push;
+      const aps = {
+        alert: { ...(title && { title }), body },
+        sound,
+        "thread-id": category,
+        ...(badge !== undefined && { badge }),
+        // The app's service extension loads the image. The app registers a category of this name, with its buttons.
+        ...((image_url !== undefined || buttons) && { "mutable-content": 1 }),
+        ...(buttons && { category: buttons.map(({ id }) => id).join(".") }),
+      };
       const payload = JSON.stringify({ ...mergedData(message), aps });
       if (Buffer.byteLength(payload) > MAX_PAYLOAD_BYTES) return rejected("payload_too_large");
       const id = uuidOfText(`${job}/${target}`);
-      const headers = { "apns-id": id, "apns-collapse-id": job, "apns-priority": "10" };
+      const expiresAt = ttl_seconds === 0 ? 0 : Math.floor(clock.now() / SECOND) + (ttl_seconds ?? 0);
+      const headers = {
+        "apns-id": id,
+        "apns-collapse-id": collapseId(collapse_key, job),
+        "apns-priority": "10",
+        ...(ttl_seconds !== undefined && { "apns-expiration": String(expiresAt) }),
+      };
       const exchange = await request(credentials, message.address, headers, payload);
       return pushOutcome(exchange, clock.now(), (answer) => readAnswer(answer, id));
     },
@@ -89,6 +105,15 @@ export function iosProvider({ egress, clock }: { egress: Egress; clock: Clock })
     },
   };
 }
+
+/** A key whose values made it too long is replaced by its hash, so that the same keys still collapse. */
+const collapseId = (key: string | undefined, job: string): string =>
+  key === undefined || (Buffer.byteLength(key) <= MAX_COLLAPSE_KEY && PRINTABLE.test(key))
+    ? (key ?? job)
+    : uuidOfText(key);
+
+/** A header has no other characters. */
+const PRINTABLE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
 function readAnswer({ status, headers, body }: Answered, id: string): PushAnswer {
   const reason = reasonOf(body);

@@ -32,9 +32,29 @@ const ENTITIES: Readonly<Record<string, string>> = {
 const MAX_ENTITY = 10;
 const LAST_CODE_POINT = 0x10ffff;
 
+export interface MailBodies {
+  text: string;
+  html: string;
+}
+
 /** The text and the HTML of a body. */
-export function mailBodies(body: string): { text: string; html: string } {
-  return isHtml(body) ? { text: textOfHtml(body), html: body } : { text: body, html: htmlOfText(body) };
+export const mailBodies = (body: string, isMarkup = isHtml(body)): MailBodies =>
+  isMarkup ? { text: textOfHtml(body), html: body } : { text: body, html: htmlOfText(body) };
+
+/** Keeps a mailbox from showing the beginning of the body after a short preheader. */
+const FILLER = "&#847;&zwnj;&nbsp;".repeat(60);
+
+/** After what the content of a document begins, in the order in which they are looked for. */
+const OPENINGS = [/<body(?:\s[^>]{0,2000})?>/i, /<\/head\s*>/i, /^\s*<!doctype[^>]{0,200}>/i];
+
+/** HTML that begins with a hidden text, which mailboxes show after the subject (CHC-4). */
+export function withPreheader(html: string, preheader: string): string {
+  if (preheader.trim() === "") return html;
+  const style = "display:none;max-height:0;overflow:hidden;mso-hide:all";
+  const hidden = `<div style="${style}">${escapeHtml(preheader.replaceAll(/\s+/g, " ").trim())}${FILLER}</div>`;
+  const opening = OPENINGS.map((pattern) => pattern.exec(html)).find(Boolean);
+  const at = opening ? opening.index + opening[0].length : 0;
+  return html.slice(0, at) + hidden + html.slice(at);
 }
 
 /** Empty lines separate paragraphs; other line ends become `<br>`. */

@@ -1,10 +1,7 @@
 // Adds to a mail: tracked links, an open pixel, and links to unsubscribe and to the preferences (D-EMAIL, TPC-4).
-import { decodeEntities, mailBodies, SILENT } from "./mail-body.ts";
+import { decodeEntities, type MailBodies, SILENT } from "./mail-body.ts";
 
-export interface MailParts {
-  text: string;
-  html: string;
-}
+export type MailParts = MailBodies;
 
 export interface MailUrls {
   /** Only of marketing mail. */
@@ -16,8 +13,7 @@ export interface MailUrls {
 }
 
 /** The parts of a mail. The links of the text part are not tracked. */
-export function mailParts(body: string, urls: MailUrls): MailParts {
-  const { text, html } = mailBodies(body);
+export function mailParts({ text, html }: MailBodies, urls: MailUrls): MailParts {
   const own = [
     { label: "Unsubscribe", url: urls.unsubscribe },
     { label: "Preferences", url: urls.preferences },

@@ -22,7 +22,7 @@ export function mailSource(
   now: number,
 ): { source: string } | { refused: string } {
   const { from_email, from_name, reply_to } = credentials;
-  const { address, title, body, job, subscriber, target, variant, unsubscribeUrl } = message;
+  const { tenant, address, title, body, job, subscriber, target, variant, unsubscribeUrl } = message;
   if (!isEmailAddress(address.email)) return { refused: "invalid_address" };
   if (unsubscribeUrl !== undefined && !UNSUBSCRIBE_URL.test(unsubscribeUrl))
     return { refused: "invalid_unsubscribe_url" };
@@ -39,7 +39,11 @@ export function mailSource(
     `X-Subscriber-Id: ${oneLine(subscriber)}`,
     ...(variant ? [`X-Variant-Id: ${variant}`] : []),
     ...(unsubscribeUrl
-      ? [`List-Unsubscribe: <${unsubscribeUrl}>`, "List-Unsubscribe-Post: List-Unsubscribe=One-Click"]
+      ? [
+          `List-Id: <marketing.${oneLine(tenant)}.${domain}>`,
+          `List-Unsubscribe: <${unsubscribeUrl}>`,
+          "List-Unsubscribe-Post: List-Unsubscribe=One-Click",
+        ]
       : []),
     "MIME-Version: 1.0",
     `Content-Type: multipart/alternative; boundary="=_${id}"`,

@@ -1,5 +1,6 @@
 // The interface of a message provider: a send with four outcomes, and an inexpensive verification of credentials.
 import type { Exchange } from "../egress/exchange.ts";
+import type { PushContent } from "../rules/channel-content.ts";
 import type { Credentials } from "./credentials.ts";
 
 /** The outcome of one message, as far as it is known (docs/decisions/0010). */
@@ -28,6 +29,8 @@ export interface Addresses {
 }
 export type ProvidedChannel = keyof Addresses;
 
+export type PushExtras = Omit<PushContent, "title" | "body">;
+
 /** One message to one address; its texts are final. */
 export interface Outgoing<A = Addresses[ProvidedChannel]> {
   tenant: string;
@@ -39,6 +42,8 @@ export interface Outgoing<A = Addresses[ProvidedChannel]> {
   title: string;
   body: string;
   data?: Readonly<Record<string, unknown>> | undefined;
+  /** What a push has beside its texts. */
+  push?: PushExtras | undefined;
   variant?: "a" | "b" | undefined;
   category?: "marketing" | "transactional" | undefined;
   /** The bodies of an e-mail where they differ from `body`: with tracking and an unsubscribe link. */

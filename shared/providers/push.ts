@@ -10,9 +10,15 @@ import {
   unanswered,
 } from "./provider.ts";
 
-/** D-PUSH: the notification's data, with the ids of the notification and the subscriber for the app. */
-export const mergedData = ({ data, job, subscriber, variant }: Outgoing): Record<string, unknown> => ({
+/**
+ * D-PUSH: the notification's data, with the ids of the notification and the subscriber for the app, and what it draws or
+ * opens itself (CHC-3): `image_url`, `url`, `buttons`.
+ */
+export const mergedData = ({ data, push = {}, job, subscriber, variant }: Outgoing): Record<string, unknown> => ({
   ...data,
+  ...(push.image_url !== undefined && { image_url: push.image_url }),
+  ...(push.url !== undefined && { url: push.url }),
+  ...(push.buttons && { buttons: push.buttons }),
   notification_id: job,
   subscriber_id: subscriber,
   ...(variant && { variant_id: variant }),

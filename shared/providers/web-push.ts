@@ -53,11 +53,21 @@ export function webPushProvider({
 
   return {
     send: async (credentials, message) => {
-      const { address, job, title, body } = message;
+      const { address, job, title, body, push = {} } = message;
+      const { image_url: image, buttons, badge, collapse_key: tag = job, ttl_seconds = TTL_SECONDS } = push;
       const { endpoint, keys } = address;
       const refusal = egress.refusal(endpoint, "web-push");
       if (refusal !== undefined) return rejected(`the endpoint ${refusal}`, true);
-      const plaintext = Buffer.from(JSON.stringify({ title, body, tag: job, data: mergedData(message) }));
+      // As `showNotification` takes it: a button is an action, and what it opens is in the data.
+      const payload = {
+        title,
+        body,
+        tag,
+        ...(image !== undefined && { image }),
+        ...(buttons && { actions: buttons.map(({ id: action, title: label }) => ({ action, title: label })) }),
+        data: { ...mergedData(message), ...(badge !== undefined && { badge }) },
+      };
+      const plaintext = Buffer.from(JSON.stringify(payload));
       if (plaintext.length > MAX_PLAINTEXT_BYTES) return rejected("payload_too_large");
       const sealed = sealedFor(plaintext, keys, ids);
       if (!sealed) return rejected("invalid_subscription_keys", true);
@@ -65,9 +75,9 @@ export function webPushProvider({
         authorization: authorization(endpoint, credentials),
         "content-encoding": "aes128gcm",
         "content-type": "application/octet-stream",
-        ttl: String(TTL_SECONDS),
+        ttl: String(ttl_seconds),
         urgency: "normal",
-        topic: topicOf(job),
+        topic: topicOf(tag),
       };
       const exchange = await egress.request({ purpose: "web-push", url: endpoint, headers, body: sealed });
       return pushOutcome(exchange, clock.now(), readAnswer);

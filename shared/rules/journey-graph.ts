@@ -1,4 +1,5 @@
 // The definition of a journey: its trigger, entry rules, graph of steps and exit conditions (JNY-2, JND-1 to JND-8).
+import { type ByChannel, contentProblems } from "./channel-content.ts";
 import { hasAtMost } from "./characters.ts";
 import { parseDuration } from "./durations.ts";
 import { isMap, type Predicate, validatePredicate } from "./predicates.ts";
@@ -29,7 +30,7 @@ interface Configs {
   send: {
     channel_ids: string[];
     template_id?: string;
-    content?: { title: string; body: string };
+    content?: { title: string; body: string; by_channel?: ByChannel };
     /** Default: `marketing`. */
     category?: "marketing" | "transactional";
     topic?: string;
@@ -182,7 +183,16 @@ function checkField(key: string, value: unknown, path: string, blame: Blame): un
     else if (value.length === 0) blame("missing", path, "must name at least one channel");
   } else if (!isMap(value) || typeof value.title !== "string" || typeof value.body !== "string")
     blame("malformed", path, "must be an object with title and body");
-  else if (Object.keys(value).length > 2) blame("malformed", path, "must have a title and a body only");
+  else checkContent(value, path, blame);
+}
+
+function checkContent(value: Record<string, unknown>, path: string, blame: Blame): undefined {
+  for (const field of Object.keys(value))
+    if (!["title", "body", "by_channel"].includes(field))
+      blame("malformed", `${path}.${field}`, "is not a known field");
+  if (value.by_channel === undefined) return;
+  for (const problem of contentProblems(value.by_channel))
+    blame("malformed", [path, "by_channel", ...problem.path].join("."), problem.reason);
 }
 
 /** Records what is wrong with a rule in the grammar of segments. */

@@ -129,7 +129,7 @@ describe("links", () => {
       open: "https://x.example/o/t",
       click: () => "https://x.example/c/t",
     };
-    const { html, text } = mailParts("<html><body><p>Hi</p></BODY></html>", urls);
+    const { html, text } = mailParts({ html: "<html><body><p>Hi</p></BODY></html>", text: "Hi" }, urls);
     expect(html).toMatch(/<\/p><p data-part="unsubscribe".*<img data-part="open".*><\/BODY><\/html>$/);
     expect(withoutAdditions({ html, text })).toEqual({ html: "<html><body><p>Hi</p></BODY></html>", text: "Hi" });
   });

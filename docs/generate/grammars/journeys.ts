@@ -23,6 +23,10 @@ const content: JsonSchema = {
   properties: {
     title: { type: "string", description: "The title, with the Liquid subset" },
     body: { type: "string", description: "The body, with the Liquid subset" },
+    by_channel: {
+      ...ref("ContentByChannel"),
+      description: "What some channels say instead of title and body",
+    },
   },
   required: ["title", "body"],
   additionalProperties: false,

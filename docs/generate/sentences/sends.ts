@@ -14,6 +14,7 @@ export const sendSentences: Record<string, string> = {
   body: "The text, with the Liquid subset",
   bucket: "The subscriber's place from 0 to 9999, which decides",
   by_channel: "The numbers of each channel type",
+  "content.by_channel": "What some channels say instead of title and body",
   by_class: "Recipients by the class of channels that reaches them",
   by_message: "The numbers of each message; empty for a campaign of one message",
   by_variant: "The numbers of each arm; only of experiences with two arms",

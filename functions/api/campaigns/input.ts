@@ -1,7 +1,8 @@
 // The input of a campaign (CMP-12, CMP-16), and how it becomes the messages that are stored.
 import * as v from "valibot";
 import { invalid } from "../../../shared/http/errors.ts";
-import { chatAppFields, MessageBody, MessageTitle } from "../../../shared/http/message-text.ts";
+import { MessageContent } from "../../../shared/http/message-content.ts";
+import { chatAppFields } from "../../../shared/http/message-text.ts";
 import { TimestampInput } from "../../../shared/http/schemas.ts";
 import { ChannelIds, Percentage, Target } from "../../../shared/http/send-input.ts";
 import { TopicOfSend } from "../../../shared/http/topic-key.ts";
@@ -20,11 +21,10 @@ const MAX_NAME_CHARACTERS = 200;
 export const MAX_MESSAGES = 50;
 const MAX_BYTES = 262_144;
 
-const Content = v.strictObject({ title: MessageTitle, body: MessageBody });
 const TemplateId = v.string("must be a string");
 
 const Message = v.strictObject({
-  content: v.optional(Content),
+  content: v.optional(MessageContent),
   template_id: v.optional(TemplateId),
   ...chatAppFields,
   channel_ids: ChannelIds,
@@ -59,7 +59,7 @@ const settings = {
 export const NewCampaign = v.pipe(
   v.strictObject({
     ...settings,
-    content: v.optional(Content),
+    content: v.optional(MessageContent),
     template_id: v.optional(TemplateId),
     ...chatAppFields,
     channel_ids: v.optional(ChannelIds),

@@ -3,6 +3,7 @@
 import * as v from "valibot";
 import { invalid } from "../../../shared/http/errors.ts";
 import { grammar } from "../../../shared/http/grammar.ts";
+import { byChannelProblems } from "../../../shared/http/message-content.ts";
 import { Id, JsonObject } from "../../../shared/http/schemas.ts";
 import type { PlanName } from "../../../shared/plans.ts";
 import type { StoreReader } from "../../../shared/resources.ts";
@@ -107,11 +108,14 @@ export async function requireRunnable(store: StoreReader, plan: PlanName, defini
     await requireChannels(store, plan, channel_ids, `${path}.channel_ids`);
     await requireTopic(store, topic, `${path}.topic`);
     if (template_id !== undefined) await requireTemplate(store, template_id);
-    else
+    else {
       for (const field of ["title", "body"] as const) {
         const problem = content?.[field] ? validateTemplate(content[field]) : "must not be empty";
         if (problem) throw invalid({ [`${path}.content.${field}`]: problem });
       }
+      const [wrong] = byChannelProblems(content?.by_channel ?? {});
+      if (wrong) throw invalid({ [[path, "content.by_channel", ...wrong.path].join(".")]: wrong.reason });
+    }
   }
   return steps;
 }

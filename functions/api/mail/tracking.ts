@@ -4,7 +4,6 @@ import { notFound } from "../../../shared/http/errors.ts";
 import type { MailLinkOpener } from "../../../shared/mail-links.ts";
 import { type Clicking, markOfTarget, type Opening } from "../../../shared/mail-tokens.ts";
 import { eventFor } from "../../../shared/providers/arms.ts";
-import { mailBodies } from "../../../shared/providers/mail-body.ts";
 import { htmlLinks } from "../../../shared/providers/mail-parts.ts";
 import { rendererOf } from "../../../shared/providers/texts.ts";
 import type { Store } from "../../../shared/resources.ts";
@@ -56,8 +55,8 @@ async function findSent(store: Store, { job: id, subscriber }: Opening | Clickin
 
 /** The targets of all links of the message, as it would be rendered today. */
 async function targetsOf(store: Store, job: Job, profile: LivingProfile, { arm, sentAt }: Clicking): Promise<string[]> {
-  const texts = rendererOf(job, sentAt * SECOND, await eventFor(store, job)).render(arm, profile, { asHtml: true });
-  return texts ? htmlLinks(mailBodies(texts.body).html).targets : [];
+  const texts = rendererOf(job, sentAt * SECOND, await eventFor(store, job)).render(arm, profile, "email");
+  return texts?.bodies ? htmlLinks(texts.bodies.html).targets : [];
 }
 
 /** The time is cut to the second, so that repeated requests cost at most one report a second. */

@@ -8,6 +8,7 @@ import { grammar } from "../../../shared/http/grammar.ts";
 import { IdempotencyKey, NewNotification } from "../../../shared/http/notification-input.ts";
 import { personal } from "../../../shared/http/personal.ts";
 import { Timestamp } from "../../../shared/http/schemas.ts";
+import { ShownContent } from "../../../shared/http/shown-content.ts";
 import { type Store, type StoreReader, secrets, storeWrite, timers } from "../../../shared/resources.ts";
 import { isTerminal } from "../../../shared/rules/job-states.ts";
 import { chatAppInputOf } from "../../../shared/store/channels/chat-app-content.ts";
@@ -48,6 +49,9 @@ export const Notification = v.object({
   // The text of a send may be written for one subscriber.
   title: personal(title),
   body: personal(body),
+  content: personal(
+    v.pipe(v.optional(ShownContent), v.description("All that it says; only of a send with content by channel")),
+  ),
   data: personal(v.nullable(JsonRecord)),
   template_id,
   chat_app_template_id: v.optional(v.string()),
@@ -62,7 +66,7 @@ export const Notification = v.object({
   holdout_percentage,
   split_percentage,
   topic: v.pipe(v.optional(v.string()), v.description("The key of its topic, where it names one")),
-  variant_b: personal(v.nullable(v.object({ title: v.string(), body: v.string() }))),
+  variant_b: personal(v.nullable(ShownContent)),
   source: v.object({ type: v.string(), id: v.nullable(v.string()) }),
   sent,
   ...tallyFields,
@@ -100,6 +104,7 @@ export const shown = async (store: StoreReader, job: Job): Promise<v.InferInput<
     ...job,
     ...chatAppInputOf(job.chat_app),
     topic: job.topic?.key,
+    content: job.by_channel && { title: job.title ?? "", body: job.body ?? "", by_channel: job.by_channel },
     counts,
     skip_reasons,
     fail_reasons,

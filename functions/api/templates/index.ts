@@ -1,7 +1,7 @@
 // Notification templates: reusable titles and bodies, unique by name in their workspace.
 import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { MessageBody, MessageTitle } from "../../../shared/http/message-text.ts";
+import { MessageContent } from "../../../shared/http/message-content.ts";
 import { pageFields } from "../../../shared/http/paging.ts";
 import { Force } from "../../../shared/http/schemas.ts";
 import { storeWrite, timers } from "../../../shared/resources.ts";
@@ -24,18 +24,15 @@ const Name = v.pipe(
   v.maxLength(MAX_NAME_CHARACTERS, `must have at most ${MAX_NAME_CHARACTERS} characters`),
 );
 
-/** What may be given for the content; what is stored and returned is declared with the row. */
-const content = { title: MessageTitle, body: MessageBody };
-
-const NewTemplate = v.strictObject({ name: Name, content: v.strictObject(content) });
+const NewTemplate = v.strictObject({ name: Name, content: MessageContent });
 
 const TemplateChange = v.pipe(
   v.strictObject({
     name: v.optional(Name),
-    content: v.optional(v.partial(v.strictObject(content))),
+    content: v.optional(v.partial(MessageContent)),
   }),
   v.check(
-    ({ name, content = {} }) => [name, ...Object.values(content)].some((field) => field !== undefined),
+    ({ name, content = {} }) => name !== undefined || Object.keys(content).length > 0,
     "name or a field of content is required",
   ),
 );

@@ -1,9 +1,10 @@
 // What the chat app sends in place of texts: an approved template, filled for each recipient (AMB-90, D-WAT).
 
-import { scopeOf } from "../../../shared/providers/arms.ts";
+import { type Arm, scopeOf } from "../../../shared/providers/arms.ts";
 import type { Outgoing } from "../../../shared/providers/provider.ts";
 import { providerName } from "../../../shared/rules/chat-app-template-states.ts";
 import { compileTemplate, isRenderError } from "../../../shared/rules/render.ts";
+import { chatAppOf } from "../../../shared/store/channels/chat-app-content.ts";
 import { ChatAppTemplateItem } from "../../../shared/store/channels/items.ts";
 import type { Job } from "../../../shared/store/sends/jobs.ts";
 import type { LivingProfile } from "../../../shared/store/subscribers/subscribers.ts";
@@ -18,11 +19,13 @@ export type TemplateRenderer = (profile: LivingProfile) => FilledTemplate | unde
 export async function templateRenderer(
   store: WorkerContext["store"],
   job: Job,
+  arm: Arm,
   now: number,
 ): Promise<TemplateRenderer | undefined> {
   const channel = job.deliverySettings?.via.find(({ type }) => type === "chat_app");
-  if (!channel || !job.chat_app) return undefined;
-  const { template_id, parameters } = job.chat_app;
+  const content = chatAppOf(job, arm);
+  if (!channel || !content) return undefined;
+  const { template_id, parameters } = content;
   const template = await store.get(ChatAppTemplateItem, { channel: channel.id, id: template_id });
   if (template?.status !== "approved") return undefined;
   const name = providerName(template.name);

@@ -2,6 +2,7 @@
 import { SECOND } from "../../../shared/clock.ts";
 import { type MailLinks, PREFERENCES } from "../../../shared/mail-links.ts";
 import { markOfTarget } from "../../../shared/mail-tokens.ts";
+import type { MailBodies } from "../../../shared/providers/mail-body.ts";
 import { type MailParts, mailParts } from "../../../shared/providers/mail-parts.ts";
 import type { Job } from "../../../shared/store/sends/jobs.ts";
 
@@ -16,14 +17,14 @@ export function mailFor(
   urlOf: MailLinks,
   { id, category, topic }: Pick<Job, "id" | "category" | "topic">,
   { tenant, subscriber, arm }: Recipient,
-  body: string,
+  bodies: MailBodies,
   now: number,
 ): { parts: MailParts; unsubscribeUrl?: string } {
   const whose = { tenant, subscriber };
   const sent = { ...whose, job: id, arm, sentAt: Math.floor(now / SECOND) };
   const token = { kind: "unsubscribe", ...whose, channel: "email", scope: "marketing" } as const;
   const unsubscribe = category === "marketing" ? urlOf(token) : undefined;
-  const parts = mailParts(body, {
+  const parts = mailParts(bodies, {
     unsubscribe,
     preferences: topic && urlOf(token, PREFERENCES),
     open: urlOf({ kind: "open", ...sent }),

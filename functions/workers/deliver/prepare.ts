@@ -1,12 +1,13 @@
 // Prepares the messages of a group: addresses read, consent checked again, texts rendered, credentials opened.
 
-import { eventFor } from "../../../shared/providers/arms.ts";
+import { type Arm, eventFor } from "../../../shared/providers/arms.ts";
 import type { ProvidedChannel, Provider, Providers } from "../../../shared/providers/provider.ts";
 import { rejected } from "../../../shared/providers/provider.ts";
 import { type Renderer, rendererOf } from "../../../shared/providers/texts.ts";
 import type { SendOutcome, Unit } from "../../../shared/rules/progress.ts";
 import { isReachableDevice, type ReachChannel, reachOf } from "../../../shared/rules/reach.ts";
 import { isInTopic } from "../../../shared/rules/topics.ts";
+import { chatAppOf } from "../../../shared/store/channels/chat-app-content.ts";
 import { fromJson } from "../../../shared/store/item.ts";
 import type { Job } from "../../../shared/store/sends/jobs.ts";
 import { isPseudonym } from "../../../shared/store/sends/recipients.ts";
@@ -46,7 +47,7 @@ interface Sources extends Delivering {
   rows: RecipientRows;
   texts: Renderer;
   /** Of the chat app, in place of texts; undefined where the template is not approved. */
-  template(): Promise<TemplateRenderer | undefined>;
+  template(arm: Arm): Promise<TemplateRenderer | undefined>;
 }
 
 export function createMessageBuilder(context: WorkerContext, delivering: Delivering) {
@@ -54,9 +55,10 @@ export function createMessageBuilder(context: WorkerContext, delivering: Deliver
   const { job, chunk, at } = delivering;
   const rows = createRecipientRows(store, chunk);
   let texts: Renderer | undefined;
-  let renderer: Promise<TemplateRenderer | undefined> | undefined;
-  const template = () => {
-    renderer ??= templateRenderer(store, job, at);
+  const renderers = new Map<Arm, Promise<TemplateRenderer | undefined>>();
+  const template = (arm: Arm) => {
+    const renderer = renderers.get(arm) ?? templateRenderer(store, job, arm, at);
+    renderers.set(arm, renderer);
     return renderer;
   };
 
@@ -143,10 +145,11 @@ async function messageTo(
     const reached = reachOf(contactOf(profile, []), { channels: [channel], category: job.category, emailConsent });
     if ("reason" in reached) return rejected(reached.reason);
   }
-  const words = texts.render(arm, profile, { asHtml: channel === "email" });
+  const words = texts.render(arm, profile, channel);
   if (!words) return rejected("template_error");
+  const { unknown: _, bodies, ...said } = words;
   const filled =
-    channel === "chat_app" && job.chat_app && profile ? filledTemplate(await template(), profile) : undefined;
+    channel === "chat_app" && chatAppOf(job, arm) && profile ? filledTemplate(await template(arm), profile) : undefined;
   if (filled && "status" in filled) return filled;
   const credentials = await credentialsFor(context, job, channel);
   if (!credentials) return rejected("no_credentials");
@@ -158,10 +161,10 @@ async function messageTo(
     at,
     address: addressOf(channel, profile, device),
     category: job.category,
-    ...words,
+    ...said,
     ...filled,
     ...(arm && { variant: arm }),
-    ...(channel === "email" && mailFor(await mailLinks(), job, { ...recipient, arm }, words.body, clock.now())),
+    ...(bodies && mailFor(await mailLinks(), job, { ...recipient, arm }, bodies, clock.now())),
   };
   return { send: () => providerOf(providers, channel).send(credentials, message) };
 }

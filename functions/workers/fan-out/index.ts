@@ -1,7 +1,7 @@
 // Drives jobs: fires the ones that are due, dispatches the queued ones, plans their ranges, watches the ones in progress.
 import { HOUR, MINUTE, SECOND, timestamp } from "../../../shared/clock.ts";
 import { absent } from "../../../shared/store/conditions.ts";
-import { changeItem, toJson } from "../../../shared/store/item.ts";
+import { changeItem, type RowOf, toJson } from "../../../shared/store/item.ts";
 import { countTarget, targetExists } from "../../../shared/store/lists/targets.ts";
 import { oldRow, onTransactionCanceled } from "../../../shared/store/refusals.ts";
 import { planRange } from "../../../shared/store/sends/audiences.ts";
@@ -26,7 +26,7 @@ import { PLANNED_RANGE, rangesOf } from "../../../shared/store/sends/range-names
 import { closeRange, getRange, isComplete } from "../../../shared/store/sends/ranges.ts";
 import { singleMessage } from "../../../shared/store/sends/single.ts";
 import { resumeTimer, standingOf } from "../../../shared/store/sends/standing.ts";
-import { TemplateItem } from "../../../shared/store/sends/template-items.ts";
+import { contentOfTemplate, TemplateItem } from "../../../shared/store/sends/template-items.ts";
 import { Usage } from "../../../shared/store/workspaces/items.ts";
 import { reservation, usageRefusal, warnOfUsage } from "../../../shared/store/workspaces/usage.ts";
 import { queueWorker } from "../../../shared/worker.ts";
@@ -133,9 +133,10 @@ async function dispatch(context: WorkerContext, job: JobRecord): Promise<void> {
 async function storeTexts(
   store: WorkerContext["store"],
   job: JobRecord,
-  { title, body }: { title: string; body: string },
+  template: RowOf<typeof TemplateItem>,
 ): Promise<{ content: string; is_split?: boolean | undefined } | { title: string; body: string }> {
-  const content = await storeContent(store, { ...(await withContent(store, job)), title, body });
+  const { title, body } = template;
+  const content = await storeContent(store, { ...(await withContent(store, job)), ...contentOfTemplate(template) });
   return content === undefined ? { title, body } : { content, is_split: job.isSplit || undefined };
 }
 

@@ -2,12 +2,13 @@
 import * as v from "valibot";
 import { Timestamp } from "../../http/schemas.ts";
 import type { Target } from "../../http/send-input.ts";
+import { ShownContent } from "../../http/shown-content.ts";
 import { campaignMoves, campaignStatuses } from "../../rules/campaign-states.ts";
 import { entity, json } from "../item.ts";
 
 /** What a message says, by which channels and when. */
 export const messageFields = {
-  content: v.optional(v.object({ title: v.string(), body: v.string() })),
+  content: v.optional(ShownContent),
   template_id: v.optional(v.string()),
   chat_app_template_id: v.optional(v.string()),
   chat_app_parameters: v.optional(v.array(v.string())),

@@ -108,6 +108,7 @@ const specOf = (campaign: Campaign, message: CampaignMessage, releasedAt: number
   category: campaign.category,
   title: message.content?.title ?? null,
   body: message.content?.body ?? null,
+  ...(message.content?.by_channel && { by_channel: message.content.by_channel }),
   data: null,
   template_id: message.template_id ?? null,
   channel_ids: message.channel_ids,

@@ -1,6 +1,7 @@
 // What the chat app sends in place of title and body: an approved template and the values of its variables (AMB-90).
 import { ApiError, invalid } from "../../http/errors.ts";
 import type { StoreReader } from "../../resources.ts";
+import { type ByChannel, type Says, saidBy } from "../../rules/channel-content.ts";
 import { variablesOf } from "../../rules/chat-app-template-states.ts";
 import { type ChannelRow, ChatAppTemplateItem } from "./items.ts";
 
@@ -21,29 +22,61 @@ export const chatAppContentOf = ({ chat_app_template_id, chat_app_parameters = [
     ? undefined
     : ({ template_id: chat_app_template_id, parameters: chat_app_parameters } satisfies ChatAppContent);
 
+/** What the chat app sends to an arm: as `content` says it, else as the fields of the request do. */
+export function chatAppOf(
+  job: Says & { chat_app?: ChatAppContent | undefined },
+  arm: "a" | "b" | undefined,
+): ChatAppContent | undefined {
+  const own = saidBy(job, arm).by_channel.chat_app;
+  return own ? { template_id: own.template_id, parameters: own.parameters ?? [] } : job.chat_app;
+}
+
 /** The fields of a request that give this content. */
 export const chatAppInputOf = (content: ChatAppContent | undefined): ChatAppInput =>
   content ? { chat_app_template_id: content.template_id, chat_app_parameters: content.parameters } : {};
 
 const UNKNOWN_TEMPLATE = "no such template in the chat_app channels of this send";
 
+/** What a request says by the chat app, as fields of its own or as part of its content. */
+interface Requested extends ChatAppInput {
+  content?: { by_channel?: ByChannel | undefined } | undefined;
+  variant_b?: { by_channel?: ByChannel | undefined } | undefined;
+}
+
 /**
- * Requires that the template belongs to one of the channels, and that there is one text for each of its variables.
+ * Requires that each template belongs to one of the channels, and that there is one text for each of its variables.
  * Whether it is approved is checked when it is sent.
- * @throws 422 TEMPLATE_NOT_FOUND, 422 naming `chat_app_parameters`.
+ * @throws 422 TEMPLATE_NOT_FOUND, 422 naming the parameters.
  */
 export async function requireChatAppContent(
   store: StoreReader,
   channels: readonly ChannelRow[],
-  input: ChatAppInput,
+  input: Requested,
   path = "",
 ): Promise<void> {
-  const content = chatAppContentOf(input);
-  if (!content) {
-    if (input.chat_app_parameters) throw invalid({ [`${path}chat_app_parameters`]: "needs chat_app_template_id" });
-    return;
+  const { chat_app_template_id, chat_app_parameters, content, variant_b } = input;
+  if (chat_app_parameters && chat_app_template_id === undefined)
+    throw invalid({ [`${path}chat_app_parameters`]: "needs chat_app_template_id" });
+  if (content?.by_channel?.chat_app && chat_app_template_id !== undefined)
+    throw invalid({ [`${path}chat_app_template_id`]: "must not be combined with content.by_channel.chat_app" });
+  const given = chatAppContentOf(input);
+  if (given) await requireFilled(store, channels, given, `${path}chat_app_`);
+  for (const [name, said] of [
+    ["content", content],
+    ["variant_b", variant_b],
+  ] as const) {
+    const { template_id, parameters = [] } = said?.by_channel?.chat_app ?? {};
+    const at = `${path}${name}.by_channel.chat_app.`;
+    if (template_id !== undefined) await requireFilled(store, channels, { template_id, parameters }, at);
   }
-  const { template_id, parameters } = content;
+}
+
+async function requireFilled(
+  store: StoreReader,
+  channels: readonly ChannelRow[],
+  { template_id, parameters }: ChatAppContent,
+  path: string,
+): Promise<void> {
   const chatApps = channels.filter(({ type }) => type === "chat_app");
   const rows = await store.getAll(
     ChatAppTemplateItem,
@@ -51,12 +84,12 @@ export async function requireChatAppContent(
   );
   const template = rows.find(Boolean);
   if (!template) {
-    const field = `${path}chat_app_template_id`;
+    const field = `${path}template_id`;
     throw new ApiError("TEMPLATE_NOT_FOUND", `${field}: ${UNKNOWN_TEMPLATE}`, {
       fields: { [field]: UNKNOWN_TEMPLATE },
     });
   }
   const variables = variablesOf(template.body);
   if (parameters.length !== variables)
-    throw invalid({ [`${path}chat_app_parameters`]: `must be ${variables}, one for each variable of the template` });
+    throw invalid({ [`${path}parameters`]: `must be ${variables}, one for each variable of the template` });
 }

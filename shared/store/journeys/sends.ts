@@ -13,7 +13,7 @@ import { channelSettings, deliverySettingsOf, planningRules, selectedChannels } 
 import { PLANNED_RANGE } from "../sends/range-names.ts";
 import { plannedRangeWrite } from "../sends/ranges.ts";
 import { isInAppOnly, packRecipients, type Recipient } from "../sends/recipients.ts";
-import { TemplateItem } from "../sends/template-items.ts";
+import { contentOfTemplate, type TemplateContent, TemplateItem } from "../sends/template-items.ts";
 import { topicOfSend } from "../topics/topics.ts";
 import type { Allowance } from "../workspaces/usage.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
@@ -68,13 +68,13 @@ export async function planSends<S extends Sender>(
     if (!node) continue;
     const { template_id } = node.send;
     const template = template_id === undefined ? undefined : await store.get(TemplateItem, { id: template_id });
-    const texts = template ?? (template_id === undefined ? node.send.content : undefined);
+    const texts = template ? contentOfTemplate(template) : template_id === undefined ? node.send.content : undefined;
     if (!texts) {
       for (const sender of taking) planned.outcomeOf.set(sender, "failed");
       continue;
     }
     // Texts that refer to an event are of one run: the others may have another one.
-    const refers = refersToEvent({ title: texts.title ?? null, body: texts.body ?? null, data: null });
+    const refers = refersToEvent({ ...texts, data: null });
     for (const group of refers ? taking.map((sender) => [sender]) : [taking])
       await planGroup(
         store,
@@ -89,7 +89,7 @@ export async function planSends<S extends Sender>(
 
 interface Step {
   node: SendNode;
-  texts: { title: string; body: string };
+  texts: TemplateContent;
   event: string | undefined;
 }
 
@@ -178,6 +178,7 @@ const specOf = (
   title: template_id === undefined ? (content?.title ?? null) : null,
   body: template_id === undefined ? (content?.body ?? null) : null,
   data: null,
+  ...(template_id === undefined && content?.by_channel && { by_channel: content.by_channel }),
   template_id: template_id ?? null,
   channel_ids,
   target: null,

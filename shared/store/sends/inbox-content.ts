@@ -2,6 +2,7 @@
 // content of the job (docs/decisions/0023).
 import { Buffer } from "node:buffer";
 import type { StoreReader } from "../../resources.ts";
+import { saidBy } from "../../rules/channel-content.ts";
 import { fromJson, type JsonText, type RowOf, toJson } from "../item.ts";
 import type { Value } from "../model.ts";
 import type { Message, MessageContent } from "./inbox-items.ts";
@@ -40,16 +41,29 @@ export function storedText(
   return { text: job.content, arm };
 }
 
+/** What an arm says in the inbox, before anything is rendered. The image of an experience is that of its arm. */
+export function saidInApp(job: JobContent, arm: NamedText["arm"]) {
+  const { title, body, by_channel } = saidBy(job, arm);
+  const { in_app: own = {} } = by_channel;
+  const { in_app: look, variant_b } = job;
+  return {
+    title: own.title ?? title,
+    body: own.body ?? body,
+    image_url: own.image_url ?? (arm === "b" && variant_b ? variant_b.image_url : look?.image_url),
+    actions: own.actions ?? look?.actions,
+  };
+}
+
 /** What a message of these texts says if nothing in them is to be rendered. */
-function textOf({ title, body, in_app: look, variant_b, data }: JobContent, arm: NamedText["arm"]): MessageText {
-  const own = { title: title ?? "", body: body ?? "", image_url: look?.image_url };
-  const { image_url, ...words } = arm === "b" && variant_b ? { image_url: undefined, ...variant_b } : own;
+function textOf(job: JobContent, arm: NamedText["arm"]): MessageText {
+  const { in_app: look, data } = job;
+  const { title, body, image_url, actions } = saidInApp(job, arm);
   const content = {
-    title: words.title,
-    body: words.body,
+    title,
+    body,
     ...(look && { format: look.format }),
     ...(image_url !== undefined && { image_url }),
-    ...(look?.actions && { actions: look.actions }),
+    ...(actions && { actions }),
     ...(look?.display && { display: look.display }),
     ...(arm && { variant_id: arm }),
   };

@@ -22,17 +22,22 @@ export const contentOf = (spec: JobContent): JobContent => ({
   variant_b: spec.variant_b,
   ...(spec.in_app && { in_app: spec.in_app }),
   ...(spec.chat_app && { chat_app: spec.chat_app }),
+  ...(spec.by_channel && { by_channel: spec.by_channel }),
 });
 
 /** The content that is on the job's row. */
 export const inlineContent = (
   { title = null, body = null }: Pick<RowOf<typeof JobItem>, "title" | "body">,
-  { data = null, device_filters = null, subscriber_filters = null, variant_b = null, in_app, chat_app }: JobDetails,
-): JobContent => contentOf({ title, body, data, device_filters, subscriber_filters, variant_b, in_app, chat_app });
+  { data = null, device_filters = null, subscriber_filters = null, variant_b = null, ...others }: JobDetails,
+): JobContent => contentOf({ title, body, data, device_filters, subscriber_filters, variant_b, ...others });
 
 /** Whether the texts of a send may refer to an event (D-LIQUID). */
-export const refersToEvent = ({ title, body, data }: Pick<JobContent, "title" | "body" | "data">): boolean =>
-  /\bevent\b/.test(`${title} ${body} ${data ? JSON.stringify(data) : ""}`);
+export const refersToEvent = ({ title, body, data, by_channel }: Pick<JobContent, EventText>): boolean =>
+  [title, body, data && JSON.stringify(data), by_channel && JSON.stringify(by_channel)].some(
+    (text) => text && /\bevent\b/.test(text),
+  );
+
+type EventText = "title" | "body" | "data" | "by_channel";
 
 export const withoutNulls = <T extends object>(values: T): T =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)) as T;
@@ -43,7 +48,8 @@ export const withoutNulls = <T extends object>(values: T): T =>
  */
 export async function storeContent(store: Store, content: JobContent): Promise<string | undefined> {
   const text = toJson(contentOf(content));
-  if (Buffer.byteLength(JSON.stringify(withoutNulls(content))) <= MAX_INLINE_BYTES) return undefined;
+  const isShort = Buffer.byteLength(JSON.stringify(withoutNulls(content))) <= MAX_INLINE_BYTES;
+  if (isShort && !content.by_channel) return undefined;
   const hash = hashOf(text).slice(0, HASH_CHARACTERS);
   const existing = await store.get(ContentItem, { hash }, { eventual: true });
   if (!existing) await store.put(ContentItem, { hash }, { content: text });

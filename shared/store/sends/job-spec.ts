@@ -2,6 +2,7 @@
 import type * as v from "valibot";
 import type { Target } from "../../http/send-input.ts";
 import type { FrequencyCap } from "../../rules/caps.ts";
+import type { ByChannel } from "../../rules/channel-content.ts";
 import type { ReachChannel } from "../../rules/reach.ts";
 import type { SendTopic } from "../../rules/topics.ts";
 import type { ChatAppContent } from "../channels/chat-app-content.ts";
@@ -35,7 +36,14 @@ export interface JobContent {
   data: Json | null;
   device_filters: Json | null;
   subscriber_filters: Json | null;
-  variant_b: { title: string; body: string; image_url?: string | undefined } | null;
+  variant_b: {
+    title: string;
+    body: string;
+    image_url?: string | undefined;
+    by_channel?: ByChannel | undefined;
+  } | null;
+  /** What some channels say instead of title and body (CHC-1). */
+  by_channel?: ByChannel | undefined;
   /** Only of experiences. */
   in_app?: InAppContent | undefined;
   /** By the chat app in place of title and body (AMB-90). */

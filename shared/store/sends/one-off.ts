@@ -25,8 +25,9 @@ export async function oneOffSpec(store: StoreReader, plan: PlanName, input: NewN
   return {
     name: input.name ?? null,
     category: input.category,
-    title: input.title ?? null,
-    body: input.body ?? null,
+    title: input.content?.title ?? input.title ?? null,
+    body: input.content?.body ?? input.body ?? null,
+    ...(input.content?.by_channel && { by_channel: input.content.by_channel }),
     data: input.data ?? null,
     template_id,
     channel_ids: channels.map(({ id }) => id),

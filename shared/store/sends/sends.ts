@@ -20,7 +20,7 @@ import { channelSettings, deliverySettingsOf, planningRules, selectedChannels } 
 import { PLANNED_RANGE } from "./range-names.ts";
 import { plannedRangeWrite } from "./ranges.ts";
 import { isInAppOnly, packRecipients, type Recipient } from "./recipients.ts";
-import { TemplateItem } from "./template-items.ts";
+import { contentOfTemplate, TemplateItem } from "./template-items.ts";
 
 const WATCH_AFTER_MS = 15 * MINUTE;
 
@@ -101,18 +101,18 @@ interface Audience {
   /** Its only recipient, on the job's row instead of a chunk. */
   direct?: Parameters<typeof newJobWrite>[3]["direct"];
   /** Those of its template, for a send that is not dispatched first. */
-  texts?: Pick<JobSpec, "title" | "body">;
+  texts?: Pick<JobSpec, "title" | "body" | "by_channel">;
   unknown?: readonly string[];
 }
 
 /** What a send says: its own texts, or those of its template now. */
 async function textsOf(
   store: Store,
-  { title, body, template_id }: JobSpec,
-): Promise<Pick<JobSpec, "title" | "body"> | undefined> {
-  if (template_id === null) return { title, body };
+  { title, body, by_channel, template_id }: JobSpec,
+): Promise<Pick<JobSpec, "title" | "body" | "by_channel"> | undefined> {
+  if (template_id === null) return { title, body, by_channel };
   const template = await store.get(TemplateItem, { id: template_id });
-  return template && { title: template.title, body: template.body };
+  return template && contentOfTemplate(template);
 }
 
 /** A small audience is planned now, so `sent` is exact (AMB-38). Else workers plan it, and `sent` is from the counters. */

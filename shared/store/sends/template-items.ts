@@ -1,12 +1,30 @@
 // The stored form of notification templates (TPL).
 import * as v from "valibot";
-import { entity } from "../item.ts";
-
-/** The content of a template: each field is an attribute of the row, and a field of `content` in the API. */
-export const templateContent = { title: v.string(), body: v.string() };
+import type { ByChannel } from "../../rules/channel-content.ts";
+import { entity, fromJson, json, type RowOf } from "../item.ts";
 
 export const TemplateItem = entity("template", {
   about: "A notification template.",
-  row: { id: v.string(), name: v.string(), ...templateContent, created_at: v.string() },
+  row: {
+    id: v.string(),
+    name: v.string(),
+    title: v.string(),
+    body: v.string(),
+    /** What some channels say instead. */
+    by_channel: v.optional(json<ByChannel>()),
+    created_at: v.string(),
+  },
   writers: ["api-templates"],
+});
+
+export interface TemplateContent {
+  title: string;
+  body: string;
+  by_channel?: ByChannel | undefined;
+}
+
+export const contentOfTemplate = ({ title, body, by_channel }: RowOf<typeof TemplateItem>): TemplateContent => ({
+  title,
+  body,
+  ...(by_channel && { by_channel: fromJson(by_channel) }),
 });

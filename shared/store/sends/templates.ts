@@ -4,19 +4,23 @@ import { timestamp } from "../../clock.ts";
 import { ApiError, invalid, notFound } from "../../http/errors.ts";
 import { offsetOf, type PageQuery } from "../../http/paging.ts";
 import { isUuid, Timestamp } from "../../http/schemas.ts";
+import { ShownContent } from "../../http/shown-content.ts";
 import type { Store, StoreReader } from "../../resources.ts";
-import { fieldsOf, type RowOf } from "../item.ts";
+import { type RowOf, toJson } from "../item.ts";
 import { changeNamed, createNamed, getEntities, listNames, MAX_ENTITIES, removeNamed } from "../name-index.ts";
-import { TemplateItem, templateContent } from "./template-items.ts";
+import { contentOfTemplate, type TemplateContent, TemplateItem } from "./template-items.ts";
 
-const Content = v.object(templateContent);
-
-export const Template = v.object({ id: v.string(), name: v.string(), content: Content, created_at: Timestamp });
-export type Template = v.InferOutput<typeof Template>;
+export const Template = v.object({ id: v.string(), name: v.string(), content: ShownContent, created_at: Timestamp });
+export interface Template {
+  id: string;
+  name: string;
+  content: TemplateContent;
+  created_at: string;
+}
 
 interface TemplateChange {
   name?: string | undefined;
-  content?: { [N in keyof Template["content"]]?: Template["content"][N] | undefined } | undefined;
+  content?: { [N in keyof TemplateContent]?: TemplateContent[N] | undefined } | undefined;
 }
 
 const nameTaken = () => invalid({ name: "is already used by another template" });
@@ -31,7 +35,9 @@ export async function createTemplate(
   const now = store.clock.now();
   const template = { id: store.ids.uuidAt(now), name, content, created_at: timestamp(now) };
   const { id, created_at } = template;
-  if (!(await createNamed(store, TemplateItem, { id, name, ...content, created_at }))) throw nameTaken();
+  const { by_channel, ...texts } = content;
+  const row = { id, name, ...texts, by_channel: by_channel && toJson(by_channel), created_at };
+  if (!(await createNamed(store, TemplateItem, row))) throw nameTaken();
   return template;
 }
 
@@ -65,13 +71,18 @@ export async function listTemplates(
   return { data: rows.map(templateOf), total: names.length, page: page.page };
 }
 
-/** TPL-6: supplied fields overwrite, others stay. @throws 404, 422 if the new name is taken. */
+/** TPL-6: supplied fields overwrite, others stay; an empty `by_channel` removes it. @throws 404, 422 if the new name is taken. */
 export async function updateTemplate(
   store: Store,
   id: string,
   { name, content = {} }: TemplateChange,
 ): Promise<Template> {
-  const changed = await changeNamed(store, TemplateItem, id, { set: content }, name);
+  const { by_channel, ...texts } = content;
+  const change = {
+    set: { ...texts, ...(by_channel && { by_channel: toJson(by_channel) }) },
+    ...("by_channel" in content && !by_channel && { remove: ["by_channel" as const] }),
+  };
+  const changed = await changeNamed(store, TemplateItem, id, change, name);
   if (changed === "missing") throw notFound("template");
   if (changed === "taken") throw nameTaken();
   return templateOf(changed);
@@ -85,6 +96,6 @@ export async function removeTemplate(store: Store, id: string): Promise<void> {
 const templateOf = (row: RowOf<typeof TemplateItem>): Template => ({
   id: row.id,
   name: row.name,
-  content: fieldsOf(templateContent, row),
+  content: contentOfTemplate(row),
   created_at: row.created_at,
 });

@@ -1,0 +1,47 @@
+// What a message says, with what some channels say instead (CHC-1): in templates, sends, campaigns and journeys alike.
+import * as v from "valibot";
+import { type ByChannel, type ContentProblem, contentProblems } from "../rules/channel-content.ts";
+import { textProblems } from "../rules/channel-texts.ts";
+import { grammar } from "./grammar.ts";
+import { MessageBody, MessageTitle } from "./message-text.ts";
+import { JsonObject } from "./schemas.ts";
+
+/** So that a job with all its texts is one item of the table. */
+export const MAX_BY_CHANNEL_BYTES = 65_536;
+
+/** What is wrong with `by_channel` of a request: its shape, else its texts and URLs. */
+export function byChannelProblems(value: unknown): ContentProblem[] {
+  const problems = contentProblems(value);
+  if (problems.length > 0) return problems;
+  if (Buffer.byteLength(JSON.stringify(value)) > MAX_BY_CHANNEL_BYTES)
+    return [{ path: [], reason: `must have at most ${MAX_BY_CHANNEL_BYTES} bytes as JSON` }];
+  return textProblems(value as ByChannel);
+}
+
+const MAX_PROBLEMS = 20;
+
+/** One without a channel is the same as none. */
+export const ByChannelInput = v.pipe(
+  JsonObject,
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    const { value: whole } = dataset;
+    for (const { path, reason } of byChannelProblems(whole).slice(0, MAX_PROBLEMS)) {
+      const items = path.map((key) => ({
+        type: "object" as const,
+        origin: "value" as const,
+        input: whole,
+        key: String(key),
+        value: whole,
+      }));
+      const [first, ...rest] = items;
+      addIssue({ message: reason, ...(first && { path: [first, ...rest] }) });
+    }
+  }),
+  grammar("ContentByChannel"),
+  v.transform((value): ByChannel | undefined => (Object.keys(value).length > 0 ? (value as ByChannel) : undefined)),
+);
+
+/** The content of a message, as a request gives it. */
+export const contentFields = { title: MessageTitle, body: MessageBody, by_channel: v.optional(ByChannelInput) };
+export const MessageContent = v.strictObject(contentFields);

@@ -1,0 +1,52 @@
+// Liquid and URLs in the content of channels (CHC-1), and texts without HTML (CHC-2).
+import { type ByChannel, type ContentField, type ContentProblem, channelFields } from "./channel-content.ts";
+import { validateTemplate } from "./render.ts";
+import { checkUrlTemplate } from "./safe-url.ts";
+
+/** What is wrong with the texts and URLs of content whose shape is right. */
+export function textProblems(content: ByChannel): ContentProblem[] {
+  return Object.entries(content).flatMap(([name, values]) =>
+    Object.entries(values).flatMap(([field, value]): ContentProblem[] => {
+      const declared = channelFields[name as keyof ByChannel][field];
+      return declared ? problemsOf(declared, value, [name, field]) : [];
+    }),
+  );
+}
+
+function problemsOf(field: ContentField, value: unknown, path: ContentProblem["path"]): ContentProblem[] {
+  const judged = (text: unknown, at: ContentProblem["path"], kind?: "link" | "image"): ContentProblem[] => {
+    if (typeof text !== "string") return [];
+    const reason = validateTemplate(text) ?? (kind && checkUrlTemplate(text, kind));
+    return reason === undefined ? [] : [{ path: at, reason }];
+  };
+  switch (field.kind) {
+    case "text":
+      return judged(value, path);
+    case "link":
+    case "image":
+      return judged(value, path, field.kind);
+    case "texts":
+      return (value as unknown[]).flatMap((one, i) => judged(one, [...path, i]));
+    case "buttons": {
+      const buttons = value as { id: string; title: string; url: string }[];
+      if (new Set(buttons.map(({ id }) => id)).size < buttons.length)
+        return [{ path, reason: "must not repeat an id" }];
+      return buttons.flatMap(({ title, url }, i) => [
+        ...judged(title, [...path, i, "title"]),
+        ...(url === "" ? [] : judged(url, [...path, i, "url"], "link")),
+      ]);
+    }
+    default:
+      return [];
+  }
+}
+
+const LINE_TAG = /<(?:br\s*\/?|\/(?:p|div|h[1-6]|li|tr|table|ul|ol|blockquote))\s*>/gi;
+const TAG =
+  /<\/?(?:a|abbr|b|big|blockquote|body|br|center|code|div|em|font|footer|h[1-6]|head|header|hr|html|i|img|label|li|main|mark|ol|p|pre|s|script|section|small|span|strike|strong|style|sub|sup|table|tbody|td|tfoot|th|thead|title|tr|tt|u|ul)(?:\s[^<>]{0,2000})?\/?>/gi;
+
+/** A text without tags of HTML: ends of paragraphs and lines become line breaks. A `<` that opens no tag stays. */
+export function withoutTags(text: string): string {
+  if (!text.includes("<")) return text;
+  return text.replaceAll(LINE_TAG, "\n").replaceAll(TAG, "").trim();
+}
