@@ -18,7 +18,7 @@ const REASONS: Record<string, string> = {
   "single in-app send":
     "The job, the quota and the end are transactions, and the watch is a timer of its own (decisions/0027).",
   "single push send":
-    "It is planned in a chunk, with a claim and a range, because a provider is called (decisions/0027).",
+    "The job, the quota and the end are transactions, and the watch is a timer of its own (decisions/0046).",
 };
 
 const wordsOf = (line: string): string[] =>

@@ -9,7 +9,8 @@ import { noSecrets, type Secrets } from "../store/secrets.ts";
 import { AgentCredential, MemberItem, ServerCredential } from "../store/workspaces/identity-items.ts";
 import { WorkspaceItem } from "../store/workspaces/items.ts";
 import { UserSession } from "../store/workspaces/session-items.ts";
-import type { WorkspaceRow } from "../store/workspaces/workspaces.ts";
+import type { SendingSettings } from "../store/workspaces/settings.ts";
+import { sendingSettingsOf, type WorkspaceRow } from "../store/workspaces/workspaces.ts";
 import type { Access, Credential } from "./endpoint.ts";
 import { ApiError, unauthorized } from "./errors.ts";
 import { type AgentScope, type Role, roles, type Scope } from "./roles.ts";
@@ -21,9 +22,8 @@ export interface Workspace extends Pick<WorkspaceRow, "plan" | "status" | "kind"
   name: string;
   /** The workspace's own cap on sends a month. */
   sendCap: number | null;
-  /** Marketing e-mail goes to everybody who has not opted out, or only to those who have opted in (D-CONSENT). */
-  emailConsent: "opt_out" | "opt_in";
-  hasCaps: boolean;
+  /** What its sends keep to. */
+  sending: SendingSettings;
   /** Whether ids of users are signed (ACC-8), and by which keys, the newest last. */
   identity: { isDemanded: boolean; keys: readonly string[] };
 }
@@ -210,8 +210,7 @@ const workspaceOfRow = (row: WorkspaceRow): Workspace => ({
   status: row.status,
   kind: row.kind,
   sendCap: row.monthly_send_cap ?? null,
-  emailConsent: row.email_consent_mode ?? "opt_out",
-  hasCaps: row.frequency_caps !== undefined && fromJson(row.frequency_caps).length > 0,
+  sending: sendingSettingsOf(row),
   identity: {
     isDemanded: row.identity_required === true,
     keys: row.identity_keys === undefined ? [] : fromJson(row.identity_keys).map(({ id }) => id),

@@ -2,12 +2,15 @@
 import { expect, it } from "vitest";
 import { HOUR, MINUTE, SECOND } from "../../shared/clock.ts";
 import { deliverQueue } from "../../shared/resources.ts";
+import { ChunkItem } from "../../shared/store/sends/audience-items.ts";
 import { Message } from "../../shared/store/sends/inbox-items.ts";
 import { JobItem } from "../../shared/store/sends/job-items.ts";
 import { packId } from "../../shared/store/sends/recipients.ts";
 import { singleMessage } from "../../shared/store/sends/single.ts";
+import { mortal } from "../support/mortal.ts";
 import { jobOf, post } from "../support/notify.ts";
 import { addPeople, inboxOf, operate, wholeTable } from "../support/people.ts";
+import { addPhone, ledgerOf, mend, openChannels, outboxOf, spoil } from "../support/reached.ts";
 import { entranceOf, spent } from "../support/spending.ts";
 import { openStream } from "../support/sse.ts";
 import { START, type Tenant, type TestWorld } from "../support/world.ts";
@@ -170,4 +173,57 @@ it("SUB-10 the only recipient of a send is anonymous after erasure, whether the 
     expect(row?.status).toMatch(/completed|failed/);
   }
   expect(JSON.stringify(await wholeTable(world))).not.toContain(packId(ada!));
+});
+
+it("F1 T1 D-NTF a crash at any step of a push to one subscriber sends it at most once, and its row says what became of it", async () => {
+  const worker = mortal("deliver");
+  const { world, tenant } = await withTenant({ hooks: worker.hooks });
+  const { ios } = await openChannels(world, tenant, "ios-push");
+  const [ada = ""] = await addPeople(world, tenant, 1);
+  await addPhone(world, tenant, ada, "ios");
+  const run = async (n: number, moment: "before" | "after") => {
+    worker.dieAt(n, moment);
+    const { id } = (await post(world, tenant, { subscriberIds: [ada], channel_ids: [ios] })).body;
+    await world.settle();
+    const taken = worker.steps();
+    worker.revive();
+    await world.advance(9 * MINUTE);
+    const { status, sent, counts, fail_reasons } = await jobOf(world, tenant, id);
+    const at = `step ${n} ${moment}`;
+    const unconfirmed = fail_reasons.delivery_unconfirmed ?? 0;
+    const given = (await outboxOf(world, `?job_id=${id}`)).length;
+    expect([at, sent, counts.delivered + unconfirmed, counts.failed]).toEqual([at, 1, 1, unconfirmed]);
+    expect([at, status]).toEqual([at, unconfirmed ? "failed" : "completed"]);
+    expect([at, given <= 1, given >= counts.delivered]).toEqual([at, true, true]);
+    const rows = (await ledgerOf(tenant, ada)).filter(({ job }) => job === id);
+    expect([at, rows.map(({ state, place }) => [state, place])]).toEqual([
+      at,
+      [[unconfirmed ? "unknown" : "sent", "solo#0"]],
+    ]);
+    const row = await tenant.store.get(JobItem, { job: id });
+    expect([at, row?.owner, row?.progress]).toEqual([at, undefined, undefined]);
+    expect((await tenant.store.queryRows(ChunkItem, { job: id })).items).toEqual([]);
+    return taken;
+  };
+  const steps = await run(1_000, "before");
+  expect(steps).toBeGreaterThan(3);
+  for (let n = 1; n <= steps; n++) for (const moment of ["before", "after"] as const) await run(n, moment);
+});
+
+it("D-NTF AMB-111 a push to one subscriber is tried again after a refusal, and shows what is known meanwhile", async () => {
+  const { world, tenant } = await withTenant();
+  const { ios } = await openChannels(world, tenant, "ios-push");
+  const [ada = ""] = await addPeople(world, tenant, 1);
+  await addPhone(world, tenant, ada, "ios");
+  await spoil(world, { channel: "ios", outcome: "transient" });
+  const { id } = (await post(world, tenant, { subscriberIds: [ada], channel_ids: [ios] })).body;
+  await world.settle();
+  await world.advance(7 * MINUTE);
+  expect(await jobOf(world, tenant, id)).toMatchObject({ status: "processing", sent: 1, counts: { delivered: 0 } });
+  const route = `GET /api/v1/notifications/${id}/recipients`;
+  expect((await world.call(route, { as: await tenant.dashboard() })).body.items).toMatchObject([{ state: "pending" }]);
+  await mend(world);
+  await world.advance(HOUR);
+  expect(await jobOf(world, tenant, id)).toMatchObject({ status: "completed", counts: { delivered: 1, failed: 0 } });
+  expect(await ledgerOf(tenant, ada)).toHaveLength(4);
 });

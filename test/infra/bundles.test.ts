@@ -207,7 +207,8 @@ describe("together", () => {
     await world.settle();
     const bob = { external_id: "bob", email: "bounce@simulator.amazonses.com" };
     const { id } = (await call("POST /api/v1/subscribers/upsert", app, bob)).body;
-    const message = { subscriberIds: [id], channel_ids: [channel], title: "Hello", body: "By mail" };
+    // An id of nobody is skipped, which a plan of the audience counts.
+    const message = { subscriberIds: [id, "nobody"], channel_ids: [channel], title: "Hello", body: "By mail" };
     const sent = await call("POST /api/v1/notifications", owner, message);
     expect(sent).toMatchObject({ status: 201, body: { sent: 1 } });
     await world.settle();

@@ -49,9 +49,13 @@ export function partsOf(mirror: Mirror, tenant: string, job: string): Deps {
       deps.chunks.push({ ...item, ids: under(`T#${tenant}#J#${job}`).get(sk.replace("C", "X"))?.ids });
     else if (sk.startsWith("K#")) deps.claims.push(item);
     else if (sk.startsWith("R#")) deps.ranges.push(item);
-  // The only recipient of a job is on its row.
+  // The only recipient of a job is on its row, and its claim too.
   const row = mirror.get(`T#${tenant}#${laneOf(job)}`, job);
-  if (row?.to !== undefined) deps.chunks.push({ ...row, at: Number(row.round) });
+  if (row?.to !== undefined) {
+    deps.chunks.push({ ...row, at: Number(row.round) });
+    if (row.owner !== undefined || row.completed_at !== undefined)
+      deps.claims.push({ ...row, closed: row.completed_at !== undefined });
+  }
   return deps;
 }
 

@@ -46,13 +46,16 @@ export function touchesOf(world: SimWorld): Touches {
     handovers.set(call, { at: call.at, begun: rounds.begun(call.job, call.subscriber) ?? call.at });
   });
   world.onCommit(({ pk, sk, before, after }) => {
-    if (before || !after) return;
-    const [, , kind, job = ""] = pk.split("#");
+    if (!after) return;
+    const [, , kind, id = ""] = pk.split("#");
     const now = kernel.now();
-    if (kind === "J" && sk.startsWith("K#")) {
+    const isOnJob = kind === "JOB" && before?.owner === undefined && after.owner !== undefined;
+    if (isOnJob || (!before && kind === "J" && sk.startsWith("K#"))) {
+      const job = isOnJob ? sk : id;
       const known = claims.get(job);
       claims.set(job, { from: known?.from ?? now, to: now });
     }
+    if (before) return;
     const row = inboxRow(pk, sk);
     if (!row) return;
     const sender = String(after.job);
@@ -104,11 +107,15 @@ function createRounds(world: SimWorld) {
   /** By chunk: the time of its round, by the clock of its process, and when that was first stored. */
   const current = new Map<string, { time: number; begun: number }>();
   world.onCommit(({ pk, sk, before, after }) => {
-    const [, , kind, job = ""] = pk.split("#");
-    if (kind !== "J" || !after) return;
-    const place = `${job} ${sk.slice(2)}`;
-    if (sk.startsWith("C#") && !before) for (const id of peopleOf(after)) chunks.set(`${job} ${id}`, place);
-    if (!sk.startsWith("K#") || after.closed) return;
+    const [, , kind, id = ""] = pk.split("#");
+    if (!after || (kind !== "J" && (kind !== "JOB" || after.to === undefined))) return;
+    const isOnJob = kind === "JOB";
+    const job = isOnJob ? sk : id;
+    const place = isOnJob ? job : `${job} ${sk.slice(2)}`;
+    const isChunk = isOnJob || sk.startsWith("C#");
+    if (isChunk && !before) for (const person of peopleOf(after)) chunks.set(`${job} ${person}`, place);
+    const isClaim = isOnJob ? after.owner !== undefined : sk.startsWith("K#") && !after.closed;
+    if (!isClaim) return;
     const time = progressOf(after.progress?.toString()).at ?? Number(after.at);
     if (current.get(place)?.time !== time) current.set(place, { time, begun: world.kernel.now() });
   });

@@ -138,14 +138,14 @@ export const createUses = [storeWrite, timers, jobWidths, secrets] as const;
 type Creation = Context<typeof createUses> & Pick<Call<typeof creating>, "caller" | "body" | "headers">;
 
 export async function create({ store, timers, jobWidths, secrets, caller, body, headers }: Creation) {
-  const { plan, sendCap, emailConsent, hasCaps } = workspaceOf(caller);
+  const { plan, sendCap, sending } = workspaceOf(caller);
   const header = headers["idempotency-key"];
   if (header !== undefined && !v.is(IdempotencyKey, header))
     throw invalid({ "Idempotency-Key": "must have 1 to 255 characters" });
   const { replayed, ...answer } = await createNotification(
     store,
     { timers, jobWidths, secrets },
-    { plan, sendCap, emailConsent, hasCaps },
+    { plan, sendCap, sending },
     body,
     header ?? body.idempotency_key,
   );

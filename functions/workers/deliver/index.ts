@@ -1,19 +1,17 @@
 // Delivers one chunk of recipients through the providers: claims it, sends, and closes it with its totals
 // (docs/decisions/0013).
-import { MINUTE, SECOND } from "../../../shared/clock.ts";
 import { mailLinks } from "../../../shared/mail-links.ts";
-import type { Message } from "../../../shared/messages.ts";
 import { deliverInApp } from "../../../shared/providers/in-app.ts";
 import { providers } from "../../../shared/providers/providers.ts";
 import { deliverQueue, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
-import { progressOf } from "../../../shared/rules/progress-text.ts";
 import { getChunk, tallyOfChunk } from "../../../shared/store/sends/chunks.ts";
-import { claimChunk, closeChunk, type Lease } from "../../../shared/store/sends/claims.ts";
-import { abandonJob, finishJob, type Job } from "../../../shared/store/sends/jobs.ts";
+import { claimChunk, closeChunk } from "../../../shared/store/sends/claims.ts";
+import { finishJob, type Job } from "../../../shared/store/sends/jobs.ts";
+import type { Lease } from "../../../shared/store/sends/leases.ts";
 import { closeRange } from "../../../shared/store/sends/ranges.ts";
 import { isInAppOnly } from "../../../shared/store/sends/recipients.ts";
 import { isSingleMessage } from "../../../shared/store/sends/single.ts";
-import { resumeTimer, type Standing } from "../../../shared/store/sends/standing.ts";
+import type { Standing } from "../../../shared/store/sends/standing.ts";
 import type { Tally } from "../../../shared/store/sends/tallies.ts";
 import type { ChunkRef } from "../../../shared/store/sends/touches.ts";
 import { forgetInChunk } from "../../../shared/store/subscribers/ledger-erasure.ts";
@@ -22,14 +20,12 @@ import { queueWorker } from "../../../shared/worker.ts";
 import { openedCredentials } from "./channel-credentials.ts";
 import { createDeadAddresses, type DeadAddresses } from "./dead-addresses.ts";
 import { notedAnswers } from "./health.ts";
+import { requeue, stop, waitsForMorning } from "./interruptions.ts";
 import { foundRates } from "./pacing.ts";
 import { recordHeldOut } from "./round-start.ts";
-import { type ChunkState, MAX_DELAY_MS, processChunk, type WorkerContext } from "./rounds.ts";
+import { type ChunkState, processChunk, type WorkerContext } from "./rounds.ts";
 import { askGate, sendGates } from "./send-gates.ts";
 import { deliverSingles } from "./solo.ts";
-
-/** By then its job is held. */
-const PAUSED_RETRY_MS = MINUTE;
 
 export const deliver = queueWorker(
   "deliver",
@@ -55,11 +51,12 @@ export const deliver = queueWorker(
       return log({ level: "info", message: "a chunk was dropped", status: found?.job.status, ...chunkRef });
     if (found.claim?.closed) return completeRange(context, chunkRef, found.job);
     const standing = await askGate(context, message.job, found.job);
-    if (standing !== "open" && !waitsForMorning(standing, found)) return stop(context, message, found, standing);
+    if (standing !== "open" && !waitsForMorning(standing, found.claim))
+      return stop(context, message, found.job, standing);
     const deadAddresses = createDeadAddresses(context, chunkRef);
     try {
       const end = await deliverChunk(context, chunkRef, found, deadAddresses);
-      if ("standing" in end) return await stop(context, message, found, end.standing);
+      if ("standing" in end) return await stop(context, message, found.job, end.standing);
       if ("retryInMs" in end) return await requeue(context, message, { delayMs: end.retryInMs });
       if (end.tally && !(await close(context, chunkRef, found, end.tally))) return;
       await completeRange(context, chunkRef, found.job);
@@ -128,38 +125,4 @@ function close(
 
 async function completeRange({ store }: WorkerContext, { range }: ChunkRef, job: Job): Promise<void> {
   if (await closeRange(store, job, range)) await finishJob(store, job.id);
-}
-
-/** What a suspension holds until the end of quiet hours expires a day after it, in a round that sends nothing (AMB-86). */
-function waitsForMorning(standing: Standing, { claim }: ChunkState): boolean {
-  const { to, work = [], next } = progressOf(claim?.progress);
-  return standing === "suspended" && to === 0 && [...work, ...next].some(({ quiet }) => quiet !== undefined);
-}
-
-/**
- * The send may not go on. When it may again, all open chunks of its job are sent again: at the release of the job, or at
- * a timer. A job whose campaign is paused is about to be held.
- */
-async function stop(
-  context: WorkerContext,
-  message: Message<"deliver">,
-  { job: whole }: ChunkState,
-  standing: Standing,
-): Promise<void> {
-  const { job, range, chunk } = message;
-  const { store, clock, timers } = context;
-  context.log({ level: "info", message: "a chunk was stopped", job, range, chunk, standing });
-  if (standing === "deleted") return abandonJob(store, job);
-  if (standing === "suspended") await timers.set([resumeTimer(whole, clock.now())]);
-  if (standing === "paused") await requeue(context, message, { delayMs: PAUSED_RETRY_MS });
-}
-
-/** Requeues the message. A wait longer than a queue's longest delay has a timer instead. */
-async function requeue(
-  { deliverQueue: queue }: WorkerContext,
-  message: Message<"deliver">,
-  { delayMs }: { delayMs: number },
-): Promise<void> {
-  if (delayMs > MAX_DELAY_MS) return;
-  await queue.send([message], { delaySeconds: Math.max(1, Math.ceil(delayMs / SECOND)) });
 }

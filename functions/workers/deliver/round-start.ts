@@ -3,7 +3,8 @@
 import { type Progress, unitsOf, untried } from "../../../shared/rules/progress.ts";
 import { progressText } from "../../../shared/rules/progress-text.ts";
 import type { Chunk } from "../../../shared/store/sends/chunks.ts";
-import { advance, type Lease } from "../../../shared/store/sends/claims.ts";
+import { advance } from "../../../shared/store/sends/claims.ts";
+import type { Lease } from "../../../shared/store/sends/leases.ts";
 import { assignmentWrite, type ChunkRef, type RoundTimes } from "../../../shared/store/sends/touches.ts";
 import { namesNow } from "../../../shared/store/subscribers/ledger-erasure.ts";
 import { recipientOf, targetOf } from "./addresses.ts";

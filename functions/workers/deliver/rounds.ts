@@ -18,11 +18,11 @@ import {
   waitingFor,
 } from "../../../shared/rules/progress.ts";
 import { progressOf, progressText } from "../../../shared/rules/progress-text.ts";
-import type { ItemWrite, RowOf } from "../../../shared/store/item.ts";
-import type { ClaimItem } from "../../../shared/store/sends/audience-items.ts";
+import type { ItemWrite } from "../../../shared/store/item.ts";
 import type { Chunk } from "../../../shared/store/sends/chunks.ts";
-import { advance, type Lease, leaseOf, release, takeOver } from "../../../shared/store/sends/claims.ts";
+import { advance, leaseOf, release, takeOver } from "../../../shared/store/sends/claims.ts";
 import type { Job } from "../../../shared/store/sends/jobs.ts";
+import type { ClaimState, Lease } from "../../../shared/store/sends/leases.ts";
 import type { Standing } from "../../../shared/store/sends/standing.ts";
 import type { Tally } from "../../../shared/store/sends/tallies.ts";
 import { type ChunkRef, touchWrite } from "../../../shared/store/sends/touches.ts";
@@ -60,7 +60,7 @@ export interface ChunkState {
   job: Job;
   chunk: Chunk;
   /** The claim of the worker that had it before, if there was one. */
-  claim: RowOf<typeof ClaimItem> | undefined;
+  claim: ClaimState | undefined;
 }
 
 /** No group begins after this much of a worker's minute. */

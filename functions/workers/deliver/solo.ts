@@ -1,18 +1,27 @@
 // Delivers sends whose recipients are on the row of the job: the messages that a worker receives together are read and closed together
-// (docs/decisions/0027).
+// (docs/decisions/0027, docs/decisions/0046).
 import { MINUTE, SECOND } from "../../../shared/clock.ts";
 import type { Message } from "../../../shared/messages.ts";
 import { deliverInApp } from "../../../shared/providers/in-app.ts";
-import { tallyOfChunk } from "../../../shared/store/sends/chunks.ts";
+import { type Chunk, tallyOfChunk } from "../../../shared/store/sends/chunks.ts";
 import { PROMPT_MS } from "../../../shared/store/sends/inbox.ts";
 import { withContents } from "../../../shared/store/sends/job-content.ts";
 import { abandonJob, findJobs, type Job, type JobRecord } from "../../../shared/store/sends/jobs.ts";
 import { SINGLE_RANGE } from "../../../shared/store/sends/range-names.ts";
 import { isPseudonym } from "../../../shared/store/sends/recipients.ts";
-import { beginRound, closeSingles, type Outcome } from "../../../shared/store/sends/single.ts";
+import {
+  beginRound,
+  closeSingles,
+  isToInboxes,
+  type Outcome,
+  singleMessage,
+} from "../../../shared/store/sends/single.ts";
 import { resumeTimer } from "../../../shared/store/sends/standing.ts";
 import { forgetInChunk } from "../../../shared/store/subscribers/ledger-erasure.ts";
-import type { WorkerContext } from "./rounds.ts";
+import { createDeadAddresses, type DeadAddresses } from "./dead-addresses.ts";
+import { requeue, stop, waitsForMorning } from "./interruptions.ts";
+import { processChunk, type WorkerContext } from "./rounds.ts";
+import { askGate } from "./send-gates.ts";
 
 /**
  * A round takes in what begins within this time. Later a new one begins, once no worker of the former one can be at work
@@ -28,28 +37,103 @@ export async function deliverSingles(
   const { store, clock, timers, log, workspace } = context;
   const ids = [...new Set(messages.map(({ job }) => job))];
   const [found, owner] = await Promise.all([findJobs(store, ids), workspace()]);
-  const open = found.filter((job) => job !== undefined).filter(({ status }) => status === "queued");
+  const open = found.filter((job) => job !== undefined).filter(isOpen);
   if (open.length < ids.length)
     log({ level: "info", message: "sends were not delivered again", count: ids.length - open.length });
   if (owner?.status === "suspended") {
     log({ level: "info", message: "sends of a suspended workspace are held", tenant: store.tenant });
-    return timers.set(open.map((job) => resumeTimer(job, clock.now())));
+    const [expiring, held] = partitioned(open, ({ claim }) => waitsForMorning("suspended", claim));
+    await timers.set(held.map((job) => resumeTimer(job, clock.now())));
+    return deliverAll(context, expiring);
   }
   if (owner?.status !== "active") {
     await Promise.all(open.map(({ id }) => abandonJob(store, id)));
     return;
   }
-  const begun = await Promise.all(open.map(async (job) => ({ ...job, round: await roundOf(context, job) })));
-  const due = begun.filter(({ round }) => round !== undefined);
-  const whole = await withContents(store, due);
-  const settled = await Promise.allSettled(whole.map((job, i) => deliverOne(context, job, due[i]?.round ?? 0)));
+  await deliverAll(context, open);
+}
+
+function partitioned<T>(all: readonly T[], is: (one: T) => boolean): [T[], T[]] {
+  return [all.filter(is), all.filter((one) => !is(one))];
+}
+
+async function deliverAll(context: WorkerContext, open: readonly JobRecord[]): Promise<void> {
+  const { store } = context;
+  const begun = await Promise.all(
+    open.map(async (job) => ({ ...job, round: isToInboxes(job) ? await roundOf(context, job) : undefined })),
+  );
+  const whole = await withContents(
+    store,
+    begun.filter((job) => job.round !== undefined || !isToInboxes(job)),
+  );
+  const [inboxes, provided] = partitioned(whole, isToInboxes);
+  const rounds = new Map(begun.map(({ id, round = 0 }) => [id, round]));
+  const dead: DeadAddresses[] = [];
+  try {
+    const ended = await Promise.allSettled([
+      deliverTogether(
+        store,
+        inboxes.map((job) => deliverOne(context, job, rounds.get(job.id) ?? 0)),
+      ),
+      deliverTogether(
+        store,
+        provided.map((job) => deliverByProviders(context, job, dead)),
+      ),
+    ]);
+    throwFirst(ended);
+  } finally {
+    for (const addresses of dead) await addresses.mark();
+  }
+}
+
+const isOpen = (job: JobRecord): boolean =>
+  job.status === "queued" || (job.status === "processing" && job.direct !== undefined);
+
+/** Closes together what was delivered at the same time. @throws the first failure, after that */
+async function deliverTogether(store: WorkerContext["store"], deliveries: Promise<Outcome | undefined>[]) {
+  const settled = await Promise.allSettled(deliveries);
   await closeSingles(
     store,
-    settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : [])),
+    settled.flatMap((one) => (one.status === "fulfilled" && one.value ? [one.value] : [])),
   );
+  throwFirst(settled);
+}
+
+function throwFirst(settled: readonly PromiseSettledResult<unknown>[]): void {
   const failed = settled.find((one) => one.status === "rejected");
   if (failed) throw failed.reason;
 }
+
+/** Calls the providers for the only recipient of a job, as for a chunk (docs/decisions/0046). */
+async function deliverByProviders(
+  context: WorkerContext,
+  job: Job,
+  dead: DeadAddresses[],
+): Promise<Outcome | undefined> {
+  const chunkRef = { job: job.id, range: SINGLE_RANGE, n: 0 };
+  const message = singleMessage(context.store.tenant, job.id);
+  const standing = await askGate(context, job.id, job);
+  if (standing !== "open" && !waitsForMorning(standing, job.claim)) {
+    await stop(context, message, job, standing);
+    return undefined;
+  }
+  const deadAddresses = createDeadAddresses(context, chunkRef);
+  dead.push(deadAddresses);
+  const end = await processChunk(context, chunkRef, { job, chunk: chunkIn(job), claim: job.claim }, deadAddresses);
+  if ("tally" in end) return { job, as: end.tally, tally: end.tally.tally };
+  if ("standing" in end) await stop(context, message, job, end.standing);
+  else await requeue(context, message, { delayMs: end.retryInMs });
+  return undefined;
+}
+
+/** The recipients of a job as a chunk. */
+const chunkIn = ({ direct, created_at }: JobRecord): Chunk => ({
+  recipients: direct?.recipients ?? [],
+  heldOut: [],
+  skipped: {},
+  next: undefined,
+  plannedAt: Date.parse(created_at),
+});
 
 /** When the round of a job began; undefined while it is not known whether the former one is over. */
 async function roundOf({ store, clock, deliverQueue }: WorkerContext, job: JobRecord): Promise<number | undefined> {
@@ -59,25 +143,25 @@ async function roundOf({ store, clock, deliverQueue }: WorkerContext, job: JobRe
   if (age <= ROUND_MS) return round;
   if (age >= ROUND_OVER_MS) return beginRound(store, job.id, round);
   const delaySeconds = Math.ceil((ROUND_OVER_MS - age) / SECOND);
-  await deliverQueue.send([{ tenant: store.tenant, job: job.id, range: SINGLE_RANGE, chunk: 0 }], { delaySeconds });
+  await deliverQueue.send([singleMessage(store.tenant, job.id)], { delaySeconds });
   return undefined;
 }
 
 async function deliverOne({ store, clock }: WorkerContext, job: Job, round: number): Promise<Outcome> {
-  const plannedAt = Date.parse(job.created_at);
-  const { recipients = [] } = job.direct ?? {};
+  const chunk = chunkIn(job);
+  const { recipients, plannedAt } = chunk;
   const chunkRef = { job: job.id, range: SINGLE_RANGE, n: 0 };
   // An earlier attempt may have written the message when it is late.
   const times = { at: round, assignedAt: plannedAt, repeats: clock.now() - round > PROMPT_MS };
   const { delivered, gone } = await deliverInApp(store, job, chunkRef, times, { recipients, plannedAt });
   for (const subscriber of gone) await forgetInChunk(store, chunkRef, subscriber);
-  const plain = tallyOfChunk({ recipients, heldOut: [], skipped: {}, next: undefined, plannedAt });
+  const plain = tallyOfChunk(chunk);
   const n = delivered.size;
   const failed = recipients.length - n;
   const erased = gone.length + recipients.filter(({ subscriber }) => isPseudonym(subscriber)).length;
   return {
     job,
-    round,
+    as: { round },
     tally: {
       ...plain,
       counts: { ...plain.counts, delivered: n, failed },

@@ -8,6 +8,7 @@ import type { Key } from "../../../shared/store/model.ts";
 import { ClaimItem, chunkNumberOf, claimsOf } from "../../../shared/store/sends/audience-items.ts";
 import { abandonJob, finishJob, type JobRecord } from "../../../shared/store/sends/jobs.ts";
 import { closeRange, getRange } from "../../../shared/store/sends/ranges.ts";
+import { singleMessage } from "../../../shared/store/sends/single.ts";
 import { resumeTimer, type Standing, standingOf } from "../../../shared/store/sends/standing.ts";
 
 export const uses = [storeWrite, timers, workspaceRead, fanOutQueue, deliverQueue] as const;
@@ -32,6 +33,7 @@ export async function watch(context: WorkerContext, job: JobRecord, dispatch: ()
     { kind: "job-watch", id: job.id, at: clock.now() + (standing === "open" ? WATCH_AFTER_MS : HELD_WATCH_AFTER_MS) },
   ]);
   if (job.status === "queued") return dispatch();
+  if (job.direct) return standing === "open" ? continueDirect(context, job) : undefined;
   for (const range of job.ranges ?? []) await rescue(context, job, range, standing);
   await finishJob(store, job.id);
 }
@@ -45,7 +47,14 @@ export async function resume(context: WorkerContext, job: JobRecord, dispatch: (
   if (standing === "suspended") await timers.set([resumeTimer(job, clock.now())]);
   if (standing !== "open") return log({ level: "info", message: "a job does not go on", job: id, status, standing });
   if (status === "queued") return dispatch();
+  if (job.direct) return continueDirect(context, job);
   for (const range of job.ranges ?? []) await rescue(context, job, range, standing);
+}
+
+/** Sends the message of a send again whose recipient is on its row, unless it waits. */
+async function continueDirect({ store, clock, deliverQueue }: WorkerContext, job: JobRecord): Promise<void> {
+  if ((job.claim?.waits ?? 0) > clock.now() + EARLY_MS) return;
+  await deliverQueue.send([singleMessage(store.tenant, job.id)]);
 }
 
 async function rescue(
@@ -74,6 +83,7 @@ export async function release(context: WorkerContext, job: JobRecord, range: str
   const { id, status, held } = job;
   if (status !== "processing" || held)
     return log({ level: "info", message: "a job is not to be released", job: id, status, held });
+  if (job.direct) return continueDirect(context, job);
   const [first, ...others] = range === undefined ? (job.ranges ?? []) : [range];
   await queue.send(others.map((other) => ({ tenant, job: job.id, range: other, release: true })));
   if (first === undefined) return;

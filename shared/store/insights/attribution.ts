@@ -9,7 +9,7 @@ import { absent, is } from "../conditions.ts";
 import { dayOf, type StoredEvent } from "../events/events.ts";
 import { changeItem, type ItemWrite, putItem, type RowOf, ref } from "../item.ts";
 import { onTransactionCanceled } from "../refusals.ts";
-import { ClaimItem } from "../sends/audience-items.ts";
+import { findClaims } from "../sends/claims.ts";
 import { messageIdOf, messagesSince } from "../sends/inbox.ts";
 import { findJobs, type JobRecord } from "../sends/jobs.ts";
 import { type ChunkRef, chunkRefOf, touchesSince } from "../sends/touches.ts";
@@ -103,7 +103,7 @@ async function touchesOf(
 /** Whether one of these chunks is in a round that began before a time: its outcomes may still be touches before it. */
 async function isBeingDelivered(store: StoreReader, chunkRefs: readonly ChunkRef[], time: number): Promise<boolean> {
   const distinct = new Map(chunkRefs.map((chunkRef) => [JSON.stringify(chunkRef), chunkRef]));
-  const claims = await store.getAll(ClaimItem, [...distinct.values()]);
+  const claims = await findClaims(store, [...distinct.values()]);
   return claims.some(
     (claim) => claim && !claim.closed && (progressOf(claim.progress).at ?? Number.POSITIVE_INFINITY) <= time,
   );

@@ -1,34 +1,23 @@
 // Claims of chunks and of the groups in them: one conditional write each, with the progress made by then
 // (docs/decisions/0013).
-import { SECOND } from "../../clock.ts";
-import type { Store } from "../../resources.ts";
+import type { Store, StoreReader } from "../../resources.ts";
 import { absent, all, any, below, is, lessThan } from "../conditions.ts";
 import { countedOutcomeWrites, outcomesOf } from "../insights/hours.ts";
 import { type ConditionOf, changeItem, fromJson, type ItemWrite, type RowOf, toJson } from "../item.ts";
-import { type Failure, oldRow, onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { oldRow, onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { ClaimItem, RangeItem } from "./audience-items.ts";
-import type { Category } from "./job-items.ts";
+import { advanceOnJob, claimOnJob, releaseOnJob, takeOverOnJob } from "./job-claims.ts";
+import { JobItem } from "./job-items.ts";
+import { type Advanced, type ClaimState, LEASE_MS, type Lease, type Released } from "./leases.ts";
+import { SINGLE_RANGE } from "./range-names.ts";
 import { timedAddends } from "./ranges.ts";
 import { addends, beyond, type Tally } from "./tallies.ts";
 import type { ChunkRef } from "./touches.ts";
 
-/** A worker's time limit and 10 s: when it is over, no worker is working on the group any more. */
-const LEASE_MS = 70 * SECOND;
-
 type ClaimRow = RowOf<typeof ClaimItem>;
 
-/** What one worker holds of a chunk. */
-export interface Lease {
-  owner: string;
-  /** Counts the writes, so that a worker recognizes its own write when it repeats it. */
-  step: number;
-  /** When the chunk was first claimed. */
-  at: number;
-  /** Recipients of the chunk that the range counts as waiting for the end of quiet hours. */
-  deferred: number;
-  /** What the range counts of the chunk already, before a long wait. */
-  reported: Record<string, number>;
-}
+/** Whether the chunk is the only recipient of a job, whose row has the claim too. */
+const isOnJob = ({ range }: ChunkRef): boolean => range === SINGLE_RANGE;
 
 const isMine = ({ owner, step }: Lease) => all(is("owner", owner), is("step", step), absent("closed"));
 
@@ -61,6 +50,13 @@ export function claimChunk(store: Store, chunkRef: ChunkRef, owner: string): Pro
     );
 }
 
+/** The claims of chunks, as they are stored. */
+export async function findClaims(store: StoreReader, chunkRefs: readonly ChunkRef[]): Promise<ClaimState[]> {
+  const [onJobs, others] = [chunkRefs.filter(isOnJob), chunkRefs.filter((chunkRef) => !isOnJob(chunkRef))];
+  const [jobs, claims] = await Promise.all([store.getAll(JobItem, onJobs), store.getAll(ClaimItem, others)]);
+  return [...jobs.map((job) => job && claimOnJob(job)), ...claims].filter((claim) => claim !== undefined);
+}
+
 /**
  * Claims the next group. `extraItems` are written with it, all or nothing.
  * @returns the lease after it; undefined if another worker has the chunk; or, if only conditions of `extraItems` failed,
@@ -72,7 +68,8 @@ export async function advance(
   lease: Lease,
   progress: string,
   extraItems: readonly ItemWrite<"workspace">[] = [],
-): Promise<Lease | { refused: readonly Failure[] } | undefined> {
+): Promise<Advanced> {
+  if (isOnJob(chunkRef)) return advanceOnJob(store, chunkRef.job, lease, progress, extraItems);
   const { owner, step, at } = lease;
   const after: Lease = { ...lease, step: step + 1 };
   const set = { owner, lease: store.clock.now() + LEASE_MS, step: after.step, progress };
@@ -97,8 +94,10 @@ export async function release(
   chunkRef: ChunkRef,
   lease: Lease,
   progress: string,
-  { waits, deferred, tally, category }: { waits: number; deferred: number; tally: Tally; category: Category },
+  { waits, deferred, tally, category }: Released,
 ): Promise<boolean> {
+  if (isOnJob(chunkRef))
+    return releaseOnJob(store, chunkRef.job, lease, progress, { waits, deferred, tally, category });
   const { owner, step, at } = lease;
   const isWait = waits > store.clock.now();
   const reported = isWait ? addends(tally) : lease.reported;
@@ -119,7 +118,8 @@ export async function release(
 }
 
 /** Continues a chunk whose lease has ended. @returns its row as it is then; undefined if another worker was faster. */
-export function takeOver(store: Store, chunkRef: ChunkRef, owner: string): Promise<ClaimRow | undefined> {
+export function takeOver(store: Store, chunkRef: ChunkRef, owner: string): Promise<ClaimState | undefined> {
+  if (isOnJob(chunkRef)) return takeOverOnJob(store, chunkRef.job, owner);
   const now = store.clock.now();
   return store
     .change(ClaimItem, chunkRef, { set: { owner, lease: now + LEASE_MS } }, all(absent("closed"), below("lease", now)))
@@ -130,7 +130,7 @@ export function takeOver(store: Store, chunkRef: ChunkRef, owner: string): Promi
 }
 
 /** What a lease is restored from when a chunk is taken over. */
-export const leaseOf = ({ owner, step = 0, at, deferred = 0, told }: ClaimRow): Lease => ({
+export const leaseOf = ({ owner, step = 0, at, deferred = 0, told }: ClaimState): Lease => ({
   owner,
   step,
   at,

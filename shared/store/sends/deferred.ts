@@ -11,7 +11,9 @@ import type { QuietSettings } from "../workspaces/settings.ts";
 import { ChunkItem, ClaimItem, chunkNumberOf, claimsOf, RangeItem } from "./audience-items.ts";
 import { chunkOf } from "./chunks.ts";
 import type { JobRecord } from "./jobs.ts";
+import type { ClaimState } from "./leases.ts";
 import { mayHold } from "./range-names.ts";
+import type { Recipient } from "./recipients.ts";
 import { sumOf, type Tally, tallyOf } from "./tallies.ts";
 
 /** The zone in which quiet hours apply to a subscriber. */
@@ -37,10 +39,11 @@ const mayDefer = ({ status, deliverySettings }: JobRecord): boolean =>
 
 /**
  * The totals of a job. Those of one in progress, or stopped in progress, are the totals of its ranges: each adds its own
- * to the job when it closes.
+ * to the job when it closes. A send to one recipient has no ranges.
  */
 export async function soFar(store: StoreReader, job: JobRecord): Promise<Tally & { deferred: number }> {
   const isStopped = job.status === "canceled" && job.dispatched_at !== null;
+  if (job.direct) return { ...job, deferred: (job.status === "processing" && job.claim?.deferred) || 0 };
   if (job.status !== "processing" && !isStopped) return { ...job, deferred: 0 };
   const ranges = await store.getAll(
     RangeItem,
@@ -60,6 +63,7 @@ export async function deferredUntil(
   subscriber: string,
 ): Promise<number | undefined> {
   if (!mayDefer(job)) return undefined;
+  if (job.direct) return untilIn(job.claim, job.direct.recipients, subscriber);
   const shard = shardOf(subscriber);
   for (const range of job.ranges?.filter((one) => mayHold(one, shard)) ?? []) {
     let after: Key | undefined;
@@ -70,16 +74,31 @@ export async function deferredUntil(
         ChunkItem,
         claims.map((claim) => ({ job: job.id, range, n: chunkNumberOf(claim) })),
       );
-      for (const [i, { progress }] of claims.entries()) {
-        const place = chunks[i] ? chunkOf(chunks[i]).recipients.findIndex((one) => one.subscriber === subscriber) : -1;
-        const { work = [], to, next } = progressOf(progress);
-        const until = [...work.slice(to), ...next].flatMap(({ recipient, quiet }) =>
-          recipient === place && quiet !== undefined ? [quiet] : [],
-        );
-        if (until.length > 0) return Math.min(...until);
+      for (const [i, claim] of claims.entries()) {
+        const until = chunks[i] && untilIn(claim, chunkOf(chunks[i]).recipients, subscriber);
+        if (until !== undefined) return until;
       }
       after = page.next;
     } while (after);
   }
   return undefined;
+}
+
+/** The end of the quiet hours for a recipient of a chunk, from its claim. */
+function untilIn(
+  claim: Pick<ClaimState, "progress"> | undefined,
+  recipients: readonly Recipient[],
+  subscriber: string,
+): number | undefined {
+  const place = recipients.findIndex((one) => one.subscriber === subscriber);
+  return quietIn(claim).get(place);
+}
+
+/** The ends of quiet hours that recipients of a chunk wait for, by their places in it. */
+export function quietIn(claim: Pick<ClaimState, "progress"> | undefined): Map<number, number> {
+  const { work = [], to, next } = progressOf(claim?.progress);
+  const until = new Map<number, number>();
+  for (const { recipient, quiet } of [...work.slice(to), ...next])
+    if (quiet !== undefined) until.set(recipient, Math.min(quiet, until.get(recipient) ?? Number.POSITIVE_INFINITY));
+  return until;
 }

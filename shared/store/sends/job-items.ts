@@ -69,6 +69,15 @@ export const JobItem = item({
     to: v.optional(v.string()),
     /** When the round of these recipients began, in milliseconds. */
     round: v.optional(v.number()),
+    /** The claim of its only recipient, while it is delivered through providers (as `ClaimItem`). */
+    owner: v.optional(v.string()),
+    lease: v.optional(v.number()),
+    at: v.optional(v.number()),
+    step: v.optional(v.number()),
+    progress: v.optional(v.string()),
+    waits: v.optional(v.number()),
+    deferred: v.optional(v.number()),
+    told: v.optional(json<Record<string, number>>()),
     /** The ranges of the audience: set at creation for a small one, else at dispatch. */
     ranges: v.optional(v.array(v.string())),
     ranges_closed: v.optional(v.number()),

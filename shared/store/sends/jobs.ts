@@ -9,10 +9,12 @@ import { endedWrites } from "../journeys/totals.ts";
 import { move, moveWrite } from "../lifecycle.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { deliveredWrite } from "../subscribers/engagement.ts";
+import { claimOnJob } from "./job-claims.ts";
 import { contentOf, inlineContent, withoutNulls } from "./job-content.ts";
 import { JobItem } from "./job-items.ts";
 import { outcomeWrites } from "./job-outcomes.ts";
 import type { DeliverySettings, JobContent, JobDetails, JobSpec } from "./job-spec.ts";
+import type { ClaimState } from "./leases.ts";
 import { type Recipient, unpackRecipients } from "./recipients.ts";
 import { type Tally, tallyOf } from "./tallies.ts";
 
@@ -32,6 +34,8 @@ export interface JobRecord
   completed_at: string | null;
   /** Its recipients, and when their round began, of a send that is delivered without ranges and chunks. */
   direct: { recipients: Recipient[]; round: number } | undefined;
+  /** The claim of its only recipient, while it is delivered through providers. */
+  claim: ClaimState | undefined;
   /** The ranges of the audience: set at creation for a small one, else at dispatch. */
   ranges: string[] | undefined;
   ranges_closed: number;
@@ -137,6 +141,7 @@ export function jobOf(row: JobRow): JobRecord {
       row.to === undefined
         ? undefined
         : { recipients: unpackRecipients(row.to), round: row.round ?? Date.parse(row.created_at) },
+    claim: claimOnJob(row),
     ranges: row.ranges,
     ranges_closed: row.ranges_closed ?? 0,
     held: row.held === true,

@@ -7,7 +7,7 @@ import type { ReachChannel } from "../../rules/reach.ts";
 import { isUsable, listChannels } from "../channels/channels.ts";
 import type { ChannelRow } from "../channels/items.ts";
 import { tenantEngagements } from "../subscribers/engagement.ts";
-import type { WorkspaceSettings } from "../workspaces/settings.ts";
+import type { SendingSettings } from "../workspaces/settings.ts";
 import { audienceRules } from "./audiences.ts";
 import type { DeliverySettings, JobSpec } from "./job-spec.ts";
 
@@ -34,7 +34,7 @@ export const channelSettings = ({ id, type, credentials }: ChannelRow): Delivery
 export function deliverySettingsOf(
   job: Pick<JobSpec, "category" | "bypass_quiet_hours" | "source">,
   via: DeliverySettings["via"],
-  workspace: Omit<WorkspaceSettings, "name"> | undefined,
+  workspace: SendingSettings | undefined,
 ): DeliverySettings {
   const { email_consent_mode: emailConsent = "opt_out", quiet_hours, frequency_caps = [], timezone } = workspace ?? {};
   const channels = via.map(({ type }) => type);

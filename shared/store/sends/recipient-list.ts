@@ -5,12 +5,12 @@ import { timestamp } from "../../clock.ts";
 import { pageRoom } from "../../http/paging.ts";
 import { Timestamp } from "../../http/schemas.ts";
 import type { StoreReader } from "../../resources.ts";
-import { progressOf } from "../../rules/progress-text.ts";
 import { reachChannels } from "../../rules/reach.ts";
 import { fromJson, type RowOf, ref } from "../item.ts";
 import { getProfiles } from "../subscribers/subscribers.ts";
 import { ChunkItem, ClaimItem, chunkNumberOf, claimsFrom, RangeItem, SkippedIds } from "./audience-items.ts";
 import { chunkOf } from "./chunks.ts";
+import { quietIn } from "./deferred.ts";
 import { type RecipientState, recipientStates } from "./explanation.ts";
 import { MESSAGE_LIFETIME_MS, messagesBetween } from "./inbox.ts";
 import type { JobRecord } from "./jobs.ts";
@@ -129,7 +129,13 @@ async function* chunksFrom(
 ): AsyncGenerator<OpenChunk> {
   if (job.direct) {
     const { recipients, round } = job.direct;
-    const listed = recipients.map((recipient) => ({ subscriber: recipient.subscriber, recipient, plannedAt: round }));
+    const quiet = quietIn(job.claim);
+    const listed = recipients.map((recipient, i) => ({
+      subscriber: recipient.subscriber,
+      recipient,
+      deferredUntil: quiet.get(i),
+      plannedAt: round,
+    }));
     yield { place: { range: SINGLE_RANGE, n: 0 }, first: from?.i ?? 0, mayMatch: true, read: async () => listed };
     return;
   }
@@ -172,11 +178,7 @@ async function readChunk(
   const [row, skipped] = await store.getEach([ref(ChunkItem, key), ref(SkippedIds, key)]);
   if (!row) return [];
   const { recipients, heldOut, plannedAt } = chunkOf(row);
-  const { work = [], to, next } = progressOf(claim?.progress);
-  const quiet = new Map<number, number>();
-  for (const unit of [...work.slice(to), ...next])
-    if (unit.quiet !== undefined)
-      quiet.set(unit.recipient, Math.min(unit.quiet, quiet.get(unit.recipient) ?? Number.POSITIVE_INFINITY));
+  const quiet = quietIn(claim);
   return [
     ...recipients.map((recipient, i) => ({
       subscriber: recipient.subscriber,

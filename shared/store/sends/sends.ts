@@ -19,7 +19,7 @@ import { newJobWrite } from "./jobs.ts";
 import { channelSettings, deliverySettingsOf, planningRules, selectedChannels } from "./planning.ts";
 import { PLANNED_RANGE } from "./range-names.ts";
 import { plannedRangeWrite } from "./ranges.ts";
-import { isInAppOnly, packRecipients, type Recipient } from "./recipients.ts";
+import { packRecipients, type Recipient } from "./recipients.ts";
 import { contentOfTemplate, TemplateItem } from "./template-items.ts";
 
 const WATCH_AFTER_MS = 15 * MINUTE;
@@ -121,18 +121,21 @@ async function prepareAudience(
   job: string,
   spec: JobSpec,
   given: readonly string[] | undefined,
-  { emailConsent = "opt_out", hasCaps = true }: Allowance,
+  { sending }: Allowance,
 ): Promise<Audience> {
   const estimate = given ? given.length : await countTarget(store, spec.target);
   if (estimate <= SMALL_AUDIENCE) {
     const via = await selectedChannels(store, spec);
-    const rules = await planningRules(store, job, spec, { via, emailConsent });
+    const rules = await planningRules(store, job, spec, {
+      via,
+      emailConsent: sending?.email_consent_mode ?? "opt_out",
+    });
     const chunks = await planSmall(store, spec, rules, given);
-    const only = chunks && !hasCaps ? onlyInbox(spec, chunks) : undefined;
+    const only = chunks && sending ? onlyRecipient(spec, chunks) : undefined;
     // The texts of a template that was deleted meanwhile are missed at dispatch.
     const texts = only && (await textsOf(store, spec));
     if (only && texts) {
-      const means = toJson(deliverySettingsOf(spec, via.map(channelSettings), undefined));
+      const means = toJson(deliverySettingsOf(spec, via.map(channelSettings), sending));
       return { writes: [], sent: 1, reserved: 1, direct: { to: packRecipients([only]), means }, texts };
     }
     if (chunks) return planned(job, chunks);
@@ -144,15 +147,17 @@ async function prepareAudience(
   return { writes: given ? givenWrites(job, given, store.clock.now()) : [], sent: treated, reserved: treated };
 }
 
-/** The recipient of a one-off send that goes to one inbox and nowhere else: its row is its own ledger. */
-function onlyInbox({ source, topic }: JobSpec, chunks: readonly PlannedChunk[]): Recipient | undefined {
+/** Addresses of a recipient that is on the row of the job: the row stays below 1 KB. */
+const MAX_TARGETS = 8;
+
+/** The recipient of a one-off send that goes to one subscriber (docs/decisions/0046). */
+function onlyRecipient({ source }: JobSpec, chunks: readonly PlannedChunk[]): Recipient | undefined {
   const [first, ...others] = chunks;
-  // A choice of topic is looked at again when a chunk is delivered.
-  if (source.type !== "api" || topic || !first || others.length > 0) return undefined;
+  if (source.type !== "api" || !first || others.length > 0) return undefined;
   const { recipients, heldOut, skipped } = first.chunk;
   const [only, ...more] = recipients;
   const isAlone = more.length === 0 && heldOut.length === 0 && Object.keys(skipped).length === 0;
-  return only && isAlone && !only.source && isInAppOnly(only.targets) ? only : undefined;
+  return only && isAlone && !only.source && only.targets.length <= MAX_TARGETS ? only : undefined;
 }
 
 function planned(job: string, chunks: readonly PlannedChunk[]): Audience {

@@ -1,9 +1,9 @@
-// Sends to few inboxes: the recipients are on the job's row, and the deliveries of a batch are closed together
-// (docs/decisions/0027).
+// Sends whose recipients are on the row of the job: the deliveries of a batch are closed together
+// (docs/decisions/0027, docs/decisions/0046).
 import { timestamp } from "../../clock.ts";
 import type { Message } from "../../messages.ts";
 import type { Store } from "../../resources.ts";
-import { jobMoves } from "../../rules/job-states.ts";
+import { jobMoves, outcomeOf } from "../../rules/job-states.ts";
 import { all, is } from "../conditions.ts";
 import { hashOf } from "../hash.ts";
 import { countedOutcomes, dayWrites, outcomesOf } from "../insights/hours.ts";
@@ -12,10 +12,13 @@ import { endedWrites } from "../journeys/totals.ts";
 import { moveWrite } from "../lifecycle.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { deliveredWrite } from "../subscribers/engagement.ts";
+import { CLAIM_ATTRIBUTES, isHeldBy } from "./job-claims.ts";
 import { JobItem } from "./job-items.ts";
 import { type JobRecord, NOTHING_DELIVERED } from "./jobs.ts";
+import type { Lease } from "./leases.ts";
 import { SINGLE_RANGE } from "./range-names.ts";
-import { addends, type Tally } from "./tallies.ts";
+import { isInAppOnly } from "./recipients.ts";
+import { addends, beyond, sumOf, type Tally } from "./tallies.ts";
 
 export const singleMessage = (tenant: string, job: string): Message<"deliver"> => ({
   tenant,
@@ -28,10 +31,20 @@ export const isSingleMessage = ({ range }: Pick<Message<"deliver">, "range">): b
 
 export interface Outcome {
   job: JobRecord;
-  /** The round that it was delivered in. */
-  round: number;
+  /** The round that it was delivered in, or the lease under which providers were called. */
+  as: { round: number } | Lease;
   tally: Tally;
 }
+
+/**
+ * Whether a send is delivered by its row alone: to inboxes, which are their own ledger. Caps and choices of topics are
+ * looked at under a claim.
+ */
+export const isToInboxes = ({ direct, deliverySettings, topic }: JobRecord): boolean =>
+  direct !== undefined &&
+  !deliverySettings?.caps &&
+  topic === undefined &&
+  direct.recipients.every(({ targets }) => isInAppOnly(targets));
 
 /** Begins a new round of a job, now. @returns when it began; undefined if the job ended, or another worker was faster. */
 export function beginRound(store: Store, job: string, former: number): Promise<number | undefined> {
@@ -56,28 +69,38 @@ export async function closeSingles(store: Store, outcomes: readonly Outcome[]): 
   }
 }
 
-function endOf({ clock }: Store, { job, round, tally }: Outcome): ItemWrite<"workspace"> {
-  const isReached = tally.counts.delivered > 0;
+/** What the job does not count yet. */
+const newOf = ({ as, tally }: Outcome): Record<string, number> =>
+  beyond(addends(tally), "owner" in as ? as.reported : {});
+
+function endOf({ clock }: Store, outcome: Outcome): ItemWrite<"workspace"> {
+  const { job, as, tally } = outcome;
+  const hasFailed = outcomeOf(tally.counts) === "failed";
   const set = {
     completed_at: timestamp(clock.now()),
-    ...(!isReached && { error: NOTHING_DELIVERED.message }),
+    ...(hasFailed && { error: NOTHING_DELIVERED.message }),
   };
-  return moveWrite(JobItem, { job: job.id }, jobMoves, isReached ? "deliver" : "fail", {
-    change: { set, add: addends(tally) },
-    when: is("round", round),
+  const add = newOf(outcome);
+  if ("owner" in as)
+    return moveWrite(JobItem, { job: job.id }, jobMoves, hasFailed ? "fail" : "complete", {
+      change: { set, add, remove: CLAIM_ATTRIBUTES },
+      when: isHeldBy(as),
+    });
+  return moveWrite(JobItem, { job: job.id }, jobMoves, hasFailed ? "fail" : "deliver", {
+    change: { set, add },
+    when: is("round", as.round),
   });
 }
 
 /** Deliveries by the hour, by week and class of channels, and of journeys. The first job decides the shard. */
 function counted(store: Store, outcomes: readonly Outcome[]): ItemWrite<"workspace">[] {
   const [first] = outcomes;
-  const n = outcomes.reduce((sum, { tally }) => sum + tally.counts.delivered, 0);
   if (!first) return [];
-  const byClass = n > 0 && deliveredWrite(store, { in_app: n }, first.job.id);
+  const byClass = deliveredWrite(store, sumOf(outcomes.map(({ tally }) => tally)).delivered_by_channel, first.job.id);
   return [
     ...dayWrites(
       hashOf(first.job.id).slice(0, 1),
-      outcomes.map(({ job, tally }) => countedOutcomes(store, job.category, outcomesOf(addends(tally)))),
+      outcomes.map((one) => countedOutcomes(store, one.job.category, outcomesOf(newOf(one)))),
     ),
     ...(byClass ? [byClass] : []),
     ...endedWrites(outcomes.map(({ job, tally }) => ({ ...job, counts: tally.counts }))),

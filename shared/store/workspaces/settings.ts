@@ -49,6 +49,12 @@ export const WorkspaceSettings = v.object({
 });
 export type WorkspaceSettings = v.InferOutput<typeof WorkspaceSettings>;
 
+/** What the sends of a workspace keep to: quiet hours, caps, consent. */
+export type SendingSettings = Pick<
+  WorkspaceSettings,
+  "timezone" | "email_consent_mode" | "quiet_hours" | "frequency_caps"
+>;
+
 export const SettingsChange = v.strictObject({
   name: v.optional(v.pipe(v.string("must be a string"), v.trim(), v.nonEmpty("must not be empty"), v.maxLength(200))),
   timezone: v.optional(v.pipe(v.string("must be a string"), v.check(isTimeZone, "must be an IANA time zone"))),

@@ -8,6 +8,7 @@ import { annotationWrite } from "../insights/annotations.ts";
 import { changeItem, type ItemWrite, putItem, ref } from "../item.ts";
 import { onTransactionCanceled } from "../refusals.ts";
 import { EventUsage, type PeriodUsage, Usage } from "./items.ts";
+import type { SendingSettings } from "./settings.ts";
 
 export type Metered = "sends" | "events";
 
@@ -15,10 +16,8 @@ export interface Allowance {
   plan: PlanName;
   /** The workspace's own cap on sends; null for none. */
   sendCap: number | null;
-  /** The workspace's rule for marketing e-mail (D-CONSENT); default: everybody who has not opted out. */
-  emailConsent?: "opt_out" | "opt_in" | undefined;
-  /** Whether the workspace has frequency caps. Default: it may have. */
-  hasCaps?: boolean | undefined;
+  /** What the workspace's sends keep to, where it is known; else workers read it. */
+  sending?: SendingSettings | undefined;
 }
 
 export interface Period {

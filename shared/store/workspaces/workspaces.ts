@@ -4,7 +4,7 @@ import { absent, all, present } from "../conditions.ts";
 import { fromJson, type RowOf, toJson } from "../item.ts";
 import { onConditionFailed } from "../refusals.ts";
 import { WorkspaceItem, type workspaceFields } from "./items.ts";
-import type { WorkspaceSettings } from "./settings.ts";
+import type { SendingSettings, WorkspaceSettings } from "./settings.ts";
 
 export type WorkspaceRow = RowOf<typeof WorkspaceItem>;
 
@@ -44,16 +44,21 @@ export async function changeWorkspace(
   );
 }
 
+/** What sends keep to. */
+export const sendingSettingsOf = (row: WorkspaceRow): SendingSettings => ({
+  timezone: row.timezone ?? "UTC",
+  email_consent_mode: row.email_consent_mode ?? "opt_out",
+  quiet_hours: row.quiet_hours ? fromJson(row.quiet_hours) : null,
+  frequency_caps: row.frequency_caps ? fromJson(row.frequency_caps) : [],
+});
+
 const workspaceRecordOf = (row: WorkspaceRow): WorkspaceRecord => ({
   id: row.id,
   name: row.name ?? "",
   plan: row.plan,
   kind: row.kind,
   status: row.status,
-  timezone: row.timezone ?? "UTC",
-  email_consent_mode: row.email_consent_mode ?? "opt_out",
-  quiet_hours: row.quiet_hours ? fromJson(row.quiet_hours) : null,
-  frequency_caps: row.frequency_caps ? fromJson(row.frequency_caps) : [],
+  ...sendingSettingsOf(row),
   identity_required: row.identity_required ?? false,
   monthly_send_cap: row.monthly_send_cap ?? null,
   created_at: row.created_at,

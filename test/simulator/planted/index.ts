@@ -9,6 +9,7 @@ import { packsBugs } from "./packs.ts";
 import { promisesBugs } from "./promises.ts";
 import { sendingBugs } from "./sending.ts";
 import { shownBugs } from "./shown.ts";
+import { singlesBugs } from "./singles.ts";
 
 /** Looked for in this order. */
 export const planted: readonly Bug[] = [
@@ -21,4 +22,5 @@ export const planted: readonly Bug[] = [
   ...integrationsBugs,
   ...packsBugs,
   ...shownBugs,
+  ...singlesBugs,
 ];

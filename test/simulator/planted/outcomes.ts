@@ -90,7 +90,7 @@ export const outcomesBugs: readonly Bug[] = [
   {
     name: "short waits are dropped",
     area: "timers",
-    file: deliver,
+    file: "functions/workers/deliver/interruptions.ts",
     find: "  if (delayMs > MAX_DELAY_MS) return;",
     replace: "  if (delayMs > 5 * SECOND) return;",
   },

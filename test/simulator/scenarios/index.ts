@@ -17,6 +17,7 @@ import { quota } from "./quota.ts";
 import { schedules } from "./schedules.ts";
 import { segments } from "./segments.ts";
 import { sends } from "./sends.ts";
+import { singles } from "./singles.ts";
 import { suspension } from "./suspension.ts";
 import { targets } from "./targets.ts";
 import { timersScenario } from "./timers.ts";
@@ -47,6 +48,7 @@ export const scenarios: readonly Scenario[] = [
   packs,
   experiences,
   channels,
+  singles,
 ];
 
 /** Short ones that make every kind of request to AWS: for runs through the SDK, which cost twice as much. */

@@ -1,0 +1,49 @@
+// Many sends to one subscriber each, by push and in-app: bursts that workers receive together, erasures and suspensions
+// between a claim and its end, while providers reject, hang and lose replies.
+import { MINUTE, SECOND } from "../../../shared/clock.ts";
+import { erase, populate, send } from "../actors.ts";
+import type { Scenario } from "../invariant.ts";
+import type { Person } from "../ledger.ts";
+import { withPurchases } from "../marketers.ts";
+import type { Tenant } from "../tenants.ts";
+import type { SimWorld } from "../world.ts";
+import { equip } from "./pushes.ts";
+import { suspendFor } from "./suspension.ts";
+
+const BUSY_MS = 12 * MINUTE;
+
+export const singles: Scenario = {
+  name: "singles",
+  start: async (world) => {
+    const { random } = world;
+    const tenant = await world.tenant();
+    await tenant.addChannel("ios");
+    const people = await populate(world, tenant, random.between(3, 12));
+    for (const { id } of people) for (let n = random.between(0, 3); n > 0; n--) await equip(world, tenant, id);
+    const sometime = () => random.between(0, BUSY_MS);
+    withPurchases(world, tenant, people, BUSY_MS);
+    for (let n = random.between(2, 5); n > 0; n--) burst(world, tenant, people, sometime());
+    // A suspended workspace erases nobody.
+    if (random.chance(0.3))
+      world.act(sometime(), () => suspendFor(world, tenant, random.between(10 * SECOND, 4 * MINUTE)));
+    else
+      for (let n = random.between(0, 3); n > 0; n--)
+        world.act(sometime(), () => erase(world, tenant, random.pick(people)));
+  },
+};
+
+/** Sends that are made within a few seconds. */
+function burst(world: SimWorld, tenant: Tenant, people: readonly Person[], at: number): void {
+  const { random } = world;
+  for (let n = random.between(1, 6); n > 0; n--)
+    world.act(at + random.between(0, 3 * SECOND), async () => {
+      await send(world, tenant, {
+        small: true,
+        ids: [random.pick(people).id],
+        keyed: random.chance(0.7),
+        personal: random.chance(0.3),
+        ...(random.chance(0.2) && { holdout: random.between(1, 60) }),
+        ...(random.chance(0.3) && { splitShare: random.between(1, 99) }),
+      });
+    });
+}
