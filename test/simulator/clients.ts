@@ -18,8 +18,8 @@ export interface ClientDeps {
   faults: Faults;
   /** Real SDK clients over HTTP in process, rather than straight calls. */
   viaSdk: boolean;
-  /** Looks at a request before it is carried out. */
-  inspect(process: Process, service: ServiceName, operation: string, input: Wire): void;
+  /** Looks at a request before it is carried out. @returns for how many milliseconds it is held up. */
+  inspect(process: Process, service: ServiceName, operation: string, input: Wire): number;
   /** Something was carried out. */
   carriedOut(process: Process, service: ServiceName, operation: string): void;
 }
@@ -40,15 +40,16 @@ export function clientsFor(process: Process, deps: ClientDeps): Aws {
   const send = sendThrough(deps.services, hooks);
   const client = { send: (command: Command) => withRetries(process, deps, () => send(complete(command, process))) };
   // One stub stands for every client class: what differs is in the command. Links to objects are signed by the real one.
-  const s3 = Object.assign(new S3Client(signing), client);
+  const s3 = Object.assign(Object.create(signer), client);
   return ((clientClass: { name: string }) => (clientClass.name === "S3Client" ? s3 : client)) as unknown as Aws;
 }
 
-const signing = {
+/** Made once: a client reads the configuration of the machine, and takes longer than the rest of a process. */
+const signer = new S3Client({
   region: REGION,
   credentials: { accessKeyId: "local", secretAccessKey: "local" },
   endpoint: "http://127.0.0.1",
-};
+});
 
 type Command = Parameters<ReturnType<typeof sendThrough>>[0];
 
@@ -107,15 +108,17 @@ function hooksOf(process: Process, deps: ClientDeps): Hooks {
     return random.between(from, to);
   };
   /** Nothing comes back to a process that is gone; what it sent may still arrive. */
-  const way = ({ straggles = false } = {}) =>
+  const wait = (ms: number, straggles = false) =>
     new Promise<void>((resolve) => {
       if (viaSdk) kernel.outside.running--;
-      kernel.after(straggles ? random.between(STRAGGLING_MS.from, STRAGGLING_MS.to) : transitMs(), () => {
+      kernel.after(ms, () => {
         if (!process.alive && !straggles) return;
         if (viaSdk) kernel.outside.running++;
         resolve();
       });
     });
+  const way = ({ straggles = false } = {}) =>
+    wait(straggles ? random.between(STRAGGLING_MS.from, STRAGGLING_MS.to) : transitMs(), straggles);
   const die = (why: string) => {
     deps.fleet().crash(process, why);
     if (viaSdk) kernel.outside.running--;
@@ -133,7 +136,8 @@ function hooksOf(process: Process, deps: ClientDeps): Hooks {
       if (service === "dynamodb" && hits(profile.conflict)) refuseByConflict(operation, input, applied);
       if (operation === "Query" && LARGE.test(keysOf(operation, input)[0]!.pk) && hits(profile.shortPage))
         input.Limit = Math.min(Number(input.Limit ?? SHORT_PAGE), random.between(MIN_PAGE, SHORT_PAGE));
-      deps.inspect(process, service, operation, input);
+      const heldUpMs = deps.inspect(process, service, operation, input);
+      if (heldUpMs > 0) await wait(heldUpMs);
       kernel.note(`${process.label} ${lineOf(service, operation, input)}`);
     },
     after: async (service, operation, input) => {

@@ -1,7 +1,9 @@
 // Looks for planted bugs in mixed runs: the scenarios and profiles of a plain run, up to the first violation.
+
+import type { Scenario } from "./invariant.ts";
 import type { Bug } from "./planted/bug.ts";
 import { simulatorWith } from "./planting.ts";
-import { scenarios } from "./scenarios/index.ts";
+import type { ProfileName } from "./profiles.ts";
 import { type Run, simulate } from "./simulate.ts";
 import { watchSites } from "./sites.ts";
 
@@ -18,6 +20,10 @@ export interface Found {
 interface Hunt {
   from: number;
   seeds: number;
+  /** By their places in this list seeds have their scenarios. */
+  scenarios: readonly Scenario[];
+  /** Drawn from the seed if absent. */
+  profile: ProfileName | undefined;
   /** Called after each seed of each bug. */
   stepped(done: number, found: number): void;
   /** A bug is found, or given up. */
@@ -30,7 +36,8 @@ const BLOCK = 25;
 const MIN_BUGS = 4;
 
 /** The first seed that finds each bug. */
-export async function huntBugs(bugs: readonly Bug[], { from, seeds, stepped, ended }: Hunt): Promise<Found[]> {
+export async function huntBugs(bugs: readonly Bug[], hunt: Hunt): Promise<Found[]> {
+  const { from, seeds, stepped, ended } = hunt;
   const states: Found[] = bugs.map((bug) => ({ bug, run: undefined, seeds: 0, reached: 0 }));
   for (let first = from; first < from + seeds; first += BLOCK) {
     const block = Array.from({ length: Math.min(BLOCK, from + seeds - first) }, (_, n) => first + n);
@@ -40,6 +47,7 @@ export async function huntBugs(bugs: readonly Bug[], { from, seeds, stepped, end
       open.length < MIN_BUGS
         ? undefined
         : await touchedBy(
+            hunt,
             block,
             open.map(({ bug }) => bug),
           );
@@ -48,7 +56,7 @@ export async function huntBugs(bugs: readonly Bug[], { from, seeds, stepped, end
         if (state.run) break;
         state.seeds++;
         const isReached = touched?.get(seed)?.has(state.bug) ?? true;
-        if (isReached) await tryBug(state, seed);
+        if (isReached) await tryBug(hunt, state, seed);
         stepped(1, state.run ? 1 : 0);
       }
       if (state.run || first + BLOCK >= from + seeds) ended(state);
@@ -57,20 +65,27 @@ export async function huntBugs(bugs: readonly Bug[], { from, seeds, stepped, end
   return states;
 }
 
-async function tryBug(state: Found, seed: number): Promise<void> {
+async function tryBug({ scenarios, profile }: Hunt, state: Found, seed: number): Promise<void> {
   const copy = await simulatorWith(state.bug);
-  const scenario = copy.scenarios[seed % copy.scenarios.length]!;
+  const { name } = scenarioOf(scenarios, seed);
+  const scenario = copy.scenarios.find((one) => one.name === name)!;
   state.reached++;
-  const run = await copy.simulate({ seed, scenario });
+  const run = await copy.simulate({ seed, scenario, profile });
   if (run.violation) state.run = run;
 }
 
+const scenarioOf = (scenarios: readonly Scenario[], seed: number): Scenario => scenarios[seed % scenarios.length]!;
+
 /** Which bugs each seed of a plain run would come across. */
-async function touchedBy(block: readonly number[], bugs: readonly Bug[]): Promise<Map<number, ReadonlySet<Bug>>> {
+async function touchedBy(
+  { scenarios, profile }: Hunt,
+  block: readonly number[],
+  bugs: readonly Bug[],
+): Promise<Map<number, ReadonlySet<Bug>>> {
   const sites = await watchSites(bugs);
   const touched = new Map<number, ReadonlySet<Bug>>();
   for (const seed of block) {
-    const { violation } = await simulate({ seed, scenario: scenarios[seed % scenarios.length]! });
+    const { violation } = await simulate({ seed, scenario: scenarioOf(scenarios, seed), profile });
     if (violation) throw new Error(`Seed ${seed} has a violation without any bug: ${violation.text}`);
     touched.set(seed, await sites.take());
   }

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { readArguments, refuse, wholeNumber } from "../../tools/arguments.ts";
 import { type Exploration, explore, type Findings, together } from "./exploration.ts";
 import { huntBugs, storyOfBug } from "./hunt.ts";
+import type { Scenario } from "./invariant.ts";
 import { planted } from "./planted/index.ts";
 import { type ProfileName, profiles } from "./profiles.ts";
 import { openProgress } from "./progress.ts";
@@ -21,7 +22,8 @@ const USAGE = `npm run simulate -- [--seeds 100] [--from 1]: runs the service un
   --reached           lists what was reached
   --jobs N            processes; by default one per core
 
-npm run simulate -- --planted [--seeds 1000] [--from 1]: looks for the bugs of test/simulator/planted.
+npm run simulate -- --planted [--seeds 1000] [--from 1]: looks for the bugs of test/simulator/planted, in the scenarios
+and profiles of a plain run unless they are named.
 
   --only TEXT         only those with this text in their names; may be repeated
   --area NAME         only those of this area; may be repeated
@@ -59,16 +61,21 @@ const startedAt = performance.now();
 await (values.planted ? findPlanted() : exploreSeeds());
 if (isShare()) process.disconnect();
 
+/** The scenarios and the profile that the command line names. */
+function worldsAsked(): { scenarios: readonly Scenario[]; profile: ProfileName | undefined } {
+  const { scenario, profile } = values;
+  const chosen = scenarios.filter(({ name }) => scenario === undefined || name === scenario);
+  if (chosen.length === 0) refuse(`There is no scenario "${scenario}".`, USAGE);
+  if (profile !== undefined && !Object.hasOwn(profiles, profile)) refuse(`There is no profile "${profile}".`, USAGE);
+  return { scenarios: chosen, profile: profile as ProfileName | undefined };
+}
+
 async function exploreSeeds(): Promise<void> {
-  const chosen = scenarios.filter(({ name }) => values.scenario === undefined || name === values.scenario);
-  if (chosen.length === 0) refuse(`There is no scenario "${values.scenario}".`, USAGE);
-  if (values.profile !== undefined && !Object.hasOwn(profiles, values.profile))
-    refuse(`There is no profile "${values.profile}".`, USAGE);
+  const worlds = worldsAsked();
   const jobs = sharesOf(wantedJobs, seeds, MIN_SEEDS);
   const progress = isShare() ? undefined : openProgress("seeds", seeds);
   const exploration: Omit<Exploration, "from" | "seeds"> = {
-    scenarios: chosen,
-    profile: values.profile as ProfileName | undefined,
+    ...worlds,
     viaSdk: values.sdk,
     ignore: values.ignore.split(","),
     keepGoing: values["keep-going"],
@@ -96,6 +103,7 @@ async function exploreSeeds(): Promise<void> {
 }
 
 async function findPlanted(): Promise<void> {
+  const worlds = worldsAsked();
   const { only, area: areas } = values;
   const chosen = planted.filter(
     ({ name, area }) => (!only || only.some((part) => name.includes(part))) && (!areas || areas.includes(area)),
@@ -108,7 +116,7 @@ async function findPlanted(): Promise<void> {
   if (jobs === 1) {
     const ended = (row: FoundRow) =>
       console.error(`${row.name}: ${row.seed === undefined ? "not found" : `seed ${row.seed}`}`);
-    const found = await huntBugs(chosen, { from, seeds, stepped, ended: (state) => ended(rowOf(state)) });
+    const found = await huntBugs(chosen, { ...worlds, from, seeds, stepped, ended: (state) => ended(rowOf(state)) });
     rows.push(...found.map(rowOf));
     if (values.story)
       for (const { bug, run } of found) if (run) console.log(`${bug.name}\n${await storyOfBug(bug, run)}\n`);

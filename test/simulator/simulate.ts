@@ -64,7 +64,9 @@ export interface RunOptions {
 
 export async function simulate({ seed, scenario, viaSdk = false, ...options }: RunOptions): Promise<Run> {
   const random = randomFrom(seed);
-  const profile = options.profile ?? drawProfile(random);
+  // Drawn in any case, so that a seed is the same run whether its profile is named or drawn.
+  const drawn = drawProfile(random);
+  const profile = options.profile ?? drawn;
   const kernel = createKernel(startOf(random), random);
   const world = await createSimWorld({
     kernel,

@@ -58,8 +58,8 @@ export interface SimWorld extends FrontDoor {
   /** Trace points: called when a batch goes to its worker. */
   onStart(listener: (queue: string, messages: Received[]) => void): void;
   onCommit(listener: (commit: Commit) => void): void;
-  /** An AWS request of a process, before it is carried out. */
-  onRequest(listener: (process: Process, service: ServiceName, operation: string, input: Wire) => void): void;
+  /** An AWS request of a process, before it is carried out. Trace points may hold it up for some milliseconds. */
+  onRequest(listener: RequestListener): void;
   /** A process logged a warning or an error. */
   onLog(listener: (process: Process, entry: LogEntry) => void): void;
   /** A provider was asked to send something. */
@@ -80,6 +80,8 @@ export interface SimWorld extends FrontDoor {
   taking(): number;
   close(): void;
 }
+
+type RequestListener = (process: Process, service: ServiceName, operation: string, input: Wire) => number | undefined;
 
 const READS_PER_WRITE = 3;
 const EXPIRY_MS = 10 * MINUTE;
@@ -131,7 +133,7 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
 
   const starts: ((queue: string, messages: Received[]) => void)[] = [];
   const commits: ((commit: Commit) => void)[] = [];
-  const requests: ((process: Process, service: ServiceName, operation: string, input: Wire) => void)[] = [];
+  const requests: RequestListener[] = [];
   const arrivals: ((route: string, tenant: Tenant) => void)[] = [];
   const providerCalls: ((call: Call) => void)[] = [];
   const logs: ((process: Process, entry: LogEntry) => void)[] = [];
@@ -160,7 +162,7 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
       fleet: () => fleet,
       inspect: (...request) => {
         calls++;
-        for (const listener of requests) listener(...request);
+        return requests.reduce((ms, listener) => Math.max(ms, listener(...request) ?? 0), 0);
       },
       carriedOut: (by, service) => {
         if (service === "dynamodb") mirror.sync(by.label);

@@ -125,7 +125,7 @@ async function takeChunk(
   const waiting = progressOf(claim.progress);
   const due = waiting.to === 0 && waiting.work ? Math.min(...waiting.work.map((unit) => unit.due)) : 0;
   if (due > now) return { retryInMs: due - now };
-  const row = await takeOver(store, chunkRef, owner);
+  const row = await takeOver(store, chunkRef, owner, claim);
   if (!row) return { retryInMs: SECOND };
   const lease = leaseOf(row);
   const progress = progressOf(row.progress);

@@ -11,9 +11,10 @@ import {
   eventTrigger,
   segmentTrigger,
 } from "../../../shared/store/journeys/active.ts";
+import type { Candidate } from "../../../shared/store/journeys/entries.ts";
 import { activeRuns, findRuns } from "../../../shared/store/journeys/runs.ts";
 import { clearJourney, sweepRuns } from "../../../shared/store/journeys/sweeps.ts";
-import { type Candidate, drive, enter } from "../../../shared/store/journeys/ticks.ts";
+import { drive, enter } from "../../../shared/store/journeys/ticks.ts";
 import { SHARDS } from "../../../shared/store/shards.ts";
 import { ownersOf } from "../../../shared/store/subscribers/aliases.ts";
 import { queueWorker, type RuntimeContext } from "../../../shared/worker.ts";

@@ -1,4 +1,5 @@
 // What the engine of journeys reads of a subscriber: its attributes, and its events since a time.
+import { MINUTE } from "../../clock.ts";
 import type { StoreReader } from "../../resources.ts";
 import type { ExitCondition, Graph } from "../../rules/journey-graph.ts";
 import { type Knowledge, withTriggerValues } from "../../rules/journey-run.ts";
@@ -17,6 +18,9 @@ export interface JourneyFacts extends Knowledge {
   /** The profile of the subscriber; undefined once it is erased. */
   profile(): Promise<LivingProfile | undefined>;
 }
+
+/** The clock of the process that took an event may be so far ahead. */
+const AHEAD_MS = MINUTE;
 
 type Subject = Pick<RunState, "subscriber_id" | "context" | "entered_at">;
 
@@ -77,7 +81,8 @@ export function factsOf(
 
   const meets = async (condition: ExitCondition): Promise<boolean> => {
     if ("rule" in condition) return holds(condition.rule);
-    if ("event" in condition) return (await occurredIn(condition.event, Date.parse(entered_at), now)) !== undefined;
+    if ("event" in condition)
+      return (await occurredIn(condition.event, Date.parse(entered_at), now + AHEAD_MS)) !== undefined;
     const predicate = await filled(condition.attribute);
     return validatePredicate(predicate) === undefined && compilePredicate(predicate)(await attributes());
   };

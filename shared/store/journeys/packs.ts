@@ -48,21 +48,24 @@ const MAX_ITEMS = 100;
 /** How long after a send began its messages are sent again, if they were lost. */
 const WATCH_AFTER_MS = 15 * MINUTE;
 
-/** @returns the moves that were stored, and why others could not be. A run that another worker moved is in neither. */
+/** @returns the moves that were stored; those whose run another worker moved first; and why others could not be. */
 export async function storeMoves(
   deps: PackDeps,
   workspace: WorkspaceRecord | undefined,
   moves: readonly Move[],
-): Promise<{ moved: Set<Move>; failures: PromiseSettledResult<unknown>[] }> {
+): Promise<{ moved: Set<Move>; lost: Set<Move>; failures: PromiseSettledResult<unknown>[] }> {
   const moved = new Set<Move>();
+  const lost = new Set<Move>();
   const failures: PromiseSettledResult<unknown>[] = [];
   // One after the other: they change the same counters.
   for (const pack of chunksOf(moves, MAX_RUNS)) {
     const [stored] = await Promise.allSettled([storePack(deps, workspace, pack)]);
-    if (stored?.status === "fulfilled") for (const move of stored.value) moved.add(move);
-    else if (stored) failures.push(stored);
+    if (stored?.status === "rejected") failures.push(stored);
+    if (stored?.status !== "fulfilled") continue;
+    for (const move of stored.value) moved.add(move);
+    for (const move of pack) if (!moved.has(move)) lost.add(move);
   }
-  return { moved, failures };
+  return { moved, lost, failures };
 }
 
 /** @returns the moves that were stored: those whose run no other worker has moved. */

@@ -1,50 +1,26 @@
 // Decides how runs move: those that enter, and those that are driven on. Runs of one version that move at the same time
 // are stored together, in packs (docs/decisions/0029).
-import { createHash } from "node:crypto";
-import { MINUTE, SECOND, timestamp, uuidV7 } from "../../clock.ts";
+import { MINUTE, SECOND } from "../../clock.ts";
 import { throwFailures } from "../../failures.ts";
-import { chunksOf } from "../../rules/chunks.ts";
-import { parseDuration } from "../../rules/durations.ts";
 import type { Graph } from "../../rules/journey-graph.ts";
 import { type Advance, type Arrival, advance, type Outcome } from "../../rules/journey-run.ts";
-import type { StoredEvent } from "../events/events.ts";
-import { getProfiles } from "../subscribers/subscribers.ts";
 import type { ActiveJourneys, EnterableJourney } from "./active.ts";
+import { admitted, type Candidate, type Driven, evaluateAll, type Moving } from "./entries.ts";
 import { factsOf } from "./facts.ts";
 import { statusOf } from "./journeys.ts";
 import { type Move, type PackDeps, storeMoves } from "./packs.ts";
-import { type Cause, RunHead, RunItem } from "./run-items.ts";
-import { type EntryCondition, endRun, entryCondition, type RunState, readActive } from "./runs.ts";
+import { endRun, type RunState, readActive } from "./runs.ts";
 
 export interface JourneyDeps extends PackDeps {
   activeJourneys: ActiveJourneys;
-}
-
-/** A subscriber that a journey may begin for, by this cause. */
-export interface Candidate {
-  subscriber: string;
-  cause: Cause & { at: string; key: string };
-  /** An event that was just stored: a wait for it needs no history. */
-  seen?: StoredEvent | undefined;
-}
-
-/** A run that may move. */
-export interface Driven {
-  run: RunState;
-  seen?: StoredEvent | undefined;
-}
-
-interface Moving extends Driven {
-  /** Of a run that is not stored yet. */
-  entry?: EntryCondition | undefined;
 }
 
 /** A wait is evaluated once more this much later, for an event that was stored while the wait began. */
 const SECOND_LOOK_MS = 5 * SECOND;
 /** When a run that was left between two steps is continued. */
 const CONTINUED_MS = 2 * MINUTE;
-/** Runs that are evaluated at once. */
-const MAX_CONCURRENT = 10;
+/** How often a run is read again after another worker moved it. */
+const MAX_ATTEMPTS = 10;
 
 /**
  * Starts runs of an active journey where the subscribers may enter, and moves them as far as possible (JND-10 to
@@ -61,84 +37,24 @@ export async function enter(
   const held = new Set<Candidate>();
   if (!version) return held;
   for (const turn of turnsOf(candidates, ({ subscriber }) => subscriber)) {
-    const entering = new Map<Moving, Candidate>();
-    for (const { candidate, ...moving } of await admitted(deps, version.graph, journey, turn))
-      entering.set(moving, candidate);
-    for (const moving of await moveOn(deps, version.graph, [...entering.keys()])) {
-      const candidate = entering.get(moving);
+    const { entering, begun } = await admitted(store, version.graph, journey, turn);
+    const candidateOf = new Map(
+      [...entering, ...begun].map(({ candidate, ...moving }) => [moving, candidate] as const),
+    );
+    const all = [...candidateOf.keys()];
+    // A run that another worker began first is looked at by that worker, after it has begun.
+    const entered = await moveOn(deps, version.graph, all.slice(0, entering.length));
+    for (const moving of [...entered.held, ...(await drive(deps, all.slice(entering.length)))]) {
+      const candidate = candidateOf.get(moving);
       if (candidate) held.add(candidate);
     }
   }
   return held;
 }
 
-/** The runs that may begin. The transactions check the heads again. */
-async function admitted(
-  { store }: JourneyDeps,
-  graph: Graph,
-  journey: EnterableJourney,
-  candidates: readonly Candidate[],
-): Promise<(Moving & { candidate: Candidate })[]> {
-  const { allow_reentry = false, reentry_window, eligibility } = journey.entry_rules ?? {};
-  const reentryAfter = allow_reentry ? (parseDuration(reentry_window ?? "") ?? 0) : undefined;
-  const now = store.clock.now();
-  const headKeys = candidates.map(({ subscriber }) => ({ subscriber, journey: journey.id }));
-  const heads = await store.getAll(RunHead, headKeys);
-  const named = await store.getAll(
-    RunItem,
-    headKeys.flatMap((key, i) => (heads[i]?.active === undefined ? [] : [{ ...key, run: heads[i].active }])),
-  );
-  const runs = new Map(named.flatMap((row) => (row ? [[row.id, row] as const] : [])));
-  const open = candidates.flatMap((candidate, i) => {
-    const head = heads[i];
-    const entry = entryCondition(head, runs.get(head?.active ?? ""), { reentryAfter, now });
-    return entry ? [{ candidate, entry }] : [];
-  });
-  const profiles = await getProfiles(
-    store,
-    open.map(({ candidate }) => candidate.subscriber),
-  );
-  const living = open
-    .filter((_, i) => profiles[i])
-    .map(({ candidate, entry }) => {
-      const { subscriber, seen } = candidate;
-      return { candidate, entry, seen, run: newRun(store, graph, journey, subscriber, candidate.cause) };
-    });
-  if (!eligibility) return living;
-  const judged = await evaluateAll(living, async (one) =>
-    (await factsOf(store, graph, one.run, { seen: one.seen, now }).holds(eligibility)) ? one : undefined,
-  );
-  throwFailures(judged);
-  return judged.flatMap((one) => (one.status === "fulfilled" && one.value ? [one.value] : []));
-}
-
-/** The run of a cause: a cause that is reported twice makes the same one. */
-function newRun(
-  { clock, tenant }: JourneyDeps["store"],
-  graph: Graph,
-  { id, version }: EnterableJourney,
-  subscriber: string,
-  { key, at, ...context }: Candidate["cause"],
-): RunState {
-  const digest = createHash("sha256").update(`run:${tenant}:${id}:${subscriber}:${key}`).digest();
-  return {
-    id: uuidV7(Date.parse(at), digest),
-    journey_id: id,
-    version,
-    subscriber_id: subscriber,
-    status: "active",
-    current_step: graph.start,
-    entered_at: timestamp(clock.now()),
-    ended_at: null,
-    end_reason: null,
-    context,
-    seq: 0,
-    position: { step: graph.start },
-  };
-}
-
 /**
- * Moves runs from their positions. It may be called at any time: what is not due stays where it is.
+ * Moves runs from their positions. It may be called at any time: what is not due stays where it is. A run that another
+ * worker moves at the same time is read again, so that no event is left to its next timer (JND-9).
  * @returns those that a suspension of the workspace holds: try them again later
  */
 export async function drive(deps: JourneyDeps, driven: readonly Driven[]): Promise<Set<Driven>> {
@@ -147,11 +63,23 @@ export async function drive(deps: JourneyDeps, driven: readonly Driven[]): Promi
   const active = driven.filter(({ run }) => run.status === "active");
   for (const [i, turn] of turnsOf(active, ({ run }) => run.id).entries())
     for (const group of Map.groupBy(turn, ({ run }) => `${run.journey_id} ${run.version}`).values()) {
-      const again = i === 0 ? new Map(group.map((one) => [one, one])) : await reread(store, group);
-      for (const one of await driveVersion(deps, [...again.keys()])) held.add(again.get(one) ?? one);
+      let open = i === 0 ? new Map(group.map((one) => [one, one])) : await reread(store, group);
+      for (let attempt = 0; open.size > 0; attempt++) {
+        if (attempt === MAX_ATTEMPTS) throw contended();
+        const driven = await driveVersion(deps, [...open.keys()]);
+        for (const one of driven.held) held.add(open.get(one) ?? one);
+        open = await reread(
+          store,
+          [...driven.lost].map((one) => open.get(one) ?? one),
+        );
+      }
     }
   return held;
 }
+
+/** The message is delivered again. */
+const contended = () =>
+  Object.assign(new Error("A run was moved too often by other workers."), { name: "TransactionConflictException" });
 
 /** Those of these runs that are still active, as they are now, with what they were. */
 async function reread(store: JourneyDeps["store"], group: readonly Driven[]): Promise<Map<Driven, Driven>> {
@@ -172,9 +100,9 @@ async function reread(store: JourneyDeps["store"], group: readonly Driven[]): Pr
   return found;
 }
 
-async function driveVersion(deps: JourneyDeps, group: readonly Driven[]): Promise<ReadonlySet<Driven>> {
+async function driveVersion(deps: JourneyDeps, group: readonly Driven[]): Promise<Moved> {
   const { store, activeJourneys } = deps;
-  const none: ReadonlySet<Driven> = new Set();
+  const none: Moved = { held: new Set(), lost: new Set() };
   const [first] = group;
   if (!first) return none;
   const { journey_id, version: entered } = first.run;
@@ -196,18 +124,19 @@ function turnsOf<T>(items: readonly T[], nameOf: (item: T) => string): T[][] {
   return turns;
 }
 
-async function evaluateAll<T, R>(
-  items: readonly T[],
-  evaluate: (item: T) => Promise<R>,
-): Promise<PromiseSettledResult<R>[]> {
-  const results: PromiseSettledResult<R>[] = [];
-  for (const some of chunksOf(items, MAX_CONCURRENT)) results.push(...(await Promise.allSettled(some.map(evaluate))));
-  return results;
+interface Moved {
+  /** Those that a suspension of the workspace holds. */
+  held: Set<Moving>;
+  /** Those that another worker moved first, or began. */
+  lost: Set<Moving>;
 }
 
-/** Moves runs of one version until each waits, ends or was moved by another worker. @returns the held ones */
-async function moveOn(deps: JourneyDeps, graph: Graph, moving: readonly Moving[]): Promise<Set<Moving>> {
+/** Moves runs of one version until each waits, ends or was moved by another worker. */
+async function moveOn(deps: JourneyDeps, graph: Graph, moving: readonly Moving[]): Promise<Moved> {
   const held = new Set<Moving>();
+  const lost = new Set<Moving>();
+  /** What happened while a run began found no run that it could end. */
+  const isLookedAtAgain = (graph.exit_conditions ?? []).length > 0;
   const failed: PromiseSettledResult<unknown>[] = [];
   let open = moving.map((origin) => ({ ...origin, origin }));
   while (open.length > 0) {
@@ -225,16 +154,21 @@ async function moveOn(deps: JourneyDeps, graph: Graph, moving: readonly Moving[]
     }
     const stored = await storeMoves(deps, workspace, [...moves.keys()]);
     failed.push(...stored.failures);
+    for (const move of stored.lost) {
+      const one = moves.get(move);
+      if (one) lost.add(one.origin);
+    }
     open = [...stored.moved].flatMap((move) => {
       const { run, to } = move;
       const one = moves.get(move);
-      if (!one || !move.isBetweenSteps || "ends" in to) return [];
+      if (!one || "ends" in to) return [];
+      if (!move.isBetweenSteps && !(one.entry && isLookedAtAgain)) return [];
       const { position } = to;
       return [{ ...one, entry: undefined, run: { ...run, seq: run.seq + 1, current_step: position.step, position } }];
     });
   }
   throwFailures(failed);
-  return held;
+  return { held, lost };
 }
 
 /** Where a run goes now; undefined if it stays where it is. A send is passed, and the run stops at what follows it. */

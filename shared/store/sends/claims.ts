@@ -117,12 +117,22 @@ export async function release(
   );
 }
 
-/** Continues a chunk whose lease has ended. @returns its row as it is then; undefined if another worker was faster. */
-export function takeOver(store: Store, chunkRef: ChunkRef, owner: string): Promise<ClaimState | undefined> {
-  if (isOnJob(chunkRef)) return takeOverOnJob(store, chunkRef.job, owner);
+/**
+ * Continues a chunk whose lease has ended, from the step that was read: a late request does not take it after another
+ * worker has been at it. @returns its row as it is then; undefined if another worker was faster.
+ */
+export function takeOver(
+  store: Store,
+  chunkRef: ChunkRef,
+  owner: string,
+  { step }: Pick<ClaimState, "step">,
+): Promise<ClaimState | undefined> {
+  if (isOnJob(chunkRef)) return takeOverOnJob(store, chunkRef.job, owner, step);
   const now = store.clock.now();
+  const isAsRead: ConditionOf<typeof ClaimItem> = step === undefined ? absent("step") : is("step", step);
+  const when = all(absent("closed"), below("lease", now), isAsRead);
   return store
-    .change(ClaimItem, chunkRef, { set: { owner, lease: now + LEASE_MS } }, all(absent("closed"), below("lease", now)))
+    .change(ClaimItem, chunkRef, { set: { owner, lease: now + LEASE_MS } }, when)
     .then(
       (row) => row,
       onConditionFailed(ClaimItem, (old) => (old?.owner === owner ? old : undefined)),

@@ -68,10 +68,19 @@ export function releaseOnJob(
   );
 }
 
-/** Continues a send whose lease has ended. @returns undefined if another worker was faster, or it has ended. */
-export function takeOverOnJob(store: Store, job: string, owner: string): Promise<ClaimState | undefined> {
+/**
+ * Continues a send whose lease has ended, from the step that was read. @returns undefined if another worker was faster,
+ * or it has ended.
+ */
+export function takeOverOnJob(
+  store: Store,
+  job: string,
+  owner: string,
+  step: number | undefined,
+): Promise<ClaimState | undefined> {
   const now = store.clock.now();
-  const when = all(is("status", "processing"), below("lease", now));
+  const isAsRead: Condition = step === undefined ? absent("step") : is("step", step);
+  const when = all(is("status", "processing"), below("lease", now), isAsRead);
   return store.change(JobItem, { job }, { set: { owner, lease: now + LEASE_MS } }, when).then(
     claimOnJob,
     onConditionFailed(JobItem, (old) => (old?.owner === owner ? claimOnJob(old) : undefined)),

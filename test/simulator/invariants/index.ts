@@ -12,6 +12,8 @@ import { eventsExported } from "./events-exported.ts";
 import { experiences } from "./experiences.ts";
 import { imports } from "./imports.ts";
 import { jobsEnd } from "./jobs-end.ts";
+import { journeyEntries } from "./journey-entries.ts";
+import { journeyExits } from "./journey-exits.ts";
 import { journeySends } from "./journey-sends.ts";
 import { journeys } from "./journeys.ts";
 import { liveStreams } from "./live-streams.ts";
@@ -54,6 +56,8 @@ export const invariants: readonly Invariant[] = [
   memberships,
   journeys,
   journeySends,
+  journeyExits,
+  journeyEntries,
   readsStay,
   liveStreams,
   quota,

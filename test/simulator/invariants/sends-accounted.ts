@@ -4,6 +4,7 @@ import { SECOND } from "../../../shared/clock.ts";
 import { RETRY_AFTER_MS } from "../../../shared/rules/progress.ts";
 import { armOf } from "../../../shared/rules/split.ts";
 import type { Invariant } from "../invariant.ts";
+import type { Person } from "../ledger.ts";
 import { type ProviderBook, providerBook, UNCONFIRMED, verdictOn } from "../provider-book.ts";
 import { type Call, THROTTLED } from "../providers.ts";
 import { ask, askForJobs } from "../questions.ts";
@@ -80,10 +81,10 @@ async function checkJob(world: SimWorld, book: ProviderBook, tenant: Tenant, job
   if (sum(skip_reasons) !== counts.skipped) say(`reasons of ${sum(skip_reasons)} of ${counts.skipped} skipped`);
 
   const recipients = recipientsOf(world, book, id);
-  const within = (what: string, n: number, must: Recipient[], may: Recipient[]) => {
-    if (n < must.length || n > may.length)
+  const within = (what: string, n: number, must: Recipient[], may: Recipient[], others = 0) => {
+    if (n < must.length || n > may.length + others)
       say(
-        `${what} is ${n}, by the providers ${must.length} to ${may.length}`,
+        `${what} is ${n}, by the providers ${must.length} to ${may.length + others}`,
         ...must.slice(0, 3).map((one) => one.id),
       );
   };
@@ -113,6 +114,7 @@ async function checkJob(world: SimWorld, book: ProviderBook, tenant: Tenant, job
       fail_reasons[reason] ?? 0,
       may.filter((one) => !one.mayBeDelivered && one.reasons.size === 1 && one.unfinished.length === 0),
       may,
+      reason === "erased" ? untouched(world, tenant, recipients) : 0,
     );
   }
   const share = ledger.byJob.get(id)?.splitShare;
@@ -124,6 +126,14 @@ async function checkJob(world: SimWorld, book: ProviderBook, tenant: Tenant, job
     for (const call of unfinished)
       if (ledger.people.get(person)?.erasingSince === undefined)
         await checkUnfinished(world, tenant, { job: id, person, call }, say);
+}
+
+/** How many of the erased neither a provider nor the inbox had to do with: they may fail all the same. */
+function untouched({ ledger }: SimWorld, tenant: Tenant, recipients: readonly Recipient[]): number {
+  const touched = new Set(recipients.map(({ id }) => id));
+  const isCounted = ({ tenant: of, id, erasingSince }: Person) =>
+    of === tenant.id && erasingSince !== undefined && !touched.has(id);
+  return [...ledger.people.values()].filter(isCounted).length;
 }
 
 const isOfProviders = (reason: string) =>

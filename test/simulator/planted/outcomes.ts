@@ -53,10 +53,17 @@ export const outcomesBugs: readonly Bug[] = [
     also: [
       {
         file: claims,
-        find: '{ set: { owner, lease: now + LEASE_MS } }, all(absent("closed"), below("lease", now)))',
-        replace: '{ set: { owner, lease: now + LEASE_MS } }, absent("closed"))',
+        find: 'all(absent("closed"), below("lease", now), isAsRead)',
+        replace: 'absent("closed")',
       },
     ],
+  },
+  {
+    name: "a late request continues a chunk that another worker has put off",
+    area: "claims",
+    file: claims,
+    find: 'below("lease", now), isAsRead)',
+    replace: 'below("lease", now))',
   },
   {
     name: "the claim of an inbox chunk is taken without looking at its lease",

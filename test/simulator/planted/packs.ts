@@ -62,4 +62,25 @@ export const packsBugs: readonly Bug[] = [
     find: "    id: some\n",
     replace: "    id: some.slice(0, 1)\n",
   },
+  {
+    name: "an event for a run that another worker moves is left to the next timer",
+    area: "journeys",
+    file: ticks,
+    find: "[...driven.lost].map((one)",
+    replace: "[...driven.held].map((one)",
+  },
+  {
+    name: "what happens while a run begins is left to its next timer",
+    area: "journeys",
+    file: ticks,
+    find: "if (!move.isBetweenSteps && !(one.entry && isLookedAtAgain)) return [];",
+    replace: "if (!move.isBetweenSteps) return [];",
+  },
+  {
+    name: "a run is looked at once by the message that begins it",
+    area: "journeys",
+    file: "shared/store/journeys/entries.ts",
+    find: 'row?.status === "active" && row.id === runIdOf',
+    replace: "false && row.id === runIdOf",
+  },
 ];

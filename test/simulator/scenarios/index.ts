@@ -21,6 +21,7 @@ import { singles } from "./singles.ts";
 import { suspension } from "./suspension.ts";
 import { targets } from "./targets.ts";
 import { timersScenario } from "./timers.ts";
+import { versions } from "./versions.ts";
 import { webhooks } from "./webhooks.ts";
 
 /** Some come more often than others: by their place in this list a seed has its scenario. */
@@ -49,6 +50,7 @@ export const scenarios: readonly Scenario[] = [
   experiences,
   channels,
   singles,
+  versions,
 ];
 
 /** Short ones that make every kind of request to AWS: for runs through the SDK, which cost twice as much. */

@@ -14,7 +14,7 @@ function definitionOf({ random }: SimWorld, channel: string) {
   });
   const wait = { event_name: "pay", on_event: "yes", on_timeout: "no" };
   const within = random.chance(0.8) ? { within: random.pick(["2m", "6m"]) } : {};
-  const exits = random.chance(0.4)
+  const exits = random.chance(0.6)
     ? [{ attribute: { plan: { $eq: "gone" } } }, { event: { name: "leave" } }]
     : undefined;
   return {
@@ -24,7 +24,7 @@ function definitionOf({ random }: SimWorld, channel: string) {
     steps: graphOf(
       {
         hello: send("hello", "pause"),
-        pause: { delay: { duration: random.pick(["1m", "4m"]), next: "which" } },
+        pause: { delay: { duration: random.pick(["1m", "4m", "9h"]), next: "which" } },
         which: branch({ attribute: { plan: { $eq: "pro" } } }, "wait", random.pick(["no", "wait"])),
         wait: { wait_for_event: { ...wait, ...within } },
         yes: send("yes", "end"),
@@ -66,14 +66,19 @@ export const journeys: Scenario = {
     };
     sometime(random.between(1, 2), create, MINUTE);
     let events = 0;
-    sometime(random.between(8, 20), () => {
-      const idempotency_key = `event ${++events}`;
-      const body = {
-        event_name: random.pick(["start", "start", "pay", "leave"]),
-        idempotency_key,
-        subscriber_id: random.pick(lasting).id,
-      };
+    const happens = (event_name: string, subscriber_id = random.pick(lasting).id) => {
+      const body = { event_name, idempotency_key: `event ${++events}`, subscriber_id };
       return insist(world, tenant, "sdk", "POST /v1/events", { body });
+    };
+    sometime(random.between(8, 20), () => happens(random.pick(["start", "start", "pay", "leave"])));
+    // The second one comes while the first one is worked on.
+    sometime(random.between(2, 8), async () => {
+      const { id } = random.pick(lasting);
+      const second = async () => {
+        await world.kernel.sleep(random.between(0, 250));
+        await happens("leave", id);
+      };
+      await Promise.all([happens(random.pick(["start", "start", "pay"]), id), second()]);
     });
     sometime(random.between(2, 6), async () => {
       const { external_id } = random.pick(lasting);

@@ -1,0 +1,127 @@
+// Who may enter a journey: by its entry rules, the last run of the subscriber and eligibility (JND-10, JND-11).
+import { createHash } from "node:crypto";
+import { timestamp, uuidV7 } from "../../clock.ts";
+import { throwFailures } from "../../failures.ts";
+import type { Store } from "../../resources.ts";
+import { chunksOf } from "../../rules/chunks.ts";
+import { parseDuration } from "../../rules/durations.ts";
+import type { Graph } from "../../rules/journey-graph.ts";
+import type { StoredEvent } from "../events/events.ts";
+import { getProfiles } from "../subscribers/subscribers.ts";
+import type { EnterableJourney } from "./active.ts";
+import { factsOf } from "./facts.ts";
+import { type Cause, RunHead, RunItem } from "./run-items.ts";
+import { type EntryCondition, entryCondition, type RunState, runOf } from "./runs.ts";
+
+/** A subscriber that a journey may begin for, by this cause. */
+export interface Candidate {
+  subscriber: string;
+  cause: Cause & { at: string; key: string };
+  /** An event that was just stored: a wait for it needs no history. */
+  seen?: StoredEvent | undefined;
+}
+
+/** A run that may move. */
+export interface Driven {
+  run: RunState;
+  seen?: StoredEvent | undefined;
+}
+
+export interface Moving extends Driven {
+  /** Of a run that is not stored yet. */
+  entry?: EntryCondition | undefined;
+}
+
+/** Runs that are evaluated at once. */
+const MAX_CONCURRENT = 10;
+
+export interface Admitted {
+  /** The runs that may begin. The transactions check the heads again. */
+  entering: (Moving & { candidate: Candidate })[];
+  /** Runs that an earlier delivery of the same message began, and may not have looked at since. */
+  begun: (Driven & { candidate: Candidate })[];
+}
+
+/** Who may enter, and who has entered by the same cause before. */
+export async function admitted(
+  store: Store,
+  graph: Graph,
+  journey: EnterableJourney,
+  candidates: readonly Candidate[],
+): Promise<Admitted> {
+  const { allow_reentry = false, reentry_window, eligibility } = journey.entry_rules ?? {};
+  const reentryAfter = allow_reentry ? (parseDuration(reentry_window ?? "") ?? 0) : undefined;
+  const now = store.clock.now();
+  const headKeys = candidates.map(({ subscriber }) => ({ subscriber, journey: journey.id }));
+  const heads = await store.getAll(RunHead, headKeys);
+  const named = await store.getAll(
+    RunItem,
+    headKeys.flatMap((key, i) => (heads[i]?.active === undefined ? [] : [{ ...key, run: heads[i].active }])),
+  );
+  const runs = new Map(named.flatMap((row) => (row ? [[row.id, row] as const] : [])));
+  const open = candidates.flatMap((candidate, i) => {
+    const head = heads[i];
+    const entry = entryCondition(head, runs.get(head?.active ?? ""), { reentryAfter, now });
+    return entry ? [{ candidate, entry }] : [];
+  });
+  const begun = candidates.flatMap((candidate, i) => {
+    const row = runs.get(heads[i]?.active ?? "");
+    const isOwn = row?.status === "active" && row.id === runIdOf(store.tenant, journey.id, candidate);
+    return isOwn ? [{ candidate, run: runOf(row), seen: candidate.seen }] : [];
+  });
+  const profiles = await getProfiles(
+    store,
+    open.map(({ candidate }) => candidate.subscriber),
+  );
+  const living = open
+    .filter((_, i) => profiles[i])
+    .map(({ candidate, entry }) => {
+      const { seen } = candidate;
+      return { candidate, entry, seen, run: newRun(store, graph, journey, candidate) };
+    });
+  if (!eligibility) return { entering: living, begun };
+  const judged = await evaluateAll(living, async (one) =>
+    (await factsOf(store, graph, one.run, { seen: one.seen, now }).holds(eligibility)) ? one : undefined,
+  );
+  throwFailures(judged);
+  return { entering: judged.flatMap((one) => (one.status === "fulfilled" && one.value ? [one.value] : [])), begun };
+}
+
+/** A cause that is reported twice makes the same run. */
+function runIdOf(tenant: string, journey: string, { subscriber, cause: { key, at } }: Candidate): string {
+  const digest = createHash("sha256").update(`run:${tenant}:${journey}:${subscriber}:${key}`).digest();
+  return uuidV7(Date.parse(at), digest);
+}
+
+function newRun(
+  { clock, tenant }: Store,
+  graph: Graph,
+  { id, version }: EnterableJourney,
+  candidate: Candidate,
+): RunState {
+  const { key: _, at: __, ...context } = candidate.cause;
+  return {
+    id: runIdOf(tenant, id, candidate),
+    journey_id: id,
+    version,
+    subscriber_id: candidate.subscriber,
+    status: "active",
+    current_step: graph.start,
+    entered_at: timestamp(clock.now()),
+    ended_at: null,
+    end_reason: null,
+    context,
+    seq: 0,
+    position: { step: graph.start },
+  };
+}
+
+/** Evaluates some at a time. @returns one result for each, in their order. */
+export async function evaluateAll<T, R>(
+  items: readonly T[],
+  evaluate: (item: T) => Promise<R>,
+): Promise<PromiseSettledResult<R>[]> {
+  const results: PromiseSettledResult<R>[] = [];
+  for (const some of chunksOf(items, MAX_CONCURRENT)) results.push(...(await Promise.allSettled(some.map(evaluate))));
+  return results;
+}
