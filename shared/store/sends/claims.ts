@@ -131,12 +131,10 @@ export function takeOver(
   const now = store.clock.now();
   const isAsRead: ConditionOf<typeof ClaimItem> = step === undefined ? absent("step") : is("step", step);
   const when = all(absent("closed"), below("lease", now), isAsRead);
-  return store
-    .change(ClaimItem, chunkRef, { set: { owner, lease: now + LEASE_MS } }, when)
-    .then(
-      (row) => row,
-      onConditionFailed(ClaimItem, (old) => (old?.owner === owner ? old : undefined)),
-    );
+  return store.change(ClaimItem, chunkRef, { set: { owner, lease: now + LEASE_MS } }, when).then(
+    (row) => row,
+    onConditionFailed(ClaimItem, (old) => (old?.owner === owner ? old : undefined)),
+  );
 }
 
 /** What a lease is restored from when a chunk is taken over. */
