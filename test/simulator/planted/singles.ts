@@ -9,7 +9,7 @@ export const singlesBugs: readonly Bug[] = [
     name: "the claim of a send to one subscriber is taken over without looking at its lease",
     area: "claims",
     file: claims,
-    find: 'all(is("status", "processing"), below("lease", now))',
+    find: 'all(is("status", "processing"), below("lease", now), isAsRead)',
     replace: 'is("status", "processing")',
     also: [
       {
