@@ -449,46 +449,26 @@ async function movingFromCustomerIo({ createClient, process, console }: GuideDep
   console.log((await service.journeys.activate(journey.id)).status); // "active"
 }
 
-async function movingFromPinpoint({ createClient, createBrowserClient, process, console }: GuideDeps) {
+async function movingFromPinpoint({ createClient, write, engagement, process, console }: GuideDeps) {
+  write("pinpoint/endpoints.jsonl", "{\"Id\":\"e-1\",\"ChannelType\":\"EMAIL\",\"Address\":\"ada@example.com\",\"OptOut\":\"NONE\",\"User\":{\"UserId\":\"ada\",\"UserAttributes\":{\"plan\":[\"pro\"]}}}\n{\"Id\":\"e-2\",\"ChannelType\":\"GCM\",\"Address\":\"a-device-token\",\"OptOut\":\"NONE\",\"Demographic\":{\"AppVersion\":\"2.4.1\",\"Make\":\"Google\"},\"User\":{\"UserId\":\"ada\"}}\n");
 
-  const app = createBrowserClient({ baseUrl: process.env.BASE_URL!, sdkKey: process.env.SDK_KEY! });
-  const lines = [
-    '{"Id":"e-1","ChannelType":"EMAIL","Address":"ada@example.com","OptOut":"NONE","User":{"UserId":"ada","UserAttributes":{"plan":["pro"]}}}',
-    '{"Id":"e-2","ChannelType":"APNS","Address":"a-device-token","OptOut":"NONE","User":{"UserId":"ada"},"Demographic":{"AppVersion":"2.4.1"}}',
-  ];
+  write("pinpoint/segments.json", "{\n  \"SegmentsResponse\": {\n    \"Item\": [\n      {\n        \"Id\": \"6f2a\",\n        \"Name\": \"Paying\",\n        \"SegmentType\": \"DIMENSIONAL\",\n        \"Dimensions\": { \"UserAttributes\": { \"plan\": { \"AttributeType\": \"INCLUSIVE\", \"Values\": [\"pro\", \"team\"] } } }\n      }\n    ]\n  }\n}\n");
 
-  interface Endpoint {
-    Id: string;
-    ChannelType: string;
-    Address: string;
-    OptOut: string;
-    User: { UserId: string; UserAttributes?: Record<string, string[]> };
-    Demographic?: { AppVersion?: string };
-  }
+  write("pinpoint/templates/welcome.json", "{\n  \"EmailTemplateResponse\": {\n    \"TemplateName\": \"Welcome\",\n    \"TemplateType\": \"EMAIL\",\n    \"Subject\": \"Hello {{User.UserAttributes.FirstName}}\",\n    \"HtmlPart\": \"<p>Good to have you.</p>\",\n    \"DefaultSubstitutions\": \"{\\\"User\\\":{\\\"UserAttributes\\\":{\\\"FirstName\\\":\\\"friend\\\"}}}\"\n  }\n}\n");
 
-  for (const line of lines) {
-    const { Id, ChannelType, Address, OptOut, User, Demographic } = JSON.parse(line) as Endpoint;
-    const external_id = User.UserId;
-    if (ChannelType === "EMAIL") {
-      const attributes = Object.fromEntries(Object.entries(User.UserAttributes ?? {}).map(([name, [value]]) => [name, value]));
-      const consent = OptOut === "ALL" ? { consent: { status: "opted_out" as const, source: "pinpoint" } } : {};
-      await app.subscribers.upsert({ external_id, email: Address, attributes, ...consent });
-    }
-    if (ChannelType === "APNS" || ChannelType === "GCM")
-      await app.devices.create({
-        external_id,
-        device_id: Id,
-        platform: ChannelType === "APNS" ? "ios" : "android",
-        token: Address,
-        app_version: Demographic?.AppVersion,
-      });
-  }
+  write("pinpoint/journeys.json", "{\n  \"JourneyResponse\": {\n    \"Id\": \"77b0\",\n    \"Name\": \"Onboarding\",\n    \"StartActivity\": \"wait\",\n    \"StartCondition\": { \"SegmentStartCondition\": { \"SegmentId\": \"6f2a\" } },\n    \"Activities\": {\n      \"wait\": { \"Wait\": { \"WaitTime\": { \"WaitFor\": \"P1D\" }, \"NextActivity\": \"mail\" } },\n      \"mail\": { \"EMAIL\": { \"TemplateName\": \"Welcome\" } }\n    }\n  }\n}\n");
+
+  await engagement("from-pinpoint pinpoint --people");
+
+  await engagement("diff");
+  await engagement("apply");
+
 
   const service = createClient({ baseUrl: process.env.BASE_URL!, accessToken: process.env.ACCESS_TOKEN! });
   const { items } = await service.subscribers.list({ external_id: "ada" });
   const [ada] = items;
   const devices = ada ? await service.devices.list(ada.id) : { items: [] };
-  console.log(ada?.email, devices.items.map(({ platform }) => platform)); // "ada@example.com" ["ios"]
+  console.log(ada?.email, devices.items.map(({ platform }) => platform)); // "ada@example.com" ["android"]
 }
 
 export const runnableGuides: readonly RunnableGuide[] = [
@@ -506,5 +486,5 @@ export const runnableGuides: readonly RunnableGuide[] = [
   { name: "configuration", run: configuration, printed: ["+ channels/App","+ segments/Paying","    1 would enter (ada), 0 would leave","+ templates/Welcome","+ journeys/Onboarding","0 unchanged, 1 in the workspace alone","+ channels/App","+ segments/Paying","+ templates/Welcome","+ journeys/Onboarding","4 changed, 0 blocked, 0 unchanged","0 changed, 0 blocked, 4 unchanged","~ segments/Paying  rule","    1 would enter (bob), 1 would leave (ada)","3 unchanged, 1 in the workspace alone"] },
   { name: "moving-from-onesignal", run: movingFromOnesignal, printed: ["[{\"level\":12,\"timezone\":\"Europe/Berlin\",\"locale\":\"de\"}]","\"active\"","1"] },
   { name: "moving-from-customer-io", run: movingFromCustomerIo, printed: ["true 1","\"active\""] },
-  { name: "moving-from-pinpoint", run: movingFromPinpoint, printed: ["\"ada@example.com\" [\"ios\"]"] },
+  { name: "moving-from-pinpoint", run: movingFromPinpoint, printed: ["segments read: 1","journeys read: 1","templates read: 1","segments written: 1","templates written: 1","journeys written: 1","endpoints read: 2","endpoints written: 2","1 kinds of fields were not carried over: see engagement/pinpoint-report.txt","+ channels/E-mail","+ segments/Paying","    1 would enter (ada), 0 would leave","+ templates/Welcome","+ journeys/Onboarding","0 unchanged, 1 in the workspace alone","+ channels/E-mail","+ segments/Paying","+ templates/Welcome","+ journeys/Onboarding","4 changed, 0 blocked, 0 unchanged","\"ada@example.com\" [\"android\"]"] },
 ];

@@ -26,6 +26,7 @@ const rule = { attribute: { plan: { $in: ["pro"] } } };
 /** One thing of each kind, which refer to each other. */
 async function fill(tenant: Tenant) {
   const { id: list } = await api(tenant, "POST /api/v1/lists", { name: "Readers", description: "of the newsletter" });
+  await api(tenant, "POST /api/v1/topics", { key: "news", name: "News" });
   const { id: mail } = await api(tenant, "POST /api/v1/channels", { type: "email", name: "Mail" });
   await api(tenant, `PATCH /api/v1/channels/${mail}`, { rate_per_second: 5 });
   const { id: segment } = await api(tenant, "POST /api/v1/segments", { name: "Paying", is_dynamic: true, rule });
@@ -42,13 +43,18 @@ async function fill(tenant: Tenant) {
     steps: {
       start: "hello",
       steps: {
-        hello: { id: "hello", type: "send", send: { channel_ids: [mail], template_id: template, next: "end" } },
+        hello: {
+          id: "hello",
+          type: "send",
+          send: { channel_ids: [mail], template_id: template, topic: "news", next: "end" },
+        },
         end: { id: "end", type: "exit" },
       },
     },
   });
   await api(tenant, "POST /api/v1/campaigns", {
     name: "Spring",
+    topic: "news",
     target: { type: "list", list_id: list },
     messages: [
       { template_id: template, channel_ids: [mail], scheduled_at: "2027-03-01T09:00:00Z" },

@@ -51,8 +51,9 @@ export async function cliOf(world: TestWorld, tenant: Tenant, options: CliOption
     run,
     json: async (...words) => JSON.parse((await run(...words, "--json")).out.join("")) as Record<string, unknown>,
     write: (file, content) => {
+      const isText = typeof content === "string" || content instanceof Uint8Array;
       mkdirSync(dirname(join(folder, file)), { recursive: true });
-      writeFileSync(join(folder, file), typeof content === "string" ? content : JSON.stringify(content, null, 2));
+      writeFileSync(join(folder, file), isText ? content : JSON.stringify(content, null, 2));
     },
   };
 }

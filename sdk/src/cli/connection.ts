@@ -17,6 +17,8 @@ export interface Connection {
   client: Client;
   /** Calls an endpoint whose body the service alone checks: `call("templates.create", body)`. */
   call(method: string, ...given: unknown[]): Promise<Resource>;
+  /** A client that calls what apps call, too. */
+  withSdkKey(sdkKey: string): Client;
   /** Only a server key was given. */
   hasServerKeyOnly: boolean;
   /** Ends a session that was begun for this command. */
@@ -61,6 +63,7 @@ function connectionOf(
   return {
     url,
     client: createClient({ ...settings, ...credentials }),
+    withSdkKey: (sdkKey) => createClient({ ...settings, ...credentials, sdkKey }),
     call: (method, ...given) => {
       const [group = "", name = ""] = method.split(".");
       const found = endpoints[group]?.[name];

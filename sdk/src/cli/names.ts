@@ -11,6 +11,7 @@ const lists = {
   campaigns: { method: "campaigns.list", items: "items", paging: "page_size" },
   segments: { method: "segments.list", items: "segments", paging: "cursor" },
   journeys: { method: "journeys.list", items: "journeys", paging: "cursor" },
+  topics: { method: "topics.list", items: "items", paging: "none" },
   channels: { method: "channels.list", items: "channels", paging: "none" },
   webhooks: { method: "webhooks.list", items: "items", paging: "none" },
 } as const;

@@ -2,6 +2,7 @@
 import { ServiceError } from "../errors.ts";
 import { type Command, CommandError, EXIT, helpOf, overview, readArguments } from "./command.ts";
 import { apply, diff, exportConfiguration } from "./commands/configuration.ts";
+import { fromPinpoint } from "./commands/from-pinpoint.ts";
 import { importFile } from "./commands/import.ts";
 import { listen } from "./commands/listen.ts";
 import { login, logout, whoami } from "./commands/login.ts";
@@ -23,6 +24,7 @@ const commands: readonly Command[] = [
   exportConfiguration,
   diff,
   apply,
+  fromPinpoint,
 ];
 
 /**

@@ -28,7 +28,7 @@ export async function applyPlan(
     const document = keysToIds(kind.name, step.document, idOfKey);
     if (step.id === undefined) {
       const created = await kind.create(connection, document);
-      ids.set(`${kind.name} ${key}`, String(created.id));
+      ids.set(`${kind.name} ${key}`, kind.idOf(created));
       if (typeof created.secret === "string") secret(key, created.secret);
     } else await change(connection, step, step.id, document);
     done(step);

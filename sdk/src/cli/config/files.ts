@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFile
 import { join, relative } from "node:path";
 import { CommandError } from "../command.ts";
 import type { Resource } from "../connection.ts";
-import { kinds } from "./kinds.ts";
+import { type Kind, kinds } from "./kinds.ts";
 import { isObject } from "./references.ts";
 
 export interface FileDocument {
@@ -54,30 +54,35 @@ export function readFolder(folder: string, env: Environment): Folder {
   for (const entry of readdirSync(folder, { withFileTypes: true }))
     if (entry.isDirectory() && !known.has(entry.name) && readdirSync(join(folder, entry.name)).some(isJson))
       problems.push(`${entry.name}/: is no kind of configuration; kinds are ${[...known].join(", ")}`);
-  const found: Folder = new Map(kinds.map(({ name }) => [name, readKind(folder, name, { env, problems })]));
+  const found: Folder = new Map(kinds.map((kind) => [kind.name, readKind(folder, kind, { env, problems })]));
   if (problems.length > 0) throw new CommandError(`The configuration has problems.\n  ${problems.join("\n  ")}`);
   return found;
 }
 
 const isJson = (file: string) => file.endsWith(".json");
 
-function readKind(folder: string, kind: string, { env, problems }: { env: Environment; problems: string[] }) {
+function readKind(
+  folder: string,
+  { name: kind, keyField }: Kind,
+  { env, problems }: { env: Environment; problems: string[] },
+) {
   const found = new Map<string, FileDocument>();
   const home = join(folder, kind);
   for (const name of existsSync(home) ? readdirSync(home).filter(isJson).sort() : []) {
     const file = relative(folder, join(home, name));
     const document = parsed(readFileSync(join(home, name), "utf8"));
-    if (!isObject(document) || typeof document.name !== "string" || document.name.trim() === "") {
-      problems.push(`${file}: must be a JSON object with a name`);
+    const given = isObject(document) ? document[keyField] : undefined;
+    if (!isObject(document) || typeof given !== "string" || given.trim() === "") {
+      problems.push(`${file}: must be a JSON object with a ${keyField}`);
       continue;
     }
     const { renamed_from, ...rest } = document;
     if (renamed_from !== undefined && typeof renamed_from !== "string")
       problems.push(`${file}: renamed_from must be a text`);
-    const key = document.name.trim();
+    const key = given.trim();
     const other = found.get(key);
     if (other) problems.push(`${file}: ${other.file} has the name ${key} too`);
-    const filled = withEnvironment({ ...rest, name: key }, env, (variable) =>
+    const filled = withEnvironment({ ...rest, [keyField]: key }, env, (variable) =>
       problems.push(`${file}: the environment has no ${variable}`),
     );
     const renamedFrom = typeof renamed_from === "string" ? renamed_from.trim() : undefined;

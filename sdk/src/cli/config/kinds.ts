@@ -10,6 +10,10 @@ type Caller = Pick<Connection, "call">;
 
 export interface Kind {
   name: Listed;
+  /** The field of a file that names it. */
+  keyField: "name" | "key";
+  /** What a route names it by. */
+  idOf(resource: Resource): string;
   /** The fields of the API that a file does not have. */
   owned: readonly string[];
   /** Fields that are compared as a whole: what is missing in them is removed. */
@@ -33,11 +37,15 @@ const editable = (): Standing => ({ is: "editable" });
 const nameOf = ({ name }: Resource) => String(name);
 const OWNED = ["id", "created_at", "updated_at"] as const;
 
+/** Most kinds go by their names. */
+const named = { keyField: "name", idOf: ({ id }: Resource) => String(id) } as const;
+
 /** The fields of a document that are named, without those that it lacks. */
 const pick = (document: Resource, names: readonly string[]): Resource =>
   Object.fromEntries(names.flatMap((name) => (document[name] === undefined ? [] : [[name, document[name]]])));
 
 const lists: Kind = {
+  ...named,
   name: "lists",
   owned: [...OWNED, "subscriber_count"],
   whole: [],
@@ -48,7 +56,21 @@ const lists: Kind = {
   update: async ({ call }, id, document) => void (await call("lists.update", id, document)),
 };
 
+const topics: Kind = {
+  name: "topics",
+  keyField: "key",
+  idOf: ({ key }) => String(key),
+  owned: OWNED,
+  whole: [],
+  fixed: ["key"],
+  standing: editable,
+  keyOf: ({ key }) => String(key),
+  create: ({ call }, document) => call("topics.create", document),
+  update: async ({ call }, key, document, changed) => void (await call("topics.update", key, pick(document, changed))),
+};
+
 const channels: Kind = {
+  ...named,
   name: "channels",
   owned: [...OWNED, "status", "verified_at", "verification_error", "settings"],
   whole: [],
@@ -65,6 +87,7 @@ const channels: Kind = {
 };
 
 const segments: Kind = {
+  ...named,
   name: "segments",
   owned: [...OWNED, "needs_recompute", "count"],
   whole: ["rule"],
@@ -80,6 +103,7 @@ const segments: Kind = {
 };
 
 const templates: Kind = {
+  ...named,
   name: "templates",
   owned: OWNED,
   whole: [],
@@ -92,6 +116,7 @@ const templates: Kind = {
 
 /** A webhook endpoint has no name: its description is one, else its address. */
 const webhooks: Kind = {
+  ...named,
   name: "webhooks",
   owned: [...OWNED, "consecutive_failures", "disabled_at", "secret"],
   whole: ["events"],
@@ -111,6 +136,7 @@ const webhooks: Kind = {
 };
 
 const journeys: Kind = {
+  ...named,
   name: "journeys",
   owned: [...OWNED, "status", "version", "entered", "completed"],
   whole: ["trigger", "entry_rules", "steps"],
@@ -133,6 +159,7 @@ const without = (resource: Resource, names: readonly string[]): Resource =>
   Object.fromEntries(Object.entries(resource).filter(([name]) => !names.includes(name)));
 
 const campaigns: Kind = {
+  ...named,
   name: "campaigns",
   owned: [...OWNED, ...REPEATED, "status", "failed", "fail_reasons"],
   whole: ["target"],
@@ -155,13 +182,13 @@ const campaigns: Kind = {
 };
 
 /** In an order in which each refers only to those before it. */
-export const kinds: readonly Kind[] = [lists, channels, segments, templates, webhooks, journeys, campaigns];
+export const kinds: readonly Kind[] = [lists, topics, channels, segments, templates, webhooks, journeys, campaigns];
 
 /** What a file has of a resource: no ids, no states, no times, nothing that is null. */
-export function documentOf({ owned, documentOf: shape }: Kind, resource: Resource): Resource {
+export function documentOf({ keyField, owned, documentOf: shape }: Kind, resource: Resource): Resource {
   const document = without(shape ? shape(resource) : resource, owned);
-  const { name, ...fields } = Object.fromEntries(
+  const fields = Object.fromEntries(
     Object.entries(document).filter(([, value]) => value !== null && value !== undefined),
   );
-  return { name, ...fields };
+  return { [keyField]: fields[keyField], ...fields };
 }

@@ -2,7 +2,7 @@
 import type { Resource } from "../connection.ts";
 
 /** Kinds that others refer to. */
-export type Target = "templates" | "channels" | "segments" | "lists";
+export type Target = "topics" | "templates" | "channels" | "segments" | "lists";
 
 /** The field of the API, the field of a file, and what both name. */
 const references: readonly { id: string; key: string; target: Target }[] = [
@@ -10,6 +10,8 @@ const references: readonly { id: string; key: string; target: Target }[] = [
   { id: "channel_ids", key: "channels", target: "channels" },
   { id: "segment_id", key: "segment", target: "segments" },
   { id: "list_id", key: "list", target: "lists" },
+  // Topics go by their keys in the API, too.
+  { id: "topic", key: "topic", target: "topics" },
 ];
 
 /** @returns undefined to leave the value as it is */
@@ -26,7 +28,7 @@ function withNodes(kind: string, document: Resource, change: (node: Resource) =>
   const at = (value: unknown) => (isObject(value) ? change(value) : value);
   if (kind === "campaigns")
     return {
-      ...document,
+      ...change(document),
       ...("target" in document && { target: at(document.target) }),
       ...("messages" in document && { messages: eachOf(document.messages, change) }),
     };
@@ -83,7 +85,8 @@ export function namedBy(kind: string, document: Resource): { target: Target; nam
 export function idsIn(kind: string, document: Resource): string[] {
   const found: string[] = [];
   withNodes(kind, document, (node) => {
-    for (const { id } of references) if (node[id] !== undefined) found.push(`${id} ${String(node[id])}`);
+    for (const { id, key } of references)
+      if (id !== key && node[id] !== undefined) found.push(`${id} ${String(node[id])}`);
     if (node.chat_app_template_id !== undefined)
       found.push(`chat_app_template_id ${String(node.chat_app_template_id)}`);
     return node;

@@ -34,7 +34,7 @@ export async function readWorkspace(
   const names = new Map<string, string>();
   for (const [kind, resources] of read)
     for (const resource of resources)
-      names.set(`${kind.name} ${String(resource.id)}`, newNames(kind.name, kind.keyOf(resource)));
+      names.set(`${kind.name} ${kind.idOf(resource)}`, newNames(kind.name, kind.keyOf(resource)));
   const keyOfId = (target: Target, id: string) => names.get(`${target} ${id}`);
   const all = new Map(
     read.map(([kind, resources]) => [kind.name, resources.map((resource) => foundOf(kind, resource, keyOfId))]),
@@ -51,7 +51,7 @@ export async function readWorkspace(
 
 function foundOf(kind: Kind, resource: Resource, keyOfId: (target: Target, id: string) => string | undefined): Found {
   return {
-    id: String(resource.id),
+    id: kind.idOf(resource),
     key: kind.keyOf(resource),
     standing: kind.standing(resource),
     resource,

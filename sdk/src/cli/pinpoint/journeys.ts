@@ -1,0 +1,255 @@
+// Journeys of Pinpoint as drafts: activities become steps. What has no counterpart is passed by, and reported.
+
+import { isObject } from "../config/references.ts";
+import type { Resource } from "../connection.ts";
+import type { Channels, Medium } from "./channels.ts";
+import type { Report } from "./report.ts";
+import { combineBy, eventOf, isRule, type Ruled, rulesOfDimensions } from "./rules.ts";
+import { type Audiences, BOOKKEEPING, free } from "./segments.ts";
+import type { Templates } from "./templates.ts";
+import { durationOf } from "./texts.ts";
+
+interface Context {
+  report: Report;
+  audiences: Audiences;
+  templates: Templates;
+  channels: Channels;
+}
+
+type At = { kind: string; name: string };
+type Steps = Map<string, Resource>;
+
+const KNOWN = ["Id", "Name", "State", "Activities", "StartActivity", "StartCondition"];
+const END = "end";
+
+const messages: Record<string, { medium: Medium; type: "EMAIL" | "PUSH" | "SMS" }> = {
+  EMAIL: { medium: "email", type: "EMAIL" },
+  PUSH: { medium: "push", type: "PUSH" },
+  SMS: { medium: "sms", type: "SMS" },
+};
+
+export function convertJourneys(found: readonly Resource[], context: Context): Map<string, Resource> {
+  const files = new Map<string, Resource>();
+  for (const journey of found) {
+    const at = { kind: "journeys", name: String(journey.Name ?? journey.Id) };
+    context.report.rest(at, journey, [...KNOWN, ...BOOKKEEPING]);
+    const name = free(at.name, files);
+    files.set(name, { name, ...startOf(journey.StartCondition, at, context), steps: graphOf(journey, at, context) });
+    context.report.count("journeys written");
+  }
+  return files;
+}
+
+/** Trigger and entry rules. A draft may lack the segment of its trigger. */
+function startOf(condition: unknown, at: At, { report, audiences }: Context): Resource {
+  const { EventStartCondition: event, SegmentStartCondition: segment } = isObject(condition) ? condition : {};
+  if (isObject(event)) {
+    const filter = isObject(event.EventFilter) ? event.EventFilter : {};
+    const start = eventOf(filter.Dimensions);
+    if ("field" in start) report.unmapped(at, `StartCondition.EventStartCondition.${start.field}`, start.reason);
+    const { where } = "name" in start ? start : {};
+    if (where) report.unmapped(at, "StartCondition.EventStartCondition.Attributes", "a trigger has no conditions");
+    const eligibility = typeof event.SegmentId === "string" ? audiences.ruleOf(event.SegmentId) : undefined;
+    if (eligibility && !isRule(eligibility))
+      report.unmapped(at, "StartCondition.EventStartCondition.SegmentId", eligibility.reason);
+    return {
+      trigger: { type: "event", ...("name" in start && { event_name: start.name }) },
+      ...(eligibility && isRule(eligibility) && { entry_rules: { eligibility: eligibility.rule } }),
+    };
+  }
+  const id = isObject(segment) ? String(segment.SegmentId) : undefined;
+  const target = id === undefined ? undefined : audiences.byId.get(id);
+  const name = target && "segment" in target ? target.segment : undefined;
+  if (name === undefined)
+    report.unmapped(at, "StartCondition", "has no dimensional segment: choose a trigger before you activate it");
+  return { trigger: { type: "segment_entered", ...(name !== undefined && { segment: name }) } };
+}
+
+function graphOf({ Activities, StartActivity }: Resource, at: At, context: Context): Resource {
+  const activities = isObject(Activities) ? Activities : {};
+  const steps: Steps = new Map();
+  const next = (id: unknown) => (typeof id === "string" && id in activities ? id : END);
+  for (const [id, activity] of Object.entries(activities))
+    if (isObject(activity)) stepsOf(id, activity, next, { at, context, steps });
+  steps.set(END, { id: END, type: "exit" });
+  const passed = new Map([...steps].flatMap(([id, { pass }]) => (typeof pass === "string" ? [[id, pass]] : [])));
+  const beyond = (id: string, seen: readonly string[] = []): string => {
+    const to = passed.get(id);
+    return to === undefined || seen.includes(id) ? (to === undefined ? id : END) : beyond(to, [...seen, id]);
+  };
+  const start = beyond(next(StartActivity));
+  const kept = [...steps]
+    .filter(([id]) => !passed.has(id))
+    .map(([id, step]) => [id, withTargets(step, beyond)] as const);
+  return { start, steps: reachableFrom(start, new Map(kept)) };
+}
+
+const TARGETS = ["next", "then", "else", "on_event", "on_timeout"];
+
+/** The step, where what is passed by is replaced by what follows it. */
+function withTargets(step: Resource, beyond: (id: string) => string): Resource {
+  const config = step[String(step.type)];
+  if (!isObject(config)) return step;
+  const changed = Object.entries(config).map(([field, value]) => [
+    field,
+    TARGETS.includes(field) && typeof value === "string" ? beyond(value) : value,
+  ]);
+  return { ...step, [String(step.type)]: Object.fromEntries(changed) };
+}
+
+function reachableFrom(start: string, steps: ReadonlyMap<string, Resource>): Resource {
+  const reached = new Set<string>([start]);
+  for (const id of reached) {
+    const step = steps.get(id);
+    const config = step?.[String(step.type)];
+    for (const field of TARGETS) {
+      const target = isObject(config) ? config[field] : undefined;
+      if (typeof target === "string") reached.add(target);
+    }
+  }
+  return Object.fromEntries([...steps].filter(([id]) => reached.has(id)));
+}
+
+interface Surroundings {
+  at: At;
+  context: Context;
+  steps: Steps;
+}
+
+type Next = (id: unknown) => string;
+
+/** Adds the steps of an activity; `{ pass }` stands for one without a counterpart. */
+function stepsOf(id: string, activity: Resource, next: Next, around: Surroundings): void {
+  const { at, context, steps } = around;
+  const { report } = context;
+  const [[type = "", given = {}] = []] = Object.entries(activity).filter(([field]) => field !== "Description");
+  const config = isObject(given) ? given : {};
+  const field = `Activities.${id}.${type}`;
+  const pass = (to: unknown, reason: string) => {
+    report.unmapped(at, field, reason);
+    steps.set(id, { pass: next(to) });
+  };
+  const message = messages[type];
+  if (message) sendStep(id, config, { ...message, field, next }, around);
+  else if (type === "ConditionalSplit") splitStep(id, config, next, around);
+  else if (type === "MultiCondition") branchSteps(id, config, next, around);
+  else if (type === "Wait") {
+    const duration = durationOf(isObject(config.WaitTime) ? config.WaitTime.WaitFor : undefined);
+    if (duration) steps.set(id, { id, type: "delay", delay: { duration, next: next(config.NextActivity) } });
+    else pass(config.NextActivity, "waits until a date: the wait is passed by");
+  } else if (type === "RandomSplit") {
+    const branches = (Array.isArray(config.Branches) ? config.Branches : []).filter(isObject);
+    const [largest] = [...branches].sort((a, b) => Number(b.Percentage) - Number(a.Percentage));
+    pass(largest?.NextActivity, "splits at random: all take its largest branch");
+  } else if (type === "Holdout") pass(config.NextActivity, `holds out ${String(config.Percentage)} %: all go on`);
+  else pass(config.NextActivity, "has no counterpart: it is passed by");
+}
+
+function sendStep(
+  id: string,
+  config: Resource,
+  { medium, type, field, next }: { medium: Medium; type: "EMAIL" | "PUSH" | "SMS"; field: string; next: Next },
+  { at, context: { report, templates, channels }, steps }: Surroundings,
+): void {
+  const template = templates.nameOf(type, config.TemplateName);
+  if (template === undefined)
+    report.unmapped(at, `${field}.TemplateName`, `is ${String(config.TemplateName)}, which is not in the folder`);
+  report.rest(at, config, ["NextActivity", "TemplateName", "TemplateVersion", "MessageConfig"], `${field}.`);
+  if (isObject(config.MessageConfig)) report.rest(at, config.MessageConfig, ["MessageType"], `${field}.MessageConfig.`);
+  const isTransactional = isObject(config.MessageConfig) && config.MessageConfig.MessageType === "TRANSACTIONAL";
+  const send = {
+    channels: channels.of(medium),
+    ...(template === undefined ? { content: { title: id, body: id } } : { template }),
+    ...(isTransactional && { category: "transactional" }),
+    next: next(config.NextActivity),
+  };
+  steps.set(id, { id, type: "send", send });
+}
+
+const conditionsOf = (condition: unknown): Resource[] =>
+  isObject(condition) && Array.isArray(condition.Conditions) ? condition.Conditions.filter(isObject) : [];
+
+/** One condition of a split as a rule. */
+function ruleOfCondition(condition: Resource, { audiences }: Context): Ruled {
+  if (isObject(condition.SegmentCondition)) return audiences.ruleOf(String(condition.SegmentCondition.SegmentId));
+  if (isObject(condition.SegmentDimensions)) return rulesOfDimensions(condition.SegmentDimensions);
+  if (!isObject(condition.EventCondition)) return { field: "Condition", reason: "is unknown" };
+  if (condition.EventCondition.MessageActivity !== undefined)
+    return { field: "EventCondition.MessageActivity", reason: "depends on what became of a message" };
+  const event = eventOf(condition.EventCondition.Dimensions);
+  return "field" in event ? event : { rule: { event } };
+}
+
+/** A yes/no split: on an event with a time, it waits for the event; else it is a branch, after the time if there is one. */
+function splitStep(id: string, config: Resource, next: Next, { at, context, steps }: Surroundings): void {
+  const field = `Activities.${id}.ConditionalSplit`;
+  const { Condition, EvaluationWaitTime, TrueActivity, FalseActivity } = config;
+  const conditions = conditionsOf(Condition);
+  const wait = durationOf(isObject(EvaluationWaitTime) ? EvaluationWaitTime.WaitFor : undefined);
+  const [only] = conditions;
+  if (wait && conditions.length === 1 && isObject(only?.EventCondition) && !only.EventCondition.MessageActivity) {
+    const event = eventOf(only.EventCondition.Dimensions);
+    if (!("field" in event)) {
+      const { name: event_name, where } = event;
+      const targets = { on_event: next(TrueActivity), on_timeout: next(FalseActivity) };
+      const wait_for_event = { event_name, within: wait, ...(where && { where }), ...targets };
+      steps.set(id, { id, type: "wait_for_event", wait_for_event });
+      return;
+    }
+  }
+  const operator = isObject(Condition) ? Condition.Operator : undefined;
+  const ruled = combineBy(
+    operator === "ANY" ? "ANY" : "ALL",
+    conditions.map((one) => ruleOfCondition(one, context)),
+  );
+  if (!isRule(ruled)) {
+    context.report.unmapped(at, `${field}.${ruled.field}`, `${ruled.reason}: all take the path of no`);
+    steps.set(id, { pass: next(FalseActivity) });
+    return;
+  }
+  addBranches(id, [branchOf(ruled.rule, next(TrueActivity), next(FalseActivity))], wait, steps);
+}
+
+/** A branch for each condition, one after the other. */
+function branchSteps(id: string, config: Resource, next: Next, { at, context, steps }: Surroundings): void {
+  const { Branches, DefaultActivity, EvaluationWaitTime } = config;
+  const wait = durationOf(isObject(EvaluationWaitTime) ? EvaluationWaitTime.WaitFor : undefined);
+  const branches = (Array.isArray(Branches) ? Branches : []).filter(isObject).flatMap((branch) => {
+    const ruled: Ruled = isObject(branch.Condition)
+      ? ruleOfCondition(branch.Condition, context)
+      : { field: "Condition", reason: "is missing" };
+    if (isRule(ruled)) return [{ rule: ruled.rule, to: next(branch.NextActivity) }];
+    context.report.unmapped(
+      at,
+      `Activities.${id}.MultiCondition.${ruled.field}`,
+      `${ruled.reason}: the branch is left out`,
+    );
+    return [];
+  });
+  if (branches.length === 0) steps.set(id, { pass: next(DefaultActivity) });
+  else {
+    const otherwise = (i: number) => (branches[i + 1] ? `${id}-${i + 2}` : next(DefaultActivity));
+    addBranches(
+      id,
+      branches.map(({ rule, to }, i) => branchOf(rule, to, otherwise(i))),
+      wait,
+      steps,
+    );
+  }
+}
+
+const branchOf = (condition: Resource, yes: string, no: string): Resource => {
+  const branch: Resource = { condition, else: no };
+  // biome-ignore lint/suspicious/noThenProperty: the API calls it so
+  branch.then = yes;
+  return branch;
+};
+
+function addBranches(id: string, branches: readonly Resource[], wait: string | undefined, steps: Steps): void {
+  const first = wait ? `${id}-1` : id;
+  if (wait) steps.set(id, { id, type: "delay", delay: { duration: wait, next: first } });
+  for (const [i, branch] of branches.entries()) {
+    const name = i === 0 ? first : `${id}-${i + 1}`;
+    steps.set(name, { id: name, type: "branch", branch });
+  }
+}

@@ -1,0 +1,228 @@
+// Endpoints of Pinpoint as subscribers and devices, one after the other: a run that is interrupted can be repeated.
+import type { Client } from "../../client.ts";
+import { ServiceError } from "../../errors.ts";
+import type { DevicesCreateBody, SubscribersUpsertBody } from "../../types.gen.ts";
+import { CommandError } from "../command.ts";
+import { isObject } from "../config/references.ts";
+import type { Resource } from "../connection.ts";
+import type { Report } from "./report.ts";
+import { compact } from "./templates.ts";
+
+const KNOWN = [
+  ...["Id", "ChannelType", "Address", "OptOut", "EndpointStatus", "EffectiveDate", "Attributes", "Metrics", "User"],
+  ...["Location", "Demographic", "ApplicationId", "CohortId", "RequestId", "CreationDate"],
+];
+const devices: Record<string, { platform: "ios" | "android"; environment?: "sandbox" | "production" }> = {
+  APNS: { platform: "ios", environment: "production" },
+  APNS_SANDBOX: { platform: "ios", environment: "sandbox" },
+  GCM: { platform: "android" },
+};
+const phones = ["SMS", "VOICE"];
+const PHONE = /^\+[1-9]\d{6,14}$/;
+const VERSION = /^\d{1,9}(\.\d{1,9}){0,2}$/;
+const SOURCE = "pinpoint";
+
+/** What an endpoint says of its subscriber and its device. */
+export interface Person {
+  subscriber: SubscribersUpsertBody;
+  device?: DevicesCreateBody;
+  /** An opt-out of text messages. */
+  smsOptOut?: { consented_at?: string };
+}
+
+const at = ({ Id }: Resource) => ({ kind: "endpoints", name: String(Id) });
+
+const timeOf = (value: unknown) => {
+  const time = Date.parse(String(value));
+  return Number.isNaN(time) ? undefined : new Date(time).toISOString();
+};
+
+function isTimeZone(text: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: text }) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+function localeOf(text: string): string | undefined {
+  try {
+    return Intl.getCanonicalLocales(text.replaceAll("_", "-"))[0];
+  } catch {
+    return undefined;
+  }
+}
+
+/** One value as a text, several as a list. */
+const valuesOf = (attributes: unknown): Resource =>
+  Object.fromEntries(
+    Object.entries(isObject(attributes) ? attributes : {}).map(([name, values]) => [
+      name,
+      Array.isArray(values) && values.length === 1 ? values[0] : values,
+    ]),
+  );
+
+/** @returns undefined for an endpoint that names nobody */
+export function personOf(endpoint: Resource, report: Report): Person | undefined {
+  const user = isObject(endpoint.User) ? endpoint.User : {};
+  const external_id = String(user.UserId ?? endpoint.Id ?? "");
+  if (external_id === "") return undefined;
+  report.rest(at(endpoint), endpoint, KNOWN);
+  report.rest(at(endpoint), user, ["UserId", "UserAttributes"], "User.");
+  const { email, phone } = addressesOf(endpoint, report);
+  const consented_at = timeOf(endpoint.EffectiveDate);
+  const hasOptedOut = endpoint.OptOut === "ALL";
+  const { timezone, locale, ...placeAttributes } = surroundingsOf(endpoint, report);
+  const attributes = compact({
+    ...placeAttributes,
+    ...(isObject(endpoint.Metrics) ? endpoint.Metrics : {}),
+    ...valuesOf(endpoint.Attributes),
+    ...valuesOf(user.UserAttributes),
+  });
+  const consent = { status: "opted_out" as const, source: SOURCE, ...(consented_at && { consented_at }) };
+  const device = deviceOf(endpoint, external_id, report);
+  return {
+    subscriber: {
+      external_id,
+      attributes,
+      ...(email && { email }),
+      ...(phone && { phone }),
+      ...(timezone && { timezone }),
+      ...(locale && { locale }),
+      ...(hasOptedOut && email && { consent }),
+    },
+    ...(device && { device }),
+    ...(hasOptedOut && endpoint.ChannelType === "SMS" && { smsOptOut: consented_at ? { consented_at } : {} }),
+  };
+}
+
+function addressesOf(endpoint: Resource, report: Report): { email?: string; phone?: string } {
+  const { ChannelType, Address } = endpoint;
+  const address = String(Address ?? "");
+  if (ChannelType === "EMAIL") return { email: address };
+  if (!phones.includes(String(ChannelType))) return {};
+  if (PHONE.test(address)) return { phone: address };
+  report.unmapped(at(endpoint), "Address", "is no phone number in E.164 form");
+  return {};
+}
+
+interface PlaceAttributes extends Resource {
+  timezone?: string;
+  locale?: string;
+}
+
+function surroundingsOf(endpoint: Resource, report: Report): PlaceAttributes {
+  const location = isObject(endpoint.Location) ? endpoint.Location : {};
+  const demographic = isObject(endpoint.Demographic) ? endpoint.Demographic : {};
+  report.rest(at(endpoint), location, ["Country", "City", "Region", "PostalCode"], "Location.");
+  const deviceFields = devices[String(endpoint.ChannelType)] ? ["AppVersion", "Model", "PlatformVersion"] : [];
+  report.rest(at(endpoint), demographic, ["Timezone", "Locale", ...deviceFields], "Demographic.");
+  const timezone = String(demographic.Timezone ?? "");
+  const locale = localeOf(String(demographic.Locale ?? ""));
+  if (timezone !== "" && !isTimeZone(timezone))
+    report.unmapped(at(endpoint), "Demographic.Timezone", "is no time zone");
+  if (demographic.Locale && !locale) report.unmapped(at(endpoint), "Demographic.Locale", "is no language");
+  return compact({
+    country: location.Country,
+    city: location.City,
+    region: location.Region,
+    postal_code: location.PostalCode,
+    ...(timezone !== "" && isTimeZone(timezone) && { timezone }),
+    ...(locale && { locale }),
+  });
+}
+
+function deviceOf(endpoint: Resource, external_id: string, report: Report): DevicesCreateBody | undefined {
+  const type = String(endpoint.ChannelType);
+  const kind = devices[type];
+  if (!kind) {
+    if (!["EMAIL", ...phones].includes(type))
+      report.unmapped(at(endpoint), "ChannelType", `${type} has no counterpart`);
+    return undefined;
+  }
+  if (endpoint.EndpointStatus === "INACTIVE") {
+    report.unmapped(at(endpoint), "EndpointStatus", "is INACTIVE: the device was left out");
+    return undefined;
+  }
+  const { AppVersion, Model, PlatformVersion } = isObject(endpoint.Demographic) ? endpoint.Demographic : {};
+  const versions = Object.entries({ app_version: AppVersion, os_version: PlatformVersion }).filter(
+    ([name, version]) => {
+      if (version === undefined || VERSION.test(String(version))) return version !== undefined;
+      report.unmapped(
+        at(endpoint),
+        name === "app_version" ? "Demographic.AppVersion" : "Demographic.PlatformVersion",
+        "is no version",
+      );
+      return false;
+    },
+  );
+  return {
+    ...kind,
+    external_id,
+    device_id: String(endpoint.Id),
+    token: String(endpoint.Address ?? ""),
+    ...Object.fromEntries(versions.map(([name, version]) => [name, String(version)])),
+    ...(typeof Model === "string" && Model !== "" && { model: Model }),
+    ...(endpoint.OptOut === "ALL" && { push_enabled: false }),
+  };
+}
+
+const EMAIL = 1;
+const PHONE_SEEN = 2;
+
+/** Writes people, and remembers who had an address before: the first one counts. */
+export function createWriter(client: Client, report: Report) {
+  const seen = new Map<string, number>();
+  const claim = (id: string, kind: number) => {
+    const before = seen.get(id) ?? 0;
+    seen.set(id, before | kind);
+    return (before & kind) === 0;
+  };
+  /** @returns the id of the subscriber; undefined if the service refused the endpoint */
+  return async (endpoint: Resource, { subscriber, device, smsOptOut }: Person): Promise<string | undefined> => {
+    const { email, phone, ...rest } = subscriber;
+    const hasNewEmail = email !== undefined && claim(subscriber.external_id, EMAIL);
+    const hasNewPhone = phone !== undefined && claim(subscriber.external_id, PHONE_SEEN);
+    if (email !== undefined && !hasNewEmail)
+      report.unmapped(at(endpoint), "Address", "is a second e-mail address of its user");
+    if (phone !== undefined && !hasNewPhone)
+      report.unmapped(at(endpoint), "Address", "is a second phone number of its user");
+    try {
+      const body = { ...rest, ...(hasNewEmail && { email }), ...(hasNewPhone && { phone }) };
+      const { id } = await client.subscribers.upsert(body);
+      if (device) await client.devices.create(device);
+      if (smsOptOut)
+        await client.subscribers.createConsent(id, {
+          channel: "sms",
+          status: "opted_out",
+          source: SOURCE,
+          ...smsOptOut,
+        });
+      report.count("endpoints written");
+      return id;
+    } catch (error) {
+      if (!(error instanceof ServiceError) || ![400, 422].includes(error.status)) throw error;
+      const [[field = "", reason = error.message] = []] = Object.entries(error.fields ?? {});
+      report.unmapped(at(endpoint), field, `was refused: ${reason}`);
+      report.count("endpoints refused");
+      return undefined;
+    }
+  };
+}
+
+/** Runs `work` for each item, several at once. */
+export async function forEachOf<T>(items: AsyncIterable<T>, atOnce: number, work: (item: T) => Promise<void>) {
+  const running = new Set<Promise<void>>();
+  let failure: unknown;
+  for await (const item of items) {
+    if (failure) break;
+    const task = work(item).catch((error: unknown) => {
+      failure ??= error;
+    });
+    running.add(task);
+    void task.then(() => running.delete(task));
+    if (running.size >= atOnce) await Promise.race(running);
+  }
+  await Promise.all(running);
+  if (failure) throw failure instanceof Error ? failure : new CommandError(String(failure));
+}

@@ -1,0 +1,107 @@
+// Reads what the API of Pinpoint returned: JSON files of segments, journeys, templates and campaigns, with or without
+// the envelope of the command line, and endpoints as JSON lines, packed or not.
+import { createReadStream, readdirSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { createInterface } from "node:readline";
+import { createGunzip } from "node:zlib";
+import { CommandError } from "../command.ts";
+import { isObject } from "../config/references.ts";
+import type { Resource } from "../connection.ts";
+import type { Report } from "./report.ts";
+
+export type Thing = "segments" | "journeys" | "templates" | "campaigns";
+
+export interface PinpointExport {
+  things: Record<Thing, Resource[]>;
+  /** Files that may hold endpoints. */
+  endpointFiles: string[];
+}
+
+/** What the command line of AWS puts around a response. */
+const ENVELOPE =
+  /^(Segment|Journey|Campaign|EmailTemplate|PushNotificationTemplate|SMSTemplate|VoiceTemplate|InAppTemplate|Templates)(s?)Response$/;
+
+const isEndpoint = (value: Resource) => typeof value.ChannelType === "string" && "Address" in value;
+
+function kindOf(value: Resource): Thing | "endpoint" | undefined {
+  if ("SegmentType" in value || "SegmentGroups" in value) return "segments";
+  if ("Activities" in value || "StartActivity" in value) return "journeys";
+  if ("TemplateType" in value) return "templates";
+  if ("SegmentId" in value && ("MessageConfiguration" in value || "TemplateConfiguration" in value)) return "campaigns";
+  if (isEndpoint(value)) return "endpoint";
+  return undefined;
+}
+
+/** The responses in a document: itself, what its envelope holds, or the items of a list. */
+function responsesIn(value: unknown): Resource[] {
+  if (Array.isArray(value)) return value.flatMap(responsesIn);
+  if (!isObject(value)) return [];
+  const [[name = "", inner] = []] = Object.entries(value);
+  if (ENVELOPE.test(name)) return responsesIn(inner);
+  if (Array.isArray(value.Item)) return value.Item.flatMap(responsesIn);
+  return [value];
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Sorts the files of a folder, whatever their names. @throws CommandError if there is none */
+export function readExport(folder: string, report: Report): PinpointExport {
+  const things: PinpointExport["things"] = { segments: [], journeys: [], templates: [], campaigns: [] };
+  const endpointFiles: string[] = [];
+  const files = filesIn(folder);
+  if (files.length === 0) throw new CommandError(`There is no file in ${folder}.`);
+  for (const file of files) {
+    const document = file.endsWith(".json") ? parsed(readFileSync(file, "utf8")) : undefined;
+    const responses = responsesIn(document);
+    const isWhole = document !== undefined && !responses.some((one) => kindOf(one) === "endpoint");
+    if (!isWhole) {
+      endpointFiles.push(file);
+      continue;
+    }
+    for (const response of responses) {
+      const kind = kindOf(response);
+      if (kind && kind !== "endpoint") things[kind].push(response);
+      else report.unmapped({ kind: "files", name: relative(folder, file) }, "", "is of no known kind");
+    }
+  }
+  for (const [kind, found] of Object.entries(things)) if (found.length > 0) report.count(`${kind} read`, found.length);
+  return { things, endpointFiles };
+}
+
+function filesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && !entry.name.startsWith("."))
+      .map((entry) => join(entry.parentPath, entry.name))
+      .sort();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") throw new CommandError(`There is no folder ${folder}.`);
+    throw error;
+  }
+}
+
+/** The endpoints of a file, one at a time: such a file may be larger than the memory. */
+export async function* endpointsIn(file: string, report: Report): AsyncGenerator<Resource> {
+  const raw = createReadStream(file);
+  const input = file.endsWith(".gz") ? raw.pipe(createGunzip()) : raw;
+  const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
+  let n = 0;
+  try {
+    for await (const line of lines) {
+      n++;
+      if (line.trim() === "") continue;
+      const value = parsed(line);
+      const endpoints = responsesIn(value).filter(isEndpoint);
+      if (endpoints.length === 0) report.unmapped({ kind: "files", name: `${file}:${n}` }, "", "is no endpoint");
+      yield* endpoints;
+    }
+  } catch (error) {
+    throw new CommandError(`${file} cannot be read: ${(error as Error).message}`);
+  }
+}

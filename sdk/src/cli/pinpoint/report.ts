@@ -1,0 +1,84 @@
+// What became of an export of Pinpoint: what was converted, and every field that was not.
+import type { Resource } from "../connection.ts";
+
+export interface Unmapped {
+  /** `segments`, `endpoints`, … */
+  kind: string;
+  /** The thing; of endpoints the first one. */
+  name: string;
+  /** `Activities.a1.RandomSplit` */
+  field: string;
+  reason: string;
+  /** How often, where a field of endpoints is counted. */
+  count: number;
+}
+
+export interface Report {
+  /** Notes a field that was not carried over. Of endpoints, the same field and reason are counted. */
+  unmapped(at: { kind: string; name: string }, field: string, reason: string): void;
+  /** Reports all fields of an object but these. */
+  rest(at: { kind: string; name: string }, object: Resource, known: readonly string[], path?: string): void;
+  /** Counts what was read or written. */
+  count(what: string, n?: number): void;
+  counts: Record<string, number>;
+  entries: Unmapped[];
+}
+
+const NOT_CARRIED = "has no counterpart";
+
+const isEmpty = (value: unknown) =>
+  value === null ||
+  value === undefined ||
+  value === "" ||
+  (typeof value === "object" && Object.keys(value as object).length === 0);
+
+export function createReport(): Report {
+  const found = new Map<string, Unmapped>();
+  const counts: Record<string, number> = {};
+  const unmapped: Report["unmapped"] = ({ kind, name }, field, reason) => {
+    const key = kind === "endpoints" ? `${kind} ${field} ${reason}` : `${kind} ${name} ${field} ${reason}`;
+    const entry = found.get(key);
+    if (entry) entry.count++;
+    else found.set(key, { kind, name, field, reason, count: 1 });
+  };
+  return {
+    unmapped,
+    rest: (at, object, known, path = "") => {
+      for (const [field, value] of Object.entries(object))
+        if (!known.includes(field) && !isEmpty(value)) unmapped(at, `${path}${field}`, NOT_CARRIED);
+    },
+    count: (what, n = 1) => {
+      counts[what] = (counts[what] ?? 0) + n;
+    },
+    counts,
+    get entries() {
+      return [...found.values()];
+    },
+  };
+}
+
+/** The report as a page for people. */
+export function readable({ counts, entries }: Report): string {
+  const kinds = [...new Set(entries.map(({ kind }) => kind))];
+  const lines = [
+    "# What was converted",
+    "",
+    ...Object.entries(counts).map(([what, n]) => `- ${what}: ${n}`),
+    "",
+    "# What was not",
+    "",
+    ...(entries.length === 0 ? ["Everything was converted."] : []),
+    ...kinds.flatMap((kind) => [
+      `## ${kind}`,
+      "",
+      ...entries
+        .filter((entry) => entry.kind === kind)
+        .map(
+          ({ name, field, reason, count }) =>
+            `- ${name}: \`${field}\` ${reason}${count > 1 ? ` (${count} times)` : ""}`,
+        ),
+      "",
+    ]),
+  ];
+  return `${lines.join("\n").trimEnd()}\n`;
+}

@@ -1,0 +1,135 @@
+// Dimensions of Pinpoint's segments, events and conditions as rules. What a rule cannot say makes the whole unmapped: an
+// audience that is only nearly right is worse than none.
+
+import { isObject } from "../config/references.ts";
+import type { Resource } from "../connection.ts";
+
+/** A rule, or why there is none. */
+export type Ruled = { rule: Resource } | { field: string; reason: string };
+
+export const isRule = (ruled: Ruled): ruled is { rule: Resource } => "rule" in ruled;
+
+const attribute = (key: string, operators: Resource): Ruled => ({ rule: { attribute: { [key]: operators } } });
+const none = (field: string, reason: string): Ruled => ({ field, reason });
+
+const comparisons: Record<string, string> = {
+  EQUAL: "$eq",
+  GREATER_THAN: "$gt",
+  GREATER_THAN_OR_EQUAL: "$gte",
+  LESS_THAN: "$lt",
+  LESS_THAN_OR_EQUAL: "$lte",
+};
+
+const DAY_MS = 86_400_000;
+
+/** The conditions of an attribute or of a set of values. */
+function operatorsOf(dimension: unknown): Resource | undefined {
+  if (!isObject(dimension) || !Array.isArray(dimension.Values)) return undefined;
+  const { AttributeType, DimensionType, Values } = dimension;
+  const [first, second] = Values.map(String);
+  const type = AttributeType ?? DimensionType ?? "INCLUSIVE";
+  if (type === "INCLUSIVE") return { $in: Values };
+  if (type === "EXCLUSIVE") return { $nin: Values };
+  if (type === "BEFORE") return { $lt: first };
+  if (type === "AFTER") return { $gt: first };
+  if (type === "BETWEEN" && second !== undefined) return { $gte: first, $lte: second };
+  const day = type === "ON" ? Date.parse(String(first).slice(0, 10)) : Number.NaN;
+  if (Number.isNaN(day)) return undefined;
+  return { $gte: new Date(day).toISOString(), $lt: new Date(day + DAY_MS).toISOString() };
+}
+
+function recencyOf(recency: Resource): Ruled {
+  const within = { HR_24: "24h", DAY_7: "7d", DAY_14: "14d", DAY_30: "30d" }[String(recency.Duration)];
+  if (!within) return none("Behavior.Recency", `has the unknown duration ${String(recency.Duration)}`);
+  const isActive = recency.RecencyType === "ACTIVE";
+  return { rule: { event: { name: "_session.start", within, ...(!isActive && { frequency: { max: 0 } }) } } };
+}
+
+/** Places that become attributes of a subscriber. */
+const places: Record<string, string> = { Country: "country", Locale: "locale" };
+
+function demographicOf([name, dimension]: [string, unknown]): Ruled {
+  const operators = operatorsOf(dimension);
+  if (name === "Locale" && operators) return attribute("locale", operators);
+  return none(`Demographic.${name}`, "belongs to devices, which rules of segments do not see");
+}
+
+/** All dimensions of a set, which must hold together. */
+function partsOf(dimensions: Resource): Ruled[] {
+  return Object.entries(dimensions).flatMap(([field, value]): Ruled[] => {
+    if (!isObject(value)) return [];
+    if (field === "Attributes" || field === "UserAttributes")
+      return Object.entries(value).map(([key, dimension]) => {
+        const operators = operatorsOf(dimension);
+        const type = isObject(dimension) ? dimension.AttributeType : undefined;
+        return operators ? attribute(key, operators) : none(`${field}.${key}`, `is compared by ${String(type)}`);
+      });
+    if (field === "Metrics")
+      return Object.entries(value).map(([key, metric]) => {
+        const operator = isObject(metric) ? comparisons[String(metric.ComparisonOperator)] : undefined;
+        return operator
+          ? attribute(key, { [operator]: (metric as Resource).Value })
+          : none(`Metrics.${key}`, "is unknown");
+      });
+    if (field === "Behavior") return isObject(value.Recency) ? [recencyOf(value.Recency)] : [];
+    if (field === "Demographic") return Object.entries(value).map(demographicOf);
+    if (field === "Location")
+      return Object.entries(value).map(([name, dimension]) => {
+        const operators = operatorsOf(dimension);
+        const key = places[name];
+        return operators && key ? attribute(key, operators) : none(`Location.${name}`, "is a distance");
+      });
+    return [none(field, "is an unknown dimension")];
+  });
+}
+
+/** Rules that must all hold, or of which one must. The first that cannot be said makes the whole unsaid. */
+export function combine(op: "and" | "or", parts: readonly Ruled[]): Ruled {
+  const missing = parts.find((part) => !isRule(part));
+  if (missing) return missing;
+  const nodes = parts.filter(isRule).map(({ rule }) => rule);
+  if (nodes.length === 0) return none("", "has no dimension");
+  return nodes.length === 1 ? { rule: nodes[0]! } : { rule: { group: { op, nodes } } };
+}
+
+export const rulesOfDimensions = (dimensions: Resource): Ruled => combine("and", partsOf(dimensions));
+
+const opposites: Record<string, string> = { $in: "$nin", $nin: "$in", $eq: "$ne", $ne: "$eq" };
+
+/** What holds where a rule does not; the grammar has no negation of its own. */
+function negated({ rule }: { rule: Resource }): Ruled {
+  if (isObject(rule.group)) {
+    const { op, nodes } = rule.group as { op: "and" | "or"; nodes: Resource[] };
+    return combine(
+      op === "and" ? "or" : "and",
+      nodes.map((node) => negated({ rule: node })),
+    );
+  }
+  const [[key = "", operators] = []] = Object.entries(isObject(rule.attribute) ? rule.attribute : {});
+  const [[name = "", value] = [], ...more] = Object.entries(isObject(operators) ? operators : {});
+  const opposite = opposites[name];
+  if (!opposite || more.length > 0) return none(key, "cannot be turned round");
+  return attribute(key, { [opposite]: value });
+}
+
+export function combineBy(type: unknown, parts: readonly Ruled[]): Ruled {
+  if (type === "NONE") {
+    const any = combine("or", parts);
+    return isRule(any) ? negated(any) : any;
+  }
+  return combine(type === "ANY" ? "or" : "and", parts);
+}
+
+/** The condition on an event: its name, and where on its properties. */
+export function eventOf(dimensions: unknown): { name: string; where?: Resource } | { field: string; reason: string } {
+  const { EventType, Attributes = {}, Metrics = {} } = isObject(dimensions) ? dimensions : {};
+  const values = isObject(EventType) && Array.isArray(EventType.Values) ? EventType.Values.map(String) : [];
+  const [name, ...others] = values;
+  if (name === undefined) return { field: "EventType", reason: "is missing" };
+  if (others.length > 0 || (isObject(EventType) && EventType.DimensionType === "EXCLUSIVE"))
+    return { field: "EventType", reason: "must be one event" };
+  const rule = rulesOfDimensions({ Attributes, Metrics });
+  if (!isRule(rule)) return rule.reason === "has no dimension" ? { name } : rule;
+  const all = isObject(rule.rule.group) ? (rule.rule.group.nodes as Resource[]) : [rule.rule];
+  return { name, where: Object.assign({}, ...all.map(({ attribute: where }) => where)) as Resource };
+}

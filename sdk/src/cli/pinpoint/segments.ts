@@ -1,0 +1,90 @@
+// Segments of Pinpoint: dimensional ones become segments, imported ones lists.
+
+import { isObject } from "../config/references.ts";
+import type { Resource } from "../connection.ts";
+import type { Report } from "./report.ts";
+import { combineBy, isRule, type Ruled, rulesOfDimensions } from "./rules.ts";
+
+export interface Audiences {
+  /** Files by kind and name. */
+  segments: Map<string, Resource>;
+  lists: Map<string, Resource>;
+  /** The id of a segment → what stands for it, if anything does. */
+  byId: Map<string, { segment: string } | { list: string }>;
+  /** The rule of a dimensional segment. */
+  ruleOf(id: string): Ruled;
+}
+
+const KNOWN = ["Id", "Name", "SegmentType", "Dimensions", "SegmentGroups", "ImportDefinition"];
+/** What says when and where, and is made anew. */
+export const BOOKKEEPING = ["ApplicationId", "Arn", "CreationDate", "LastModifiedDate", "Version", "tags"];
+
+export function convertSegments(found: readonly Resource[], report: Report): Audiences {
+  const all = new Map(found.map((segment) => [String(segment.Id), segment]));
+  const byId: Audiences["byId"] = new Map();
+  const [segments, lists] = [new Map<string, Resource>(), new Map<string, Resource>()];
+  const ruleOf = (id: string, above: readonly string[] = []): Ruled => {
+    const segment = all.get(id);
+    if (!segment) return { field: "SourceSegments", reason: `names the segment ${id}, which is not in the folder` };
+    if (above.includes(id)) return { field: "SourceSegments", reason: "names itself" };
+    if (segment.SegmentType === "IMPORT")
+      return { field: "SourceSegments", reason: "names an imported segment, which is a list here" };
+    return ruleOfSegment(segment, (source) => ruleOf(source, [...above, id]));
+  };
+  for (const segment of found) {
+    const id = String(segment.Id);
+    const at = { kind: "segments", name: String(segment.Name ?? id) };
+    report.rest(at, segment, [...KNOWN, ...BOOKKEEPING]);
+    if (segment.SegmentType === "IMPORT") {
+      const name = free(at.name, lists);
+      lists.set(name, { name, description: `Imported segment ${id} of Pinpoint` });
+      byId.set(id, { list: name });
+      report.count("lists written");
+      continue;
+    }
+    const ruled = ruleOf(id);
+    if (!isRule(ruled)) {
+      report.unmapped(at, ruled.field || "Dimensions", `${ruled.reason}: the segment was not converted`);
+      continue;
+    }
+    const name = free(at.name, segments);
+    segments.set(name, { name, is_dynamic: true, rule: ruled.rule });
+    byId.set(id, { segment: name });
+    report.count("segments written");
+  }
+  return { segments, lists, byId, ruleOf };
+}
+
+/** The name, or another one where it is taken. */
+export function free(name: string, taken: ReadonlyMap<string, unknown>): string {
+  for (let n = 2, given = name; ; n++) {
+    if (!taken.has(given)) return given;
+    given = `${name} (${n})`;
+  }
+}
+
+function ruleOfSegment({ Dimensions, SegmentGroups }: Resource, source: (id: string) => Ruled): Ruled {
+  if (!isObject(SegmentGroups)) return rulesOfDimensions(isObject(Dimensions) ? Dimensions : {});
+  const groups = Array.isArray(SegmentGroups.Groups) ? SegmentGroups.Groups.filter(isObject) : [];
+  return combineBy(
+    SegmentGroups.Include ?? "ALL",
+    groups.map((group) => ruleOfGroup(group, source)),
+  );
+}
+
+function ruleOfGroup({ Dimensions, Type, SourceSegments, SourceType }: Resource, source: (id: string) => Ruled): Ruled {
+  const dimensions = (Array.isArray(Dimensions) ? Dimensions : []).filter(isObject);
+  const sources = (Array.isArray(SourceSegments) ? SourceSegments : []).filter(isObject);
+  const parts = [
+    ...(dimensions.length > 0 ? [combineBy(Type ?? "ALL", dimensions.map(rulesOfDimensions))] : []),
+    ...(sources.length > 0
+      ? [
+          combineBy(
+            SourceType ?? "ALL",
+            sources.map(({ Id }) => source(String(Id))),
+          ),
+        ]
+      : []),
+  ];
+  return combineBy("ALL", parts);
+}

@@ -1,0 +1,148 @@
+// Templates of Pinpoint for e-mail, push, SMS and in-app messages. Those for voice have no counterpart.
+
+import { isObject } from "../config/references.ts";
+import type { Resource } from "../connection.ts";
+import type { Report } from "./report.ts";
+import { BOOKKEEPING, free } from "./segments.ts";
+import { defaultsOf, liquidOf, plainTextOf } from "./texts.ts";
+
+type Kind = "EMAIL" | "PUSH" | "SMS" | "INAPP" | "VOICE";
+
+export interface Templates {
+  files: Map<string, Resource>;
+  /** The name here of a template there; its names are unique by type only. */
+  nameOf(type: Kind, name: unknown): string | undefined;
+}
+
+const KNOWN = ["TemplateName", "TemplateType", "DefaultSubstitutions", "TemplateDescription", ...BOOKKEEPING];
+
+/** Translates a text of a template or message, and reports what is lost. */
+export type Liquid = (text: unknown, field: string) => string | undefined;
+
+export const liquidBy =
+  (report: Report, at: { kind: string; name: string }, defaults: unknown): Liquid =>
+  (text, field) =>
+    typeof text === "string" && text !== "" ? liquidOf(text, defaults, report, at, field) : undefined;
+
+/** Without fields that have no value. */
+export const compact = (fields: Resource): Resource =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== ""));
+
+export function emailContent(
+  { subject, html, text }: { subject: unknown; html: unknown; text: unknown },
+  liquid: Liquid,
+  name: string,
+): Resource {
+  const title = liquid(subject, "Subject") ?? name;
+  const page = liquid(html, "HtmlPart");
+  const plain = liquid(text, "TextPart");
+  const body = plain ?? (page === undefined ? undefined : plainTextOf(page)) ?? title;
+  return { title, body: body || title, by_channel: { email: compact({ subject: title, html: page, text: plain }) } };
+}
+
+const PLATFORMS = ["APNS", "GCM", "ADM", "Baidu"];
+const PUSH_FIELDS = ["Title", "Body", "Url", "Action", "Sound", "MediaUrl", "ImageUrl"];
+
+/** @param messages by platform, `Default` among them */
+export function pushContent(
+  messages: Resource,
+  liquid: Liquid,
+  at: { kind: string; name: string },
+  report: Report,
+): Resource {
+  const of = (platform: string) => (isObject(messages[platform]) ? messages[platform] : undefined);
+  const chosen = of("Default") ?? of("APNS") ?? of("GCM") ?? {};
+  for (const platform of PLATFORMS) {
+    const message = of(platform);
+    if (!message || message === chosen) continue;
+    report.rest(
+      at,
+      message,
+      ["Title", "Body"].filter((field) => message[field] === chosen[field]),
+      `${platform}.`,
+    );
+  }
+  report.rest(at, chosen, PUSH_FIELDS, "Default.");
+  if (chosen.Action !== undefined && !["OPEN_APP", "URL"].includes(String(chosen.Action)))
+    report.unmapped(at, "Action", `is ${String(chosen.Action)}: a tap opens the app`);
+  const title = liquid(chosen.Title, "Title") ?? at.name;
+  const push = compact({
+    url: chosen.Action === "URL" ? chosen.Url : undefined,
+    image_url: chosen.MediaUrl ?? chosen.ImageUrl,
+    sound: chosen.Sound,
+  });
+  const content = { title, body: liquid(chosen.Body, "Body") ?? title };
+  return Object.keys(push).length > 0 ? { ...content, by_channel: { push } } : content;
+}
+
+function inAppContent(
+  { Content }: Resource,
+  liquid: Liquid,
+  at: { kind: string; name: string },
+  report: Report,
+): Resource {
+  const [message, ...others] = (Array.isArray(Content) ? Content : []).filter(isObject);
+  if (others.length > 0) report.unmapped(at, "Content", `has ${others.length + 1} messages: the first was taken`);
+  const { HeaderConfig = {}, BodyConfig = {}, ImageUrl, ...rest } = message ?? {};
+  const header = isObject(HeaderConfig) ? HeaderConfig : {};
+  const text = isObject(BodyConfig) ? BodyConfig : {};
+  report.rest(at, header, ["Header"], "Content.HeaderConfig.");
+  report.rest(at, text, ["Body"], "Content.BodyConfig.");
+  report.rest(at, rest, ["PrimaryBtn", "SecondaryBtn"], "Content.");
+  const actions = ["PrimaryBtn", "SecondaryBtn"].flatMap((button) => {
+    const given =
+      isObject(rest[button]) && isObject(rest[button].DefaultConfig) ? rest[button].DefaultConfig : undefined;
+    if (!given) return [];
+    report.rest(at, given, ["Text", "Link", "ButtonAction"], `Content.${button}.`);
+    return [
+      {
+        id: button === "PrimaryBtn" ? "primary" : "secondary",
+        title: String(given.Text),
+        url: String(given.Link ?? ""),
+      },
+    ];
+  });
+  const title = liquid(header.Header, "Header") ?? at.name;
+  const in_app = compact({ image_url: ImageUrl, ...(actions.length > 0 && { actions }) });
+  const content = { title, body: liquid(text.Body, "Body") ?? title };
+  return Object.keys(in_app).length > 0 ? { ...content, by_channel: { in_app } } : content;
+}
+
+function contentOf(template: Resource, at: { kind: string; name: string }, report: Report): Resource | undefined {
+  const liquid = liquidBy(report, at, defaultsOf(template));
+  const rest = (fields: readonly string[]) => report.rest(at, template, [...KNOWN, ...fields]);
+  if (template.TemplateType === "EMAIL") {
+    rest(["Subject", "HtmlPart", "TextPart"]);
+    const { Subject: subject, HtmlPart: html, TextPart: text } = template;
+    return emailContent({ subject, html, text }, liquid, at.name);
+  }
+  if (template.TemplateType === "SMS") {
+    rest(["Body"]);
+    return { title: at.name, body: liquid(template.Body, "Body") ?? at.name };
+  }
+  if (template.TemplateType === "PUSH") {
+    rest(["Default", ...PLATFORMS]);
+    return pushContent(template, liquid, at, report);
+  }
+  if (template.TemplateType === "INAPP") {
+    rest(["Content"]);
+    return inAppContent(template, liquid, at, report);
+  }
+  report.unmapped(at, "TemplateType", `is ${String(template.TemplateType)}: there are no such messages`);
+  return undefined;
+}
+
+export function convertTemplates(found: readonly Resource[], report: Report): Templates {
+  const files = new Map<string, Resource>();
+  const names = new Map<string, string>();
+  for (const template of found) {
+    const at = { kind: "templates", name: String(template.TemplateName) };
+    const content = contentOf(template, at, report);
+    if (!content) continue;
+    const name = free(files.has(at.name) ? `${at.name} ${String(template.TemplateType)}` : at.name, files);
+    files.set(name, { name, content });
+    names.set(`${String(template.TemplateType)} ${at.name}`, name);
+    report.count("templates written");
+  }
+  return { files, nameOf: (type, name) => names.get(`${type} ${String(name)}`) };
+}
