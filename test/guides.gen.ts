@@ -63,6 +63,16 @@ async function backendSending({ createClient, settle, process, console }: GuideD
   const { status, counts } = await backend.notifications.getWithServerKey(first.id);
   console.log(status, counts.delivered); // "completed" 1
 
+  const sale = { external_ids: ["user-17"], title: "Sale", body: "Today only." };
+  const careful = await backend.notifications.createWithServerKey({
+    ...sale,
+    safety: { max_error_rate: 0.1, canary_percent: 5, canary_wait_minutes: 15 },
+  });
+  await settle();
+  const record = await backend.notifications.getWithServerKey(careful.id);
+  console.log(record.safety?.max_error_rate, record.halted !== undefined); // 0.1 false
+  if (record.halted) await backend.notifications.resumeWithServerKey(careful.id, {});
+
   const error = await backend.notifications
     .createWithServerKey({ external_ids: ["user-17"], title: "Hello {{ subscriber.", body: "Hi" })
     .catch((reason: unknown) => reason);
@@ -473,7 +483,7 @@ async function movingFromPinpoint({ createClient, write, engagement, process, co
 
 export const runnableGuides: readonly RunnableGuide[] = [
   { name: "quickstart", run: quickstart, printed: ["1","\"Hello Ada\""] },
-  { name: "backend-sending", run: backendSending, printed: ["1 1 [\"user-99\"]","true","1","\"completed\" 1","422 \"VALIDATION_ERROR\" [\"title\"]"] },
+  { name: "backend-sending", run: backendSending, printed: ["1 1 [\"user-99\"]","true","1","\"completed\" 1","0.1 false","422 \"VALIDATION_ERROR\" [\"title\"]"] },
   { name: "segments", run: segments, printed: ["1 true","[\"ada\"]","true [true,true,true]","0","2"] },
   { name: "journeys", run: journeys, printed: ["[\"wait\"]","1 {\"wait:timeout\":1} {\"sent\":1}"] },
   { name: "topics", run: topics, printed: ["[\"deals opted_out\",\"news opted_in\"]","1 {\"topic_opt_out\":1}"] },

@@ -28,6 +28,7 @@ export const access: Record<string, Access> = {
   "notifications.list": {},
   "notifications.get": {},
   "notifications.cancel": {"permission":"send","effect":"write"},
+  "notifications.resume": {"permission":"send","effect":"write"},
   "recipients.previewNotifications": {},
   "recipients.list": {},
   "recipients.getActivity": {},

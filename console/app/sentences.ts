@@ -63,6 +63,7 @@ export function explain(name: string, { state, decision, reason, attempts, defer
     const until = deferred_until ? ` until ${dateTime(deferred_until, zone)}${zone ? ` in ${zone}` : ""}` : "";
     return `${name} gets it later: ${why || "quiet hours"}${until}.`;
   }
+  if (state === "pending" && reason === "halted") return `${name} waits: the send has halted, until it is resumed.`;
   if (state === "pending") return `${name} is still in the queue of this send.`;
   if (state === "canceled") return `${name} did not get it: the send was canceled first.`;
   if (state === "bounced") return `${name} did not get it: the address sent it back${why ? ` (${why})` : ""}.`;

@@ -31,9 +31,11 @@ export const routes: RouteTable = {
     list: {"route":"GET /api/v1/notifications","credentials":["dashboard"],"query":true},
     get: {"route":"GET /api/v1/notifications/:id","credentials":["dashboard"]},
     cancel: {"route":"POST /api/v1/notifications/:id/cancel","credentials":["dashboard"]},
+    resume: {"route":"POST /api/v1/notifications/:id/resume","credentials":["dashboard"],"body":"json"},
     createWithServerKey: {"route":"POST /v1/notifications","credentials":["server"],"body":"json","idempotent":true},
     getWithServerKey: {"route":"GET /v1/notifications/:id","credentials":["server"]},
     cancelWithServerKey: {"route":"POST /v1/notifications/:id/cancel","credentials":["server"]},
+    resumeWithServerKey: {"route":"POST /v1/notifications/:id/resume","credentials":["server"],"body":"json"},
     createInteraction: {"route":"POST /api/v1/notifications/interactions","credentials":["sdk"],"body":"json"},
   },
   recipients: {

@@ -343,10 +343,10 @@ export interface RuleExit {
 }
 
 /** The body of a webhook. `event_type` decides what `data` holds. */
-export type WebhookEvent = SubscriberCreatedEvent | NotificationDispatchedEvent | NotificationTerminalEvent | NotificationInteractionEvent;
+export type WebhookEvent = SubscriberCreatedEvent | NotificationDispatchedEvent | NotificationHaltedEvent | NotificationTerminalEvent | NotificationInteractionEvent;
 
 /** The `data` of an event. */
-export type WebhookData = SubscriberCreatedData | NotificationDispatchedData | NotificationTerminalData | NotificationInteractionData;
+export type WebhookData = SubscriberCreatedData | NotificationDispatchedData | NotificationHaltedData | NotificationTerminalData | NotificationInteractionData;
 
 /** A subscriber is new. A change of a known one does not fire it. */
 export interface SubscriberCreatedEvent {
@@ -374,6 +374,20 @@ export interface NotificationDispatchedEvent {
   timestamp: string;
   /** What happened */
   data: NotificationDispatchedData;
+}
+
+/** The brake of a send stopped it: resume or cancel it. */
+export interface NotificationHaltedEvent {
+  /** The id of the delivery, the same on every attempt */
+  id: string;
+  /** The type of the event */
+  event_type: "notification.halted";
+  /** The workspace */
+  tenant_id: string;
+  /** When it happened. RFC 3339. */
+  timestamp: string;
+  /** What happened */
+  data: NotificationHaltedData;
 }
 
 /** A send has ended. */
@@ -426,6 +440,24 @@ export interface NotificationDispatchedData {
   target_size_estimate: number;
   /** When it was scheduled for; `null` if it was sent at once. RFC 3339. */
   scheduled_at: string | null;
+}
+
+/** The brake of a send stopped it: resume or cancel it. */
+export interface NotificationHaltedData {
+  /** The id of the notification */
+  job_id: string;
+  /** Which limit was exceeded */
+  reason: "error_rate" | "bounce_rate" | "complaint_rate" | "opt_out_rate";
+  /** The type of the channel that it is about */
+  channel: string;
+  /** `count` over `tried` */
+  rate: number;
+  /** The limit */
+  limit: number;
+  /** Errors, bounces, complaints or opt-outs */
+  count: number;
+  /** Addresses that were tried */
+  tried: number;
 }
 
 /** A send has ended. */
@@ -761,6 +793,21 @@ export interface Campaign {
   scheduled_at?: string | undefined;
   /** The share in percent that is held out as control, 0 to 99. Default: 0 */
   holdout_percentage: number;
+  /** The limits at which it halts by itself. Left out: the workspace's. `null`: none */
+  safety?: {
+    /** The share of the audience that gets it first, in percent. Left out: nobody gets it first */
+    canary_percent?: number | undefined;
+    /** How long the others wait after that. Default: 30 */
+    canary_wait_minutes?: number | undefined;
+    /** The share of messages of a channel that its provider may refuse or leave without an answer, from 0.0001 to 1, which is never exceeded */
+    max_error_rate?: number | undefined;
+    /** The share of mails that may bounce, from 0.0001 to 1 */
+    max_bounce_rate?: number | undefined;
+    /** The share of mails that may lead to a complaint, from 0.0001 to 1 */
+    max_complaint_rate?: number | undefined;
+    /** The share of mails that may lead to an opt-out, from 0.0001 to 1 */
+    max_opt_out_rate?: number | undefined;
+  } | null | undefined;
   /** The messages, in their order */
   messages: ({
     /** The id */
@@ -804,6 +851,25 @@ export interface Campaign {
   failed: number;
   /** Failed recipients by reason */
   fail_reasons: Record<string, number>;
+  /** The sends that their brake stopped */
+  halted: ({
+    /** The id of the notification */
+    job_id: string;
+    /** When it halted. RFC 3339. */
+    at: string;
+    /** Which limit was exceeded */
+    reason: "error_rate" | "bounce_rate" | "complaint_rate" | "opt_out_rate";
+    /** The type of the channel that it is about */
+    channel: string;
+    /** `count` over `tried` */
+    rate: number;
+    /** The limit */
+    limit: number;
+    /** Errors, bounces, complaints or opt-outs */
+    count: number;
+    /** The messages that the rate is of */
+    tried: number;
+  })[];
 }
 
 export interface CampaignsCampaign {
@@ -840,6 +906,21 @@ export interface CampaignsCampaign {
   scheduled_at?: string | undefined;
   /** The share in percent that is held out as control, 0 to 99. Default: 0 */
   holdout_percentage: number;
+  /** The limits at which it halts by itself. Left out: the workspace's. `null`: none */
+  safety?: {
+    /** The share of the audience that gets it first, in percent. Left out: nobody gets it first */
+    canary_percent?: number | undefined;
+    /** How long the others wait after that. Default: 30 */
+    canary_wait_minutes?: number | undefined;
+    /** The share of messages of a channel that its provider may refuse or leave without an answer, from 0.0001 to 1, which is never exceeded */
+    max_error_rate?: number | undefined;
+    /** The share of mails that may bounce, from 0.0001 to 1 */
+    max_bounce_rate?: number | undefined;
+    /** The share of mails that may lead to a complaint, from 0.0001 to 1 */
+    max_complaint_rate?: number | undefined;
+    /** The share of mails that may lead to an opt-out, from 0.0001 to 1 */
+    max_opt_out_rate?: number | undefined;
+  } | null | undefined;
   /** The messages, in their order */
   messages: ({
     /** The id */
@@ -1577,6 +1658,38 @@ export interface Notification {
   fail_reasons: Record<string, number>;
   /** Deliveries by channel type */
   delivered_by_channel: Record<string, number>;
+  /** The limits at which it halts by itself. Left out: the workspace's. `null`: none */
+  safety: {
+    /** The share of the audience that gets it first, in percent. Left out: nobody gets it first */
+    canary_percent?: number | undefined;
+    /** How long the others wait after that. Default: 30 */
+    canary_wait_minutes?: number | undefined;
+    /** The share of messages of a channel that its provider may refuse or leave without an answer, from 0.0001 to 1, which is never exceeded */
+    max_error_rate?: number | undefined;
+    /** The share of mails that may bounce, from 0.0001 to 1 */
+    max_bounce_rate?: number | undefined;
+    /** The share of mails that may lead to a complaint, from 0.0001 to 1 */
+    max_complaint_rate?: number | undefined;
+    /** The share of mails that may lead to an opt-out, from 0.0001 to 1 */
+    max_opt_out_rate?: number | undefined;
+  } | null;
+  /** Why its brake stopped it, until it is resumed */
+  halted?: {
+    /** When it halted. RFC 3339. */
+    at: string;
+    /** Which limit was exceeded */
+    reason: "error_rate" | "bounce_rate" | "complaint_rate" | "opt_out_rate";
+    /** The type of the channel that it is about */
+    channel: string;
+    /** `count` over `tried` */
+    rate: number;
+    /** The limit */
+    limit: number;
+    /** Errors, bounces, complaints or opt-outs */
+    count: number;
+    /** The messages that the rate is of */
+    tried: number;
+  } | undefined;
   /** Recipients that wait for the end of quiet hours */
   deferred: number;
   /** The channels with a rate by which a send in progress goes */
@@ -1730,6 +1843,13 @@ export interface Recipient {
   } | null;
   /** The arm: `a` or `b` */
   variant_id: string | null;
+  /** The share that gets the send first, and the subscriber's place; `null` without one */
+  canary: {
+    /** The share in percent */
+    percentage: number;
+    /** The subscriber's place from 0 to 9999, which decides */
+    bucket: number;
+  } | null;
   /** What was tried */
   attempts: ({
     /** The type of the channel */
@@ -2253,7 +2373,7 @@ export interface Webhook {
   /** The https address that events are sent to */
   target_url: string;
   /** The types of events */
-  events: ("subscriber.created" | "notification.dispatched" | "notification.terminal" | "notification.interaction")[];
+  events: ("subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction")[];
   /** A note */
   description: string | null;
   /** Whether it is switched on */
@@ -2274,7 +2394,7 @@ export interface WebhooksWebhook {
   /** The number of the delivery among those of the endpoint; `null` until it is numbered */
   sequence: number | null;
   /** The type of the event */
-  event_type: "subscriber.created" | "notification.dispatched" | "notification.terminal" | "notification.interaction";
+  event_type: "subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction";
   /** What was sent; `null` after an erasure */
   payload: WebhookEvent | null;
   /** What became of it */
@@ -2342,6 +2462,23 @@ export interface WorkspacePage {
     /** The length of the window */
     per: "day" | "week";
   })[];
+  /** The limits at which it halts by itself. Left out: the workspace's. `null`: none */
+  safety: {
+    /** Only sends to more subscribers than this have the brake */
+    min_audience: number;
+    /** The share of the audience that gets it first, in percent. Left out: nobody gets it first */
+    canary_percent?: number | undefined;
+    /** How long the others wait after that. Default: 30 */
+    canary_wait_minutes?: number | undefined;
+    /** The share of messages of a channel that its provider may refuse or leave without an answer, from 0.0001 to 1, which is never exceeded */
+    max_error_rate?: number | undefined;
+    /** The share of mails that may bounce, from 0.0001 to 1 */
+    max_bounce_rate?: number | undefined;
+    /** The share of mails that may lead to a complaint, from 0.0001 to 1 */
+    max_complaint_rate?: number | undefined;
+    /** The share of mails that may lead to an opt-out, from 0.0001 to 1 */
+    max_opt_out_rate?: number | undefined;
+  } | null;
   /** Calls with the publishable key that name a user carry `X-User-Hash` */
   identity_required: boolean;
 }
@@ -2781,6 +2918,21 @@ export interface NotificationsCreateBody {
   idempotency_key?: string | undefined;
   /** Whether it is sent in quiet hours too. Default: `false` */
   bypass_quiet_hours?: boolean | undefined;
+  /** The limits at which it halts by itself. Left out: the workspace's. `null`: none */
+  safety?: {
+    /** The share of the audience that gets it first, in percent. Left out: nobody gets it first */
+    canary_percent?: number | undefined;
+    /** How long the others wait after that. Default: 30 */
+    canary_wait_minutes?: number | undefined;
+    /** The share of messages of a channel that its provider may refuse or leave without an answer, from 0.0001 to 1, which is never exceeded */
+    max_error_rate?: number | undefined;
+    /** The share of mails that may bounce, from 0.0001 to 1 */
+    max_bounce_rate?: number | undefined;
+    /** The share of mails that may lead to a complaint, from 0.0001 to 1 */
+    max_complaint_rate?: number | undefined;
+    /** The share of mails that may lead to an opt-out, from 0.0001 to 1 */
+    max_opt_out_rate?: number | undefined;
+  } | null | undefined;
 }
 
 export interface NotificationsListQuery {
@@ -2804,6 +2956,24 @@ export interface NotificationsListAnswer {
   items: Notification[];
   /** The cursor of the next page; empty on the last one */
   next_cursor: string;
+}
+
+export interface NotificationsResumeBody {
+  /** The limits at which it halts by itself. Left out: the workspace's. `null`: none */
+  safety?: {
+    /** The share of the audience that gets it first, in percent. Left out: nobody gets it first */
+    canary_percent?: number | undefined;
+    /** How long the others wait after that. Default: 30 */
+    canary_wait_minutes?: number | undefined;
+    /** The share of messages of a channel that its provider may refuse or leave without an answer, from 0.0001 to 1, which is never exceeded */
+    max_error_rate?: number | undefined;
+    /** The share of mails that may bounce, from 0.0001 to 1 */
+    max_bounce_rate?: number | undefined;
+    /** The share of mails that may lead to a complaint, from 0.0001 to 1 */
+    max_complaint_rate?: number | undefined;
+    /** The share of mails that may lead to an opt-out, from 0.0001 to 1 */
+    max_opt_out_rate?: number | undefined;
+  } | null | undefined;
 }
 
 export interface NotificationsCreateWithServerKeyBody {
@@ -2867,6 +3037,39 @@ export interface NotificationsCreateWithServerKeyBody {
   idempotency_key?: string | undefined;
   /** Whether it is sent in quiet hours too. Default: `false` */
   bypass_quiet_hours?: boolean | undefined;
+  /** The limits at which it halts by itself. Left out: the workspace's. `null`: none */
+  safety?: {
+    /** The share of the audience that gets it first, in percent. Left out: nobody gets it first */
+    canary_percent?: number | undefined;
+    /** How long the others wait after that. Default: 30 */
+    canary_wait_minutes?: number | undefined;
+    /** The share of messages of a channel that its provider may refuse or leave without an answer, from 0.0001 to 1, which is never exceeded */
+    max_error_rate?: number | undefined;
+    /** The share of mails that may bounce, from 0.0001 to 1 */
+    max_bounce_rate?: number | undefined;
+    /** The share of mails that may lead to a complaint, from 0.0001 to 1 */
+    max_complaint_rate?: number | undefined;
+    /** The share of mails that may lead to an opt-out, from 0.0001 to 1 */
+    max_opt_out_rate?: number | undefined;
+  } | null | undefined;
+}
+
+export interface NotificationsResumeWithServerKeyBody {
+  /** The limits at which it halts by itself. Left out: the workspace's. `null`: none */
+  safety?: {
+    /** The share of the audience that gets it first, in percent. Left out: nobody gets it first */
+    canary_percent?: number | undefined;
+    /** How long the others wait after that. Default: 30 */
+    canary_wait_minutes?: number | undefined;
+    /** The share of messages of a channel that its provider may refuse or leave without an answer, from 0.0001 to 1, which is never exceeded */
+    max_error_rate?: number | undefined;
+    /** The share of mails that may bounce, from 0.0001 to 1 */
+    max_bounce_rate?: number | undefined;
+    /** The share of mails that may lead to a complaint, from 0.0001 to 1 */
+    max_complaint_rate?: number | undefined;
+    /** The share of mails that may lead to an opt-out, from 0.0001 to 1 */
+    max_opt_out_rate?: number | undefined;
+  } | null | undefined;
 }
 
 export interface NotificationsCreateInteractionBody {
@@ -2951,6 +3154,21 @@ export interface RecipientsPreviewNotificationsBody {
   idempotency_key?: string | undefined;
   /** Whether it is sent in quiet hours too. Default: `false` */
   bypass_quiet_hours?: boolean | undefined;
+  /** The limits at which it halts by itself. Left out: the workspace's. `null`: none */
+  safety?: {
+    /** The share of the audience that gets it first, in percent. Left out: nobody gets it first */
+    canary_percent?: number | undefined;
+    /** How long the others wait after that. Default: 30 */
+    canary_wait_minutes?: number | undefined;
+    /** The share of messages of a channel that its provider may refuse or leave without an answer, from 0.0001 to 1, which is never exceeded */
+    max_error_rate?: number | undefined;
+    /** The share of mails that may bounce, from 0.0001 to 1 */
+    max_bounce_rate?: number | undefined;
+    /** The share of mails that may lead to a complaint, from 0.0001 to 1 */
+    max_complaint_rate?: number | undefined;
+    /** The share of mails that may lead to an opt-out, from 0.0001 to 1 */
+    max_opt_out_rate?: number | undefined;
+  } | null | undefined;
 }
 
 export interface RecipientsListQuery {
@@ -3141,6 +3359,21 @@ export interface CampaignsCreateBody {
   holdout_percentage?: number | undefined;
   /** When it is sent. Left out: at once. RFC 3339. */
   scheduled_at?: string | undefined;
+  /** The limits at which it halts by itself. Left out: the workspace's. `null`: none */
+  safety?: {
+    /** The share of the audience that gets it first, in percent. Left out: nobody gets it first */
+    canary_percent?: number | undefined;
+    /** How long the others wait after that. Default: 30 */
+    canary_wait_minutes?: number | undefined;
+    /** The share of messages of a channel that its provider may refuse or leave without an answer, from 0.0001 to 1, which is never exceeded */
+    max_error_rate?: number | undefined;
+    /** The share of mails that may bounce, from 0.0001 to 1 */
+    max_bounce_rate?: number | undefined;
+    /** The share of mails that may lead to a complaint, from 0.0001 to 1 */
+    max_complaint_rate?: number | undefined;
+    /** The share of mails that may lead to an opt-out, from 0.0001 to 1 */
+    max_opt_out_rate?: number | undefined;
+  } | null | undefined;
   /** What the message says */
   content?: {
     /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
@@ -3219,6 +3452,21 @@ export interface CampaignsReplaceBody {
   holdout_percentage?: number | undefined;
   /** When it is sent. Left out: at once. RFC 3339. */
   scheduled_at?: string | undefined;
+  /** The limits at which it halts by itself. Left out: the workspace's. `null`: none */
+  safety?: {
+    /** The share of the audience that gets it first, in percent. Left out: nobody gets it first */
+    canary_percent?: number | undefined;
+    /** How long the others wait after that. Default: 30 */
+    canary_wait_minutes?: number | undefined;
+    /** The share of messages of a channel that its provider may refuse or leave without an answer, from 0.0001 to 1, which is never exceeded */
+    max_error_rate?: number | undefined;
+    /** The share of mails that may bounce, from 0.0001 to 1 */
+    max_bounce_rate?: number | undefined;
+    /** The share of mails that may lead to a complaint, from 0.0001 to 1 */
+    max_complaint_rate?: number | undefined;
+    /** The share of mails that may lead to an opt-out, from 0.0001 to 1 */
+    max_opt_out_rate?: number | undefined;
+  } | null | undefined;
   /** The messages, in their order */
   messages: ({
     /** What the message says */
@@ -4029,7 +4277,7 @@ export interface HooksCreateBody {
   /** The https address that events are sent to */
   target_url: string;
   /** The types of events */
-  events: ("subscriber.created" | "notification.dispatched" | "notification.terminal" | "notification.interaction")[];
+  events: ("subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction")[];
 }
 
 export interface HooksCreateAnswer {
@@ -4038,7 +4286,7 @@ export interface HooksCreateAnswer {
   /** The https address that events are sent to */
   target_url: string;
   /** The types of events */
-  events: ("subscriber.created" | "notification.dispatched" | "notification.terminal" | "notification.interaction")[];
+  events: ("subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction")[];
   /** Signs every delivery. It is shown only here */
   secret: string;
 }
@@ -4049,7 +4297,7 @@ export type HooksListAnswer = ({
   /** The https address that events are sent to */
   target_url: string;
   /** The types of events */
-  events: ("subscriber.created" | "notification.dispatched" | "notification.terminal" | "notification.interaction")[];
+  events: ("subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction")[];
 })[];
 
 export type HooksGetSampleAnswer = WebhookData[];
@@ -4063,7 +4311,7 @@ export interface WebhooksCreateBody {
   /** The https address that events are sent to */
   target_url: string;
   /** The types of events */
-  events: ("subscriber.created" | "notification.dispatched" | "notification.terminal" | "notification.interaction")[];
+  events: ("subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction")[];
   /** A note */
   description?: string | null | undefined;
 }
@@ -4074,7 +4322,7 @@ export interface WebhooksCreateAnswer {
   /** The https address that events are sent to */
   target_url: string;
   /** The types of events */
-  events: ("subscriber.created" | "notification.dispatched" | "notification.terminal" | "notification.interaction")[];
+  events: ("subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction")[];
   /** A note */
   description: string | null;
   /** Whether it is switched on */
@@ -4095,7 +4343,7 @@ export interface WebhooksUpdateBody {
   /** The https address that events are sent to */
   target_url?: string | undefined;
   /** The types of events */
-  events?: ("subscriber.created" | "notification.dispatched" | "notification.terminal" | "notification.interaction")[] | undefined;
+  events?: ("subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction")[] | undefined;
   /** Whether it is switched on */
   active?: boolean | undefined;
   /** A note */
@@ -4109,7 +4357,7 @@ export interface WebhooksRotateSecretAnswer {
 
 export interface WebhooksTestBody {
   /** The type of the event */
-  event: "subscriber.created" | "notification.dispatched" | "notification.terminal" | "notification.interaction";
+  event: "subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction";
 }
 
 export interface WebhooksTestAnswer {
@@ -4122,7 +4370,7 @@ export interface WebhooksListDeliveriesQuery {
   /** At most 100: a larger one is taken as 100 */
   limit?: number | undefined;
   outcome?: "pending" | "delivered" | "failed" | undefined;
-  event_type?: "subscriber.created" | "notification.dispatched" | "notification.terminal" | "notification.interaction" | undefined;
+  event_type?: "subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction" | undefined;
   missing?: "true" | "false" | undefined;
 }
 
@@ -4537,6 +4785,23 @@ export interface AccountUpdateWorkspaceBody {
     /** The length of the window */
     per: "day" | "week";
   })[] | undefined;
+  /** The limits at which it halts by itself. Left out: the workspace's. `null`: none */
+  safety?: {
+    /** Only sends to more subscribers than this have the brake */
+    min_audience: number;
+    /** The share of the audience that gets it first, in percent. Left out: nobody gets it first */
+    canary_percent?: number | undefined;
+    /** How long the others wait after that. Default: 30 */
+    canary_wait_minutes?: number | undefined;
+    /** The share of messages of a channel that its provider may refuse or leave without an answer, from 0.0001 to 1, which is never exceeded */
+    max_error_rate?: number | undefined;
+    /** The share of mails that may bounce, from 0.0001 to 1 */
+    max_bounce_rate?: number | undefined;
+    /** The share of mails that may lead to a complaint, from 0.0001 to 1 */
+    max_complaint_rate?: number | undefined;
+    /** The share of mails that may lead to an opt-out, from 0.0001 to 1 */
+    max_opt_out_rate?: number | undefined;
+  } | null | undefined;
   /** Calls with the publishable key that name a user carry `X-User-Hash` */
   identity_required?: boolean | undefined;
 }
@@ -4704,14 +4969,18 @@ export interface Endpoints {
     list(query?: NotificationsListQuery, options?: CallOptions): Promise<NotificationsListAnswer>;
     /** Get a notification. `GET /api/v1/notifications/:id` */
     get(id: string, options?: CallOptions): Promise<Notification>;
-    /** Cancel a scheduled notification: it reaches no recipient after this. `POST /api/v1/notifications/:id/cancel` */
+    /** Cancel a scheduled notification, or one that its brake halted: it reaches no recipient after this. `POST /api/v1/notifications/:id/cancel` */
     cancel(id: string, options?: CallOptions): Promise<Notification>;
+    /** Resume a notification that its brake halted. `POST /api/v1/notifications/:id/resume` */
+    resume(id: string, body: NotificationsResumeBody, options?: CallOptions): Promise<Notification>;
     /** Send from a backend, to the workspace's own ids or to an audience. `POST /v1/notifications` */
     createWithServerKey(body: NotificationsCreateWithServerKeyBody, options?: CallOptions): Promise<NotificationsNotification>;
     /** Get a notification. `GET /v1/notifications/:id` */
     getWithServerKey(id: string, options?: CallOptions): Promise<Notification>;
-    /** Cancel a scheduled notification: it reaches no recipient after this. `POST /v1/notifications/:id/cancel` */
+    /** Cancel a scheduled notification, or one that its brake halted: it reaches no recipient after this. `POST /v1/notifications/:id/cancel` */
     cancelWithServerKey(id: string, options?: CallOptions): Promise<Notification>;
+    /** Resume a notification that its brake halted. `POST /v1/notifications/:id/resume` */
+    resumeWithServerKey(id: string, body: NotificationsResumeWithServerKeyBody, options?: CallOptions): Promise<Notification>;
     /** Report what a recipient did with a message. `POST /api/v1/notifications/interactions` */
     createInteraction(body: NotificationsCreateInteractionBody, options?: CallOptions): Promise<void>;
   };

@@ -6,6 +6,7 @@ import { validateDevicePredicate } from "../rules/versions.ts";
 import { grammar } from "./grammar.ts";
 import { ByChannelInput, MessageContent } from "./message-content.ts";
 import { chatAppFields, MessageBody, MessageTitle } from "./message-text.ts";
+import { SafetyInput } from "./safety.ts";
 import { ExternalId, JsonObject, TimestampInput } from "./schemas.ts";
 import { ChannelIds, Percentage, Target } from "./send-input.ts";
 import { TopicOfSend } from "./topic-key.ts";
@@ -110,6 +111,7 @@ export const NewNotification = v.pipe(
     name: v.optional(v.pipe(v.string("must be a string"), v.maxLength(200, "must have at most 200 characters"))),
     idempotency_key: v.optional(IdempotencyKey),
     bypass_quiet_hours: v.optional(v.boolean("must be true or false"), false),
+    safety: v.optional(SafetyInput),
   }),
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;

@@ -7,6 +7,8 @@ export const jobMoves = {
   /** Its time has come: only one of this and cancel can win (ARC-10). */
   fire: { from: ["scheduled"], to: "queued" },
   cancel: { from: ["scheduled"], to: "canceled" },
+  /** Its brake halted it, and it is canceled instead of resumed (F21). */
+  stop: { from: ["queued", "processing"], to: "canceled" },
   dispatch: { from: ["queued"], to: "processing" },
   /** A send to one recipient: it is delivered without being planned. */
   deliver: { from: ["queued"], to: "completed" },

@@ -44,11 +44,12 @@ export function liftOf(treated: Arm, holdout: Arm): Lift {
   };
 }
 
-function wilson({ size, converters }: Arm): [low: number, high: number] {
+/** The interval of a rate. @param z its certainty in standard deviations; default: 95 % */
+export function wilson({ size, converters }: Arm, z = Z95): [low: number, high: number] {
   const p = converters / size;
-  const z2 = Z95 * Z95;
+  const z2 = z * z;
   const middle = p + z2 / (2 * size);
-  const half = Z95 * Math.sqrt((p * (1 - p)) / size + z2 / (4 * size * size));
+  const half = z * Math.sqrt((p * (1 - p)) / size + z2 / (4 * size * size));
   return [(middle - half) / (1 + z2 / size), (middle + half) / (1 + z2 / size)];
 }
 

@@ -86,6 +86,11 @@ export interface Progress {
   open: Record<number, { left: number; mayFallBack: boolean }>;
   fallbackSteps: number;
   fallbackConflicts: number;
+  /** Where a brake counts: addresses that were tried once, throttles apart, by channel type, and which of them failed. */
+  tried: Record<string, number> | undefined;
+  errors: Record<string, number>;
+  /** A round was worked through, so the figures of the chunk count. */
+  passed: boolean;
   /** By channel type with a rate: from when on the next group may go, and how many a second. A round uses it up. */
   slots: Record<string, { at: number; rate: number; isUsed?: true }>;
 }
@@ -112,6 +117,9 @@ export const newProgress = (): Progress => ({
   open: {},
   fallbackSteps: 0,
   fallbackConflicts: 0,
+  tried: undefined,
+  errors: {},
+  passed: false,
   slots: {},
 });
 
@@ -143,6 +151,7 @@ export function note(
 ): Verdict & { tries: number[] } {
   const tries = [...unit.tries, at];
   const target = elementAt(addressee.targets, unit.target);
+  noteFirstTry(progress, unit, target.channel, outcome);
   if (outcome.status === "accepted") {
     progress.reached[target.channel] = (progress.reached[target.channel] ?? 0n) | (1n << BigInt(unit.recipient));
     completeUnit(progress, unit, addressee, false, at);
@@ -167,6 +176,34 @@ export function note(
   completeUnit(progress, unit, addressee, outcome.status === "rejected" && !isOver(reason), at);
   return { state: outcome.status === "unknown" ? "unknown" : "failed", reason, tries };
 }
+
+/** Counts for the brake (F21). Retries do not count, or an address that fails would count several times. */
+function noteFirstTry({ tried, errors }: Progress, unit: Unit, channel: string, outcome: SendOutcome): void {
+  if (tried && isFirstTry(unit, outcome)) countFirstTry({ tried, errors }, channel, outcome);
+}
+
+/** Whether an outcome is that of an address that was not tried before. */
+export const isFirstTry = ({ tries }: Pick<Unit, "tries">, outcome: SendOutcome): boolean =>
+  tries.length === 0 &&
+  outcome.status !== "skipped" &&
+  !(outcome.status === "retryable" && outcome.isThrottled) &&
+  !(outcome.status === "rejected" && isOver(outcome.reason));
+
+export function countFirstTry(
+  { tried, errors }: Record<"tried" | "errors", Record<string, number>>,
+  channel: string,
+  outcome: SendOutcome,
+): void {
+  tried[channel] = (tried[channel] ?? 0) + 1;
+  if (outcome.status !== "accepted") errors[channel] = (errors[channel] ?? 0) + 1;
+}
+
+/** Whether a chunk was worked through once: something was tried, or nothing that may be sent now waits. */
+export const isPassed = ({ tried = {}, work = [], to, next }: Progress): boolean =>
+  Object.keys(tried).length > 0 ||
+  [...work.slice(to), ...next].every(
+    ({ quiet, throttledSince }) => quiet === undefined && throttledSince === undefined,
+  );
 
 /** A throttled message joins a later round with its tries unchanged, for a day (AMB-111). */
 function noteThrottle(

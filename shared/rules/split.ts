@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 const BUCKETS = 10_000;
 
 /** What a bucket is used for. Each purpose has its own hash, so that holdout and arm are independent. */
-export type SplitPurpose = "holdout" | "split";
+export type SplitPurpose = "holdout" | "split" | "canary";
 
 /** The bucket (0 to 9,999) of a subscriber for one purpose and one unit: a job, or the notification of an experience. */
 export function bucket(purpose: SplitPurpose, unit: string, subscriberId: string): number {

@@ -4,6 +4,7 @@ import { createHash, createHmac } from "node:crypto";
 export const webhookEvents = [
   "subscriber.created",
   "notification.dispatched",
+  "notification.halted",
   "notification.terminal",
   "notification.interaction",
 ] as const;
@@ -33,6 +34,15 @@ export const webhookSamples: Record<WebhookEvent, Payload> = {
     created: true,
   },
   "notification.dispatched": { job_id: EXAMPLE, target_size_estimate: 1_250, scheduled_at: "2026-12-01T09:00:00.000Z" },
+  "notification.halted": {
+    job_id: EXAMPLE,
+    reason: "error_rate",
+    channel: "ios",
+    rate: 0.3,
+    limit: 0.2,
+    count: 60,
+    tried: 200,
+  },
   "notification.terminal": { job_id: EXAMPLE, status: "completed", delivered: 1_240, failed: 10, total: 1_250 },
   "notification.interaction": { job_id: EXAMPLE, interaction_type: "tapped", platform: "ios", variant_id: "a" },
 };

@@ -17,7 +17,7 @@ const MAX_OWN_BYTES = 128 * 1024;
 const S3_BYTES = 120 * 1024;
 /** It contains the endpoints that are tools (docs/decisions/0037). */
 const TOOLS = "api-mcp";
-const MAX_TOOLS_BYTES = 760 * 1024;
+const MAX_TOOLS_BYTES = 800 * 1024;
 const MAX_TOOLS_OWN_BYTES = 360 * 1024;
 const PATIENCE_MS = 120_000;
 

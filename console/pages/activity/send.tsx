@@ -9,6 +9,7 @@ import { number, plural, share } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
+import { Halted } from "../../components/halted.tsx";
 import { Card, Confirm, Figure, Page, Time } from "../../components/page.tsx";
 import { SeenAs } from "../../components/seen.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
@@ -51,6 +52,7 @@ export function Send({ id }: { id: string }) {
         {(found) => (
           <>
             {found.error && <p class="banner bad">{found.error}</p>}
+            {found.halted && found.status === "processing" && <Halted send={found.id} halt={found.halted} />}
             <Outcome send={found} />
             <div class="grid wide">
               <div class="stack">

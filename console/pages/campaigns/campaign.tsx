@@ -8,6 +8,7 @@ import { plural } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
+import { Halted } from "../../components/halted.tsx";
 import { Card, Confirm, Page, Time } from "../../components/page.tsx";
 import { SeenAs } from "../../components/seen.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
@@ -100,6 +101,11 @@ export function CampaignView({ id }: { id: string }) {
             <Editor campaign={found} done={() => setEditing(false)} />
           ) : (
             <>
+              {found.halted.map(({ job_id, ...halt }) => (
+                <Halted key={job_id} send={job_id} halt={halt}>
+                  <a href={pathTo("activity", job_id)}>Its send</a>
+                </Halted>
+              ))}
               {found.status !== "draft" && <Report campaign={found} />}
               <Messages campaign={found} />
             </>

@@ -59,6 +59,7 @@ export function Editor({ campaign, done }: { campaign?: Campaign; done?: () => v
       ...(topic && { topic }),
       target,
       holdout_percentage: holdout,
+      ...(campaign?.safety !== undefined && { safety: campaign.safety }),
       messages: messages.map(({ title, body: text, channel_ids, template_id, at }) => ({
         ...(template_id ? { template_id } : { content: { title, body: text } }),
         channel_ids: channel_ids ?? usable,

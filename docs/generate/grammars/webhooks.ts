@@ -1,4 +1,5 @@
 // The payloads of outbound webhooks. Samples and event types come from shared/rules/webhook-events.ts.
+import { breachReasons } from "../../../shared/rules/brake.ts";
 import { interactions, platforms } from "../../../shared/rules/interactions.ts";
 import { type WebhookEvent, webhookEvents, webhookSamples } from "../../../shared/rules/webhook-events.ts";
 import { EXAMPLE_ID, EXAMPLE_TIME } from "../examples.ts";
@@ -38,6 +39,15 @@ const payloads: Record<WebhookEvent, JsonSchema & { description: string }> = {
       format: "date-time",
       description: "When it was scheduled for; `null` if it was sent at once",
     },
+  }),
+  "notification.halted": payload("The brake of a send stopped it: resume or cancel it.", {
+    job_id: id("The id of the notification"),
+    reason: { type: "string", enum: [...breachReasons], description: "Which limit was exceeded" },
+    channel: { type: "string", description: "The type of the channel that it is about" },
+    rate: { type: "number", minimum: 0, maximum: 1, description: "`count` over `tried`" },
+    limit: { type: "number", minimum: 0, maximum: 1, description: "The limit" },
+    count: number("Errors, bounces, complaints or opt-outs"),
+    tried: number("Addresses that were tried"),
   }),
   "notification.terminal": payload("A send has ended.", {
     job_id: id("The id of the notification"),

@@ -5,6 +5,7 @@ import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { conflict } from "../../../shared/http/errors.ts";
 import { grammar } from "../../../shared/http/grammar.ts";
 import { pageFields } from "../../../shared/http/paging.ts";
+import { Halt, SafetyInput } from "../../../shared/http/safety.ts";
 import { periodFields, textQuery, windowFields, windowOf } from "../../../shared/http/window.ts";
 import { storeRead, storeWrite, timers } from "../../../shared/resources.ts";
 import { campaignStatuses } from "../../../shared/rules/campaign-states.ts";
@@ -21,7 +22,7 @@ import {
 } from "../../../shared/store/campaigns/campaigns.ts";
 import { CampaignMessage, campaignFields, MessageError, messageFields } from "../../../shared/store/campaigns/items.ts";
 import { applyState, deleteCampaign, makeJobs } from "../../../shared/store/campaigns/jobs.ts";
-import { campaignFailures, reportOf } from "../../../shared/store/campaigns/report.ts";
+import { campaignFailures, haltedSends, reportOf } from "../../../shared/store/campaigns/report.ts";
 import { fieldsOf } from "../../../shared/store/item.ts";
 import { topicExists } from "../../../shared/store/topics/topics.ts";
 import { CampaignReplacement, NewCampaign, specOf } from "./input.ts";
@@ -35,6 +36,7 @@ const CampaignShape = v.object({
   target: v.pipe(v.looseObject({ type: v.string() }), grammar("Target")),
   ...messageFields,
   holdout_percentage: campaignFields.holdout_percentage,
+  safety: v.optional(SafetyInput),
   messages: v.array(v.object({ ...CampaignMessage.entries, error: v.optional(MessageError) })),
   created_at: campaignFields.created_at,
   updated_at: campaignFields.updated_at,
@@ -42,6 +44,9 @@ const CampaignShape = v.object({
 
 /** AMB-126. */
 const failures = { failed: v.number(), fail_reasons: v.record(v.string(), v.number()) };
+
+/** The sends that their brake stopped (F21). */
+const halted = v.array(v.object({ job_id: v.string(), ...Halt.entries }));
 
 const acted = {
   opened: v.number(),
@@ -111,12 +116,13 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
     { agents: "read", uses: [storeRead] },
     {
       summary: "Get a campaign with its messages, and what of them failed",
-      returns: v.object({ ...CampaignShape.entries, ...failures }),
+      returns: v.object({ ...CampaignShape.entries, ...failures, halted }),
       errors: ["NOT_FOUND"],
     },
     async ({ store, params }) => {
       const campaign = await getCampaign(store, params.id);
-      return { ...shown(campaign), ...(await campaignFailures(store, campaign)) };
+      const [failed, halts] = await Promise.all([campaignFailures(store, campaign), haltedSends(store, campaign)]);
+      return { ...shown(campaign), ...failed, halted: halts };
     },
   ),
 

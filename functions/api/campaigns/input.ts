@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { invalid } from "../../../shared/http/errors.ts";
 import { MessageContent } from "../../../shared/http/message-content.ts";
 import { chatAppFields } from "../../../shared/http/message-text.ts";
+import { SafetyInput } from "../../../shared/http/safety.ts";
 import { TimestampInput } from "../../../shared/http/schemas.ts";
 import { ChannelIds, Percentage, Target } from "../../../shared/http/send-input.ts";
 import { TopicOfSend } from "../../../shared/http/topic-key.ts";
@@ -54,6 +55,7 @@ const settings = {
   target: v.optional(Target, { type: "all" }),
   holdout_percentage: v.optional(Percentage(0), 0),
   scheduled_at: v.optional(TimestampInput),
+  safety: v.optional(SafetyInput),
 };
 
 export const NewCampaign = v.pipe(
@@ -108,7 +110,7 @@ export async function specOf(
   input: Input,
   replaced: readonly CampaignMessage[] = [],
 ): Promise<CampaignSpec> {
-  const { name, category, topic, target, holdout_percentage, scheduled_at } = input;
+  const { name, category, topic, target, holdout_percentage, scheduled_at, safety } = input;
   const template = "template_id" in input ? input.template_id : undefined;
   const given =
     input.messages === undefined
@@ -137,7 +139,7 @@ export async function specOf(
       job_id: "",
     }),
   );
-  return { name, category, topic, target, holdout_percentage, scheduled_at, messages };
+  return { name, category, topic, target, holdout_percentage, scheduled_at, messages, safety };
 }
 
 const messageOf = (input: v.InferOutput<typeof NewCampaign>) => ({

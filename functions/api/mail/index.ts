@@ -3,6 +3,8 @@ import { endpoints, group, redirect } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/http/errors.ts";
 import { type MailLinkOpener, openedMailLink } from "../../../shared/mail-links.ts";
 import type { StoreReader } from "../../../shared/resources.ts";
+import { signalWrite } from "../../../shared/store/sends/brake.ts";
+import { newestMailOf } from "../../../shared/store/sends/touches.ts";
 import { unsubscribe } from "../../../shared/store/subscribers/mail-consents.ts";
 import { attributesOf, getProfile } from "../../../shared/store/subscribers/subscribers.ts";
 import { choose, preferencesOf } from "../../../shared/store/topics/preferences.ts";
@@ -48,7 +50,8 @@ export const mail = group("mail", "The links of e-mails.", [
     },
     async ({ openLink, params: { token }, headers }) => {
       const { store, profile, language } = await requireSubscriber(openLink, token, headers);
-      await unsubscribe(store, profile.id);
+      const job = await newestMailOf(store, profile.id);
+      await unsubscribe(store, profile.id, job === undefined ? [] : [signalWrite(job, profile.id, "opted_out")]);
       return confirmationPage(language, { token, hasTopics: await hasTopics(store) });
     },
   ),

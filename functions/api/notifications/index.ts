@@ -8,7 +8,19 @@ import { jobStatuses } from "../../../shared/rules/job-states.ts";
 import { jobSources } from "../../../shared/store/sends/job-ids.ts";
 import { listJobs } from "../../../shared/store/sends/job-list.ts";
 import { reportInteraction } from "./interactions.ts";
-import { cancel, canceling, create, createUses, creating, Notification, read, reading, shown } from "./sending.ts";
+import {
+  cancel,
+  canceling,
+  create,
+  createUses,
+  creating,
+  Notification,
+  read,
+  reading,
+  resume,
+  resuming,
+  shown,
+} from "./sending.ts";
 
 /** Where a page of the list begins. */
 const Position = v.object({ sk: v.string() });
@@ -69,6 +81,10 @@ export const notifications = group("notifications", "One-off sends with audience
     cancel(call),
   ),
 
+  endpoint("POST /api/v1/notifications/:id/resume", { permission: "send", uses: [storeWrite] }, resuming, (call) =>
+    resume(call),
+  ),
+
   serverEndpoint(
     "POST /v1/notifications",
     { scope: "messages:send", uses: createUses },
@@ -92,6 +108,13 @@ export const notifications = group("notifications", "One-off sends with audience
     { scope: "messages:send", uses: [storeWrite] },
     canceling,
     (call) => cancel(call),
+  ),
+
+  serverEndpoint(
+    "POST /v1/notifications/:id/resume",
+    { scope: "messages:send", uses: [storeWrite] },
+    resuming,
+    (call) => resume(call),
   ),
 
   reportInteraction,

@@ -3,16 +3,18 @@ import * as v from "valibot";
 import type { Context } from "../../../shared/deps.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { type Call, existing, type Shape } from "../../../shared/http/endpoint.ts";
-import { invalid } from "../../../shared/http/errors.ts";
+import { conflict, invalid } from "../../../shared/http/errors.ts";
 import { grammar } from "../../../shared/http/grammar.ts";
 import { IdempotencyKey, NewNotification } from "../../../shared/http/notification-input.ts";
 import { personal } from "../../../shared/http/personal.ts";
+import { Halt, Safety, SafetyInput } from "../../../shared/http/safety.ts";
 import { Timestamp } from "../../../shared/http/schemas.ts";
 import { ShownContent } from "../../../shared/http/shown-content.ts";
 import { type Store, type StoreReader, secrets, storeWrite, timers } from "../../../shared/resources.ts";
 import { isTerminal } from "../../../shared/rules/job-states.ts";
 import { chatAppInputOf } from "../../../shared/store/channels/chat-app-content.ts";
 import { pacingOf } from "../../../shared/store/channels/pace.ts";
+import { resumeHalted } from "../../../shared/store/sends/brake.ts";
 import { soFar } from "../../../shared/store/sends/deferred.ts";
 import { withContent } from "../../../shared/store/sends/job-content.ts";
 import { jobFields } from "../../../shared/store/sends/job-items.ts";
@@ -70,6 +72,10 @@ export const Notification = v.object({
   source: v.object({ type: v.string(), id: v.nullable(v.string()) }),
   sent,
   ...tallyFields,
+  /** F21. */
+  safety: v.nullable(Safety),
+  /** Of a send that its brake stopped, until it is resumed. */
+  halted: v.optional(Halt),
   /** Recipients that wait for the end of quiet hours (D-QUIET). */
   deferred: v.number(),
   /** Of a send in progress by channels with a rate (AMB-111). */
@@ -96,6 +102,10 @@ const paced = async (store: StoreReader, { status, category, deliverySettings }:
   return pacingOf(store, provided, category);
 };
 
+/** The limits that apply; before the dispatch those that were asked for. */
+const brakeOf = ({ safety, deliverySettings }: Job) =>
+  deliverySettings ? (deliverySettings.brake ?? null) : safety === "off" ? null : (safety ?? null);
+
 /** `sent` is the size of the audience at creation until the job runs, then the number accepted into delivery. */
 export const shown = async (store: StoreReader, job: Job): Promise<v.InferInput<typeof Notification>> => {
   const { counts, skip_reasons, fail_reasons, delivered_by_channel, arbitration, deferred } = await soFar(store, job);
@@ -110,6 +120,8 @@ export const shown = async (store: StoreReader, job: Job): Promise<v.InferInput<
     fail_reasons,
     delivered_by_channel,
     deferred,
+    safety: brakeOf(job),
+    ...(!isTerminal(job.status) || job.status === "canceled" ? { halted: job.halted } : { halted: undefined }),
     ...(pacing.length > 0 && { pacing }),
     sent: isTerminal(job.status) ? counts.sent : Math.max(job.sent, counts.sent),
     ...(job.channel_arbitration_mode === "smart" && { channel_arbitration: arbitrationReport(arbitration) }),
@@ -162,7 +174,7 @@ export const read = async ({ store, params }: { store: StoreReader; params: { id
   shown(store, await withContent(store, await getJob(store, params.id)));
 
 export const canceling = {
-  summary: "Cancel a scheduled notification: it reaches no recipient after this",
+  summary: "Cancel a scheduled notification, or one that its brake halted: it reaches no recipient after this",
   returns: Notification,
   status: 200,
   errors: ["NOT_FOUND", "CONFLICT"],
@@ -170,3 +182,23 @@ export const canceling = {
 
 export const cancel = async ({ store, params }: { store: Store; params: { id: string } }) =>
   shown(store, await withContent(store, await cancelJob(store, params.id)));
+
+export const resuming = {
+  summary: "Resume a notification that its brake halted",
+  description:
+    "The recipients that are left get it, each once. What was known until now does not count against it any more. " +
+    "`safety` changes its limits for the rest, `null` switches the brake off.",
+  body: v.strictObject({ safety: v.optional(SafetyInput) }),
+  returns: Notification,
+  status: 200,
+  errors: ["NOT_FOUND", "CONFLICT"],
+} as const satisfies Shape;
+
+export async function resume({ store, params, body }: { store: Store; params: { id: string }; body: Resuming }) {
+  const job = await getJob(store, params.id);
+  const safety = body.safety === null ? "off" : body.safety;
+  if (!(await resumeHalted(store, job, safety))) throw conflict(`The notification is ${job.status} and not halted.`);
+  return read({ store, params });
+}
+
+type Resuming = v.InferOutput<typeof resuming.body>;

@@ -17,6 +17,7 @@ import type { ChunkRef } from "../../../shared/store/sends/touches.ts";
 import { forgetInChunk } from "../../../shared/store/subscribers/ledger-erasure.ts";
 import { vaultOpening } from "../../../shared/vault.ts";
 import { queueWorker } from "../../../shared/worker.ts";
+import { sendFigures, waitOfChunk } from "./brake.ts";
 import { openedCredentials } from "./channel-credentials.ts";
 import { createDeadAddresses, type DeadAddresses } from "./dead-addresses.ts";
 import { notedAnswers } from "./health.ts";
@@ -40,6 +41,7 @@ export const deliver = queueWorker(
     mailLinks,
     openedCredentials,
     sendGates,
+    sendFigures,
     foundRates,
     notedAnswers,
   ],
@@ -53,6 +55,8 @@ export const deliver = queueWorker(
     const standing = await askGate(context, message.job, found.job);
     if (standing !== "open" && !waitsForMorning(standing, found.claim))
       return stop(context, message, found.job, standing);
+    const waitMs = await waitOfChunk(context, chunkRef, found);
+    if (waitMs !== undefined) return requeue(context, message, { delayMs: waitMs });
     const deadAddresses = createDeadAddresses(context, chunkRef);
     try {
       const end = await deliverChunk(context, chunkRef, found, deadAddresses);
@@ -76,7 +80,9 @@ function deliverChunk(
   const { recipients } = found.chunk;
   const isInbox =
     recipients.length === 0 ||
-    (!found.job.deliverySettings?.caps && recipients.every(({ targets }) => isInAppOnly(targets)));
+    (!found.job.deliverySettings?.caps &&
+      found.job.deliverySettings?.brake?.canary_percent === undefined &&
+      recipients.every(({ targets }) => isInAppOnly(targets)));
   return isInbox ? deliverInbox(context, chunkRef, found) : processChunk(context, chunkRef, found, deadAddresses);
 }
 
@@ -109,6 +115,9 @@ async function deliverInbox(
     counts: { ...plain.counts, delivered: delivered.size, failed },
     delivered_by_channel: { in_app: delivered.size },
     fail_reasons: { erased, template_error: failed - erased },
+    ...(job.deliverySettings?.brake && {
+      attempts: { tried: { in_app: chunk.recipients.length - erased }, errors: { in_app: failed - erased }, passed: 1 },
+    }),
   };
   return { tally: { owner: claim.owner, tally } };
 }

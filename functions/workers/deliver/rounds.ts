@@ -28,6 +28,7 @@ import type { Tally } from "../../../shared/store/sends/tallies.ts";
 import { type ChunkRef, touchWrite } from "../../../shared/store/sends/touches.ts";
 import type { vaultOpening } from "../../../shared/vault.ts";
 import { recipientOf, targetOf } from "./addresses.ts";
+import { counting, createChunkWatch, keepCanaryFirst, noteRound, type sendFigures } from "./brake.ts";
 import { claimCapped } from "./caps.ts";
 import type { openedCredentials } from "./channel-credentials.ts";
 import type { DeadAddresses } from "./dead-addresses.ts";
@@ -51,6 +52,7 @@ type Uses = readonly [
   typeof mailLinks,
   typeof openedCredentials,
   typeof sendGates,
+  typeof sendFigures,
   typeof foundRates,
   typeof notedAnswers,
 ];
@@ -93,6 +95,7 @@ export async function processChunk(
     const worked = await workRound(work, held);
     if (!("lease" in worked)) return worked;
     held = worked;
+    noteRound(found, held.progress);
     const begins = nextRound(held.progress, clock.now());
     if (begins === undefined) return { tally: { ...held.lease, tally: talliedBy(found, held.progress) } };
     if (begins > clock.now()) return releaseChunk(work, held, begins - clock.now());
@@ -119,7 +122,8 @@ async function takeChunk(
 ): Promise<LeasedProgress | { retryInMs: number }> {
   const { store, clock, ids } = context;
   const owner = ids.uuid();
-  if (!claim) return { lease: { owner, step: 0, at: clock.now(), ...NOTHING_REPORTED }, progress: newProgress() };
+  const first = { owner, step: 0, at: clock.now(), ...NOTHING_REPORTED };
+  if (!claim) return { lease: first, progress: counting({ job }, newProgress()) };
   const now = clock.now();
   if (claim.lease >= now) return { retryInMs: claim.lease + 1 - now };
   const waiting = progressOf(claim.progress);
@@ -128,7 +132,7 @@ async function takeChunk(
   const row = await takeOver(store, chunkRef, owner, claim);
   if (!row) return { retryInMs: SECOND };
   const lease = leaseOf(row);
-  const progress = progressOf(row.progress);
+  const progress = counting({ job }, progressOf(row.progress));
   await recover(context, chunkRef, { job, chunk }, { lease, progress }, addressees);
   return { lease, progress };
 }
@@ -151,6 +155,8 @@ async function workGroups(work: Work, held: LeasedProgress, ledger: Ledger): Pro
   const { progress } = held;
   const { job, chunk } = found;
   const waiting = await createWaitQueue(work, progress);
+  await keepCanaryFirst(work, progress, addressees);
+  const watch = createChunkWatch(work);
   const slotAt = await takeSlots(work, progress, waiting);
   if (slotAt !== undefined) return releaseChunk(work, held, slotAt - clock.now());
   const assignments = await beginRound(work, held, waiting);
@@ -196,12 +202,14 @@ async function workGroups(work: Work, held: LeasedProgress, ledger: Ledger): Pro
     for (const { message, outcome } of sent) {
       ledger.note(message, outcome);
       deadAddresses.note(message, outcome);
+      watch.note(message, outcome);
     }
     progress.capped = [];
     holdBack(work, progress, sent);
     await ledger.writeFullBatches();
     await slowThrottled(work, sent);
     await noteAnswers(work, sent);
+    await watch.haltIfBad(work);
   }
   await ledger.write();
   return held;

@@ -5,6 +5,7 @@ import type { Capability } from "../../../shared/deps.ts";
 import { recent } from "../../../shared/store/recent.ts";
 import { findJob, type Job } from "../../../shared/store/sends/jobs.ts";
 import { type Standing, standingOf } from "../../../shared/store/sends/standing.ts";
+import { holdsBrake } from "./brake.ts";
 import type { WorkerContext } from "./rounds.ts";
 
 /** How long an answer is used. */
@@ -28,17 +29,16 @@ export const sendGates: Capability<"gates", ReturnType<typeof recent<Answer>>> =
 };
 
 /** @param known the job as it was read a moment ago; else it is read with the rest */
-export async function askGate(
-  { store, workspace, clock, gates }: WorkerContext,
-  id: string,
-  known?: Job,
-): Promise<Standing> {
+export async function askGate(context: WorkerContext, id: string, known?: Job): Promise<Standing> {
+  const { store, workspace, clock, gates } = context;
   const name = `${store.tenant} ${id}`;
   const cached = gates.get(name);
   if (cached && clock.now() - cached.at < FRESH_MS) return cached.standing;
   const ask = async (): Promise<Standing> => {
     const job = known ?? (await findJob(store, id));
-    return job ? standingOf(store, workspace, job) : "ended";
+    if (!job) return "ended";
+    const standing = await standingOf(store, workspace, job);
+    return standing !== "open" || (await holdsBrake(context, job)) ? standing : "halted";
   };
   const standing = ask();
   gates.set(name, { at: clock.now(), standing });

@@ -19,5 +19,6 @@ export function talliedBy({ chunk }: { chunk: Chunk }, progress: Progress): Tall
       fallback_steps: progress.fallbackSteps,
       fallback_dedup_errors: progress.fallbackConflicts,
     },
+    attempts: { tried: progress.tried ?? {}, errors: progress.errors, passed: progress.passed ? 1 : 0 },
   };
 }

@@ -5,6 +5,7 @@ import { changeItem, type RowOf, toJson } from "../../../shared/store/item.ts";
 import { countTarget, targetExists } from "../../../shared/store/lists/targets.ts";
 import { oldRow, onTransactionCanceled } from "../../../shared/store/refusals.ts";
 import { planRange } from "../../../shared/store/sends/audiences.ts";
+import { brakeFor } from "../../../shared/store/sends/brake.ts";
 import { storeContent, withContent } from "../../../shared/store/sends/job-content.ts";
 import { JobItem } from "../../../shared/store/sends/job-items.ts";
 import {
@@ -114,13 +115,15 @@ async function dispatch(context: WorkerContext, job: JobRecord): Promise<void> {
   const refusal = await reserveSends(context, job);
   if (refusal) return failJob(store, job, refusal);
   const content = template && (await storeTexts(store, job, template));
+  const settings = await workspace();
+  const brake = await brakeFor(store, job, via, settings);
   const moved = await moveJob(store, job.id, "dispatch", {
     when: absent("held"),
     change: {
       set: {
         dispatched_at: timestamp(clock.now()),
         ranges: job.ranges ?? rangesOf(job),
-        means: toJson(deliverySettingsOf(job, via, await workspace())),
+        means: toJson({ ...deliverySettingsOf(job, via, settings), ...(brake && { brake }) }),
         ...content,
       },
     },

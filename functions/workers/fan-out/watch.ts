@@ -80,9 +80,9 @@ async function rescue(
 export async function release(context: WorkerContext, job: JobRecord, range: string | undefined): Promise<void> {
   const { store, clock, log, fanOutQueue: queue, deliverQueue: deliver } = context;
   const { tenant } = store;
-  const { id, status, held } = job;
-  if (status !== "processing" || held)
-    return log({ level: "info", message: "a job is not to be released", job: id, status, held });
+  const { id, status, held, halted } = job;
+  if (status !== "processing" || held || halted)
+    return log({ level: "info", message: "a job is not to be released", job: id, status, held, halted });
   if (job.direct) return continueDirect(context, job);
   const [first, ...others] = range === undefined ? (job.ranges ?? []) : [range];
   await queue.send(others.map((other) => ({ tenant, job: job.id, range: other, release: true })));

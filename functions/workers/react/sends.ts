@@ -26,10 +26,14 @@ export async function queueSends(
   ]);
 }
 
+/** It was held or halted, and is neither now. */
 const isReleased =
   (...statuses: JobStatus[]) =>
   ({ before, after }: Change<typeof JobItem>): boolean =>
-    before?.held === true && after.held === undefined && statuses.includes(after.status);
+    before !== undefined && isStopped(before) && !isStopped(after) && statuses.includes(after.status);
+
+const isStopped = ({ held, halted }: Pick<Change<typeof JobItem>["after"], "held" | "halted">): boolean =>
+  held === true || halted !== undefined;
 
 /** Its timer has come and gone while it was held. */
 const isOverdue = (now: number) => (change: Change<typeof JobItem>) =>

@@ -39,6 +39,7 @@ export async function queueWebhooks(
       .filter(isNew)
       .flatMap(({ tenant, after }) => (isLiving(after) ? [subscriberCreated(tenant, after)] : [])),
     ...jobs.filter(becomes("queued")).map(dispatched),
+    ...jobs.filter(({ before, after }) => !before?.halted && after.halted !== undefined).map(halted),
     ...jobs.filter((change) => becomes("completed")(change) || becomes("failed")(change)).map(ended),
     ...changes.of(ReportedInteraction, "interaction").filter(isNew).map(interacted),
   ];
@@ -115,6 +116,16 @@ const dispatched = ({ tenant, after }: Change<typeof JobItem>): WebhookSource =>
     const target_size_estimate = ranges || direct ? sent : (subscriber_ids_count ?? (await countSubscribers(store)));
     const data = { job_id: id, target_size_estimate, scheduled_at };
     return { event: "notification.dispatched", key: id, at: Date.parse(scheduled_at ?? created_at), data };
+  },
+});
+
+/** F21. A send may halt again after it was resumed. */
+const halted = ({ tenant, after }: Change<typeof JobItem>): WebhookSource => ({
+  tenant,
+  occurrence: () => {
+    const { id, halted: halt, created_at } = jobOf(after);
+    const { at = created_at, ...figures } = halt ?? {};
+    return { event: "notification.halted", key: `${id}:${at}`, at: Date.parse(at), data: { job_id: id, ...figures } };
   },
 });
 

@@ -4,6 +4,7 @@ import type * as v from "valibot";
 import { timestamp } from "../../clock.ts";
 import { conflict, notFound } from "../../http/errors.ts";
 import type { PageQuery } from "../../http/paging.ts";
+import type { SafetyInput } from "../../http/safety.ts";
 import { copyName } from "../../http/schemas.ts";
 import type { Target } from "../../http/send-input.ts";
 import type { Store, StoreReader } from "../../resources.ts";
@@ -25,6 +26,8 @@ export interface CampaignSpec
   extends Pick<CampaignRow, "name" | "category" | "topic" | "holdout_percentage" | "scheduled_at"> {
   target: Target;
   messages: readonly CampaignMessage[];
+  /** The brake of its sends; `null`: none; undefined: the workspace's. */
+  safety: SafetyInput | undefined;
 }
 
 type ServiceField = "id" | "status" | "created_at" | "updated_at" | "released_at" | "archived_from" | "restored";
@@ -37,7 +40,16 @@ export interface Campaign extends CampaignSpec, Pick<CampaignRow, ServiceField> 
 export type ReleasedMessage = CampaignMessage & { error?: v.InferOutput<typeof MessageError> };
 
 /** What is authored, as it is stored. */
-const stored = ({ name, category, topic, target, holdout_percentage, scheduled_at, messages }: CampaignSpec) => ({
+const stored = ({
+  name,
+  category,
+  topic,
+  target,
+  holdout_percentage,
+  scheduled_at,
+  messages,
+  safety,
+}: CampaignSpec) => ({
   name,
   category,
   topic,
@@ -45,6 +57,7 @@ const stored = ({ name, category, topic, target, holdout_percentage, scheduled_a
   scheduled_at,
   target: toJson(target),
   messages: toJson(messages),
+  safety: safety === undefined ? undefined : toJson(safety),
 });
 
 /** @throws 429 beyond 10,000 campaigns. */
@@ -87,7 +100,10 @@ export async function listCampaigns(
 
 /** The same as a draft: without times that have passed. @throws 404, 429 beyond 10,000 campaigns. */
 export async function duplicateCampaign(store: Store, id: string): Promise<Campaign> {
-  const { name, category, topic, target, holdout_percentage, scheduled_at, messages } = await getCampaign(store, id);
+  const { name, category, topic, target, holdout_percentage, scheduled_at, messages, safety } = await getCampaign(
+    store,
+    id,
+  );
   const now = timestamp(store.clock.now());
   const ahead = (at: string | undefined) => (at !== undefined && at > now ? at : undefined);
   return createCampaign(store, {
@@ -97,6 +113,7 @@ export async function duplicateCampaign(store: Store, id: string): Promise<Campa
     target,
     holdout_percentage,
     scheduled_at: ahead(scheduled_at),
+    safety,
     messages: messages.map(({ error: _, scheduled_at: time, ...message }) => ({
       ...message,
       ...(ahead(time) !== undefined && { scheduled_at: time }),
@@ -111,7 +128,7 @@ export function replaceCampaign(store: Store, id: string, spec: CampaignSpec): P
   const set = stored(spec);
   const change: CampaignChange = {
     set: { ...set, updated_at: timestamp(store.clock.now()) },
-    remove: (["scheduled_at", "topic"] as const).filter((name) => set[name] === undefined),
+    remove: (["scheduled_at", "topic", "safety"] as const).filter((name) => set[name] === undefined),
   };
   return changed(store, id, change, { when: oneOf("status", ["draft"]) }, "changed");
 }
@@ -233,6 +250,7 @@ export async function actOnCampaign(
 const campaignOf = (row: CampaignRow): Campaign => ({
   ...fieldsOf(campaignFields, row),
   target: fromJson(row.target),
+  safety: row.safety === undefined ? undefined : fromJson(row.safety),
   scheduled_at: row.scheduled_at,
   messages: fromJson(row.messages).map((message): ReleasedMessage => {
     const error = row[`error:${message.job_id}`];

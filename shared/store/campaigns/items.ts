@@ -1,5 +1,6 @@
 // The stored form of campaigns (CMP).
 import * as v from "valibot";
+import type { SafetyInput } from "../../http/safety.ts";
 import { Timestamp } from "../../http/schemas.ts";
 import type { Target } from "../../http/send-input.ts";
 import { ShownContent } from "../../http/shown-content.ts";
@@ -50,6 +51,8 @@ export const CampaignItem = entity("campaign", {
     target: json<Target>(),
     scheduled_at: v.optional(v.string()),
     messages: json<readonly CampaignMessage[]>(),
+    /** The brake of its sends; `null`: none. */
+    safety: v.optional(json<SafetyInput>()),
     /** In milliseconds; absent from a draft. */
     released_at: v.optional(v.number()),
     /** The status that it returns to when it is unarchived. */

@@ -123,6 +123,7 @@ const specOf = (campaign: Campaign, message: CampaignMessage, releasedAt: number
   variant_b: null,
   bypass_quiet_hours: false,
   source: { type: "campaign", id: campaign.id },
+  ...(campaign.safety !== undefined && { safety: campaign.safety ?? "off" }),
   chat_app: chatAppContentOf(message),
 });
 

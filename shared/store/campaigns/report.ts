@@ -1,6 +1,7 @@
 // The report of a campaign (CRP): its funnel, and the same by channel and by message.
 import type { StoreReader } from "../../resources.ts";
 import { campaignJobs, campaignSends, type Funnel, funnelOf, type Window } from "../insights/insights.ts";
+import type { Halt } from "../sends/brake.ts";
 import type { InteractionTotals } from "../sends/interaction-totals.ts";
 import { withContents } from "../sends/job-content.ts";
 import type { Job, JobRecord } from "../sends/jobs.ts";
@@ -102,6 +103,14 @@ function armsOf(totals: readonly InteractionTotals[]): CampaignReport["by_varian
 /** What failed of all messages. */
 export async function campaignFailures(store: StoreReader, campaign: Campaign): Promise<CampaignFailures> {
   return failuresWithin(campaign, await campaignJobs(store, campaign), { start: 0, end: Number.POSITIVE_INFINITY });
+}
+
+/** The sends of a campaign that their brake stopped (F21). */
+export async function haltedSends(store: StoreReader, campaign: Campaign): Promise<({ job_id: string } & Halt)[]> {
+  const jobs = await campaignJobs(store, campaign);
+  return jobs.flatMap(({ id, status, halted }) =>
+    halted && status === "processing" ? [{ job_id: id, ...halted }] : [],
+  );
 }
 
 /** What failed of the messages that were dispatched, or failed before, within a window. */

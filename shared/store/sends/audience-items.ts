@@ -40,6 +40,8 @@ export const RangeItem = item({
     deferred: v.optional(v.number()),
     /** Deliveries that are counted by the hour already. */
     timed: v.optional(v.number()),
+    /** When one of its chunks was worked through once, in milliseconds; only of a send with a brake. */
+    passed_at: v.optional(v.number()),
     /** Other outcomes that are counted by the day already: `timed:n:failed`, `timed:by:email`. */
     "timed:*": v.number(),
     ...tallyAttributes,

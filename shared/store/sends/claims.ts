@@ -109,13 +109,20 @@ export async function release(
   if (Object.keys(more).length === 0)
     return store.change(ClaimItem, chunkRef, change, when).then(() => true, onConditionFailed(ClaimItem, isOurs));
   const outcomes = outcomesOf(more);
-  const counted = changeItem(RangeItem, chunkRef, { add: { ...more, ...timedAddends(outcomes) } });
+  const counted = changeItem(RangeItem, chunkRef, {
+    add: { ...more, ...timedAddends(outcomes) },
+    ...passedNow(store, more),
+  });
   const hours = countedOutcomeWrites(store, `${chunkRef.job}:${chunkRef.range}:${chunkRef.n}`, category, outcomes);
   return store.transact([changeItem(ClaimItem, chunkRef, change, when), counted, ...hours]).then(
     () => true,
     onTransactionCanceled(([claim]) => isOurs(oldRow(ClaimItem, claim))),
   );
 }
+
+/** The range notes when a chunk of it was worked through once, where a brake counts that. */
+const passedNow = ({ clock }: Pick<Store, "clock">, added: Record<string, number>) =>
+  added["pass:chunks"] ? { set: { passed_at: clock.now() } } : {};
 
 /**
  * Continues a chunk whose lease has ended, from the step that was read: a late request does not take it after another
@@ -168,8 +175,9 @@ export async function closeChunk(
     { set: { closed: true }, add: added, remove: ["progress", "waits", "deferred", "told"] },
     all(is("owner", owner), absent("closed")),
   );
+  const counted = { add: { ...rest, chunks_closed: 1 }, ...passedNow(store, rest) };
   const attempt = (when: ConditionOf<typeof RangeItem>): Promise<"closed" | "refused"> =>
-    store.transact([closed, changeItem(RangeItem, chunkRef, { add: { ...rest, chunks_closed: 1 } }, when)]).then(
+    store.transact([closed, changeItem(RangeItem, chunkRef, counted, when)]).then(
       () => "closed" as const,
       onTransactionCanceled(() => "refused" as const),
     );

@@ -5,7 +5,7 @@ import type { StoreReader } from "../../resources.ts";
 import { type Ranked, rankClasses } from "../../rules/arbitration.ts";
 import { compilePredicate } from "../../rules/predicates.ts";
 import { type Contact, classOf, type ReachChannel, reachOf } from "../../rules/reach.ts";
-import { armOf, bucket, isHeldOut } from "../../rules/split.ts";
+import { armOf, bucket, isHeldOut, type SplitPurpose } from "../../rules/split.ts";
 import { consentChannelOf, isInTopic, type SendTopic } from "../../rules/topics.ts";
 import { compileDevicePredicate } from "../../rules/versions.ts";
 import { fromJson } from "../item.ts";
@@ -54,19 +54,26 @@ export async function explainRecipient(
     subscriber_id: subscriber,
     decision,
     state,
-    reason,
+    reason: reason ?? (decision === "pending" && job.halted ? "halted" : null),
     deferred_until: deferred === undefined ? null : timestamp(deferred),
     holdout: shareOf("holdout", job, subscriber, job.holdout_percentage),
     held_out: isHeld || (decision === "pending" && isHeldOut(job.id, subscriber, job.holdout_percentage)),
     split: job.variant_b && shareOf("split", job, subscriber, job.split_percentage ?? 50),
     variant_id: job.variant_b ? (arm ?? armOf(job.id, subscriber, job.split_percentage ?? 50)) : null,
+    canary: canaryOf(job, subscriber),
     attempts,
     now: profile ? await rulesNow(store, job, profile, workspace) : null,
     evaluated_at: timestamp(store.clock.now()),
   };
 }
 
-const shareOf = (purpose: "holdout" | "split", job: Job, subscriber: string, percentage: number) => ({
+/** Whether it is among the ones who get the send first (F21). */
+function canaryOf(job: Job, subscriber: string): Explanation["canary"] {
+  const percentage = job.deliverySettings?.brake?.canary_percent;
+  return percentage === undefined ? null : shareOf("canary", job, subscriber, percentage);
+}
+
+const shareOf = (purpose: SplitPurpose, job: Job, subscriber: string, percentage: number) => ({
   percentage,
   bucket: bucket(purpose, job.id, subscriber),
 });

@@ -101,6 +101,8 @@ export const Explanation = v.object({
   held_out: v.boolean(),
   split: v.nullable(Share),
   variant_id: v.nullable(v.string()),
+  /** Of a send with a canary (F21). */
+  canary: v.nullable(Share),
   attempts: v.array(Attempt),
   /** Null for a subscriber that does not exist. */
   now: v.nullable(RulesNow),

@@ -1,9 +1,11 @@
 // The stored form of notification jobs (NTF).
 import * as v from "valibot";
 import { Timestamp } from "../../http/schemas.ts";
+import type { Figures } from "../../rules/brake.ts";
 import { jobStatuses } from "../../rules/job-states.ts";
 import { hashOf } from "../hash.ts";
 import { item, json } from "../item.ts";
+import type { Halt } from "./brake.ts";
 import { type JobLane, jobSources, laneOf } from "./job-ids.ts";
 import type { DeliverySettings, JobContent, JobDetails } from "./job-spec.ts";
 import { tallyAttributes } from "./tallies.ts";
@@ -83,6 +85,10 @@ export const JobItem = item({
     ranges_closed: v.optional(v.number()),
     /** Its campaign is paused or archived: it is neither fired, dispatched nor planned, and what it has deferred waits. */
     held: v.optional(v.boolean()),
+    /** The brake stopped it: why, with the figures of that moment. */
+    halted: v.optional(json<Halt>()),
+    /** The figures of its brake when it was resumed last. */
+    resumed_with: v.optional(json<Figures>()),
     /** When it was last released, in milliseconds. */
     let_go_at: v.optional(v.number()),
     /** Set at dispatch. */

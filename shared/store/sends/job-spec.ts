@@ -1,6 +1,7 @@
 // The specification of a send and its delivery settings: the parts of a job that are stored as JSON text.
 import type * as v from "valibot";
 import type { Target } from "../../http/send-input.ts";
+import type { Safety } from "../../rules/brake.ts";
 import type { FrequencyCap } from "../../rules/caps.ts";
 import type { ByChannel } from "../../rules/channel-content.ts";
 import type { ReachChannel } from "../../rules/reach.ts";
@@ -57,6 +58,8 @@ export interface JobDetails extends Partial<Omit<JobContent, "title" | "body">> 
   event_id?: string | undefined;
   /** With the default that it had when the send was made. */
   topic?: SendTopic | undefined;
+  /** The limits of its brake, where it has its own (F21). */
+  safety?: Safety | "off" | undefined;
 }
 
 type SetByTheService = "id" | "status" | "sent" | "created_at";
@@ -68,6 +71,7 @@ export interface JobSpec extends Omit<JobFields, SetByTheService | "title" | "bo
   source: { type: JobSource; id: string | null };
   event_id?: string | undefined;
   topic?: SendTopic | undefined;
+  safety?: Safety | "off" | undefined;
 }
 
 /** The channel of each type by which a send goes, whose consent it needs, and its limits: fixed when it is dispatched. */
@@ -80,4 +84,6 @@ export interface DeliverySettings {
   quiet?: QuietSettings;
   /** The caps that apply to its messages (D-CAP). */
   caps?: FrequencyCap[];
+  /** The limits at which it halts (F21). */
+  brake?: Safety;
 }

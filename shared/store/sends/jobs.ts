@@ -2,6 +2,7 @@
 import { timestamp } from "../../clock.ts";
 import { conflict, notFound } from "../../http/errors.ts";
 import type { Store, StoreReader } from "../../resources.ts";
+import type { Figures } from "../../rules/brake.ts";
 import { jobMoves, outcomeOf } from "../../rules/job-states.ts";
 import { absent, all, oneOf, present } from "../conditions.ts";
 import { type ChangeOf, type ConditionOf, fromJson, type ItemWrite, putItem, type RowOf, toJson } from "../item.ts";
@@ -9,6 +10,7 @@ import { endedWrites } from "../journeys/totals.ts";
 import { move, moveWrite } from "../lifecycle.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { deliveredWrite } from "../subscribers/engagement.ts";
+import { type Halt, haltOf, textOf } from "./brake.ts";
 import { claimOnJob } from "./job-claims.ts";
 import { contentOf, inlineContent, withoutNulls } from "./job-content.ts";
 import { JobItem } from "./job-items.ts";
@@ -41,6 +43,10 @@ export interface JobRecord
   ranges_closed: number;
   /** Its campaign is paused or archived: it is neither fired, dispatched nor planned, and what it has deferred waits. */
   held: boolean;
+  /** Why its brake stopped it, until it is resumed or canceled (F21). */
+  halted: Halt | undefined;
+  /** What was known of it when it was resumed last. */
+  resumedWith: Figures | undefined;
   /** When it was last released, in milliseconds: it counts as late only after that. */
   releasedAt: number | undefined;
   /** Set at dispatch. */
@@ -75,12 +81,12 @@ interface NewJob {
 export function newJobWrite(
   { clock }: Pick<Store, "clock">,
   id: string,
-  { source, target, event_id, topic, ...spec }: JobSpec,
+  { source, target, event_id, topic, safety, ...spec }: JobSpec,
   { sent, content, direct, ...planned }: NewJob,
 ): ItemWrite<"workspace"> {
   const { title, body, ...long } = contentOf(spec);
   const { category, channel_ids, channel_arbitration_mode: mode, holdout_percentage } = spec;
-  const details: JobDetails = { target, event_id, topic, ...(content === undefined && long) };
+  const details: JobDetails = { target, event_id, topic, safety, ...(content === undefined && long) };
   const row = {
     react: "job" as const,
     id,
@@ -129,6 +135,7 @@ export function jobOf(row: JobRow): JobRecord {
     source: { type: row.source_type, id: row.source_id ?? null },
     ...(details.event_id !== undefined && { event_id: details.event_id }),
     ...(details.topic && { topic: details.topic }),
+    ...(details.safety !== undefined && { safety: details.safety }),
     content,
     isSplit: typeof content === "string" ? row.is_split === true : content.variant_b !== null,
     sent: row.sent,
@@ -145,6 +152,8 @@ export function jobOf(row: JobRow): JobRecord {
     ranges: row.ranges,
     ranges_closed: row.ranges_closed ?? 0,
     held: row.held === true,
+    halted: haltOf(row),
+    resumedWith: row.resumed_with && fromJson(row.resumed_with),
     releasedAt: row.let_go_at,
     deliverySettings: row.means && fromJson(row.means),
     reserved: row.reserved,
@@ -196,16 +205,27 @@ export async function moveJob(
   return "row" in moved ? jobOf(moved.row) : undefined;
 }
 
-/** NTF-10, NTF-18: after this no recipient is ever reached. @throws 404, 409 once dispatched. */
+/**
+ * NTF-10, NTF-18: after this no recipient is ever reached. A send that its brake halted ends as it is (F21).
+ * @throws 404, 409 once dispatched.
+ */
 export async function cancelJob(store: Store, id: string): Promise<JobRecord> {
   const canceled = await moveJob(store, id, "cancel", {
     change: { set: { completed_at: timestamp(store.clock.now()) } },
   });
   if (canceled) return canceled;
   const job = await getJob(store, id);
+  const stopped = job.halted && (await stopHalted(store, id, job.halted));
+  if (stopped) return stopped;
   if (job.status !== "canceled") throw conflict(`The notification is ${job.status} and can no longer be canceled.`);
   return job;
 }
+
+const stopHalted = (store: Store, id: string, halt: Halt): Promise<JobRecord | undefined> =>
+  moveJob(store, id, "stop", {
+    change: { set: { completed_at: timestamp(store.clock.now()), error: textOf(halt) } },
+    when: present("halted"),
+  });
 
 /** Ends a job of a deleted workspace: nothing more of it is sent (AMB-112). */
 export async function abandonJob(store: Store, id: string): Promise<void> {

@@ -9,14 +9,15 @@ import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { Profile } from "../subscribers/items.ts";
 import { suppress } from "../subscribers/mail-consents.ts";
 import { getSubscriber, isLiving } from "../subscribers/subscribers.ts";
+import { signalWrite } from "./brake.ts";
 import { TouchItem } from "./ledger-items.ts";
 import { touchKey } from "./touches.ts";
 
 interface FateChange {
   when: ConditionOf<typeof TouchItem>;
   change(reason: string): ChangeOf<typeof TouchItem>;
-  /** It is counted by the day, for the health of the channel (RDA-15). */
-  isCounted?: true;
+  /** It is counted by the day, for the health of the channel (RDA-15), and for the brake of the send (F21). */
+  counted?: "bounced" | "complained";
 }
 
 const sent = oneOf("state", ["sent", "unknown"]);
@@ -24,9 +25,13 @@ const sent = oneOf("state", ["sent", "unknown"]);
 /** The rows that an event may change, and how. A complaint changes no state: it is about the subscriber. */
 const changes: Partial<Record<MailEvent["fate"], FateChange>> = {
   delivered: { when: is("state", "unknown"), change: () => ({ set: { state: "sent" }, remove: ["reason"] }) },
-  bounced: { when: sent, change: (reason) => ({ set: { state: "bounced", reason } }), isCounted: true },
+  bounced: { when: sent, change: (reason) => ({ set: { state: "bounced", reason } }), counted: "bounced" },
   deferred: { when: sent, change: (reason) => ({ set: { bounce: reason } }) },
-  complained: { when: all(sent, absent("complained")), change: () => ({ set: { complained: true } }), isCounted: true },
+  complained: {
+    when: all(sent, absent("complained")),
+    change: () => ({ set: { complained: true } }),
+    counted: "complained",
+  },
 };
 
 /** @returns false if the row is missing: the event came before the sender had written it. */
@@ -38,9 +43,13 @@ export async function recordFate(
   if (!transition) return true;
   const key = touchKey(subscriber, at, job, { channel: "email" });
   const change = transition.change(reason);
-  const isRecorded = transition.isCounted
+  const isRecorded = transition.counted
     ? await store
-        .transact([changeItem(TouchItem, key, change, transition.when), ...mailFateWrites(store, subscriber, fate)])
+        .transact([
+          changeItem(TouchItem, key, change, transition.when),
+          ...mailFateWrites(store, subscriber, fate),
+          signalWrite(job, subscriber, transition.counted),
+        ])
         .then(
           () => true,
           onTransactionCanceled(() => false),

@@ -42,6 +42,7 @@ export async function oneOffSpec(store: StoreReader, plan: PlanName, input: NewN
     variant_b: input.variant_b ?? null,
     bypass_quiet_hours: input.bypass_quiet_hours,
     source: { type: "api", id: null },
+    ...(input.safety !== undefined && { safety: input.safety ?? "off" }),
     ...(chat_app && { chat_app }),
     ...(topic && { topic }),
   };

@@ -131,7 +131,7 @@ async function prepareAudience(
       emailConsent: sending?.email_consent_mode ?? "opt_out",
     });
     const chunks = await planSmall(store, spec, rules, given);
-    const only = chunks && sending ? onlyRecipient(spec, chunks) : undefined;
+    const only = chunks && sending && !spec.safety ? onlyRecipient(spec, chunks) : undefined;
     // The texts of a template that was deleted meanwhile are missed at dispatch.
     const texts = only && (await textsOf(store, spec));
     if (only && texts) {

@@ -8,16 +8,17 @@ import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import type { JobRecord } from "./jobs.ts";
 
 /**
- * `paused`: by its campaign, and the job will be held. `held`: it is. `suspended`, `deleted`: the workspace is.
+ * `paused`: by its campaign, and the job will be held. `held`: it is. `halted`: its brake stopped it.
+ * `suspended`, `deleted`: the workspace is.
  * `ended`: the job is not in progress.
  */
-export type Standing = "open" | "paused" | "held" | "suspended" | "deleted" | "ended";
+export type Standing = "open" | "paused" | "held" | "halted" | "suspended" | "deleted" | "ended";
 
 /** @param job as it is now; its workspace and its campaign are read */
 export async function standingOf(
   store: StoreReader,
   workspace: () => Promise<WorkspaceRecord | undefined>,
-  { status, held, source }: Pick<JobRecord, "status" | "held" | "source">,
+  { status, held, halted, source }: Pick<JobRecord, "status" | "held" | "halted" | "source">,
 ): Promise<Standing> {
   if (status !== "queued" && status !== "processing") return "ended";
   const [record, campaign] = await Promise.all([
@@ -26,6 +27,7 @@ export async function standingOf(
   ]);
   if (record === undefined || record.status === "deleted") return "deleted";
   if (held) return "held";
+  if (halted) return "halted";
   if (record.status === "suspended") return "suspended";
   return campaign && isHeld(campaign.status) ? "paused" : "open";
 }

@@ -42,8 +42,18 @@ interface Arbitration extends Omit<ArbitrationReport, "chosen"> {
   chosen: Record<string, number>;
 }
 
+/** What the brake of a send looks at (F21); empty for a send without one. */
+interface Attempts {
+  /** Addresses that were tried once, by channel type. */
+  tried: Record<string, number>;
+  errors: Record<string, number>;
+  /** Chunks that were worked through once. */
+  passed: number;
+}
+
 export interface Tally extends v.InferOutput<v.ObjectSchema<typeof tallyFields, undefined>> {
   arbitration: Arbitration;
+  attempts: Attempts;
 }
 
 export const NO_COUNTS: Tally["counts"] = { total: 0, sent: 0, delivered: 0, failed: 0, skipped: 0, held_out: 0 };
@@ -56,12 +66,15 @@ export const NO_ARBITRATION: Arbitration = {
   fallback_dedup_errors: 0,
 };
 
+const NO_ATTEMPTS: Attempts = { tried: {}, errors: {}, passed: 0 };
+
 export const NO_TALLY: Tally = {
   counts: NO_COUNTS,
   skip_reasons: {},
   fail_reasons: {},
   delivered_by_channel: {},
   arbitration: NO_ARBITRATION,
+  attempts: NO_ATTEMPTS,
 };
 
 const COUNT = "n:";
@@ -70,7 +83,10 @@ const FAIL = "fail:";
 const CHANNEL = "by:";
 const CHOSEN = "chosen:";
 const ARBITRATION = "arb:";
-const PREFIXES = [COUNT, SKIP, FAIL, CHANNEL, CHOSEN, ARBITRATION];
+const TRIED = "try:";
+const ERRORS = "err:";
+const PASSED = "pass:";
+const PREFIXES = [COUNT, SKIP, FAIL, CHANNEL, CHOSEN, ARBITRATION, TRIED, ERRORS, PASSED];
 
 /** The attributes of a row that holds a tally. */
 export const tallyAttributes = {
@@ -80,6 +96,9 @@ export const tallyAttributes = {
   "by:*": v.number(),
   "chosen:*": v.number(),
   "arb:*": v.number(),
+  "try:*": v.number(),
+  "err:*": v.number(),
+  "pass:*": v.number(),
 };
 
 /** A tally as attributes to be added. */
@@ -92,6 +111,9 @@ export function addends(tally: Tally): Record<string, number> {
     [CHANNEL, tally.delivered_by_channel],
     [CHOSEN, chosen],
     [ARBITRATION, plain],
+    [TRIED, tally.attempts.tried],
+    [ERRORS, tally.attempts.errors],
+    [PASSED, { chunks: tally.attempts.passed }],
   ];
   const added: Record<string, number> = {};
   for (const [prefix, numbers] of groups)
@@ -130,6 +152,7 @@ export function tallyOf(row: object): Tally {
     fail_reasons: under(FAIL),
     delivered_by_channel: under(CHANNEL),
     arbitration: { ...NO_ARBITRATION, ...under(ARBITRATION), chosen: under(CHOSEN) },
+    attempts: { tried: under(TRIED), errors: under(ERRORS), passed: under(PASSED).chunks ?? 0 },
   };
 }
 

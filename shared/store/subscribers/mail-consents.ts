@@ -2,7 +2,7 @@
 import { timestamp } from "../../clock.ts";
 import type { Store } from "../../resources.ts";
 import { absent, all, any, is, oneOf } from "../conditions.ts";
-import { type AttributeOf, type ConditionOf, changeItem } from "../item.ts";
+import { type AttributeOf, type ConditionOf, changeItem, type ItemWrite } from "../item.ts";
 import { onTransactionCanceled } from "../refusals.ts";
 import { type ConsentAssertion, consentWrite, foldedConsent } from "./consents.ts";
 import { isAlive, Profile } from "./items.ts";
@@ -12,10 +12,20 @@ type Assertion = Pick<ConsentAssertion, "status" | "source">;
 
 /**
  * No marketing mail from now on. A suppressed address stays suppressed, which is the stricter status. Nothing changes
- * for a subscriber who has opted out already or was erased.
+ * for a subscriber who has opted out already or was erased. `counted` is written with the change, once.
  */
-export const unsubscribe = (store: Store, subscriber: string): Promise<void> =>
-  assertNow(store, subscriber, { status: "opted_out", source: "unsubscribe" }, [statusIs("opted_in", "unknown")]);
+export const unsubscribe = (
+  store: Store,
+  subscriber: string,
+  counted: readonly ItemWrite<"workspace">[] = [],
+): Promise<void> =>
+  assertNow(
+    store,
+    subscriber,
+    { status: "opted_out", source: "unsubscribe" },
+    [statusIs("opted_in", "unknown")],
+    counted,
+  );
 
 /**
  * D-CONSENT: no mail at all to an address that bounces permanently, that the provider rejects as dead, or whose owner
@@ -37,6 +47,7 @@ async function assertNow(
   subscriber: string,
   { status, source }: Assertion,
   conditions: readonly Condition[],
+  counted: readonly ItemWrite<"workspace">[] = [],
 ): Promise<void> {
   const now = store.clock.now();
   const consent: ConsentAssertion = { channel: "email", status, consented_at: timestamp(now), source };
@@ -45,6 +56,7 @@ async function assertNow(
     .transact([
       changeItem(Profile, { id: subscriber }, { set: foldedConsent(consent) }, isAllowed),
       consentWrite(store, subscriber, store.ids.uuidAt(now), consent, absent()),
+      ...counted,
     ])
     .catch(onTransactionCanceled(() => undefined));
 }

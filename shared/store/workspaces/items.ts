@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { Timestamp } from "../../http/schemas.ts";
 import { planNames } from "../../plans.ts";
+import type { DefaultSafety } from "../../rules/brake.ts";
 import type { FrequencyCap } from "../../rules/caps.ts";
 import { item, json, platformItem } from "../item.ts";
 import type { Key, TenantId } from "../model.ts";
@@ -34,6 +35,8 @@ export const WorkspaceItem = platformItem({
     email_consent_mode: v.optional(v.picklist(["opt_out", "opt_in"])),
     quiet_hours: v.optional(json<QuietSettings>()),
     frequency_caps: v.optional(json<FrequencyCap[]>()),
+    /** The brake of large sends; `null`: none. Absent: as the service sets it. */
+    safety: v.optional(json<DefaultSafety | null>()),
     monthly_send_cap: v.optional(v.number()),
     /** The keys that sign ids of users: at most two, none of them stored. */
     identity_keys: v.optional(json<{ id: string; created_at: string }[]>()),

@@ -1,5 +1,6 @@
 // What a workspace may set for itself (AMB-85): the shapes of the API, and the types of what is stored.
 import * as v from "valibot";
+import { DefaultSafety } from "../../http/safety.ts";
 import { isTimeZone } from "../../rules/time-zones.ts";
 
 const LocalTime = v.pipe(
@@ -45,6 +46,7 @@ export const WorkspaceSettings = v.object({
   email_consent_mode: v.picklist(["opt_out", "opt_in"]),
   quiet_hours: v.nullable(QuietHours),
   frequency_caps: v.array(FrequencyCap),
+  safety: v.nullable(DefaultSafety),
   identity_required: IdentityRequired,
 });
 export type WorkspaceSettings = v.InferOutput<typeof WorkspaceSettings>;
@@ -63,5 +65,6 @@ export const SettingsChange = v.strictObject({
   frequency_caps: v.optional(
     v.pipe(v.array(FrequencyCap, "must be an array"), v.maxLength(20, "must have at most 20 caps")),
   ),
+  safety: v.optional(v.nullable(DefaultSafety)),
   identity_required: v.optional(IdentityRequired),
 });

@@ -1,5 +1,6 @@
 // The workspace itself: its settings, its plan, its status (AMB-85, D-BILL, D-TENANT).
 import type { Platform, PlatformReader } from "../../resources.ts";
+import { DEFAULT_SAFETY } from "../../rules/brake.ts";
 import { absent, all, present } from "../conditions.ts";
 import { fromJson, type RowOf, toJson } from "../item.ts";
 import { onConditionFailed } from "../refusals.ts";
@@ -30,11 +31,12 @@ export async function changeWorkspace(
   change: Change,
 ): Promise<WorkspaceRecord | undefined> {
   if (Object.values(change).every((value) => value === undefined)) return getWorkspace(platform, tenant);
-  const { quiet_hours, frequency_caps, monthly_send_cap, ...plain } = change;
+  const { quiet_hours, frequency_caps, safety, monthly_send_cap, ...plain } = change;
   const set = {
     ...plain,
     quiet_hours: quiet_hours ? toJson(quiet_hours) : undefined,
     frequency_caps: frequency_caps && toJson(frequency_caps),
+    safety: safety === undefined ? undefined : toJson(safety),
     monthly_send_cap: monthly_send_cap ?? undefined,
   };
   const remove = (["quiet_hours", "monthly_send_cap"] as const).filter((name) => change[name] === null);
@@ -59,6 +61,7 @@ const workspaceRecordOf = (row: WorkspaceRow): WorkspaceRecord => ({
   kind: row.kind,
   status: row.status,
   ...sendingSettingsOf(row),
+  safety: row.safety === undefined ? DEFAULT_SAFETY : fromJson(row.safety),
   identity_required: row.identity_required ?? false,
   monthly_send_cap: row.monthly_send_cap ?? null,
   created_at: row.created_at,

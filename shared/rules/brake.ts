@@ -1,0 +1,151 @@
+// The brake of a send (F21): when its figures are so bad that it stops, and how much of it may begin before they are known.
+import { wilson } from "./lift.ts";
+import { bucket } from "./split.ts";
+
+/** Shares of the messages that were handed over, from 0 to 1. One that is absent is not looked at. */
+export interface Limits {
+  max_error_rate?: number | undefined;
+  max_bounce_rate?: number | undefined;
+  max_complaint_rate?: number | undefined;
+  max_opt_out_rate?: number | undefined;
+}
+
+export interface Safety extends Limits {
+  /** The share of the audience that gets it first, in percent. Absent: none gets it first. */
+  canary_percent?: number | undefined;
+  /** How long the others wait after it. */
+  canary_wait_minutes?: number | undefined;
+}
+
+/** What a workspace sets for its sends without settings of their own. */
+export interface DefaultSafety extends Safety {
+  /** For larger audiences only. */
+  min_audience: number;
+}
+
+export const DEFAULT_SAFETY: DefaultSafety = {
+  min_audience: 1_000,
+  max_error_rate: 0.2,
+  max_bounce_rate: 0.05,
+  max_complaint_rate: 0.003,
+};
+export const DEFAULT_CANARY_WAIT_MINUTES = 30;
+
+/** Numbers by channel type. */
+type ByChannel = Readonly<Record<string, number>>;
+
+/** What is known of a send. */
+export interface Figures {
+  /** Addresses that were tried once, throttles apart. */
+  tried: ByChannel;
+  /** Of these, refused by the provider, or without an answer. */
+  errors: ByChannel;
+  /** Of its mails. */
+  bounced: number;
+  complained: number;
+  opted_out: number;
+  /** Chunks that were worked through once. */
+  passed: number;
+}
+
+export const breachReasons = ["error_rate", "bounce_rate", "complaint_rate", "opt_out_rate"] as const;
+export type BreachReason = (typeof breachReasons)[number];
+
+export interface Breach {
+  reason: BreachReason;
+  /** The channel type that it is about. */
+  channel: string;
+  rate: number;
+  limit: number;
+  count: number;
+  /** The messages that the rate is of. */
+  tried: number;
+}
+
+/** What of a send is measured against which limit: errors of each channel by themselves, so that none hides another. */
+function* measured(
+  limits: Limits,
+  { tried, errors, bounced, complained, opted_out }: Figures,
+): Generator<Omit<Breach, "rate">> {
+  const { max_error_rate, max_bounce_rate, max_complaint_rate, max_opt_out_rate } = limits;
+  const of = (reason: BreachReason, channel: string, count: number, limit: number) => {
+    const size = tried[channel] ?? 0;
+    // A bounce may be known before the attempt that it is of.
+    return { reason, channel, count: Math.min(count, size), limit, tried: size };
+  };
+  if (max_error_rate !== undefined)
+    for (const [channel, count] of Object.entries(errors)) yield of("error_rate", channel, count, max_error_rate);
+  if (max_bounce_rate !== undefined) yield of("bounce_rate", "email", bounced, max_bounce_rate);
+  if (max_complaint_rate !== undefined) yield of("complaint_rate", "email", complained, max_complaint_rate);
+  if (max_opt_out_rate !== undefined) yield of("opt_out_rate", "email", opted_out, max_opt_out_rate);
+}
+
+/**
+ * Whether a limit is exceeded for sure: the lower end of the 95 % interval of the rate is above it (Wilson). A rate that
+ * chance explains stops nothing.
+ * @param z another certainty, in standard deviations
+ */
+export function breachOf(limits: Limits, figures: Figures, z?: number): Breach | undefined {
+  for (const one of measured(limits, figures)) {
+    const { tried: size, count: converters, limit } = one;
+    if (size > 0 && converters > 0 && wilson({ size, converters }, z)[0] > limit)
+      return { ...one, rate: converters / size };
+  }
+  return undefined;
+}
+
+const minus = (now: ByChannel, before: ByChannel = {}): ByChannel =>
+  Object.fromEntries(Object.entries(now).map(([channel, n]) => [channel, n - (before[channel] ?? 0)]));
+
+/** What became known since. */
+export const since = (before: Figures | undefined, now: Figures): Figures => ({
+  tried: minus(now.tried, before?.tried),
+  errors: minus(now.errors, before?.errors),
+  bounced: now.bounced - (before?.bounced ?? 0),
+  complained: now.complained - (before?.complained ?? 0),
+  opted_out: now.opted_out - (before?.opted_out ?? 0),
+  passed: now.passed - (before?.passed ?? 0),
+});
+
+/** Chunks that begin before anything is known of a send. */
+const FIRST_CHUNKS = 2;
+
+/**
+ * How many chunks may begin, in their order: twice as many as were worked through, or one after the other while the
+ * errors are above their limit without being sure. Late figures give a smaller number, never a larger one.
+ * @param before the figures when the send was last resumed
+ */
+export function chunksAllowed(limits: Limits, figures: Figures, before: Figures | undefined): number {
+  const { passed, tried, errors } = since(before, figures);
+  const { max_error_rate: limit } = limits;
+  const isSuspect =
+    limit !== undefined && Object.entries(errors).some(([channel, n]) => n > limit * (tried[channel] ?? 0));
+  return (before?.passed ?? 0) + (isSuspect ? passed + 1 : Math.max(FIRST_CHUNKS, 2 * passed));
+}
+
+/** Chunks of a range: their number so far, and whether there are no more. */
+export interface RangeSize {
+  chunks: number;
+  planned: boolean;
+}
+
+/** How many chunks come before one, in the order of all ranges together: the first of each, then the second of each. */
+export const chunksBefore = (sizes: readonly RangeSize[], range: number, n: number): number =>
+  sizes.reduce((sum, { chunks, planned }, i) => {
+    const earlier = n + (i < range ? 1 : 0);
+    return sum + (planned ? Math.min(chunks, earlier) : earlier);
+  }, 0);
+
+const SECOND_MS = 1_000;
+const MAX_WAIT_MS = 15 * 60 * SECOND_MS;
+
+/** When a chunk asks again that may not begin yet: the number of rounds that it must wait for, and their length so far. */
+export function askAgainIn(before: number, allowed: number, ageMs: number): number {
+  const doublings = Math.max(1, Math.ceil(Math.log2((before + 1) / Math.max(1, allowed))));
+  const pace = Math.max(1, ageMs / (60 * SECOND_MS));
+  return Math.min(MAX_WAIT_MS, Math.round(5 * SECOND_MS * doublings * pace));
+}
+
+/** Whether a subscriber is among the ones who get a send first. */
+export const isCanary = (job: string, subscriber: string, percent: number): boolean =>
+  bucket("canary", job, subscriber) < percent * 100;

@@ -1,0 +1,154 @@
+// The brake of a send (F21): it stops itself before many have got what goes wrong, and goes on or ends when it is told to.
+import { expect, it } from "vitest";
+import type { Fault } from "../../local/faults.ts";
+import { DAY, MINUTE } from "../../shared/clock.ts";
+import { isCanary } from "../../shared/rules/brake.ts";
+import { bucket } from "../../shared/rules/split.ts";
+import { mailing } from "../support/mails.ts";
+import { cancel, jobOf, post } from "../support/notify.ts";
+import { addDevice, addPeople } from "../support/people.ts";
+import { openChannels } from "../support/reached.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+/** A provider that fails as `outcomeOf` says. Every call is remembered. */
+async function pushing(people: number) {
+  const provider = {
+    calls: [] as string[],
+    outcomeOf: (_: string): Fault["outcome"] | undefined => undefined,
+  };
+  const { world, tenant } = await withTenant({
+    providerFaults: {
+      take: (channel, subscriber = "") => {
+        if (channel !== "ios") return undefined;
+        provider.calls.push(subscriber);
+        const outcome = provider.outcomeOf(subscriber);
+        return outcome && { channel, outcome };
+      },
+    },
+  });
+  await openChannels(world, tenant, "ios-push");
+  const ids = await addPeople(world, tenant, people);
+  for (const id of ids) await addDevice(world, tenant, id, id);
+  await world.settle();
+  const call = async (route: string, body: object = {}) => world.call(route, { as: await tenant.dashboard(), body });
+  const begin = async (more: object = {}) => {
+    const { body } = await post(world, tenant, { target: { type: "all" }, ...more });
+    await world.settle();
+    return String(body.id);
+  };
+  return { world, tenant, ids, provider, begin, call };
+}
+
+const refusesThirty = (subscriber: string) =>
+  bucket("split", "refused", subscriber) < 3_000 ? ("permanent" as const) : undefined;
+
+it("F21 a provider that refuses 30 % stops a send by default after a few hundred messages, and a resumed one reaches the rest once", async () => {
+  const { world, tenant, ids, provider, begin, call } = await pushing(1_200);
+  await call("POST /api/v1/webhooks", { target_url: "https://example.com/in", events: ["notification.halted"] });
+  provider.outcomeOf = refusesThirty;
+  const job = await begin();
+  await world.advance(DAY);
+  expect(provider.calls.length).toBeLessThan(600);
+  const record = await jobOf(world, tenant, job);
+  expect(record).toMatchObject({
+    status: "processing",
+    safety: { max_error_rate: 0.2, max_bounce_rate: 0.05, max_complaint_rate: 0.003 },
+    halted: { reason: "error_rate", limit: 0.2 },
+  });
+  expect(record.halted.rate).toBeGreaterThan(0.2);
+  const left = ids.find((id) => !provider.calls.includes(id));
+  const explained = await world.call(`GET /api/v1/notifications/${job}/recipients/${left}`, {
+    as: await tenant.dashboard(),
+  });
+  expect(explained.body).toMatchObject({ decision: "pending", reason: "halted" });
+  const from = "2026-11-01T00:00:00Z";
+  const to = "2026-12-31T00:00:00Z";
+  const notes = await world.call(`GET /api/v1/annotations?from=${from}&to=${to}&kinds=blast_halted`, {
+    as: await tenant.dashboard(),
+  });
+  expect(notes.body.annotations).toMatchObject([{ ref_id: job }]);
+  const { body: hooks } = await world.call("GET /api/v1/webhooks", { as: await tenant.dashboard() });
+  const log = await world.call(`GET /api/v1/webhooks/${hooks.items[0].id}/deliveries`, {
+    as: await tenant.dashboard(),
+  });
+  expect(log.body.items).toMatchObject([{ event_type: "notification.halted" }]);
+
+  provider.outcomeOf = () => undefined;
+  expect((await call(`POST /api/v1/notifications/${job}/resume`)).status).toBe(200);
+  expect((await call(`POST /api/v1/notifications/${job}/resume`)).status).toBe(409);
+  await world.advance(DAY);
+  expect(provider.calls.toSorted()).toEqual(ids.toSorted());
+  const done = await jobOf(world, tenant, job);
+  expect(done).toMatchObject({ status: "completed", counts: { sent: 1_200 } });
+  expect(done.halted).toBeUndefined();
+});
+
+it("F21 a resumed send that still goes wrong halts again, and a canceled one ends with what it did", async () => {
+  const { world, tenant, provider, begin, call } = await pushing(1_100);
+  provider.outcomeOf = () => "transient";
+  const job = await begin();
+  await world.advance(MINUTE);
+  const first = provider.calls.length;
+  expect(first).toBeLessThan(400);
+  await call(`POST /api/v1/notifications/${job}/resume`, { safety: { max_error_rate: 0.9 } });
+  await world.advance(MINUTE);
+  const second = await jobOf(world, tenant, job);
+  expect(second).toMatchObject({ status: "processing", halted: { limit: 0.9, rate: 1 } });
+  expect(provider.calls.length).toBeGreaterThan(first);
+  const tried = provider.calls.length;
+  expect(tried).toBeLessThan(600);
+  expect(await cancel(world, tenant, job)).toMatchObject({ status: 200, body: { status: "canceled" } });
+  expect((await call(`POST /api/v1/notifications/${job}/resume`)).status).toBe(409);
+  await world.advance(DAY);
+  expect(provider.calls).toHaveLength(tried);
+  expect(await jobOf(world, tenant, job)).toMatchObject({ status: "canceled", halted: { reason: "error_rate" } });
+});
+
+it("F21 the canary gets a send first, and the others after its wait", async () => {
+  const { world, tenant, ids, provider, begin } = await pushing(250);
+  const job = await begin({ safety: { canary_percent: 20, canary_wait_minutes: 20 } });
+  const canary = ids.filter((id) => isCanary(job, id, 20));
+  await world.advance(19 * MINUTE);
+  expect(provider.calls.toSorted()).toEqual(canary.toSorted());
+  await world.advance(5 * MINUTE);
+  expect(provider.calls.toSorted()).toEqual(ids.toSorted());
+  expect(await jobOf(world, tenant, job)).toMatchObject({ status: "completed", counts: { delivered: 250 } });
+});
+
+it("F21 the bounces of the canary stop the others", async () => {
+  const { world, tenant } = await withTenant();
+  await mailing(world, tenant);
+  await addPeople(world, tenant, 200, (n) => ({
+    email: n % 5 === 0 ? "bounce@simulator.amazonses.com" : `p${n}@example.com`,
+  }));
+  const { body } = await post(world, tenant, {
+    target: { type: "all" },
+    safety: { canary_percent: 40, canary_wait_minutes: 10 },
+  });
+  await world.advance(DAY);
+  expect(await jobOf(world, tenant, body.id)).toMatchObject({
+    status: "processing",
+    halted: { reason: "bounce_rate", limit: 0.05 },
+  });
+});
+
+it("F21 a small send has no brake of its own accord, and safety: null switches it off for a large one", async () => {
+  const { world, tenant, provider, begin, call } = await pushing(1_100);
+  provider.outcomeOf = refusesThirty;
+  const off = await begin({ safety: null });
+  await world.advance(MINUTE);
+  expect(await jobOf(world, tenant, off)).toMatchObject({ status: "completed", safety: null });
+  await call("PATCH /api/v1/workspace", { safety: { min_audience: 5_000, max_error_rate: 0.1 } });
+  const small = await begin();
+  await world.advance(MINUTE);
+  expect(await jobOf(world, tenant, small)).toMatchObject({ status: "completed", safety: null });
+  const refused = await call("POST /api/v1/notifications", {
+    target: { type: "all" },
+    title: "t",
+    body: "b",
+    safety: { max_error_rate: 20 },
+  });
+  expect(refused).toMatchObject({ status: 422, body: { fields: { "safety.max_error_rate": expect.any(String) } } });
+});
