@@ -1,6 +1,7 @@
 // Webhook deliveries: events, recipients, signatures, retries and the log (WEV, WHK).
 import { createHash, createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import type { Hooks } from "../../local/aws/protocol.ts";
 import { verifyWebhook } from "../../sdk/src/webhook.ts";
 import { DAY, HOUR, SECOND } from "../../shared/clock.ts";
 import { type Receiver, receiver } from "../support/receiver.ts";
@@ -15,10 +16,10 @@ interface Setting {
   outside: Receiver;
 }
 
-async function setting(): Promise<Setting> {
+async function setting(hooks?: Hooks): Promise<Setting> {
   let now = () => 0;
   const outside = receiver(() => now());
-  const world = await fresh({ network: outside.network });
+  const world = await fresh({ network: outside.network, ...(hooks && { hooks: () => hooks }) });
   now = () => world.clock.now();
   return { world, tenant: await world.tenant(), outside };
 }
@@ -293,5 +294,26 @@ describe("consecutive failures", () => {
     const body = { active: true };
     await world.call(`PATCH /api/v1/webhooks/${id}`, { as: await tenant.dashboard(), body });
     expect(await failures(here, id)).toMatchObject({ active: true, disabled_at: null, consecutive_failures: 0 });
+  });
+
+  it("AMB-103 D-ANNAUTO a worker that stops between the last failure and the end of its endpoint leaves both to the next", async () => {
+    let stops = 0;
+    const here = await setting({
+      before: (_, operation, input) => {
+        if (operation !== "TransactWriteItems" || !JSON.stringify(input).includes("disabled_at") || stops > 0) return;
+        stops++;
+        throw new Error("The worker stopped.");
+      },
+    });
+    const { world, outside } = here;
+    const { id } = await hook(here, ["subscriber.created"]);
+    outside.answer(() => 400);
+    for (let n = 0; n < 20; n++) await upsert(here, { external_id: `u${n}` });
+    await world.settle();
+    await world.advance(DAY);
+    await upsert(here, { external_id: "last" });
+    await world.settle();
+    await world.advance(HOUR);
+    expect([stops, await failures(here, id)]).toMatchObject([1, { active: false, disabled_at: expect.any(String) }]);
   });
 });

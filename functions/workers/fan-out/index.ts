@@ -70,6 +70,7 @@ export const fanOut = queueWorker(
 /** Queues a scheduled job whose time has come. The table's stream then leads to its dispatch. */
 async function fire(context: WorkerContext, job: JobRecord): Promise<void> {
   const { store, clock, timers, log } = context;
+  // A held job is fired once it is released: the stream reports that.
   if (job.status !== "scheduled" || job.scheduled_at === null || job.held)
     return log({ level: "info", message: "a job is not to be fired", job: job.id, status: job.status, held: job.held });
   const now = clock.now();

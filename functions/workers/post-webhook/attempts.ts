@@ -9,7 +9,7 @@ import {
   UNKNOWN_RESULT,
 } from "../../../shared/store/webhooks/deliveries.ts";
 import type { WebhookRow } from "../../../shared/store/webhooks/items.ts";
-import { findWebhook, signingSecrets } from "../../../shared/store/webhooks/webhooks.ts";
+import { disableFailing, findWebhook, signingSecrets } from "../../../shared/store/webhooks/webhooks.ts";
 import { type AttemptMessage, mayPost, requeue, sequenceOf, type WorkerContext } from "./context.ts";
 import { type Attempt, followUp, post, record } from "./posting.ts";
 
@@ -32,6 +32,7 @@ export async function perform(context: WorkerContext, message: AttemptMessage, k
     findWebhook(store, webhookId),
     findDelivery(store, webhookId, deliveryId),
   ]);
+  if (found?.delivery.outcome === "failed") await disableFailing(store, webhookId);
   if (found?.delivery.outcome !== "pending") return drop("it is not pending");
   const { delivery, body } = found;
   if (!webhook?.active || body === undefined || !(await mayPost(context))) {

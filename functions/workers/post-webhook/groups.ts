@@ -11,7 +11,7 @@ import {
 } from "../../../shared/store/webhooks/deliveries.ts";
 import { DeliveryItem, type DeliveryRow } from "../../../shared/store/webhooks/delivery-items.ts";
 import type { WebhookRow } from "../../../shared/store/webhooks/items.ts";
-import { findWebhook, signingSecrets } from "../../../shared/store/webhooks/webhooks.ts";
+import { disableFailing, findWebhook, signingSecrets } from "../../../shared/store/webhooks/webhooks.ts";
 import { perform } from "./attempts.ts";
 import { type GroupMessage, mayPost, requeue, type WorkerContext } from "./context.ts";
 import { followUp, type Posted, post, record } from "./posting.ts";
@@ -31,7 +31,8 @@ export async function performGroup(context: WorkerContext, message: GroupMessage
     return perform(context, { tenant, webhook, delivery: only, attempt: 1 }, first);
   }
   const [webhook, due] = await Promise.all([findWebhook(store, message.webhook), dueOf(context, message)]);
-  if (due.length === 0) return;
+  // Every result is recorded: what follows from a failure may be missing.
+  if (due.length === 0) return disableFailing(store, message.webhook);
   if (!webhook?.active || !(await mayPost(context))) return abandon(context, message.webhook, due);
   const erased = due.filter(({ body }) => body === undefined);
   if (erased.length > 0) await abandon(context, message.webhook, erased);

@@ -8,7 +8,7 @@ import {
 } from "../../../shared/rules/webhook-events.ts";
 import { type DeliveryRecord, recordAttempt } from "../../../shared/store/webhooks/deliveries.ts";
 import type { WebhookRow } from "../../../shared/store/webhooks/items.ts";
-import { disableFailing, failureWrite, noteSuccess } from "../../../shared/store/webhooks/webhooks.ts";
+import { disableFailing, failureWrite, successWrites } from "../../../shared/store/webhooks/webhooks.ts";
 import { type AttemptMessage, requeue, type WorkerContext } from "./context.ts";
 
 /** A claimed attempt. */
@@ -56,7 +56,8 @@ export async function record(
 ): Promise<FollowUp | undefined> {
   const verdict = isFinal ? ({ outcome: "failed" } as const) : verdictOf(result, n - delivery.earlier);
   const outcome = "outcome" in verdict ? verdict.outcome : "pending";
-  const extraItems = outcome === "failed" ? [failureWrite(store, webhook.id)] : [];
+  const extraItems =
+    outcome === "failed" ? [failureWrite(store, webhook.id)] : outcome === "delivered" ? successWrites(webhook) : [];
   const message = { tenant: store.tenant, webhook: webhook.id, delivery: delivery.id, attempt: n };
   if (!(await recordAttempt(store, webhook.id, delivery.id, { n, at, result, outcome, sequence }, extraItems))) {
     log({ level: "info", message: "an attempt was recorded before", ...message });
@@ -66,7 +67,7 @@ export async function record(
   return { retry: { ...message, attempt: n + 1 }, afterSeconds: verdict.retryAfterSeconds };
 }
 
-/** Queues the next attempts, and counts consecutive failures. */
+/** Queues the next attempts, and disables an endpoint that fails all the time. */
 export async function followUp(
   context: WorkerContext,
   webhook: WebhookRow,
@@ -79,6 +80,5 @@ export async function followUp(
       group.map(({ retry }) => retry),
       seconds * SECOND,
     );
-  if (results.includes("delivered")) await noteSuccess(context.store, webhook);
   if (results.includes("failed")) await disableFailing(context.store, webhook.id);
 }

@@ -1,11 +1,14 @@
 // Jobs that are to be dispatched, and held ones that were released after their time or after they had begun.
-import type { Clock } from "../../../shared/clock.ts";
+import { type Clock, MINUTE } from "../../../shared/clock.ts";
 import type { Context } from "../../../shared/deps.ts";
 import { deliverQueue, fanOutQueue } from "../../../shared/resources.ts";
 import type { JobStatus } from "../../../shared/rules/job-states.ts";
 import { JobItem } from "../../../shared/store/sends/job-items.ts";
 import { singleMessage } from "../../../shared/store/sends/single.ts";
 import { becomes, type Change, type Changes } from "./change.ts";
+
+/** Timers are fired this much early at most: clocks differ, and the row of a timer is forwarded in its minute. */
+const AHEAD_MS = 2 * MINUTE;
 
 export const sendUses = [fanOutQueue, deliverQueue] as const;
 
@@ -35,6 +38,6 @@ const isReleased =
 const isStopped = ({ held, halted }: Pick<Change<typeof JobItem>["after"], "held" | "halted">): boolean =>
   held === true || halted !== undefined;
 
-/** Its timer has come and gone while it was held. */
+/** Its timer has come and gone while it was held, or may have by the clock of another process. */
 const isOverdue = (now: number) => (change: Change<typeof JobItem>) =>
-  isReleased("scheduled")(change) && Date.parse(change.after.scheduled_at ?? "") <= now;
+  isReleased("scheduled")(change) && Date.parse(change.after.scheduled_at ?? "") <= now + AHEAD_MS;

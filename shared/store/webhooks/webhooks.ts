@@ -6,7 +6,7 @@ import type { Store, StoreReader } from "../../resources.ts";
 import { SECRET_PREFIX, type WebhookEvent } from "../../rules/webhook-events.ts";
 import { absent, all, any, atMost, is, present } from "../conditions.ts";
 import { countChange } from "../counters.ts";
-import { annotate } from "../insights/annotations.ts";
+import { annotationWrite } from "../insights/annotations.ts";
 import { type ChangeOf, changeItem, fieldsOf, type ItemWrite, putItem, removeItem } from "../item.ts";
 import type { TenantId } from "../model.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
@@ -166,13 +166,11 @@ export async function deleteWebhook(store: Store, id: string): Promise<void> {
     );
 }
 
-/** Ends a series of consecutive failures after a delivery. Writes nothing if there were none. */
-export async function noteSuccess(store: Store, { id, consecutive_failures }: WebhookRow): Promise<void> {
-  if (consecutive_failures === 0) return;
-  await store
-    .change(WebhookItem, { id }, { set: { consecutive_failures: 0 }, remove: ["first_failure_at"] }, present())
-    .catch(onConditionFailed(() => undefined));
-}
+/** The writes that end a series of consecutive failures, for the transaction of a delivery; none if there is none. */
+export const successWrites = ({ id, consecutive_failures }: WebhookRow): ItemWrite<"workspace">[] =>
+  consecutive_failures === 0
+    ? []
+    : [changeItem(WebhookItem, { id }, { set: { consecutive_failures: 0 }, remove: ["first_failure_at"] }, present())];
 
 /** The write that counts a failed delivery (WHK-11). */
 export const failureWrite = ({ clock }: Pick<Store, "clock">, id: string): ItemWrite<"workspace"> =>
@@ -183,24 +181,19 @@ export const failureWrite = ({ clock }: Pick<Store, "clock">, id: string): ItemW
     present(),
   );
 
-/** Disables an endpoint where every delivery of at least a day failed (AMB-103). */
+/** Disables an endpoint where every delivery of at least a day failed (AMB-103). It may be called at any time. */
 export async function disableFailing(store: Store, id: string): Promise<void> {
   const now = store.clock.now();
   const webhook = await findWebhook(store, id);
   if (!webhook?.active || webhook.consecutive_failures < MAX_FAILURES) return;
   if (now - (webhook.first_failure_at ?? now) < FAILING_MS) return;
-  const isDisabled = await store
-    .change(
-      WebhookItem,
-      { id },
-      { set: { active: false, disabled_at: timestamp(now) } },
-      all(present(), is("active", true)),
-    )
-    .then(
-      () => true,
-      onConditionFailed(() => false),
-    );
   const failures = webhook.consecutive_failures;
   const text = `The webhook to ${webhook.target_url} was switched off: ${failures} deliveries in a row failed.`;
-  if (isDisabled) await annotate(store, { kind: "webhook_disabled", text, ref_id: id });
+  const isAsRead = all(present(), is("active", true), is("consecutive_failures", failures));
+  await store
+    .transact([
+      changeItem(WebhookItem, { id }, { set: { active: false, disabled_at: timestamp(now) } }, isAsRead),
+      annotationWrite(store, { kind: "webhook_disabled", text, ref_id: id }),
+    ])
+    .catch(onTransactionCanceled(() => undefined));
 }

@@ -33,6 +33,7 @@ import { stops } from "./stops.ts";
 import { suspension } from "./suspension.ts";
 import { tenantWalls } from "./tenant-walls.ts";
 import { timers } from "./timers.ts";
+import { webhookStreaks } from "./webhook-streaks.ts";
 import { webhooks } from "./webhooks.ts";
 
 export const invariants: readonly Invariant[] = [
@@ -65,6 +66,7 @@ export const invariants: readonly Invariant[] = [
   revocation,
   tenantWalls,
   webhooks,
+  webhookStreaks,
   schedules,
   imports,
   experiences,

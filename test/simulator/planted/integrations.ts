@@ -48,4 +48,18 @@ export const integrationsBugs: readonly Bug[] = [
     find: "next: page.next?.sk,",
     replace: "next: undefined,",
   },
+  {
+    name: "a delivery does not end a series of failures",
+    area: "webhooks",
+    file: "functions/workers/post-webhook/posting.ts",
+    find: 'outcome === "delivered" ? successWrites(webhook) : []',
+    replace: "[]",
+  },
+  {
+    name: "a job that is released shortly before its time is left to its timer",
+    area: "campaigns",
+    file: "functions/workers/react/sends.ts",
+    find: "<= now + AHEAD_MS",
+    replace: "<= now - AHEAD_MS",
+  },
 ];
