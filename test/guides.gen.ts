@@ -313,6 +313,8 @@ async function email({ createClient, settle, process, console }: GuideDeps) {
   const { status, verification_error } = await service.channels.get(channel.id);
   console.log(status, verification_error === undefined); // "active" true
 
+  await service.account.updateWorkspace({ sender_name: "Example Shop", postal_address: "Main Street 1\nDublin, Ireland" });
+
   await service.account.updateWorkspace({ email_consent_mode: "opt_in" });
   const ada = await service.subscribers.upsert({
     external_id: "ada",

@@ -2481,6 +2481,10 @@ export interface WorkspacePage {
   } | null;
   /** Calls with the publishable key that name a user carry `X-User-Hash` */
   identity_required: boolean;
+  /** Who sends: in the footer of marketing mail and on the page to unsubscribe. `null`: not shown */
+  sender_name: string | null;
+  /** The postal address of the sender, beside `sender_name`; lines are kept. `null`: not shown */
+  postal_address: string | null;
 }
 
 export interface SubscribersUpsertBody {
@@ -4804,6 +4808,10 @@ export interface AccountUpdateWorkspaceBody {
   } | null | undefined;
   /** Calls with the publishable key that name a user carry `X-User-Hash` */
   identity_required?: boolean | undefined;
+  /** Who sends: in the footer of marketing mail and on the page to unsubscribe. `null`: not shown */
+  sender_name?: string | null | undefined;
+  /** The postal address of the sender, beside `sender_name`; lines are kept. `null`: not shown */
+  postal_address?: string | null | undefined;
 }
 
 export interface AccountCreateIdentityKeyAnswer {

@@ -78,7 +78,7 @@ function withLinks(text: string): string {
   return html + escapeHtml(text.slice(from));
 }
 
-const escapeHtml = (text: string): string =>
+export const escapeHtml = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
 /** HTML without its tags, in one pass, with the URL after the text of each link. */

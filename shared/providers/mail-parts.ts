@@ -1,5 +1,6 @@
 // Adds to a mail: tracked links, an open pixel, and links to unsubscribe and to the preferences (D-EMAIL, TPC-4).
-import { decodeEntities, type MailBodies, SILENT } from "./mail-body.ts";
+import type { Words } from "../mail-words.ts";
+import { decodeEntities, escapeHtml, type MailBodies, SILENT } from "./mail-body.ts";
 
 export type MailParts = MailBodies;
 
@@ -8,19 +9,24 @@ export interface MailUrls {
   unsubscribe?: string | undefined;
   /** Only of mail with a topic. */
   preferences?: string | undefined;
+  /** The lines of its sender, and the words of its links; English without. */
+  sender?: readonly string[];
+  words?: Pick<Words, "unsubscribe" | "preferences">;
   open: string;
   click(target: string, link: number): string;
 }
 
 /** The parts of a mail. The links of the text part are not tracked. */
 export function mailParts({ text, html }: MailBodies, urls: MailUrls): MailParts {
+  const { sender = [], words = { unsubscribe: "Unsubscribe", preferences: "Preferences" } } = urls;
   const own = [
-    { label: "Unsubscribe", url: urls.unsubscribe },
-    { label: "Preferences", url: urls.preferences },
+    { label: words.unsubscribe, url: urls.unsubscribe },
+    { label: words.preferences, url: urls.preferences },
   ].flatMap(({ label, url }) => (url === undefined ? [] : [{ label, url }]));
   const anchors = own.map(({ label, url }) => `<a href="${url}">${label}</a>`).join(" ");
+  const lines = [...sender.map(escapeHtml), anchors].join("<br>");
   const added =
-    (own.length === 0 ? "" : `${UNSUBSCRIBE}${anchors}</p>`) +
+    (own.length === 0 ? "" : `${UNSUBSCRIBE}${lines}</p>`) +
     `${PIXEL}src="${urls.open}" width="1" height="1" alt="" style="border:0">`;
   const { pieces, targets } = htmlLinks(html);
   const [first = "", ...others] = pieces;
@@ -28,7 +34,10 @@ export function mailParts({ text, html }: MailBodies, urls: MailUrls): MailParts
   const end = linked.toLowerCase().lastIndexOf("</body");
   const at = end < 0 ? linked.length : end;
   return {
-    text: own.length === 0 ? text : text + SIGNATURE + own.map(({ label, url }) => `${label}: ${url}`).join("\n"),
+    text:
+      own.length === 0
+        ? text
+        : text + SIGNATURE + [...sender, ...own.map(({ label, url }) => `${label}: ${url}`)].join("\n"),
     html: linked.slice(0, at) + added + linked.slice(at),
   };
 }
@@ -37,14 +46,14 @@ const UNSUBSCRIBE = '<p data-part="unsubscribe" style="font-size:12px;color:#666
 const PIXEL = '<img data-part="open" ';
 const SIGNATURE = "\n\n-- \n";
 
-/** The parts without the own links and the pixel of `mailParts`. Tracked links stay. */
-export const withoutAdditions = ({ text, html }: MailParts): MailParts => ({
-  text: text.replace(/\n\n-- (?:\n(?:Unsubscribe|Preferences): \S+){1,2}$/, ""),
-  html: html.replace(
-    /(<p data-part="unsubscribe"[^>]*>(?:<a [^>]*>(?:Unsubscribe|Preferences)<\/a> ?){1,2}<\/p>)?<img data-part="open" [^>]*>/,
-    "",
-  ),
-});
+const FOOTER = /(<p data-part="unsubscribe"[^>]*>.*?<\/p>)?<img data-part="open" [^>]*>/;
+
+/** The parts without the footer and the pixel of `mailParts`. Tracked links stay. */
+export function withoutAdditions({ text, html }: MailParts): MailParts {
+  const hasFooter = FOOTER.exec(html)?.[1] !== undefined;
+  const end = hasFooter ? text.lastIndexOf(SIGNATURE) : -1;
+  return { text: end < 0 ? text : text.slice(0, end), html: html.replace(FOOTER, "") };
+}
 
 /** The targets of the http and https links of an HTML body, and the pieces of the body around their `href` values. */
 export function htmlLinks(html: string): { pieces: string[]; targets: string[] } {

@@ -22,6 +22,27 @@ describe("unsubscribing", () => {
     expect(`${receipt.html}${receipt.text}`).not.toMatch(/unsubscribe/i);
   });
 
+  it("CHC-4 footer and pages show the sender's name and postal address, in the subscriber's language", async () => {
+    const { world, tenant } = await withTenant();
+    const { mail } = await mailing(world, tenant);
+    const sender = { sender_name: "Tom & Söhne", postal_address: "Hauptstr. 1\n10115 Berlin" };
+    const changed = await world.call("PATCH /api/v1/workspace", { as: await tenant.dashboard(), body: sender });
+    expect(changed.body).toMatchObject(sender);
+    const body = { external_id: "ada", attributes: { locale: "de-AT" } };
+    await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body });
+    const { mail: sent } = await mail({ title: "Neu", body: "Hallo" });
+    expect(sent.text).toMatch(/^Hallo\n\n-- \nTom & Söhne\nHauptstr\. 1\n10115 Berlin\nAbmelden: http/);
+    expect(sent.html).toMatch(/Tom &amp; Söhne<br>Hauptstr\. 1<br>10115 Berlin<br><a href="[^"]*">Abmelden<\/a><\/p>/);
+    const page = String((await follow(world, "GET", sent.unsubscribe!)).body);
+    expect(page).toMatch(/<html lang="de">.*<footer>.*Tom &amp; Söhne<br>\nHauptstr\. 1/s);
+    const { mail: receipt } = await mail({ category: "transactional" });
+    expect(receipt.text).not.toContain("Hauptstr");
+    const cleared = { sender_name: null, postal_address: null };
+    await world.call("PATCH /api/v1/workspace", { as: await tenant.dashboard(), body: cleared });
+    await world.advance(1_000);
+    expect((await mail({ body: "Hallo" })).mail.text).toMatch(/^Hallo\n\n-- \nAbmelden: http/);
+  });
+
   it("D-EMAIL one click opts out, once however often it is sent, and the next send skips with no_consent", async () => {
     const { world, tenant } = await withTenant();
     const { ada, channel, mail } = await mailing(world, tenant);

@@ -266,8 +266,8 @@ describe("preferences", () => {
     await call("POST /api/v1/topics", { key: "deals", name: "Deals", default: "out" });
     const { mail: receipt } = await mail({ topic: "news", category: "transactional" });
     expect(receipt.unsubscribe).toBeUndefined();
-    const path = new URL(/^Preferences: (.*)$/m.exec(receipt.text)![1]!).pathname;
-    expect(receipt.html).toContain(`${path}">Preferences</a>`);
+    const path = new URL(/^Your preferences: (.*)$/m.exec(receipt.text)![1]!).pathname;
+    expect(receipt.html).toContain(`${path}">Your preferences</a>`);
     expect((await follow(world, "GET", plain.unsubscribe!)).body).toContain(`href="${path}"`);
     for (const [locale, words] of [
       ["de-AT", "Ihre Einstellungen"],

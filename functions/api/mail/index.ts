@@ -2,16 +2,18 @@
 import { endpoints, group, redirect } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/http/errors.ts";
 import { type MailLinkOpener, openedMailLink } from "../../../shared/mail-links.ts";
-import type { StoreReader } from "../../../shared/resources.ts";
+import { languageOf } from "../../../shared/mail-words.ts";
+import { type PlatformReader, platformRead, type StoreReader } from "../../../shared/resources.ts";
 import { signalWrite } from "../../../shared/store/sends/brake.ts";
 import { newestMailOf } from "../../../shared/store/sends/touches.ts";
 import { unsubscribe } from "../../../shared/store/subscribers/mail-consents.ts";
 import { attributesOf, getProfile } from "../../../shared/store/subscribers/subscribers.ts";
 import { choose, preferencesOf } from "../../../shared/store/topics/preferences.ts";
 import { listTopics } from "../../../shared/store/topics/topics.ts";
+import { senderOf } from "../../../shared/store/workspaces/settings.ts";
+import { getWorkspace } from "../../../shared/store/workspaces/workspaces.ts";
 import { confirmationPage, pageHeaders, preferencesPage, staleLinkPage, unsubscribePage } from "./page.ts";
 import { trackClick, trackOpen } from "./tracking.ts";
-import { languageOf } from "./words.ts";
 
 const endpoint = endpoints({ credentials: [], uses: [openedMailLink] });
 const asPage = { type: "text/html; charset=utf-8", headers: pageHeaders };
@@ -24,22 +26,22 @@ const PIXEL = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBR
 export const mail = group("mail", "The links of e-mails.", [
   endpoint(
     "GET /u/:token",
-    {},
+    { uses: [platformRead] },
     {
       summary: "Show the page to unsubscribe",
       description: "Changes nothing, because scanners follow links. The button on the page posts to the same address.",
       text: asPage,
       errors: ["NOT_FOUND"],
     },
-    async ({ openLink, params: { token }, headers }) => {
-      const { store, language } = await requireSubscriber(openLink, token, headers);
-      return unsubscribePage(language, { token, hasTopics: await hasTopics(store) });
+    async ({ openLink, platform, params: { token }, headers }) => {
+      const { store, language, sender } = await requireSubscriber(openLink, platform, token, headers);
+      return unsubscribePage(language, { token, sender, hasTopics: await hasTopics(store) });
     },
   ),
 
   endpoint(
     "POST /u/:token",
-    {},
+    { uses: [platformRead] },
     {
       summary: "Unsubscribe from marketing e-mail",
       description:
@@ -48,17 +50,17 @@ export const mail = group("mail", "The links of e-mails.", [
       text: asPage,
       errors: ["NOT_FOUND"],
     },
-    async ({ openLink, params: { token }, headers }) => {
-      const { store, profile, language } = await requireSubscriber(openLink, token, headers);
+    async ({ openLink, platform, params: { token }, headers }) => {
+      const { store, profile, language, sender } = await requireSubscriber(openLink, platform, token, headers);
       const job = await newestMailOf(store, profile.id);
       await unsubscribe(store, profile.id, job === undefined ? [] : [signalWrite(job, profile.id, "opted_out")]);
-      return confirmationPage(language, { token, hasTopics: await hasTopics(store) });
+      return confirmationPage(language, { token, sender, hasTopics: await hasTopics(store) });
     },
   ),
 
   endpoint(
     "GET /p/:token",
-    {},
+    { uses: [platformRead] },
     {
       summary: "Show the page with the topics that a subscriber wants to hear about",
       description:
@@ -67,16 +69,16 @@ export const mail = group("mail", "The links of e-mails.", [
       text: asPage,
       errors: ["NOT_FOUND"],
     },
-    async ({ openLink, params: { token }, headers }) => {
-      const { store, profile, language } = await requireSubscriber(openLink, token, headers);
+    async ({ openLink, platform, params: { token }, headers }) => {
+      const { store, profile, language, sender } = await requireSubscriber(openLink, platform, token, headers);
       const topics = preferencesOf(profile, await listTopics(store));
-      return preferencesPage(language, { token, topics, isSaved: false });
+      return preferencesPage(language, { token, sender, topics, isSaved: false });
     },
   ),
 
   endpoint(
     "POST /p/:token",
-    {},
+    { uses: [platformRead] },
     {
       summary: "Save the topics that a subscriber wants to hear about",
       description:
@@ -86,8 +88,8 @@ export const mail = group("mail", "The links of e-mails.", [
       text: asPage,
       errors: ["NOT_FOUND"],
     },
-    async ({ openLink, params: { token }, headers, raw }) => {
-      const { store, profile, language } = await requireSubscriber(openLink, token, headers);
+    async ({ openLink, platform, params: { token }, headers, raw }) => {
+      const { store, profile, language, sender } = await requireSubscriber(openLink, platform, token, headers);
       const form = new URLSearchParams(raw.toString("utf8"));
       const [shown, ticked] = [new Set(form.getAll("shown")), new Set(form.getAll("in"))];
       const keys = (await listTopics(store)).map(({ key }) => key).filter((key) => shown.has(key));
@@ -96,7 +98,7 @@ export const mail = group("mail", "The links of e-mails.", [
       );
       const topics = await choose(store, profile.id, choices, "preferences_page");
       if (!topics) throw notFound("link");
-      return preferencesPage(language, { token, topics, isSaved: true });
+      return preferencesPage(language, { token, sender, topics, isSaved: true });
     },
   ),
 
@@ -168,13 +170,22 @@ const followed = (target: string | undefined) => redirect(target ?? "/c");
 type Headers = Readonly<Record<string, string | undefined>>;
 
 /** @throws 404 for an invalid token, and for a subscriber that was erased. */
-async function requireSubscriber(openLink: MailLinkOpener, token: string, headers: Headers) {
+async function requireSubscriber(
+  openLink: MailLinkOpener,
+  platform: Pick<PlatformReader, "get">,
+  token: string,
+  headers: Headers,
+) {
   const opened = await openLink("unsubscribe", token);
   if (!opened) throw notFound("link");
   const { store, link } = opened;
-  const profile = await getProfile(store, link.subscriber);
+  const [profile, workspace] = await Promise.all([
+    getProfile(store, link.subscriber),
+    getWorkspace(platform, store.tenant),
+  ]);
   if (!profile) throw notFound("link");
-  return { store, profile, language: languageOf(attributesOf(profile).locale, headers["accept-language"]) };
+  const language = languageOf(attributesOf(profile).locale, headers["accept-language"]);
+  return { store, profile, language, sender: senderOf(workspace) };
 }
 
 const hasTopics = async (store: StoreReader): Promise<boolean> => (await listTopics(store)).length > 0;

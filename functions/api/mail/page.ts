@@ -1,6 +1,7 @@
 // The pages of links in mails. They load no resources, run no scripts, and contain nothing about the reader but the topics.
+
+import type { Language } from "../../../shared/mail-words.ts";
 import type { Preference } from "../../../shared/store/topics/preferences.ts";
-import type { Language } from "./words.ts";
 
 /** Allows only a form to the same origin, and keeps the token out of referrers and search engines. */
 export const pageHeaders = {
@@ -10,7 +11,7 @@ export const pageHeaders = {
   "x-robots-tag": "noindex, nofollow",
 };
 
-const page = (language: string, title: string, content: string): string => `<!doctype html>
+const page = (language: string, title: string, content: string, sender: Sender = []): string => `<!doctype html>
 <html lang="${language}">
 <head>
 <meta charset="utf-8">
@@ -28,7 +29,7 @@ small { display: block; color: #555 }
 <main>
 <h1>${title}</h1>
 ${content}
-</main>
+</main>${sender.length > 0 ? `\n<footer><small>${sender.map(escaped).join("<br>\n")}</small></footer>` : ""}
 </body>
 </html>
 `;
@@ -46,31 +47,42 @@ const unsubscribeButton = ({ words }: Language, action = "") =>
 const preferencesLink = ({ words }: Language, token: string, hasTopics: boolean) =>
   hasTopics ? `\n<p><a href="${preferencesPath(token)}">${words.preferences}</a></p>` : "";
 
+/** Name and postal address of the sender, as lines. */
+type Sender = readonly string[];
+
 interface Options {
   token: string;
+  sender: Sender;
   /** The workspace has topics to choose from. */
   hasTopics: boolean;
 }
 
 /** Its form posts to the address of the page: opening it changes nothing. */
-export const unsubscribePage = (language: Language, { token, hasTopics }: Options): string =>
+export const unsubscribePage = (language: Language, { token, sender, hasTopics }: Options): string =>
   page(
     language.code,
     language.words.unsubscribe,
     `<p>${language.words.noMoreMail}</p>\n${unsubscribeButton(language)}${preferencesLink(language, token, hasTopics)}`,
+    sender,
   );
 
-export const confirmationPage = (language: Language, { token, hasTopics }: Options): string =>
+export const confirmationPage = (language: Language, { token, sender, hasTopics }: Options): string =>
   page(
     language.code,
     language.words.unsubscribed,
     `<p>${language.words.noMoreMail}</p>${preferencesLink(language, token, hasTopics)}`,
+    sender,
   );
 
 /** The topics with a box each. `shown` names them in the form, so that a topic that is made meanwhile stays as it is. */
 export function preferencesPage(
   language: Language,
-  { token, topics, isSaved }: { token: string; topics: readonly Preference[]; isSaved: boolean },
+  {
+    token,
+    sender,
+    topics,
+    isSaved,
+  }: { token: string; sender: Sender; topics: readonly Preference[]; isSaved: boolean },
 ): string {
   const { words } = language;
   const boxes = topics.map(({ key, name, description, status }) => {
@@ -87,6 +99,7 @@ export function preferencesPage(
     words.preferences,
     `${isSaved ? `<p role="status"><strong>${words.saved}</strong></p>\n` : ""}${form}
 <p>${words.otherwise}</p>\n${unsubscribeButton(language, unsubscribePath(token))}`,
+    sender,
   );
 }
 

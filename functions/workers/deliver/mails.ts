@@ -2,6 +2,7 @@
 import { SECOND } from "../../../shared/clock.ts";
 import { type MailLinks, PREFERENCES } from "../../../shared/mail-links.ts";
 import { markOfTarget } from "../../../shared/mail-tokens.ts";
+import type { Language } from "../../../shared/mail-words.ts";
 import type { MailBodies } from "../../../shared/providers/mail-body.ts";
 import { type MailParts, mailParts } from "../../../shared/providers/mail-parts.ts";
 import type { Job } from "../../../shared/store/sends/jobs.ts";
@@ -18,7 +19,7 @@ export function mailFor(
   { id, category, topic }: Pick<Job, "id" | "category" | "topic">,
   { tenant, subscriber, arm }: Recipient,
   bodies: MailBodies,
-  now: number,
+  { now, sender, language }: { now: number; sender: readonly string[]; language: Language },
 ): { parts: MailParts; unsubscribeUrl?: string } {
   const whose = { tenant, subscriber };
   const sent = { ...whose, job: id, arm, sentAt: Math.floor(now / SECOND) };
@@ -26,6 +27,8 @@ export function mailFor(
   const unsubscribe = category === "marketing" ? urlOf(token) : undefined;
   const parts = mailParts(bodies, {
     unsubscribe,
+    sender,
+    words: language.words,
     preferences: topic && urlOf(token, PREFERENCES),
     open: urlOf({ kind: "open", ...sent }),
     click: (target, link) => urlOf({ kind: "click", ...sent, link, mark: markOfTarget(target) }),

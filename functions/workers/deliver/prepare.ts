@@ -1,5 +1,6 @@
 // Prepares the messages of a group: addresses read, consent checked again, texts rendered, credentials opened.
 
+import { languageOf } from "../../../shared/mail-words.ts";
 import { type Arm, eventFor } from "../../../shared/providers/arms.ts";
 import type { ProvidedChannel, Provider, Providers } from "../../../shared/providers/provider.ts";
 import { rejected } from "../../../shared/providers/provider.ts";
@@ -16,6 +17,7 @@ import type { DeviceRow } from "../../../shared/store/subscribers/device-items.t
 import { deviceOf } from "../../../shared/store/subscribers/devices.ts";
 import { forgetInChunk, KNOWN_ALIVE_MS } from "../../../shared/store/subscribers/ledger-erasure.ts";
 import { attributesOf, type LivingProfile } from "../../../shared/store/subscribers/subscribers.ts";
+import { senderOf } from "../../../shared/store/workspaces/settings.ts";
 import { recipientOf, targetOf } from "./addresses.ts";
 import { credentialsFor } from "./channel-credentials.ts";
 import { type FilledTemplate, type TemplateRenderer, templateRenderer } from "./chat-app.ts";
@@ -23,6 +25,7 @@ import { type Delivering, deferredInbox, type Inbox, writeInbox } from "./inboxe
 import { mailFor } from "./mails.ts";
 import { createRecipientRows, type RecipientRows } from "./recipient-rows.ts";
 import type { WorkerContext } from "./rounds.ts";
+import { ownerOf } from "./send-gates.ts";
 
 export interface Prepared {
   unit: Unit;
@@ -164,7 +167,12 @@ async function messageTo(
     ...said,
     ...filled,
     ...(arm && { variant: arm }),
-    ...(bodies && mailFor(await mailLinks(), job, { ...recipient, arm }, bodies, clock.now())),
+    ...(bodies &&
+      mailFor(await mailLinks(), job, { ...recipient, arm }, bodies, {
+        now: clock.now(),
+        sender: job.category === "marketing" ? senderOf(await ownerOf(context, job.id)) : [],
+        language: languageOf(profile && attributesOf(profile).locale),
+      })),
   };
   return { send: () => providerOf(providers, channel).send(credentials, message) };
 }

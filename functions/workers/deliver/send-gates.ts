@@ -5,6 +5,7 @@ import type { Capability } from "../../../shared/deps.ts";
 import { recent } from "../../../shared/store/recent.ts";
 import { findJob, type Job } from "../../../shared/store/sends/jobs.ts";
 import { type Standing, standingOf } from "../../../shared/store/sends/standing.ts";
+import type { WorkspaceRecord } from "../../../shared/store/workspaces/workspaces.ts";
 import { holdsBrake } from "./brake.ts";
 import type { WorkerContext } from "./rounds.ts";
 
@@ -15,6 +16,8 @@ const MAX_JOBS = 100;
 interface Answer {
   at: number;
   standing: Promise<Standing>;
+  /** The workspace as it was read for this. */
+  owner?: WorkspaceRecord | undefined;
 }
 
 /** The newest answers of an environment, by workspace and job. */
@@ -37,13 +40,27 @@ export async function askGate(context: WorkerContext, id: string, known?: Job): 
   const ask = async (): Promise<Standing> => {
     const job = known ?? (await findJob(store, id));
     if (!job) return "ended";
-    const standing = await standingOf(store, workspace, job);
+    const read = async () => {
+      const owner = await workspace();
+      answer.owner = owner;
+      return owner;
+    };
+    const standing = await standingOf(store, read, job);
     return standing !== "open" || (await holdsBrake(context, job)) ? standing : "halted";
   };
   const standing = ask();
-  gates.set(name, { at: clock.now(), standing });
+  const answer: Answer = { at: clock.now(), standing };
+  gates.set(name, answer);
   return standing.catch((error) => {
     gates.delete(name);
     throw error;
   });
+}
+
+/** The workspace of a send, as the gate read it before this group: it costs no read of its own. */
+export async function ownerOf(
+  { store, workspace, gates }: Pick<WorkerContext, "store" | "workspace" | "gates">,
+  id: string,
+): Promise<WorkspaceRecord | undefined> {
+  return gates.get(`${store.tenant} ${id}`)?.owner ?? workspace();
 }

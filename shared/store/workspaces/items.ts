@@ -42,6 +42,9 @@ export const WorkspaceItem = platformItem({
     identity_keys: v.optional(json<{ id: string; created_at: string }[]>()),
     /** Calls with the publishable key that name a user carry the signed id. */
     identity_required: v.optional(v.boolean()),
+    /** Who sends its mail, and from where. */
+    sender_name: v.optional(v.string()),
+    postal_address: v.optional(v.string()),
     /** How many clients an agency has. */
     clients: v.optional(v.number()),
     /** The version of the team: the number of invitations and of members who accepted one. */

@@ -48,6 +48,8 @@ export const WorkspaceSettings = v.object({
   frequency_caps: v.array(FrequencyCap),
   safety: v.nullable(DefaultSafety),
   identity_required: IdentityRequired,
+  sender_name: v.nullable(v.string()),
+  postal_address: v.nullable(v.string()),
 });
 export type WorkspaceSettings = v.InferOutput<typeof WorkspaceSettings>;
 
@@ -56,6 +58,14 @@ export type SendingSettings = Pick<
   WorkspaceSettings,
   "timezone" | "email_consent_mode" | "quiet_hours" | "frequency_caps"
 >;
+
+const text = (max: number) =>
+  v.pipe(
+    v.string("must be a string"),
+    v.trim(),
+    v.nonEmpty("must not be empty"),
+    v.maxLength(max, `must have at most ${max} characters`),
+  );
 
 export const SettingsChange = v.strictObject({
   name: v.optional(v.pipe(v.string("must be a string"), v.trim(), v.nonEmpty("must not be empty"), v.maxLength(200))),
@@ -67,4 +77,14 @@ export const SettingsChange = v.strictObject({
   ),
   safety: v.optional(v.nullable(DefaultSafety)),
   identity_required: v.optional(IdentityRequired),
+  sender_name: v.optional(v.nullable(text(200))),
+  postal_address: v.optional(v.nullable(text(500))),
 });
+
+/** Who sends the workspace's mail, as lines of a footer (CHC-4): the name, and the lines of the postal address. */
+export const senderOf = (
+  settings: Pick<WorkspaceSettings, "sender_name" | "postal_address"> | undefined,
+): readonly string[] =>
+  [settings?.sender_name ?? "", ...(settings?.postal_address ?? "").split(/[\r\n]+/)]
+    .map((line) => line.trim())
+    .filter(Boolean);

@@ -1,5 +1,5 @@
-// The words of the hosted pages, by language (TPC-4). What a workspace writes, such as the names of its topics, is shown
-// as it is.
+// The words of hosted pages and of the footer of mails, by language (TPC-4, CHC-4). What a workspace writes, such as the names
+// of its topics, is shown as it is.
 
 export interface Words {
   unsubscribe: string;
