@@ -1,0 +1,162 @@
+// The messages of a subscriber, kept up to date by one live stream that all elements of a page share.
+import type { BrowserClient } from "../browser.ts";
+import type { StreamState } from "../stream.ts";
+import type { NotificationsCreateInteractionBody as Interaction, Message } from "../types.gen.ts";
+
+export interface Action {
+  id: string;
+  title: string;
+  /** Empty: it dismisses the message. */
+  url: string;
+}
+
+export interface Display {
+  trigger?: "immediate" | "session_start" | "event";
+  trigger_event?: string;
+  frequency?: "once" | "once_per_session";
+  priority?: number;
+  screens?: string[];
+}
+
+/** A message with what an author may add to it. */
+export interface FeedMessage extends Omit<Message, "content"> {
+  content: Message["content"] & {
+    format?: "banner" | "modal" | "inbox_only" | "card" | "fullscreen";
+    image_url?: string;
+    actions?: Action[];
+    display?: Display;
+    variant_id?: string;
+  };
+}
+
+type Listener = (feed: Feed, arrived: readonly FeedMessage[]) => void;
+
+export interface Feed {
+  /** Newest first, without dismissed ones. */
+  readonly messages: readonly FeedMessage[];
+  readonly unread: number;
+  readonly state: StreamState;
+  /** Calls the listener now and after each change, with the messages that are new. @returns a function that ends it */
+  subscribe(listener: Listener): () => void;
+  read(id: string): Promise<void>;
+  readAll(): Promise<void>;
+  dismiss(id: string): Promise<void>;
+  /** Reports what the subscriber did. It is not awaited: a report that is lost must not hold the page up. */
+  report(message: FeedMessage, interaction: Interaction["interaction"], action_id?: string): void;
+  close(): void;
+}
+
+export interface FeedOptions {
+  /** Messages to keep (default 50). */
+  limit?: number;
+  onError?(error: unknown): void;
+}
+
+/** Work that is asked for while it is under way is done once more afterwards. */
+function oneAtATime(work: () => Promise<void>, onError: (error: unknown) => void): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  let isStale = false;
+  const run = async () => {
+    try {
+      while (isStale) {
+        isStale = false;
+        await work();
+      }
+    } catch (error) {
+      onError(error);
+    } finally {
+      running = undefined;
+    }
+  };
+  return () => {
+    isStale = true;
+    running ??= run();
+    return running;
+  };
+}
+
+const marked = (status: FeedMessage["status"], id?: string) => (message: FeedMessage) =>
+  id === undefined || message.id === id ? { ...message, status } : message;
+
+/** Opens the feed of a subscriber: `openFeed(client, id)`. It stays open until `close()`. */
+export function openFeed(
+  client: Pick<BrowserClient, "inbox" | "notifications" | "stream">,
+  subscriberId: string,
+  { limit = 50, onError = () => undefined }: FeedOptions = {},
+): Feed {
+  const listeners = new Set<Listener>();
+  const subscriber = { subscriber_id: subscriberId };
+  let messages: readonly FeedMessage[] = [];
+  let state: StreamState = "connecting";
+  let isClosed = false;
+
+  const tell = (arrived: readonly FeedMessage[] = []) => {
+    for (const listener of listeners) listener(feed, arrived);
+  };
+  const change = (next: readonly FeedMessage[]) => {
+    const known = new Set(messages.map(({ id }) => id));
+    messages = next.filter(({ status }) => status !== "dismissed");
+    tell(messages.filter(({ id }) => !known.has(id)));
+  };
+  const refresh = oneAtATime(async () => {
+    const { messages: found } = await client.inbox.listMessages({ ...subscriber, limit });
+    if (!isClosed) change(found as FeedMessage[]);
+  }, onError);
+  /** Shows the change at once, and takes it back if the service refuses it. */
+  const optimistic = async (next: (message: FeedMessage) => FeedMessage, work: () => Promise<unknown>) => {
+    change(messages.map(next));
+    try {
+      await work();
+    } catch (error) {
+      onError(error);
+      await refresh();
+    }
+  };
+  const feed: Feed = {
+    get messages() {
+      return messages;
+    },
+    get unread() {
+      return messages.filter(({ status }) => status === "unread").length;
+    },
+    get state() {
+      return state;
+    },
+    subscribe: (listener) => {
+      listeners.add(listener);
+      listener(feed, messages);
+      return () => listeners.delete(listener);
+    },
+    read: (id) => optimistic(marked("read", id), () => client.inbox.readMessage(id, subscriber)),
+    readAll: () => optimistic(marked("read"), () => client.inbox.readMessages(subscriber)),
+    dismiss: (id) => optimistic(marked("dismissed", id), () => client.inbox.dismissMessage(id, subscriber)),
+    report: ({ notification_id: job_id, content: { variant_id } }, interaction, action_id) => {
+      const about = { job_id, interaction, platform: "web" as const, occurred_at: new Date().toISOString() };
+      client.notifications
+        .createInteraction({
+          ...about,
+          ...subscriber,
+          ...(variant_id && { variant_id }),
+          ...(action_id && { action_id }),
+        })
+        .catch(onError);
+    },
+    close: () => {
+      isClosed = true;
+      stream.close();
+      listeners.clear();
+    },
+  };
+  const stream = client.stream(subscriberId, {
+    onMessage: () => void refresh(),
+    onState: (next) => {
+      state = next;
+      // What came before the stream was there, or while it was not.
+      if (next === "live") void refresh();
+      else tell();
+    },
+    onError,
+  });
+  void refresh();
+  return feed;
+}

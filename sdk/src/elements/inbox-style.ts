@@ -1,0 +1,35 @@
+// The looks of the inbox: custom properties for colours and sizes, parts for everything else.
+export const inboxStyle = `
+:host { display: inline-block; position: relative; font: var(--engagement-font, 14px/1.4 system-ui, sans-serif);
+  color: var(--engagement-text, #1a1a1a); }
+:host([hidden]) { display: none; }
+button { font: inherit; color: inherit; background: none; border: 0; padding: 0; cursor: pointer; }
+button:focus-visible { outline: 2px solid var(--engagement-accent, #0a58ca); outline-offset: 2px; }
+.bell { position: relative; width: 2.5em; height: 2.5em; border-radius: 50%; }
+.bell svg { width: 1.5em; height: 1.5em; fill: none; stroke: currentColor; stroke-width: 1.8; }
+.badge { position: absolute; top: 0; right: 0; min-width: 1.5em; padding: 0 .3em; border-radius: 1em; font-size: .75em;
+  box-sizing: border-box; color: var(--engagement-badge-text, #fff); background: var(--engagement-badge, #c5221f); }
+.badge[hidden] { display: none; }
+.panel { position: absolute; z-index: var(--engagement-z, 1000); top: 100%; right: 0;
+  width: var(--engagement-width, 22em); max-width: 90vw; max-height: var(--engagement-height, 28em);
+  display: flex; flex-direction: column; overflow: hidden; background: var(--engagement-background, #fff);
+  border: 1px solid var(--engagement-border, #d0d0d0); border-radius: var(--engagement-radius, 8px);
+  box-shadow: 0 8px 24px rgb(0 0 0 / .18); }
+:host([align="start"]) .panel { right: auto; left: 0; }
+.panel[hidden] { display: none; }
+.head { display: flex; justify-content: space-between; align-items: baseline; gap: 1em; padding: .75em 1em;
+  border-bottom: 1px solid var(--engagement-border, #d0d0d0); }
+.head h2 { font-size: 1em; margin: 0; }
+.all { color: var(--engagement-accent, #0a58ca); }
+.all:disabled { visibility: hidden; }
+.list { list-style: none; margin: 0; padding: 0; overflow-y: auto; }
+.item { display: flex; gap: .5em; padding: .75em 1em; border-bottom: 1px solid var(--engagement-border, #e4e4e4); }
+.item.unread { background: var(--engagement-unread, #eef4ff); }
+.open { flex: 1; min-width: 0; text-align: start; }
+.title { display: block; font-weight: 600; overflow-wrap: anywhere; }
+.text { display: block; overflow-wrap: anywhere; white-space: pre-line; }
+.time, .empty { color: var(--engagement-dim, #5f6368); font-size: .85em; }
+.empty { padding: 2em 1em; margin: 0; text-align: center; }
+.dismiss { align-self: start; width: 1.75em; height: 1.75em; border-radius: 50%; color: var(--engagement-dim, #5f6368); }
+.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+`;

@@ -1,0 +1,94 @@
+// Registers a browser for Web Push where its user agreed, and takes the registration back where the user no longer does.
+import type { BrowserClient } from "../browser.ts";
+
+export interface WebPushOptions {
+  /** Your own id of the user. */
+  externalId: string;
+  /** Of the channel, as `channels.vapidCredentials` returns it. */
+  vapidPublicKey: string;
+  /** The address of your service worker, which calls `handlePush`. */
+  worker: string;
+  /** Whether the worker is a module. Default: true. */
+  isModule?: boolean;
+  /** What you know of the user's consent. Without it nobody is asked for a permission. */
+  hasConsent: boolean;
+}
+
+export type WebPushResult =
+  | { status: "registered"; deviceId: string }
+  /** There was no consent; an earlier registration was removed. */
+  | { status: "no_consent" }
+  /** The user refused in the browser: it will not ask again. */
+  | { status: "denied" }
+  | { status: "unsupported" };
+
+const KEY = "engagement:push-device";
+
+interface Registered {
+  id: string;
+  subscriber: string;
+}
+
+function registered(): Registered | undefined {
+  try {
+    return JSON.parse(localStorage.getItem(KEY) ?? "null") ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const isSupported = () => "serviceWorker" in navigator && "PushManager" in globalThis && "Notification" in globalThis;
+
+/**
+ * Call it in answer to a click: browsers ask for the permission only then. Call it again at each start, and after a logout
+ * with `hasConsent: false`.
+ * @throws ServiceError if the service refuses the device
+ */
+export async function registerWebPush(
+  client: Pick<BrowserClient, "devices">,
+  options: WebPushOptions,
+): Promise<WebPushResult> {
+  if (!isSupported()) return { status: "unsupported" };
+  if (!options.hasConsent || Notification.permission === "denied") {
+    await unregister(client, options.worker);
+    return { status: options.hasConsent ? "denied" : "no_consent" };
+  }
+  if ((await Notification.requestPermission()) !== "granted") return { status: "denied" };
+  const type = options.isModule === false ? "classic" : "module";
+  await navigator.serviceWorker.register(options.worker, { type });
+  const { pushManager } = await navigator.serviceWorker.ready;
+  const subscription = await subscriptionOf(pushManager, options.vapidPublicKey);
+  const { endpoint, keys } = subscription.toJSON();
+  const { id, subscriber_id } = await client.devices.create({
+    external_id: options.externalId,
+    platform: "web",
+    subscription: { endpoint: endpoint!, keys: { p256dh: keys!.p256dh!, auth: keys!.auth! } },
+  });
+  localStorage.setItem(KEY, JSON.stringify({ id, subscriber: subscriber_id } satisfies Registered));
+  return { status: "registered", deviceId: id };
+}
+
+/** The subscription of this browser; one with another key cannot be used any more. */
+async function subscriptionOf(manager: PushManager, key: string): Promise<PushSubscription> {
+  const options = { userVisibleOnly: true, applicationServerKey: key };
+  const found = await manager.getSubscription();
+  const own = found?.options.applicationServerKey;
+  if (found && own && base64Of(own) === key.replace(/=+$/, "")) return found;
+  await found?.unsubscribe();
+  return manager.subscribe(options);
+}
+
+const base64Of = (bytes: ArrayBuffer) =>
+  btoa(String.fromCharCode(...new Uint8Array(bytes)))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "");
+
+async function unregister(client: Pick<BrowserClient, "devices">, worker: string): Promise<void> {
+  const registration = await navigator.serviceWorker.getRegistration(worker);
+  await (await registration?.pushManager.getSubscription())?.unsubscribe();
+  const device = registered();
+  if (!device) return;
+  await client.devices.delete(device.id, { subscriber_id: device.subscriber });
+  localStorage.removeItem(KEY);
+}

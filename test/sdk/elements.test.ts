@@ -1,0 +1,266 @@
+// The elements of the SDK in a real browser, against the running local service.
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { createRequire } from "node:module";
+import type { AddressInfo } from "node:net";
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { handlePush } from "../../sdk/src/elements/push-worker.ts";
+import { hasBrowser, launchBrowser } from "../support/browser.ts";
+import { type Outside, openOutside } from "./support/outside.ts";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+let outside: Outside;
+beforeAll(async () => {
+  outside = await openOutside();
+}, 120_000);
+afterAll(() => outside?.close());
+
+const bundled = async (contents: string, format: "esm" | "iife" = "esm") => {
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: outside.folder },
+    ...{ bundle: true, write: false, minify: true, format, platform: "browser", logLevel: "silent", globalName: "sdk" },
+  });
+  return outputFiles[0]!.contents;
+};
+
+it("the inbox with its client has less than 12 KB", async () => {
+  const code = await bundled('import "engagement-sdk/elements/inbox";');
+  expect(gzipSync(code).length).toBeLessThan(12 * 1_024);
+});
+
+describe.skipIf(!hasBrowser)("in a browser", () => {
+  let browser: Browser;
+  let site: string;
+  let close: () => void;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+    const code = await bundled(
+      `export { createBrowserClient } from "engagement-sdk/browser"; export * from "engagement-sdk/elements/feed";
+       export * from "engagement-sdk/elements/inbox"; export * from "engagement-sdk/elements/in-app";
+       export * from "engagement-sdk/elements/web-push";`,
+      "iife",
+    );
+    const settings = JSON.stringify({ baseUrl: outside.fact("service"), sdkKey: outside.fact("SDK key") });
+    const worker = await bundled(
+      `import { handlePush } from "engagement-sdk/elements/push-worker"; handlePush(self, ${settings});`,
+    );
+    const server = createServer(({ url = "/" }, response) => {
+      const [type, body] = url === "/worker.js" ? ["text/javascript", worker] : ["text/html", PAGE];
+      if (url === "/sdk.js") return response.setHeader("content-type", "text/javascript").end(code);
+      // The strictest policy that a site may have.
+      const policy = `default-src 'none'; script-src 'self'; connect-src *; img-src *; worker-src 'self'`;
+      return response.setHeader("content-security-policy", policy).setHeader("content-type", type!).end(body);
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    site = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    close = () => server.close();
+  }, 60_000);
+  afterAll(async () => {
+    await browser?.close();
+    close?.();
+  });
+
+  let page: Page;
+  const faults: string[] = [];
+  beforeEach(async () => {
+    faults.length = 0;
+    page = await browser.newPage({ locale: "en-GB", bypassCSP: false });
+    page.setDefaultTimeout(15_000);
+    page.on("pageerror", (error) => faults.push(error.message));
+    page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
+    await page.goto(site);
+  });
+
+  const api = async (route: string, body?: object) => {
+    const [method = "", path = ""] = route.split(" ");
+    const headers = { "content-type": "application/json", authorization: `Bearer ${outside.fact("access token")}` };
+    const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
+    const answer = await fetch(`${outside.fact("service")}${path}`, init);
+    expect(answer.status).toBeLessThan(300);
+    return answer.status === 204 ? undefined : await answer.json();
+  };
+  const settle = () => fetch(`${outside.fact("service")}/_local/settle`, { method: "POST" });
+
+  /** Opens a feed of a new subscriber in the page. */
+  const openFeed = (external_id: string): Promise<string> =>
+    page.evaluate(
+      `(async () => {
+        const { createBrowserClient, openFeed } = sdk;
+        globalThis.client = createBrowserClient(${JSON.stringify({ baseUrl: outside.fact("service"), sdkKey: outside.fact("SDK key") })});
+        const { id } = await client.subscribers.upsert({ external_id: ${JSON.stringify(external_id)} });
+        globalThis.feed = openFeed(client, id);
+        await new Promise((live) => feed.subscribe(() => feed.state === "live" && live()));
+        return id;
+      })()`,
+    );
+
+  it("the inbox shows what arrives, and is worked with the keyboard alone", async () => {
+    const id = await openFeed("reader");
+    await page.evaluate("document.querySelector('engagement-inbox').feed = feed");
+    const bell = page.getByRole("button", { name: "Messages" });
+    await bell.waitFor();
+    for (const title of ["First", "<b>Second</b>"])
+      await api("POST /api/v1/notifications", { subscriberIds: [id], title, body: "It works." });
+    await page.getByRole("button", { name: "Messages, 2 unread" }).waitFor();
+    expect(await page.getByRole("status").textContent()).toContain("New message:");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: "Messages" }).waitFor();
+    expect(await page.locator(".title").allTextContents()).toEqual(["<b>Second</b>", "First"]);
+    expect(await page.evaluate(`(${AXE_RUN})(${JSON.stringify(AXE)})`)).toEqual([]);
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Messages, 1 unread" }).waitFor();
+    await page.keyboard.press("Delete");
+    await expect.poll(() => page.locator(".title").allTextContents()).toEqual(["<b>Second</b>"]);
+    await page.keyboard.press("Escape");
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    expect(await page.evaluate("document.activeElement.shadowRoot.activeElement.className")).toBe("bell");
+    await settle();
+    const { messages } = (await api(`GET /v1/in-app/messages?subscriber_id=${id}`)) as {
+      messages: { status: string }[];
+    };
+    expect(messages.map(({ status }) => status).sort()).toEqual(["dismissed", "unread"]);
+    expect(faults).toEqual([]);
+  }, 60_000);
+
+  it("a modal and a banner are shown by priority, once, and report impressions and clicks", async () => {
+    const ids: string[] = [];
+    for (const [name, format, priority] of [
+      ["Sale", "modal", 9],
+      ["News", "banner", 1],
+    ] as const) {
+      const actions = [{ id: "look", title: `See ${name}`, url: "" }];
+      const { id } = (await api("POST /api/v1/in-app/experiences", {
+        ...{ name, format, audience: { type: "all" }, display: { trigger: "immediate", priority, screens: ["/*"] } },
+        content: { title: name, body: "20 % off", actions: name === "Sale" ? actions : [] },
+      })) as { id: string };
+      ids.push(id);
+    }
+    const subscriber = await openFeed("visitor");
+    for (const id of ids) await api(`POST /api/v1/in-app/experiences/${id}/publish`);
+    await settle();
+    await expect.poll(() => page.evaluate("feed.messages.length")).toBe(2);
+    await page.evaluate("globalThis.inApp = sdk.showInApp(feed)");
+    await page.getByRole("dialog", { name: "Sale" }).waitFor();
+    expect(await page.evaluate(`(${AXE_RUN})(${JSON.stringify(AXE)})`)).toEqual([]);
+    await page.getByRole("button", { name: "See Sale" }).click();
+    await page.getByRole("region", { name: "News" }).waitFor();
+    await page.getByRole("button", { name: "Close" }).click();
+    await expect.poll(() => page.locator("[data-engagement-format]").count()).toBe(0);
+    await expect
+      .poll(async () => {
+        await settle();
+        const stats = await Promise.all(ids.map((id) => api(`GET /api/v1/in-app/experiences/${id}/stats`)));
+        return (stats as { impressions: number; dismissals?: number }[]).map(({ impressions }) => impressions);
+      })
+      .toEqual([1, 1]);
+    await page.evaluate("inApp.close(); sdk.showInApp(feed)");
+    expect(await page.locator("[data-engagement-format]").count()).toBe(0);
+    expect(subscriber).not.toBe("");
+    expect(faults).toEqual([]);
+  }, 60_000);
+
+  it("web push is registered with consent alone, and taken back without it", async () => {
+    const id = await openFeed("pushed");
+    const { id: channel } = (await api("POST /api/v1/channels", { type: "web_push", name: "Web" })) as { id: string };
+    const { vapid_public_key } = (await api(`POST /api/v1/channels/${channel}/credentials/vapid`)) as Record<
+      string,
+      string
+    >;
+    const register = (hasConsent: boolean) =>
+      page.evaluate(
+        `(async () => {
+          ${FAKE_PUSH}
+          const options = { externalId: "pushed", worker: "/worker.js", vapidPublicKey: "${vapid_public_key}" };
+          return (await sdk.registerWebPush(client, { ...options, hasConsent: ${hasConsent} })).status;
+        })()`,
+      );
+    const devices = async () =>
+      ((await api(`GET /api/v1/subscribers/${id}/devices`)) as { items: unknown[] }).items.length;
+    expect(await register(false)).toBe("no_consent");
+    expect(await devices()).toBe(0);
+    expect(await register(true)).toBe("registered");
+    expect(await devices()).toBe(1);
+    expect(await register(true)).toBe("registered");
+    expect(await devices()).toBe(1);
+    expect(await register(false)).toBe("no_consent");
+    expect(await devices()).toBe(0);
+  }, 60_000);
+});
+
+it("a worker shows what the service pushes, opens what was tapped and reports it", async () => {
+  const listeners = new Map<string, (event: object) => void>();
+  const [shown, opened]: [unknown[][], string[]] = [[], []];
+  const scope = {
+    addEventListener: (type: string, listener: (event: object) => void) => void listeners.set(type, listener),
+    location: { origin: "https://shop.example.com" },
+    registration: { showNotification: async (...given: unknown[]) => void shown.push(given) },
+    clients: { matchAll: async () => [], openWindow: async (url: string) => void opened.push(url) },
+  };
+  const reports: unknown[] = [];
+  const receiver = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    reports.push([request.url, request.headers["x-sdk-key"], JSON.parse(Buffer.concat(chunks).toString())]);
+    response.writeHead(202).end();
+  }).listen(0, "127.0.0.1");
+  await once(receiver, "listening");
+  handlePush(scope, { baseUrl: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`, sdkKey: "key" });
+  const fire = async (type: string, event: object) => {
+    const work: Promise<unknown>[] = [];
+    listeners.get(type)!({ ...event, waitUntil: (one: Promise<unknown>) => work.push(one) });
+    await Promise.all(work);
+  };
+  const data = {
+    notification_id: "job",
+    subscriber_id: "ada",
+    url: "/sale",
+    buttons: [{ id: "x", title: "X", url: "javascript:alert(1)" }],
+  };
+  await fire("push", { data: { json: () => ({ title: "Sale", body: "20 %", tag: "t", data }) } });
+  expect(shown).toEqual([["Sale", { body: "20 %", tag: "t", data }]]);
+  for (const action of ["", "x"])
+    await fire("notificationclick", { action, notification: { data, close: () => undefined } });
+  expect(opened).toEqual(["https://shop.example.com/sale"]);
+  const about = { job_id: "job", platform: "web", subscriber_id: "ada", occurred_at: expect.any(String) };
+  expect(reports).toEqual([
+    ["/api/v1/notifications/interactions", "key", { ...about, interaction: "tapped" }],
+    ["/api/v1/notifications/interactions", "key", { ...about, interaction: "action_tapped", action_id: "x" }],
+  ]);
+  receiver.close();
+});
+
+const PAGE = `<!doctype html><html lang="en"><title>A site</title><main><h1>A site</h1>
+<engagement-inbox></engagement-inbox></main><script src="/sdk.js"></script></html>`;
+
+/** In the page: what axe finds. */
+const AXE_RUN = `async (source) => {
+  if (!globalThis.axe) Object.assign(globalThis, new Function("module", source + ";return { axe: module.exports }")({ exports: {} }));
+  const { violations } = await axe.run();
+  return violations.map(({ id, nodes }) => id + " " + nodes.map(({ html }) => html).join(" "));
+}`;
+
+/** A push service and the answer of its user: a browser without a screen has neither. */
+const FAKE_PUSH = `
+  Object.defineProperty(Notification, "permission", { get: () => "granted" });
+  Notification.requestPermission = async () => "granted";
+  let current = globalThis.subscription;
+  const keys = {
+    p256dh: "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
+    auth: "BTBZMqHH6r4Tts7J_aSIgg",
+  };
+  const bytes = (key) => Uint8Array.from(atob(key.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0)).buffer;
+  PushManager.prototype.getSubscription = async () => globalThis.subscription;
+  PushManager.prototype.subscribe = async ({ applicationServerKey }) =>
+    (globalThis.subscription = {
+      options: { applicationServerKey: bytes(applicationServerKey) },
+      toJSON: () => ({ endpoint: "https://push.example.com/send/1", keys }),
+      unsubscribe: async () => { globalThis.subscription = undefined; },
+    });
+`;
