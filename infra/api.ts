@@ -3,7 +3,7 @@ import { ArnFormat, RemovalPolicy, type Stack } from "aws-cdk-lib";
 import { CfnApi, CfnStage } from "aws-cdk-lib/aws-apigatewayv2";
 import { CfnPermission } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
-import { routeKeyOf } from "../shared/http/endpoint.ts";
+import { routeKeyOf, routesOf } from "../shared/http/endpoint.ts";
 import { type Contents, logicalIdOf } from "./functions.ts";
 import { functionNameOf, type Lambdas } from "./lambdas.ts";
 import type { Settings } from "./settings.ts";
@@ -110,9 +110,9 @@ function pathsOf({ groups }: Contents): Record<string, Record<string, Operation>
     responses: { default: { description: "As documented." } },
   });
   const paths: Record<string, Record<string, Operation>> = {};
-  for (const { name, endpoints } of groups)
-    for (const { route } of endpoints) {
-      const [method = "", path = ""] = routeKeyOf(route).split(" ");
+  for (const group of groups)
+    for (const { routeKey } of routesOf(group)) {
+      const [method = "", path = ""] = routeKey.split(" ");
       const parameters = [...path.matchAll(/\{(\w+)\+?\}/g)].map(([, parameter]) => ({
         name: parameter,
         in: "path",
@@ -121,7 +121,7 @@ function pathsOf({ groups }: Contents): Record<string, Record<string, Operation>
       }));
       paths[path] ??= {};
       paths[path][method.toLowerCase()] = {
-        ...through(`api-${name}`),
+        ...through(`api-${group.name}`),
         ...(parameters.length > 0 && { parameters }),
       };
     }

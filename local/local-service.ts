@@ -4,7 +4,7 @@ import { awsClients } from "../shared/aws.ts";
 import { type Ids, systemIds } from "../shared/clock.ts";
 import type { Aws, Deps, LogEntry } from "../shared/deps.ts";
 import type { Network } from "../shared/egress/network.ts";
-import { type Endpoint, type Group, routeKeyOf } from "../shared/http/endpoint.ts";
+import { type Endpoint, type Group, routeKeyOf, routesOf } from "../shared/http/endpoint.ts";
 import { answerUnknown } from "../shared/http/fallback.ts";
 import { serve } from "../shared/http/serve.ts";
 import { queues, WORKER_TIMEOUT_SECONDS } from "../shared/messages.ts";
@@ -289,9 +289,9 @@ function hostFunctions(
     const sizes = group.endpoints.some(takesFile) ? { payloadLimit: false } : {};
     const create = () => serve(group, partsFor(name));
     host.register({ name, timeoutSeconds: API_TIMEOUT_SECONDS, ...sizes, create });
-    for (const endpoint of group.endpoints)
+    for (const { routeKey, endpoint } of routesOf(group))
       routes.push({
-        routeKey: routeKeyOf(endpoint.route),
+        routeKey,
         function: name,
         ...(takesFile(endpoint) && { bodyLimitBytes: UPLOAD_LIMIT }),
       });
@@ -313,7 +313,9 @@ function hostFunctions(
   Object.assign(globalThis, { awslambda });
   const sizes = { timeoutSeconds: STREAM_TIMEOUT_SECONDS, concurrency: STREAM_CONCURRENCY };
   host.registerStreaming({ name: stream.name, ...sizes, create: () => stream.create(partsFor(stream.name)) });
-  routes.push({ routeKey: routeKeyOf(stream.endpoint.route), function: stream.name, functionUrl: true });
+  const streamKey = routeKeyOf(stream.endpoint.route);
+  for (const routeKey of [streamKey, streamKey.replace("GET ", "HEAD ")])
+    routes.push({ routeKey, function: stream.name, functionUrl: true });
 
   const knownRoutes = [...groups.flatMap((group) => group.endpoints), stream.endpoint].map(({ route, access }) => ({
     route,

@@ -35,6 +35,7 @@ export const registrationMode: Capability<"registration", RegistrationMode> = {
 export const AccountEmail = v.pipe(
   v.string("must be a string"),
   v.trim(),
+  v.maxLength(254, "must be an e-mail address"),
   v.check(isEmailAddress, "must be an e-mail address"),
 );
 export const Password = v.pipe(v.string("must be a string"), v.maxLength(1_024, "must have at most 1,024 characters"));

@@ -4,12 +4,15 @@ import { EXAMPLE_ID, exampleOf } from "./examples.ts";
 import { type JsonSchema, schemaOf } from "./json-schema.ts";
 import { queryFields } from "./sentences/queries.ts";
 
+/** `readParams` answers 404 to a longer one. */
+const MAX_ID_CHARACTERS = 128;
+
 export const pathParameters = (route: string) =>
   [...route.matchAll(/:(\w+)/g)].map(([, name]) => ({
     name: name!,
     in: "path",
     required: true,
-    schema: { type: "string" } as JsonSchema,
+    schema: { type: "string", maxLength: MAX_ID_CHARACTERS } as JsonSchema,
     example: EXAMPLE_ID,
   }));
 
@@ -31,7 +34,12 @@ export function queryParameters(
       ...(example !== undefined && { example: String(example) }),
     };
   });
-  const resume = { name: "Last-Event-ID", in: "header", required: false, schema: { type: "string" } as JsonSchema };
+  const resume = {
+    name: "Last-Event-ID",
+    in: "header",
+    required: false,
+    schema: { type: "string", maxLength: 1_024 } as JsonSchema,
+  };
   return [...fields, ...(isStream ? [{ ...resume, description: "Id of the last frame seen" }] : [])] as ReturnType<
     typeof pathParameters
   >;

@@ -10,7 +10,7 @@ import { openToBrowsers, STREAM_ID_HEADER } from "../../shared/http/fallback.ts"
 import { limitRequests, requireWorkspace } from "../../shared/http/gates.ts";
 import { requireSignedIds, USER_HASH_HEADER } from "../../shared/http/identity-proof.ts";
 import { parseQuery } from "../../shared/http/input.ts";
-import { Timestamp, Uuid } from "../../shared/http/schemas.ts";
+import { TextUpTo, Timestamp, Uuid } from "../../shared/http/schemas.ts";
 import { servingUses } from "../../shared/http/serving.ts";
 import { errorFields } from "../../shared/log.ts";
 import { requireFeature } from "../../shared/plans.ts";
@@ -21,8 +21,8 @@ import { serverSentEvents } from "./output.ts";
 
 const Query = v.object({
   subscriber_id: Uuid,
-  sdk_key: v.optional(v.string()),
-  user_hash: v.pipe(v.optional(v.string()), v.description("Instead of the header `X-User-Hash`")),
+  sdk_key: v.optional(TextUpTo(256)),
+  user_hash: v.pipe(v.optional(TextUpTo(1_024)), v.description("Instead of the header `X-User-Hash`")),
 });
 
 /** SSE-6. */

@@ -210,3 +210,16 @@ export const redirect = (location: string): Reply => ({ reply: true, status: 302
 
 export const isReply = (value: unknown): value is Reply =>
   typeof value === "object" && value !== null && "reply" in value && value.reply === true;
+
+/**
+ * The gateway's routes of a group. A GET that needs no credential is also reached by HEAD. The others are not: the gateway
+ * has 300 routes at most, and a client with a credential has no use for an answer without its body.
+ */
+export const routesOf = ({ endpoints }: Pick<Group, "endpoints">): { routeKey: string; endpoint: Endpoint }[] => {
+  const declared = endpoints.map((endpoint) => ({ routeKey: routeKeyOf(endpoint.route), endpoint }));
+  const isDeclared = new Set(declared.map(({ routeKey }) => routeKey));
+  const heads = declared
+    .filter(({ routeKey, endpoint }) => routeKey.startsWith("GET ") && endpoint.access.credentials.length === 0)
+    .map(({ routeKey, endpoint }) => ({ routeKey: routeKey.replace("GET ", "HEAD "), endpoint }));
+  return [...declared, ...heads.filter(({ routeKey }) => !isDeclared.has(routeKey))];
+};

@@ -1,6 +1,7 @@
 // The texts of a message, which may be personalised. They are apart from the other shapes because they need the renderer.
 import * as v from "valibot";
 import { validateTemplate } from "../rules/render.ts";
+import { Id } from "./schemas.ts";
 
 export const MAX_TITLE_CHARACTERS = 1_000;
 export const MAX_BODY_CHARACTERS = 50_000;
@@ -23,7 +24,7 @@ const MAX_PARAMETERS = 99;
 
 /** AMB-90: an approved template in place of title and body by the chat app, and what fills its variables. */
 export const chatAppFields = {
-  chat_app_template_id: v.optional(v.string("must be a string")),
+  chat_app_template_id: v.optional(Id),
   chat_app_parameters: v.optional(
     v.pipe(
       v.array(personalised(MAX_PARAMETER_CHARACTERS), "must be an array"),

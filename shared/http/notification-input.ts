@@ -7,7 +7,7 @@ import { grammar } from "./grammar.ts";
 import { ByChannelInput, MessageContent } from "./message-content.ts";
 import { chatAppFields, MessageBody, MessageTitle } from "./message-text.ts";
 import { SafetyInput } from "./safety.ts";
-import { ExternalId, JsonObject, TimestampInput } from "./schemas.ts";
+import { ExternalId, Id, JsonObject, TimestampInput } from "./schemas.ts";
 import { ChannelIds, Percentage, Target } from "./send-input.ts";
 import { TopicOfSend } from "./topic-key.ts";
 
@@ -86,7 +86,7 @@ export const NewNotification = v.pipe(
       v.optional(MessageContent),
       v.description("Instead of `title` and `body`: both, and what some channels say instead"),
     ),
-    template_id: v.optional(v.string("must be a string")),
+    template_id: v.optional(Id),
     ...chatAppFields,
     data: v.optional(CustomData),
     channel_ids: v.optional(ChannelIds),

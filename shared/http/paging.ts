@@ -55,6 +55,9 @@ export const pageFields = <Name extends "per_page" | "page_size">(name: Name) =>
 /** `limit`: clamped to `max`, refused below 1. */
 export const limit = size;
 
+/** The parameter of a cursor. The longest that is issued has a quarter of this. */
+export const cursor = v.optional(v.pipe(v.string(), v.maxLength(4_096, "is not a cursor of this list")));
+
 export const offsetOf = ({ page, size }: PageQuery): { from: number; to: number } => ({
   from: (page - 1) * size,
   to: page * size,

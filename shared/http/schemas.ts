@@ -1,6 +1,8 @@
 // Schemas that several groups share.
 import * as v from "valibot";
 import { hasAtMost } from "../rules/characters.ts";
+import { isEmailAddress, isLocale } from "../rules/contacts.ts";
+import { isTimeZone } from "../rules/time-zones.ts";
 import { parseTimestamp } from "../rules/timestamps.ts";
 
 const Entries = v.record(v.string(), v.any(), "must be an object");
@@ -38,6 +40,30 @@ export const Id = v.pipe(
   v.string("must be a string"),
   v.nonEmpty("must not be empty"),
   v.maxLength(128, "must have at most 128 characters"),
+);
+
+/** Text of a request that is compared or searched: `max` in characters. */
+export const TextUpTo = (max: number) =>
+  v.pipe(v.string("must be a string"), v.maxLength(max, `must have at most ${max} characters`));
+
+/** The longest of RFC 5321. */
+const MAX_EMAIL_CHARACTERS = 254;
+export const EmailAddress = v.pipe(
+  v.string("must be a string"),
+  v.maxLength(MAX_EMAIL_CHARACTERS, "must be an e-mail address"),
+  v.check(isEmailAddress, "must be an e-mail address"),
+);
+
+export const TimeZone = v.pipe(
+  v.string("must be an IANA time zone"),
+  v.maxLength(64, "must be an IANA time zone"),
+  v.check(isTimeZone, "must be an IANA time zone"),
+);
+
+export const Locale = v.pipe(
+  v.string("must be a BCP 47 language tag"),
+  v.maxLength(64, "must be a BCP 47 language tag"),
+  v.check(isLocale, "must be a BCP 47 language tag"),
 );
 
 const MAX_COPIED_CHARACTERS = 180;

@@ -1,7 +1,7 @@
 // The shapes that every kind of send shares: an audience, channels, shares.
 import * as v from "valibot";
 import { grammar } from "./grammar.ts";
-import { Uuid } from "./schemas.ts";
+import { Id, Uuid } from "./schemas.ts";
 
 const MAX_CHANNELS = 20;
 
@@ -21,7 +21,7 @@ export const Target = v.pipe(
 export type Target = v.InferOutput<typeof Target>;
 
 export const ChannelIds = v.pipe(
-  v.array(v.string("must be a string"), "must be an array"),
+  v.array(Id, "must be an array"),
   v.minLength(1, "must name at least one channel"),
   v.maxLength(MAX_CHANNELS, `must name at most ${MAX_CHANNELS} channels`),
 );

@@ -11,7 +11,7 @@ import { authenticate, type Caller } from "./authenticate.ts";
 import { cookieText, readCookies } from "./cookies.ts";
 import { createCredentialCache } from "./credential-cache.ts";
 import { deprecationHeaders } from "./deprecation.ts";
-import { type Endpoint, type Group, isReply, type Reply, routeKeyOf, type Shape } from "./endpoint.ts";
+import { type Endpoint, type Group, isReply, type Reply, routeKeyOf, routesOf, type Shape } from "./endpoint.ts";
 import { ApiError, toApiError } from "./errors.ts";
 import { openToBrowsers } from "./fallback.ts";
 import {
@@ -22,6 +22,7 @@ import {
   requireWorkspace,
   requireWritable,
 } from "./gates.ts";
+import { withoutBody } from "./head.ts";
 import { requireSignedIds, USER_HASH_HEADER } from "./identity-proof.ts";
 import {
   bytesOf,
@@ -58,9 +59,10 @@ interface RequestContext {
 export function serve(group: Group, deps: Deps): ApiHandler {
   const shared = { open: opener(deps), cached: createCredentialCache(deps.clock.now) };
   const chains = new Map(
-    group.endpoints.map((endpoint) => {
+    routesOf(group).map(({ routeKey, endpoint }) => {
       const reader = readerOf(endpoint, group);
-      return [routeKeyOf(endpoint.route), chain(endpoint, deps, { ...shared, reader })];
+      const run = chain(endpoint, deps, { ...shared, reader });
+      return [routeKey, routeKey === routeKeyOf(endpoint.route) ? run : withoutBody(run)];
     }),
   );
   return async (event, context) => {

@@ -22,7 +22,11 @@ const NAME = 255;
 const SECRET = 4_096;
 const MAX_PORT = 65_535;
 const accountId = matching(/^[A-Za-z0-9_-]{1,64}$/, "must be letters, digits, - or _");
-const email = v.pipe(v.string("must be a string"), v.check(isEmailAddress, "must be an e-mail address"));
+const email = v.pipe(
+  v.string("must be a string"),
+  v.maxLength(254, "must be an e-mail address"),
+  v.check(isEmailAddress, "must be an e-mail address"),
+);
 
 const isKey = (curve: string | undefined) => (pem: string) => {
   try {

@@ -65,6 +65,22 @@ describe("routes", () => {
     }
   });
 
+  it("E14 HEAD answers as GET does where GET needs no credential, without the body", async () => {
+    const { world, tenant } = await withTenant();
+    const ask = (method: string, path: string, headers = {}) =>
+      world.gateway.handle({ method, path, headers, body: Buffer.alloc(0), sourceIp: "203.0.113.7" });
+    for (const path of ["/healthz", "/openapi.json", "/.well-known/jwks.json"]) {
+      const { status, headers, body } = await ask("GET", path);
+      const head = await ask("HEAD", path);
+      expect([path, head.status, head.headers["content-type"]]).toEqual([path, status, headers["content-type"]]);
+      expect([head.headers["content-length"], head.body.length]).toEqual([String(body.length), 0]);
+    }
+    expect((await ask("HEAD", "/api/v1/templates", await tenant.dashboard())).status).toBe(404);
+    const [id] = (await addPeople(world, tenant, 1)) as [string];
+    const stream = await ask("HEAD", `/v1/in-app/stream?subscriber_id=${id}`, tenant.sdk);
+    expect([stream.status, stream.headers["content-type"]]).toEqual([200, "text/event-stream"]);
+  });
+
   it("D-HTTPCODES an id that could be none of ours is 404, however it is spelt", async () => {
     const { world, tenant } = await withTenant();
     const as = await tenant.dashboard();

@@ -1,5 +1,8 @@
 // Ids and numbers of requests have bounds: what becomes a key fits one, and what is stored is exact (ERR-1, D-HTTPCODES).
 import { expect, it } from "vitest";
+import { contents } from "../../docs/generate/contents.ts";
+import type { JsonSchema } from "../../docs/generate/json-schema.ts";
+import { type OpenApi, openApiOf } from "../../docs/generate/openapi.ts";
 import { systemClock } from "../../shared/clock.ts";
 import { openEgress } from "../../shared/egress/egress.ts";
 import { worlds } from "../support/worlds.ts";
@@ -7,6 +10,52 @@ import { worlds } from "../support/worlds.ts";
 const { withTenant } = worlds();
 
 const LONG = "x".repeat(3_000);
+
+/** Rules, steps and filters have grammars of their own, and bounds of the whole. Files are bounded by their size. */
+const GRAMMARS =
+  /\.(steps|rule|trigger|entry_rules|exit_conditions|exit|device_filters|subscriber_filters|eligibility|group|attribute|event|nodes|by_channel)\b/;
+
+/** What in a schema of requests has no bound, by its place. */
+function unbounded(document: OpenApi, schema: JsonSchema, place: string, above: readonly JsonSchema[] = []): string[] {
+  const { $ref } = schema;
+  if ($ref) return unbounded(document, document.components.schemas[$ref.split("/").at(-1)!]!, place, above);
+  if (above.includes(schema) || GRAMMARS.test(place) || schema.contentMediaType) return [];
+  const inner = (one: unknown, at: string) =>
+    typeof one === "object" && one !== null ? unbounded(document, one as JsonSchema, at, [...above, schema]) : [];
+  const types = [schema.type].flat();
+  const isListed = schema.enum !== undefined || schema.const !== undefined;
+  const isWhole = /^\^(?:[^*+]|\\[*+]|\[[^\]]*\])*\$$/.test(schema.pattern ?? "");
+  const isShort = schema.maxLength !== undefined || ["uuid", "date-time"].includes(schema.format ?? "") || isWhole;
+  const isBetween =
+    (schema.minimum ?? schema.exclusiveMinimum) !== undefined &&
+    (schema.maximum ?? schema.exclusiveMaximum) !== undefined;
+  const own = [
+    types.includes("string") && !isListed && !isShort,
+    (types.includes("number") || types.includes("integer")) && !isListed && !isBetween,
+  ];
+  return [
+    ...(own.includes(true) ? [place] : []),
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, one]) => inner(one, `${place}.${name}`)),
+    ...inner(schema.additionalProperties, `${place}.*`),
+    ...inner(schema.items, `${place}[]`),
+    ...[schema.anyOf, schema.oneOf, schema.allOf, schema.prefixItems].flatMap((all) =>
+      (all ?? []).flatMap((one) => inner(one, place)),
+    ),
+  ];
+}
+
+it("ERR-1 every string and number of a request has a bound", async () => {
+  const document = await openApiOf(contents);
+  const found = Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.entries(operations).flatMap(([method, { parameters = [], requestBody }]) => [
+      ...parameters.flatMap((one) => unbounded(document, one.schema, `${method} ${path} ${one.name}`)),
+      ...Object.values(requestBody?.content ?? {}).flatMap(({ schema }) =>
+        unbounded(document, schema, `${method} ${path} body`),
+      ),
+    ]),
+  );
+  expect(found).toEqual([]);
+});
 
 it("D-HTTPCODES an id that no key can hold is a 422 or a 404, never a 500", async () => {
   const { world, tenant } = await withTenant();
@@ -16,6 +65,10 @@ it("D-HTTPCODES an id that no key can hold is a 422 or a 404, never a 500", asyn
     ...["", LONG].map((id): [string] => [`GET /api/v1/insights/lift?job_id=${id}`]),
     ...["", LONG].map((name): [string] => [`DELETE /api/v1/insights/config?event_name=${name}`]),
     ["POST /api/v1/journeys", { name: "n", trigger, steps: [] }],
+    ...["", LONG].flatMap((id): [string, object][] => [
+      ["POST /api/v1/notifications", { target: { type: "all" }, template_id: id }],
+      ["POST /api/v1/notifications", { target: { type: "all" }, title: "t", body: "b", channel_ids: [id] }],
+    ]),
     ["PATCH /api/v1/billing", { monthly_send_cap: 1e21 }],
   ];
   for (const [route, body] of requests) {

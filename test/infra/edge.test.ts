@@ -6,7 +6,7 @@ import { consolePages, packConsole } from "../../console/packed.ts";
 import { consolePolicy } from "../../console/policy.ts";
 import { contents, deployedFunctions, logicalIdOf } from "../../infra/functions.ts";
 import { assetWriting } from "../../shared/asset-files.ts";
-import { routeKeyOf } from "../../shared/http/endpoint.ts";
+import { routesOf } from "../../shared/http/endpoint.ts";
 import { answerUnknown } from "../../shared/http/fallback.ts";
 import { deployed, ofType, synthesize, type Template, textOf } from "./support/template.ts";
 
@@ -178,10 +178,13 @@ const lines: Record<string, () => void | Promise<void>> = {
           `${method.toUpperCase()} ${path} → ${operation["x-amazon-apigateway-integration"]!.$ref.split("/").at(-1)}`,
       ),
     );
-    const declared = contents.groups.flatMap(({ name, endpoints }) =>
-      endpoints.map(({ route }) => `${routeKeyOf(route)} → api-${name}`),
+    const declared = contents.groups.flatMap((group) =>
+      routesOf(group).map(({ routeKey }) => `${routeKey} → api-${group.name}`),
     );
     expect(imported.sort()).toEqual(declared.sort());
+    expect(declared).toContain("HEAD /healthz → api-service");
+    // The quota of an API: a deployment beyond it fails.
+    expect(declared.length + 1).toBeLessThanOrEqual(300);
     for (const [name, integration] of Object.entries(api().components["x-amazon-apigateway-integrations"])) {
       expect(integration).toMatchObject({ type: "aws_proxy", httpMethod: "POST", payloadFormatVersion: "2.0" });
       expect(textOf((integration as { uri: unknown }).uri)).toContain(`:function:Engagement-${name}/invocations`);

@@ -1,7 +1,7 @@
 // An agency's workspaces for its clients. Tokens for them are signed in functions/api/auth, as all tokens are.
 import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { openCursor, sealCursor } from "../../../shared/http/paging.ts";
+import { cursor, openCursor, sealCursor } from "../../../shared/http/paging.ts";
 import { OwnName, Uuid } from "../../../shared/http/schemas.ts";
 import { platformRead, platformWrite, secrets } from "../../../shared/resources.ts";
 import { anyStore, defaultPlan } from "../../../shared/signing.ts";
@@ -31,7 +31,7 @@ export const agency = group("agency", "The workspaces of an agency's clients.", 
     { uses: [platformRead, secrets] },
     {
       summary: "List the clients' workspaces, newest first",
-      query: v.object({ cursor: v.optional(v.string()) }),
+      query: v.object({ cursor }),
       returns: v.object({ items: v.array(Client), next_cursor: v.string() }),
     },
     async ({ platform, secrets, tenant, query: { cursor } }) => {

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import type { Caller } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { ApiError, invalid } from "../../../shared/http/errors.ts";
-import { maxCharacters, TimestampInput } from "../../../shared/http/schemas.ts";
+import { maxCharacters, TextUpTo, TimestampInput } from "../../../shared/http/schemas.ts";
 import { storeRead, storeWrite } from "../../../shared/resources.ts";
 import { visibilities } from "../../../shared/store/insights/annotation-items.ts";
 import {
@@ -52,7 +52,7 @@ export const annotations = group("annotations", "What happened when, for charts.
       query: v.object({
         from: TimestampInput,
         to: TimestampInput,
-        kinds: v.optional(v.string()),
+        kinds: v.optional(TextUpTo(256)),
       }),
       returns: v.object({ annotations: v.array(Annotation) }),
     },

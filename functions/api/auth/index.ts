@@ -142,7 +142,7 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
     { credentials: ["dashboard"], uses: issuing },
     {
       summary: "Switch to another workspace of the user; a read-only token stays read-only",
-      body: v.strictObject({ tenant_id: v.string("must be a string") }),
+      body: v.strictObject({ tenant_id: Id }),
       returns: Session,
       status: 200,
       errors: ["NOT_FOUND", "TENANT_DELETED"],

@@ -4,7 +4,7 @@ import { invalid } from "../../../shared/http/errors.ts";
 import { MessageContent } from "../../../shared/http/message-content.ts";
 import { chatAppFields } from "../../../shared/http/message-text.ts";
 import { SafetyInput } from "../../../shared/http/safety.ts";
-import { TimestampInput } from "../../../shared/http/schemas.ts";
+import { Id, TimestampInput } from "../../../shared/http/schemas.ts";
 import { ChannelIds, Percentage, Target } from "../../../shared/http/send-input.ts";
 import { TopicOfSend } from "../../../shared/http/topic-key.ts";
 import type { PlanName } from "../../../shared/plans.ts";
@@ -22,7 +22,7 @@ const MAX_NAME_CHARACTERS = 200;
 export const MAX_MESSAGES = 50;
 const MAX_BYTES = 262_144;
 
-const TemplateId = v.string("must be a string");
+const TemplateId = Id;
 
 const Message = v.strictObject({
   content: v.optional(MessageContent),

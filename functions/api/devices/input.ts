@@ -1,8 +1,6 @@
 // The body of a device registration (D-DEV).
 import * as v from "valibot";
-import { Uuid } from "../../../shared/http/schemas.ts";
-import { isLocale } from "../../../shared/rules/contacts.ts";
-import { isTimeZone } from "../../../shared/rules/time-zones.ts";
+import { Locale, TimeZone, Uuid } from "../../../shared/http/schemas.ts";
 import { parseVersion } from "../../../shared/rules/versions.ts";
 import { devicePlatforms } from "../../../shared/store/subscribers/device-items.ts";
 
@@ -34,6 +32,7 @@ const Version = v.union(
   [
     v.pipe(
       v.string(),
+      v.maxLength(64, VERSION),
       v.check((text) => parseVersion(text) !== undefined, VERSION),
       v.transform((text) => parseVersion(text)!),
     ),
@@ -62,8 +61,8 @@ export const Registration = v.pipe(
     app_version: v.optional(Version),
     sdk_version: v.optional(Version),
     model: v.optional(Text(MAX_MODEL_CHARACTERS)),
-    locale: v.optional(v.pipe(v.string(), v.check(isLocale, "must be a BCP 47 language tag"))),
-    timezone: v.optional(v.pipe(v.string(), v.check(isTimeZone, "must be an IANA time zone"))),
+    locale: v.optional(Locale),
+    timezone: v.optional(TimeZone),
     push_enabled: v.optional(v.boolean("must be true or false")),
     environment: v.optional(v.picklist(["sandbox", "production"], "must be sandbox or production")),
   }),

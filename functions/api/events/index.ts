@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { invalid } from "../../../shared/http/errors.ts";
+import { cursor } from "../../../shared/http/paging.ts";
 import { TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
 import { secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
 import { SERVER_BODY_BYTES, tiers } from "../../../shared/rules/event-limits.ts";
@@ -99,7 +100,7 @@ export const events = group("events", "What subscribers do: ingestion, identity,
       query: v.object({
         from: v.optional(TimestampInput),
         to: v.optional(TimestampInput),
-        cursor: v.optional(v.string()),
+        cursor,
         limit: ExportLimit,
       }),
       returns: v.object({ items: v.array(ExportedEvent), next_cursor: v.string() }),

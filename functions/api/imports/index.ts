@@ -3,8 +3,8 @@ import * as v from "valibot";
 import { endpoints, group, redirect } from "../../../shared/http/endpoint.ts";
 import { ApiError, notFound } from "../../../shared/http/errors.ts";
 import { refusePrototypeKeys } from "../../../shared/http/input.ts";
-import { limit, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/http/paging.ts";
-import { isUuid, Timestamp, Uuid } from "../../../shared/http/schemas.ts";
+import { cursor, limit, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/http/paging.ts";
+import { Id, isUuid, TextUpTo, Timestamp, Uuid } from "../../../shared/http/schemas.ts";
 import { multipart, type UploadedFile } from "../../../shared/http/upload.ts";
 import { importUploads } from "../../../shared/import-files.ts";
 import { openedRejectedLink, rejectedLinks } from "../../../shared/rejected-links.ts";
@@ -30,12 +30,12 @@ const FORM_SECONDS = 900;
 const MAX_MAPPED = 200;
 
 const Form = v.strictObject({
-  listId: v.optional(v.string()),
+  listId: v.optional(Id),
   source: v.optional(v.picklist(importSources, `must be one of ${importSources.join(", ")}`), "csv"),
-  upload_id: v.optional(v.string()),
+  upload_id: v.optional(Id),
   dry_run: v.optional(v.picklist(["true", "false"], "must be true or false"), "false"),
   mapping: v.pipe(
-    v.optional(v.string()),
+    v.optional(TextUpTo(65_536)),
     v.description(
       `What columns mean, as JSON: \`{"Mail": "email", "Tier": "attribute:tier", "Note": "ignore"}\`. Others keep their ` +
         "usual meaning.",
@@ -225,7 +225,7 @@ export const imports = group("imports", "CSV files into lists.", [
     { uses: [storeRead, secrets] },
     {
       summary: "List imports of the last 30 days, newest first",
-      query: v.object({ limit: limit(20, MAX_PER_PAGE), cursor: v.optional(v.string()) }),
+      query: v.object({ limit: limit(20, MAX_PER_PAGE), cursor }),
       returns: v.object({ items: v.array(Job), next_cursor: v.string() }),
     },
     async ({ store, secrets, query: { limit: size, cursor } }) => {

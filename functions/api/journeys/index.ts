@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { conflict } from "../../../shared/http/errors.ts";
-import { MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/http/paging.ts";
+import { cursor, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/http/paging.ts";
 import { Uuid } from "../../../shared/http/schemas.ts";
 import { secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
 import { runStatuses } from "../../../shared/rules/run-states.ts";
@@ -49,7 +49,7 @@ export const journeys = group("journeys", "What happens to each subscriber, from
     { agents: "read", uses: [storeRead, secrets] },
     {
       summary: "List journeys, newest first, with how many entered and completed",
-      query: v.object({ cursor: v.optional(v.string()) }),
+      query: v.object({ cursor }),
       returns: v.object({ journeys: v.array(Journey), next_cursor: v.string() }),
     },
     async ({ store, secrets, query: { cursor } }) => {
@@ -214,7 +214,7 @@ export const journeys = group("journeys", "What happens to each subscriber, from
     {
       summary: "List the runs of a journey, newest first",
       query: v.object({
-        cursor: v.optional(v.string()),
+        cursor,
         status: v.optional(v.picklist(runStatuses, `must be one of ${runStatuses.join(", ")}`)),
         subscriber_id: v.optional(Uuid),
         step: v.pipe(

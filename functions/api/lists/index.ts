@@ -1,8 +1,8 @@
 // Subscriber lists: subscribers added by hand or by import, as a target of sends.
 import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { pageFields } from "../../../shared/http/paging.ts";
-import { Uuid } from "../../../shared/http/schemas.ts";
+import { cursor, pageFields } from "../../../shared/http/paging.ts";
+import { TextUpTo, Uuid } from "../../../shared/http/schemas.ts";
 import { secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
 import {
   addMembers,
@@ -71,7 +71,7 @@ export const lists = group("lists", "Lists of subscribers to send to.", [
     { agents: "read", uses: [storeRead] },
     {
       summary: "List the lists, newest first",
-      query: v.object({ ...pageFields("page_size"), name: v.optional(v.string()) }),
+      query: v.object({ ...pageFields("page_size"), name: v.optional(TextUpTo(200)) }),
       returns: v.object({ items: v.array(SubscriberList), total: v.number(), page: v.number(), page_size: v.number() }),
     },
     ({ store, query: { page, page_size: size, name } }) => listLists(store, { page, size, name }),
@@ -113,7 +113,7 @@ export const lists = group("lists", "Lists of subscribers to send to.", [
     { uses: [storeRead, secrets] },
     {
       summary: "List the members of a list",
-      query: v.object({ cursor: v.optional(v.string()) }),
+      query: v.object({ cursor }),
       returns: memberList(),
       errors: ["NOT_FOUND"],
     },

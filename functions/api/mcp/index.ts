@@ -5,6 +5,7 @@ import { type Call, endpoints, group, replyWith } from "../../../shared/http/end
 import { ApiError, toApiError } from "../../../shared/http/errors.ts";
 import { limitRequests } from "../../../shared/http/gates.ts";
 import { requestTokens } from "../../../shared/http/request-tokens.ts";
+import { TextUpTo } from "../../../shared/http/schemas.ts";
 import { errorFields } from "../../../shared/log.ts";
 import { platformWrite, storeWrite } from "../../../shared/resources.ts";
 import {
@@ -43,11 +44,11 @@ const CAPABILITIES = { tools: {} };
 const Message = v.looseObject({
   jsonrpc: v.pipe(v.literal("2.0", 'must be "2.0"'), v.description("The version of JSON-RPC")),
   id: v.pipe(
-    v.optional(v.union([v.string(), v.number()], "must be a string or a number")),
+    v.optional(v.union([TextUpTo(256), v.pipe(v.number(), v.safeInteger())], "must be a string or a number")),
     v.description("Names a request. Absent: a notification, which is not answered"),
   ),
   method: v.pipe(
-    v.optional(v.string("must be a string")),
+    v.optional(TextUpTo(128)),
     v.description("`initialize`, `server/discover`, `ping`, `tools/list` or `tools/call`"),
   ),
   params: v.pipe(

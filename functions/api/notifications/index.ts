@@ -1,7 +1,8 @@
 // Notifications: one-off sends with audience targeting, their state, and their cancellation.
 import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { limit, openCursor, sealCursor } from "../../../shared/http/paging.ts";
+import { cursor, limit, openCursor, sealCursor } from "../../../shared/http/paging.ts";
+import { TextUpTo } from "../../../shared/http/schemas.ts";
 import { periodFields, textQuery } from "../../../shared/http/window.ts";
 import { secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
 import { jobStatuses } from "../../../shared/rules/job-states.ts";
@@ -26,7 +27,7 @@ import {
 const Position = v.object({ sk: v.string() });
 
 const ExcludedSources = v.pipe(
-  v.string(),
+  TextUpTo(256),
   v.transform((text) => text.split(",")),
   v.array(v.picklist(jobSources, `must be some of ${jobSources.join(", ")}`)),
 );
@@ -54,11 +55,11 @@ export const notifications = group("notifications", "One-off sends with audience
     {
       summary: "List notifications, newest first",
       query: v.object({
-        cursor: v.optional(v.string()),
+        cursor,
         limit: limit(20, 100),
         status: v.optional(v.picklist(jobStatuses)),
-        source_type: v.optional(v.string()),
-        source_id: v.optional(v.string()),
+        source_type: v.optional(TextUpTo(128)),
+        source_id: v.optional(TextUpTo(128)),
         exclude_source_type: v.optional(ExcludedSources),
         q: textQuery("the name or the title"),
         ...periodFields,

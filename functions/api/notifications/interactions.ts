@@ -1,7 +1,7 @@
 // Interactions that clients report: a message was seen, tapped, clicked or dismissed (INT).
 import * as v from "valibot";
 import { endpoints } from "../../../shared/http/endpoint.ts";
-import { TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
+import { Id, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
 import { storeWrite } from "../../../shared/resources.ts";
 import { interactions, platforms } from "../../../shared/rules/interactions.ts";
 import { countInteraction } from "../../../shared/store/sends/interactions.ts";
@@ -16,7 +16,7 @@ const Interaction = v.strictObject({
   occurred_at: TimestampInput,
   action_id: text(256),
   url: text(2_048),
-  subscriber_id: v.optional(v.pipe(v.string("must be a string"), v.maxLength(128), v.toLowerCase())),
+  subscriber_id: v.optional(v.pipe(Id, v.toLowerCase())),
   device_id: text(128),
   variant_id: text(128),
 });

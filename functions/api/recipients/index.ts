@@ -1,7 +1,7 @@
 // Who gets a notification and why: the preview of a send, and the explanation for one recipient.
 import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { limit, openCursor, sealCursor } from "../../../shared/http/paging.ts";
+import { cursor, limit, openCursor, sealCursor } from "../../../shared/http/paging.ts";
 import { secrets, storeRead, workspaceRead } from "../../../shared/resources.ts";
 import { reachChannels } from "../../../shared/rules/reach.ts";
 import { ActivityEntry, ActivityPosition, listActivity } from "../../../shared/store/sends/activity.ts";
@@ -38,7 +38,7 @@ export const recipients = group("recipients", "Who would get a notification, and
           v.description("Only recipients of this channel"),
         ),
         limit: limit(50, 100),
-        cursor: v.optional(v.string()),
+        cursor,
       }),
       returns: v.object({ items: v.array(ListedRecipient), next_cursor: v.string() }),
       errors: ["NOT_FOUND"],
@@ -62,7 +62,7 @@ export const recipients = group("recipients", "Who would get a notification, and
         "Those of the newest send first, in the order of its plan. A page may be short. What changes later shows when the " +
         "list is read again.",
       query: v.object({
-        after: v.pipe(v.optional(v.string()), v.description("The `next_cursor` of the page before")),
+        after: v.pipe(cursor, v.description("The `next_cursor` of the page before")),
         limit: limit(50, 100),
       }),
       returns: v.object({ items: v.array(ActivityEntry), next_cursor: v.string() }),

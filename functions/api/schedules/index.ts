@@ -25,8 +25,11 @@ import { requireTopic } from "../../../shared/store/topics/topics.ts";
 const MAX_CHANNELS = 20;
 
 const fields = {
-  cron_expression: v.string("must be a cron expression of five fields"),
-  timezone: v.string("must be an IANA time zone"),
+  cron_expression: v.pipe(
+    v.string("must be a cron expression of five fields"),
+    v.maxLength(256, "must be a cron expression of five fields"),
+  ),
+  timezone: v.pipe(v.string("must be an IANA time zone"), v.maxLength(64, "must be an IANA time zone")),
   template_id: Uuid,
   channel_ids: v.pipe(
     v.array(Uuid, "must be an array of channel ids"),

@@ -4,7 +4,7 @@ import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/http/errors.ts";
 import { grammar } from "../../../shared/http/grammar.ts";
-import { MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/http/paging.ts";
+import { cursor, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/http/paging.ts";
 import { Force, JsonObject, Uuid } from "../../../shared/http/schemas.ts";
 import { secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
 import { compileRule } from "../../../shared/rules/segment-evaluation.ts";
@@ -57,7 +57,7 @@ const Side = v.pipe(
   v.title("SegmentMovement"),
 );
 
-const cursorQuery = v.object({ cursor: v.optional(v.string()) });
+const cursorQuery = v.object({ cursor });
 const rule = { attribute: { plan: { $in: ["pro", "team"] } } };
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });

@@ -2,11 +2,18 @@
 import * as v from "valibot";
 import { MINUTE, timestamp } from "../../../shared/clock.ts";
 import { invalid } from "../../../shared/http/errors.ts";
-import { limit } from "../../../shared/http/paging.ts";
-import { ExternalId, JsonObject, TimestampInput } from "../../../shared/http/schemas.ts";
+import { cursor, limit } from "../../../shared/http/paging.ts";
+import {
+  EmailAddress,
+  ExternalId,
+  JsonObject,
+  Locale,
+  TextUpTo,
+  TimestampInput,
+  TimeZone,
+} from "../../../shared/http/schemas.ts";
 import type { StoreReader } from "../../../shared/resources.ts";
-import { isEmailAddress, isLocale, isPhoneNumber } from "../../../shared/rules/contacts.ts";
-import { isTimeZone } from "../../../shared/rules/time-zones.ts";
+import { isPhoneNumber } from "../../../shared/rules/contacts.ts";
 import { topicKeyOf } from "../../../shared/rules/topics.ts";
 import { timelineKinds } from "../../../shared/store/subscribers/timeline.ts";
 import { requireTopic } from "../../../shared/store/topics/topics.ts";
@@ -16,8 +23,6 @@ const MAX_KEY_CHARACTERS = 128;
 const MAX_SEARCH_CHARACTERS = 128;
 /** AMB-117. */
 const MAX_AHEAD_MS = 5 * MINUTE;
-
-const Email = v.pipe(v.string("must be a string"), v.check(isEmailAddress, "must be an e-mail address"));
 
 const Attributes = v.pipe(
   JsonObject,
@@ -49,11 +54,17 @@ export const ConsentInput = v.strictObject({
 });
 
 const fields = {
-  email: v.nullish(Email),
+  email: v.nullish(EmailAddress),
   attributes: v.optional(Attributes),
-  phone: v.nullish(v.pipe(v.string(), v.check(isPhoneNumber, "must be a phone number in E.164 form"))),
-  timezone: v.nullish(v.pipe(v.string(), v.check(isTimeZone, "must be an IANA time zone"))),
-  locale: v.nullish(v.pipe(v.string(), v.check(isLocale, "must be a BCP 47 language tag"))),
+  phone: v.nullish(
+    v.pipe(
+      v.string(),
+      v.maxLength(16, "must be a phone number in E.164 form"),
+      v.check(isPhoneNumber, "must be a phone number in E.164 form"),
+    ),
+  ),
+  timezone: v.nullish(TimeZone),
+  locale: v.nullish(Locale),
 };
 
 export const SubscriberChange = v.strictObject(fields);
@@ -86,16 +97,16 @@ const SearchText = v.pipe(
 
 export const listQuery = v.object({
   limit: limit(100, 1_000),
-  cursor: v.optional(v.string()),
+  cursor,
   updated_since: v.optional(TimestampInput),
-  external_id: v.optional(v.string()),
-  email: v.optional(v.string()),
+  external_id: v.optional(TextUpTo(512)),
+  email: v.optional(TextUpTo(320)),
 });
 
 export const searchQuery = v.object({ ...listQuery.entries, q: v.optional(SearchText) });
 
 const Kinds = v.pipe(
-  v.string(),
+  TextUpTo(256),
   v.transform((text) => text.split(",")),
   v.array(v.picklist(timelineKinds, `must be some of ${timelineKinds.join(", ")}`)),
 );
@@ -106,5 +117,5 @@ export const timelineQuery = v.object({
     v.description(`Only entries of these kinds, separated by commas: ${timelineKinds.join(", ")}`),
   ),
   limit: limit(50, 100),
-  cursor: v.optional(v.string()),
+  cursor,
 });

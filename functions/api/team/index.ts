@@ -6,9 +6,10 @@ import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { ApiError } from "../../../shared/http/errors.ts";
 import { roles } from "../../../shared/http/roles.ts";
+
 import { mailer, mailing } from "../../../shared/mailer.ts";
+import { AccountEmail } from "../../../shared/registration.ts";
 import { platformRead, platformWrite } from "../../../shared/resources.ts";
-import { isEmailAddress } from "../../../shared/rules/contacts.ts";
 import { type AttemptLimit, countAttempt } from "../../../shared/store/workspaces/attempts.ts";
 import {
   Invitation,
@@ -71,7 +72,7 @@ export const team = group("team", "Members, roles and invitations.", [
         "Where the service can mail, the token is in a mail to the invited address and nowhere else (`mailed: true`). " +
         "Else it is in this response.",
       body: v.strictObject({
-        email: v.pipe(v.string("must be a string"), v.trim(), v.check(isEmailAddress, "must be an e-mail address")),
+        email: AccountEmail,
         role: Role,
       }),
       returns: v.object({

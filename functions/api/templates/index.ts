@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { MessageContent } from "../../../shared/http/message-content.ts";
 import { pageFields } from "../../../shared/http/paging.ts";
-import { Force } from "../../../shared/http/schemas.ts";
+import { Force, TextUpTo } from "../../../shared/http/schemas.ts";
 import { storeWrite, timers } from "../../../shared/resources.ts";
 import { releaseTemplate } from "../../../shared/store/dependents.ts";
 import {
@@ -58,7 +58,7 @@ export const templates = group("templates", "Reusable titles and bodies of messa
     { agents: "read" },
     {
       summary: "List templates, newest first",
-      query: v.object({ ...pageFields("per_page"), name: v.optional(v.string()) }),
+      query: v.object({ ...pageFields("per_page"), name: v.optional(TextUpTo(200)) }),
       returns: v.object({ data: v.array(Template), total: v.number(), page: v.number() }),
     },
     ({ store, query: { page, per_page: size, name } }) => listTemplates(store, { page, size, name }),

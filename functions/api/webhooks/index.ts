@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { conflict, invalid, notFound } from "../../../shared/http/errors.ts";
-import { limit, openCursor, sealCursor } from "../../../shared/http/paging.ts";
+import { cursor, limit, openCursor, sealCursor } from "../../../shared/http/paging.ts";
 import { Timestamp, TimestampInput } from "../../../shared/http/schemas.ts";
 import { Events, requireTarget, TargetUrl } from "../../../shared/http/webhook-input.ts";
 import { egress, secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
@@ -125,7 +125,7 @@ export const webhooks = group("webhooks", "Webhook endpoints and their delivery 
       description:
         "`sequence` counts the deliveries to the endpoint from 1 without gaps. `missing=true` lists those without a success, by ascending `sequence`.",
       query: v.object({
-        cursor: v.optional(v.string()),
+        cursor,
         limit: limit(20, 100),
         outcome: v.optional(Outcome),
         event_type: v.optional(Event),

@@ -4,7 +4,7 @@ import { grammar } from "../../http/grammar.ts";
 import { MessageBody, MessageTitle } from "../../http/message-text.ts";
 import { maxCharacters, Uuid } from "../../http/schemas.ts";
 import { validateTemplate } from "../../rules/render.ts";
-import { checkUrlTemplate } from "../../rules/safe-url.ts";
+import { checkUrlTemplate, URL_LENGTH } from "../../rules/safe-url.ts";
 
 /** INX-3. */
 const MAX_ACTIONS = 4;
@@ -28,6 +28,7 @@ export const Format = pick(["banner", "modal", "inbox_only", "card", "fullscreen
 const Url = (kind: "link" | "image", { mayBeEmpty = false } = {}) =>
   v.pipe(
     text,
+    v.maxLength(URL_LENGTH, `must be at most ${URL_LENGTH} characters`),
     v.rawCheck(({ dataset, addIssue }) => {
       if (!dataset.typed || (mayBeEmpty && dataset.value === "")) return;
       const trouble = validateTemplate(dataset.value) ?? checkUrlTemplate(dataset.value, kind);

@@ -1,7 +1,7 @@
 // What a workspace may set for itself (AMB-85): the shapes of the API, and the types of what is stored.
 import * as v from "valibot";
 import { DefaultSafety } from "../../http/safety.ts";
-import { isTimeZone } from "../../rules/time-zones.ts";
+import { TimeZone } from "../../http/schemas.ts";
 
 const LocalTime = v.pipe(
   v.string("must be a time such as 22:00"),
@@ -31,7 +31,12 @@ export type QuietSettings = v.InferOutput<typeof QuietHours>;
 const FrequencyCap = v.strictObject({
   category: v.picklist(["marketing", "transactional"], "must be marketing or transactional"),
   channel_class: v.optional(v.picklist(["push", "web_push", "email", "in_app", "sms", "chat_app"])),
-  max: v.pipe(v.number("must be a number"), v.integer("must be a whole number"), v.minValue(1, "must be at least 1")),
+  max: v.pipe(
+    v.number("must be a number"),
+    v.integer("must be a whole number"),
+    v.minValue(1, "must be at least 1"),
+    v.maxValue(1_000_000, "must be at most 1000000"),
+  ),
   per: v.picklist(["day", "week"], "must be day or week"),
 });
 
@@ -69,7 +74,7 @@ const text = (max: number) =>
 
 export const SettingsChange = v.strictObject({
   name: v.optional(v.pipe(v.string("must be a string"), v.trim(), v.nonEmpty("must not be empty"), v.maxLength(200))),
-  timezone: v.optional(v.pipe(v.string("must be a string"), v.check(isTimeZone, "must be an IANA time zone"))),
+  timezone: v.optional(TimeZone),
   email_consent_mode: v.optional(v.picklist(["opt_out", "opt_in"], "must be opt_out or opt_in")),
   quiet_hours: v.optional(v.nullable(QuietHours)),
   frequency_caps: v.optional(

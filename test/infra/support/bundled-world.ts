@@ -7,7 +7,7 @@ import { startAwsPort } from "../../../local/aws-port.ts";
 import { createGateway } from "../../../local/gateway.ts";
 import { createLambdaHost } from "../../../local/lambda.ts";
 import { createMappings } from "../../../local/mappings.ts";
-import { routeKeyOf } from "../../../shared/http/endpoint.ts";
+import { routesOf } from "../../../shared/http/endpoint.ts";
 import { queues } from "../../../shared/messages.ts";
 import { sendsToItself } from "../../../shared/worker.ts";
 import { testWorld } from "../../support/world.ts";
@@ -108,8 +108,8 @@ export async function bundledWorld() {
       const allowsLoops = sendsToItself(name, grants);
       host.register({ name, timeoutSeconds, allowsLoops, create: () => (event: unknown) => invoke(name, event) });
     }
-  const routes = contents.groups.flatMap(({ name, endpoints }) =>
-    endpoints.map(({ route }) => ({ routeKey: routeKeyOf(route), function: `api-${name}` })),
+  const routes = contents.groups.flatMap((group) =>
+    routesOf(group).map(({ routeKey }) => ({ routeKey, function: `api-${group.name}` })),
   );
   routes.push({ routeKey: "$default", function: "fallback" });
   const trouble: string[] = [];
