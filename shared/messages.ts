@@ -173,7 +173,12 @@ export const queues = {
   },
   /** A workspace whose counters are to be compared with the rows they count: from the beginning, or from a place on. */
   recount: {
-    message: v.object({ tenant: id, place: v.optional(id), after: v.optional(id) }),
+    message: v.object({
+      tenant: id,
+      place: v.optional(id),
+      after: v.optional(id),
+      partial: v.optional(v.object({ seen: v.number(), sums: v.record(v.string(), v.number()) })),
+    }),
     batch: 1,
   },
   /** A deleted workspace whose 30 days may be over. */

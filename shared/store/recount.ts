@@ -6,6 +6,7 @@ import { absent, all, type Condition, is, present } from "./conditions.ts";
 import { AssetItem, AssetTotals } from "./experiences/asset-items.ts";
 import { hashOf } from "./hash.ts";
 import { type AnyItem, type ChangeOf, type ConditionOf, type KeyOf, keyOf } from "./item.ts";
+import { type PartialCount, recountJourneys } from "./journeys/recount.ts";
 import { type Group, Member, MemberCount } from "./lists/items.ts";
 import { onConditionFailed } from "./refusals.ts";
 import { DynamicSegmentCount, SegmentItem } from "./segments/items.ts";
@@ -35,6 +36,8 @@ interface Position {
   place?: string | undefined;
   /** The part of the place that was recounted last. */
   after?: string | undefined;
+  /** What the parts so far add up to, where several parts are one counter. */
+  partial?: PartialCount | undefined;
 }
 
 interface Part {
@@ -44,13 +47,18 @@ interface Part {
   next?: Position | undefined;
 }
 
-type Place = (store: Store, after: string | undefined) => Promise<{ repaired: number; after?: string | undefined }>;
+type Place = (
+  store: Store,
+  after: string | undefined,
+  partial: PartialCount | undefined,
+) => Promise<{ repaired: number } & Omit<Position, "place">>;
 
 /** Where counters are that a customer sees or a limit reads. */
 const places: Record<string, Place> = {
   subscribers: recountSubscribers,
   search: fillSearch,
   campaigns: fillNames,
+  journeys: recountJourneys,
   lists: (store, after) => recountMembers(store, "list", after),
   segments: (store, after) => recountMembers(store, "segment", after),
   webhooks: async (store) => ({
@@ -65,14 +73,14 @@ const places: Record<string, Place> = {
 };
 
 /** Recounts one part of a workspace's counters: of seconds, where there are millions of rows. */
-export async function recountPart(store: Store, { place, after }: Position): Promise<Part> {
+export async function recountPart(store: Store, { place, after, partial }: Position): Promise<Part> {
   const names = Object.keys(places);
   const name = place ?? names[0]!;
   const recount = places[name];
   if (!recount) throw new Error(`Nothing is counted at ${name}.`);
-  const { repaired, after: last } = await recount(store, after);
+  const { repaired, after: last, partial: more } = await recount(store, after, partial);
   const following = names[names.indexOf(name) + 1];
-  const next = last === undefined ? following && { place: following } : { place: name, after: last };
+  const next = last === undefined ? following && { place: following } : { place: name, after: last, partial: more };
   return { repaired, next: next || undefined };
 }
 

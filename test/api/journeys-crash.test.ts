@@ -6,7 +6,7 @@ import { stepJourneyQueue } from "../../shared/resources.ts";
 import { actorWrites } from "../../shared/store/events/blocks.ts";
 import { actorText } from "../../shared/store/events/events.ts";
 import { countsOf, readCounts } from "../../shared/store/journeys/counts.ts";
-import { recountRuns } from "../../shared/store/journeys/runs.ts";
+import { recountRuns } from "../../shared/store/journeys/recount.ts";
 import { branch, graphOf, journeySetting } from "../support/journeys.ts";
 import { mortal } from "../support/mortal.ts";
 import { worlds } from "../support/worlds.ts";

@@ -2,8 +2,8 @@
 import { expect, it } from "vitest";
 import { HOUR, MINUTE } from "../../shared/clock.ts";
 import { countsOf, readCounts } from "../../shared/store/journeys/counts.ts";
+import { recountRuns } from "../../shared/store/journeys/recount.ts";
 import { RunHead } from "../../shared/store/journeys/run-items.ts";
-import { recountRuns } from "../../shared/store/journeys/runs.ts";
 import { graphOf, journeySetting } from "../support/journeys.ts";
 import { operate } from "../support/people.ts";
 import { worlds } from "../support/worlds.ts";

@@ -11,10 +11,10 @@ export const recount = queueWorker(
   "recount",
   "Compares the counters of a workspace with the rows they count, and repairs them.",
   [storeWrite, recountQueue],
-  async ({ place, after }, { store, tenant, recountQueue: queue, clock, log }) => {
+  async ({ place, after, partial }, { store, tenant, recountQueue: queue, clock, log }) => {
     const until = clock.now() + WORKING_MS;
     let repaired = 0;
-    let part = await recountPart(store, { place, after });
+    let part = await recountPart(store, { place, after, partial });
     for (; part.next && clock.now() < until; part = await recountPart(store, part.next)) repaired += part.repaired;
     repaired += part.repaired;
     log({ level: repaired > 0 ? "warn" : "info", message: "counters were recounted", tenant, repaired });

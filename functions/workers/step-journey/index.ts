@@ -2,6 +2,7 @@
 import { SECOND } from "../../../shared/clock.ts";
 import type { Context } from "../../../shared/deps.ts";
 import type { Message, RunTimer } from "../../../shared/messages.ts";
+import { nightlyRecounts } from "../../../shared/recounts.ts";
 import { stepJourneyQueue, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { findEvent, type StoredEvent } from "../../../shared/store/events/events.ts";
@@ -19,7 +20,7 @@ import { SHARDS } from "../../../shared/store/shards.ts";
 import { ownersOf } from "../../../shared/store/subscribers/aliases.ts";
 import { queueWorker, type RuntimeContext } from "../../../shared/worker.ts";
 
-const uses = [storeWrite, timers, workspaceRead, stepJourneyQueue, activeJourneys] as const;
+const uses = [storeWrite, timers, workspaceRead, stepJourneyQueue, activeJourneys, nightlyRecounts] as const;
 type WorkerContext = Context<typeof uses> & RuntimeContext;
 type StepMessage = Message<"step-journey">;
 
@@ -39,6 +40,7 @@ export const stepJourney = queueWorker(
   "Moves runs of journeys from step to step.",
   uses,
   async (message, context) => {
+    await context.nightlyRecounts.plan([message.tenant]);
     if (message.sweep) return sweepJourney(context, message, message.sweep);
     if (message.run) return tickRuns(context, [message.run]);
     if (message.runs) return tickRuns(context, message.runs);

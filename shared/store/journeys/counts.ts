@@ -43,7 +43,8 @@ export function outcomesIn(row: OutcomeAddends): OutcomeAddends {
   return outcomes;
 }
 
-const isCounter = (name: string): name is CounterName => /^[rao]:/.test(name);
+/** Whether an attribute counts: the other ones tell how often the row changed. */
+export const isCounter = (name: string): name is CounterName => /^[rao]:/.test(name);
 
 /** The sum of the counters, without those that are 0. Other attributes of a row are left out. */
 export function sumOf(...parts: readonly Addends[]): Addends {
@@ -57,7 +58,7 @@ export function sumOf(...parts: readonly Addends[]): Addends {
 export function countWrites(journey: string, run: string, add: Addends): ItemWrite<"workspace">[] {
   if (Object.keys(add).length === 0) return [];
   const shard = Number.parseInt(run.at(-1) ?? "0", 16) % COUNT_SHARDS;
-  return [changeItem(JourneyCount, { journey, shard }, { add })];
+  return [changeItem(JourneyCount, { journey, shard }, { add: { ...add, changes: 1 } })];
 }
 
 /** The keys of all counters of a journey. */

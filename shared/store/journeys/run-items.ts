@@ -87,6 +87,13 @@ export const runEntryKey = (journey: string, run: string) => ({ journey, shard: 
 export const JourneyCount = item({
   about: "Runs by status, and active runs and outcomes by step, in 8 shards; changed in the transactions of runs.",
   pk: ({ journey, shard }: { journey: string; shard: number }) => `journey#${journey}#n${shard}`,
-  row: { "r:*": v.number(), "a:*": v.number(), "o:*": v.number() },
-  writers: ["step-journey", "api-journeys", "erase"],
+  row: {
+    "r:*": v.number(),
+    "a:*": v.number(),
+    "o:*": v.number(),
+    changes: v.optional(v.number()),
+    /** `changes` when the row was last compared with the runs. */
+    recounted: v.optional(v.number()),
+  },
+  writers: ["step-journey", "api-journeys", "erase", "recount"],
 });

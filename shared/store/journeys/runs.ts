@@ -21,7 +21,6 @@ import {
 } from "../item.ts";
 import type { Key } from "../model.ts";
 import { onTransactionCanceled } from "../refusals.ts";
-import { SHARDS } from "../shards.ts";
 import { type Addends, countWrites, outcomeAddends, outcomesIn, statusAddends, sumOf } from "./counts.ts";
 import { Cause, RunEntry, RunHead, RunItem, type RunRow, runEntryKey, runFields } from "./run-items.ts";
 
@@ -230,22 +229,6 @@ export async function forgetRuns(store: Store, subscriber: string, rows: readonl
       ])
       .catch(onTransactionCanceled(() => undefined));
   }
-}
-
-/** The numbers of a journey by its runs: what the counters must say. */
-export async function recountRuns(store: StoreReader, journey: string): Promise<Addends> {
-  const parts: Addends[] = [];
-  for (const shard of SHARDS) {
-    const entries = await store.queryAll(RunEntry, { journey, shard });
-    const keys = entries.flatMap(({ sk, subscriber }) =>
-      subscriber === undefined ? [] : [{ subscriber, journey, run: sk }],
-    );
-    for (const entry of entries)
-      if (entry.subscriber === undefined) parts.push({ [`r:${entry.status}`]: 1 }, outcomesIn(entry));
-    for (const row of await store.getAll(RunItem, keys))
-      if (row) parts.push(statusAddends(row.status, row.step, 1), outcomesIn(row));
-  }
-  return sumOf(...parts);
 }
 
 export function runOf(row: RunRow): RunState {

@@ -1,0 +1,139 @@
+// The recount of journeys: their numbers compared with their runs, and repaired (docs/decisions/0044).
+import type { Store, StoreReader } from "../../resources.ts";
+import { absent, is, present } from "../conditions.ts";
+import { changeItem, checkItem, keyOf, type RowOf } from "../item.ts";
+import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { SHARDS } from "../shards.ts";
+import { State } from "../status-index.ts";
+import { type Addends, countKeys, isCounter, outcomesIn, statusAddends, sumOf } from "./counts.ts";
+import { JourneyItem } from "./items.ts";
+import { JourneyCount, RunEntry, type RunEntryRow, RunItem, runEntryKey, runKeys } from "./run-items.ts";
+
+type CountRow = RowOf<typeof JourneyCount> | undefined;
+
+/** A recount under way: the changes of the counters when it began, and what the runs of the shards so far add up to. */
+export interface PartialCount {
+  seen: number;
+  sums: Record<string, number>;
+}
+
+export interface RecountedPart {
+  repaired: number;
+  /** Where it continues: `<journey>#<shard>`, or the journey that is done. */
+  after?: string | undefined;
+  partial?: PartialCount | undefined;
+}
+
+/**
+ * Recounts one shard of one journey, if the journey changed since it was last recounted. The last shard compares: a
+ * journey that changed meanwhile is left to the next night.
+ */
+export async function recountJourneys(
+  store: Store,
+  after: string | undefined,
+  partial: PartialCount | undefined,
+): Promise<RecountedPart> {
+  const [previous = "", done = ""] = after?.split("#") ?? [];
+  if (partial && done !== "") return countShard(store, previous, SHARDS[SHARDS.indexOf(done) + 1], partial);
+  const key = previous === "" ? undefined : keyOf(State, store.tenant, { kind: "journey", id: previous });
+  const page = await store.query(State, { kind: "journey" }, { limit: 1, after: key });
+  const [next] = page.items;
+  if (!next) return { repaired: 0, after: page.next?.sk };
+  const rows = await countersOf(store, next.sk);
+  if (rows.every((row) => row === undefined || row.recounted === (row.changes ?? 0)))
+    return { repaired: 0, after: next.sk };
+  return countShard(store, next.sk, SHARDS[0], { seen: changesOf(rows), sums: {} });
+}
+
+async function countShard(
+  store: Store,
+  journey: string,
+  shard: string | undefined,
+  { seen, sums }: PartialCount,
+): Promise<RecountedPart> {
+  if (shard === undefined) return { repaired: await compare(store, journey, { seen, sums }), after: journey };
+  const counted = sumOf(sums, await countRuns(store, journey, shard));
+  return { repaired: 0, after: `${journey}#${shard}`, partial: { seen, sums: numbersOf(counted) } };
+}
+
+/** The numbers of a journey by its runs of one shard: what the counters say of them. */
+async function countRuns(store: StoreReader, journey: string, shard: string): Promise<Addends> {
+  const entries = await store.queryAll(RunEntry, { journey, shard });
+  const parts = entries.flatMap(anonymous);
+  const keys = runKeys(journey, entries);
+  const rows = await store.getAll(RunItem, keys);
+  for (const row of rows) if (row) parts.push(statusAddends(row.status, row.step, 1), outcomesIn(row));
+  // The subscriber of a run was erased in the meantime.
+  const missing = keys.filter((_, i) => rows[i] === undefined).map(({ run }) => runEntryKey(journey, run));
+  for (const entry of await store.getAll(RunEntry, missing)) if (entry) parts.push(...anonymous(entry));
+  return sumOf(...parts);
+}
+
+/** The numbers of a journey by all of its runs. */
+export async function recountRuns(store: StoreReader, journey: string): Promise<Addends> {
+  const parts: Addends[] = [];
+  for (const shard of SHARDS) parts.push(await countRuns(store, journey, shard));
+  return sumOf(...parts);
+}
+
+/** What an entry says of a run whose subscriber was erased. */
+const anonymous = (entry: RunEntryRow): Addends[] =>
+  entry.subscriber === undefined ? [{ [`r:${entry.status}`]: 1 }, outcomesIn(entry)] : [];
+
+const countersOf = (store: StoreReader, journey: string) => store.getAll(JourneyCount, countKeys(journey));
+
+const changesOf = (rows: readonly CountRow[]): number => rows.reduce((sum, row) => sum + (row?.changes ?? 0), 0);
+
+const numbersOf = (sum: Addends): Record<string, number> =>
+  Object.fromEntries(Object.entries(sum).map(([name, n]) => [name, n ?? 0]));
+
+/** @returns 1 if the counters were wrong. */
+async function compare(store: Store, journey: string, { seen, sums }: PartialCount): Promise<0 | 1> {
+  const { tenant } = store;
+  const rows = await countersOf(store, journey);
+  if (changesOf(rows) !== seen) {
+    store.log({ level: "info", message: "a journey changed while it was recounted", tenant, journey });
+    return 0;
+  }
+  const counted: Addends = Object.fromEntries(Object.entries(sums).filter(([name]) => isCounter(name)));
+  const shown = sumOf(...rows.filter((row) => row !== undefined));
+  const inverse = Object.fromEntries(Object.entries(shown).map(([name, n]) => [name, -(n ?? 0)]));
+  const add = sumOf(counted, inverse);
+  const [first, ...others] = countKeys(journey);
+  if (!first || Object.keys(add).length === 0) return settle(store, journey, rows);
+  const asSeen = (row: CountRow) => (row?.changes === undefined ? absent("changes") : is("changes", row.changes));
+  const isRepaired = await store
+    .transact([
+      changeItem(JourneyCount, first, { add: { ...add, changes: 1 } }, asSeen(rows[0])),
+      ...others.map((key, i) => checkItem(JourneyCount, key, asSeen(rows[i + 1]))),
+      checkItem(JourneyItem, { id: journey }, present()),
+    ])
+    .then(
+      () => true,
+      onTransactionCanceled(() => false),
+    );
+  if (!isRepaired) return 0;
+  store.log({
+    level: "warn",
+    message: "a counter was repaired",
+    tenant,
+    counter: JourneyCount.about,
+    journey,
+    added: add,
+  });
+  return 1;
+}
+
+/** The counters are right: they are not recounted before they change. */
+async function settle(store: Store, journey: string, rows: readonly CountRow[]): Promise<0> {
+  const keys = countKeys(journey);
+  for (const [i, row] of rows.entries()) {
+    const key = keys[i];
+    if (!key || !row || row.recounted === (row.changes ?? 0)) continue;
+    const isSame = row.changes === undefined ? absent("changes") : is("changes", row.changes);
+    await store
+      .change(JourneyCount, key, { set: { recounted: row.changes ?? 0 } }, isSame)
+      .catch(onConditionFailed(() => undefined));
+  }
+  return 0;
+}
