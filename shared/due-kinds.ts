@@ -49,6 +49,8 @@ export const dueKinds = {
   job: to("fan-out", ({ tenant, id: job, since }) => ({ tenant, job, since, due: true })),
   /** A check that the ranges and chunks of a job still progress. */
   "job-watch": to("fan-out", ({ tenant, id: job, since }) => ({ tenant, job, since, watch: true })),
+  /** A check that the sends to one subscriber of a quarter-hour have ended: `<quarter-hour>`. */
+  "sends-watch": to("fan-out", ({ tenant, id }) => ({ tenant, quarter: Number(id) })),
   /** The workspace of a job was suspended, and may be active again. */
   "job-resume": to("fan-out", ({ tenant, id: job }) => ({ tenant, job, resume: true })),
   /** Deferred recipients of a job are due. */

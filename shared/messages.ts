@@ -19,21 +19,25 @@ export type RunTimer = v.InferOutput<typeof runTimer>;
 export const queues = {
   /** A job to dispatch, to continue or to check, or one of its ranges. */
   "fan-out": {
-    message: v.object({
-      tenant: id,
-      job: id,
-      range: v.optional(id),
-      /** Set by a timer: the job may move from scheduled to queued. */
-      due: v.optional(v.boolean()),
-      /** Set by the watchdog: check that the job still progresses. */
-      watch: v.optional(v.boolean()),
-      /** A job that was held, or whose workspace was suspended, may go on. */
-      resume: v.optional(v.boolean()),
-      /** Set by a timer: deferred recipients of the job, or of one of its ranges, are due. */
-      release: v.optional(v.boolean()),
-      /** When the timer was set: until 60 s later, a job that is not there yet may still appear. */
-      since: v.optional(v.number()),
-    }),
+    message: v.union([
+      v.object({
+        tenant: id,
+        job: id,
+        range: v.optional(id),
+        /** Set by a timer: the job may move from scheduled to queued. */
+        due: v.optional(v.boolean()),
+        /** Set by the watchdog: check that the job still progresses. */
+        watch: v.optional(v.boolean()),
+        /** A job that was held, or whose workspace was suspended, may go on. */
+        resume: v.optional(v.boolean()),
+        /** Set by a timer: deferred recipients of the job, or of one of its ranges, are due. */
+        release: v.optional(v.boolean()),
+        /** When the timer was set: until 60 s later, a job that is not there yet may still appear. */
+        since: v.optional(v.number()),
+      }),
+      /** Set by the watchdog: check that the sends to one subscriber of a quarter-hour, or those of a partition, progress. */
+      v.object({ tenant: id, quarter: v.number(), lane: v.optional(id) }),
+    ]),
     batch: 10,
   },
   /** One chunk of recipients to send to the providers. */

@@ -14,6 +14,7 @@ import { jobIdOf } from "../../../shared/store/sends/job-ids.ts";
 import { IdempotencyRecord } from "../../../shared/store/sends/job-items.ts";
 import type { JobWidths } from "../../../shared/store/sends/job-width.ts";
 import { oneOffSpec } from "../../../shared/store/sends/one-off.ts";
+import type { SendWatch } from "../../../shared/store/sends/send-watch.ts";
 import { type StartedSend, startSend } from "../../../shared/store/sends/sends.ts";
 import { namedByExternalIds, namedByIds } from "../../../shared/store/subscribers/external-ids.ts";
 import type { Timers } from "../../../shared/store/timers.ts";
@@ -31,10 +32,17 @@ export interface Created {
   replayed: boolean;
 }
 
+interface Deps {
+  timers: Timers;
+  jobWidths: JobWidths;
+  sendWatch: SendWatch;
+  secrets: Secrets;
+}
+
 /** @throws 403 by plan, 409 for a key that was used with another body, 422 for a reference to nothing. */
 export async function createNotification(
   store: Store,
-  { timers, jobWidths, secrets }: { timers: Timers; jobWidths: JobWidths; secrets: Secrets },
+  { timers, jobWidths, sendWatch, secrets }: Deps,
   allowance: Allowance,
   input: NewNotification,
   key: string | undefined,
@@ -70,7 +78,7 @@ export async function createNotification(
           ),
         ];
   const id = jobIdOf("api", store.clock.now(), store.ids.bytes(10), await jobWidths.isWide(store, "api"));
-  const started = await startSend(store, timers, allowance, { id, spec, given }, recordWrites);
+  const started = await startSend(store, timers, allowance, { id, spec, given, sendWatch }, recordWrites);
   if (!("refused" in started)) return { ...answerOf(started), replayed: false };
   const concurrent = oldRow(IdempotencyRecord, started.refused[0]);
   if (!concurrent) throw conflict("This idempotency key is in use at the moment. Try again.");

@@ -20,6 +20,7 @@ import { withContent } from "../../../shared/store/sends/job-content.ts";
 import { jobFields } from "../../../shared/store/sends/job-items.ts";
 import { jobWidths } from "../../../shared/store/sends/job-width.ts";
 import { cancelJob, getJob, type Job } from "../../../shared/store/sends/jobs.ts";
+import { sendWatch } from "../../../shared/store/sends/send-watch.ts";
 import { ArbitrationReport, arbitrationReport, tallyFields } from "../../../shared/store/sends/tallies.ts";
 import { createNotification } from "./create.ts";
 
@@ -145,18 +146,18 @@ export const creating = {
   errors: ["CONFLICT", "TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE", "PAYMENT_REQUIRED", "SEND_CAP_REACHED"],
 } as const satisfies Shape;
 
-export const createUses = [storeWrite, timers, jobWidths, secrets] as const;
+export const createUses = [storeWrite, timers, jobWidths, sendWatch, secrets] as const;
 
 type Creation = Context<typeof createUses> & Pick<Call<typeof creating>, "caller" | "body" | "headers">;
 
-export async function create({ store, timers, jobWidths, secrets, caller, body, headers }: Creation) {
+export async function create({ store, timers, jobWidths, sendWatch, secrets, caller, body, headers }: Creation) {
   const { plan, sendCap, sending } = workspaceOf(caller);
   const header = headers["idempotency-key"];
   if (header !== undefined && !v.is(IdempotencyKey, header))
     throw invalid({ "Idempotency-Key": "must have 1 to 255 characters" });
   const { replayed, ...answer } = await createNotification(
     store,
-    { timers, jobWidths, secrets },
+    { timers, jobWidths, sendWatch, secrets },
     { plan, sendCap, sending },
     body,
     header ?? body.idempotency_key,

@@ -31,7 +31,16 @@ import { contentOfTemplate, TemplateItem } from "../../../shared/store/sends/tem
 import { Usage } from "../../../shared/store/workspaces/items.ts";
 import { reservation, usageRefusal, warnOfUsage } from "../../../shared/store/workspaces/usage.ts";
 import { queueWorker } from "../../../shared/worker.ts";
-import { chunkMessages, release, resume, uses, WATCH_AFTER_MS, type WorkerContext, watch } from "./watch.ts";
+import {
+  chunkMessages,
+  release,
+  resume,
+  uses,
+  WATCH_AFTER_MS,
+  type WorkerContext,
+  watch,
+  watchDirect,
+} from "./watch.ts";
 
 /** A one-off send that is later than this is not sent any more (docs/decisions/0021#late-work). */
 const TOO_LATE_MS = 24 * HOUR;
@@ -52,6 +61,7 @@ export const fanOut = queueWorker(
   uses,
   async (message, context) => {
     const { store, clock, log, fanOutQueue: queue } = context;
+    if ("quarter" in message) return watchDirect(context, message);
     const job = await findJob(store, message.job);
     if (!job) {
       const mayAppear = message.since !== undefined && clock.now() < message.since + APPEARING_MS;

@@ -8,6 +8,7 @@ import type { Key } from "../../../shared/store/model.ts";
 import { ClaimItem, chunkNumberOf, claimsOf } from "../../../shared/store/sends/audience-items.ts";
 import { abandonJob, finishJob, type JobRecord } from "../../../shared/store/sends/jobs.ts";
 import { closeRange, getRange } from "../../../shared/store/sends/ranges.ts";
+import { directLanes, openDirect, watchOf } from "../../../shared/store/sends/send-watch.ts";
 import { singleMessage } from "../../../shared/store/sends/single.ts";
 import { resumeTimer, type Standing, standingOf } from "../../../shared/store/sends/standing.ts";
 
@@ -51,10 +52,28 @@ export async function resume(context: WorkerContext, job: JobRecord, dispatch: (
   for (const range of job.ranges ?? []) await rescue(context, job, range, standing);
 }
 
-/** Sends the message of a send again whose recipient is on its row, unless it waits. */
-async function continueDirect({ store, clock, deliverQueue }: WorkerContext, job: JobRecord): Promise<void> {
-  if ((job.claim?.waits ?? 0) > clock.now() + EARLY_MS) return;
-  await deliverQueue.send([singleMessage(store.tenant, job.id)]);
+/**
+ * Sends the messages again of the sends to one subscriber of a quarter-hour that have not ended, and sets the next watch
+ * while there are any. The partitions of a workspace that makes many jobs are looked at one by one.
+ */
+export async function watchDirect(
+  context: WorkerContext,
+  { quarter, lane }: { quarter: number; lane?: string | undefined },
+): Promise<void> {
+  const { store, clock, timers, fanOutQueue: queue } = context;
+  const lanes = await directLanes(store);
+  const [only, ...others] = lane === undefined ? lanes : lanes.filter((one) => one === lane);
+  if (others.length > 0) return queue.send(lanes.map((one) => ({ tenant: store.tenant, quarter, lane: one })));
+  const open = only === undefined ? [] : await openDirect(store, only, quarter);
+  if (open.length === 0) return;
+  await timers.set([watchOf(quarter, clock.now())]);
+  await continueDirect(context, ...open);
+}
+
+/** Sends the messages again of sends whose recipient is on the row, unless they wait. */
+async function continueDirect({ store, clock, deliverQueue }: WorkerContext, ...jobs: JobRecord[]): Promise<void> {
+  const due = jobs.filter(({ claim }) => (claim?.waits ?? 0) <= clock.now() + EARLY_MS);
+  await deliverQueue.send(due.map(({ id }) => singleMessage(store.tenant, id)));
 }
 
 async function rescue(

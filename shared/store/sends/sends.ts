@@ -20,6 +20,7 @@ import { channelSettings, deliverySettingsOf, planningRules, selectedChannels } 
 import { PLANNED_RANGE } from "./range-names.ts";
 import { plannedRangeWrite } from "./ranges.ts";
 import { packRecipients, type Recipient } from "./recipients.ts";
+import type { SendWatch } from "./send-watch.ts";
 import { contentOfTemplate, TemplateItem } from "./template-items.ts";
 
 const WATCH_AFTER_MS = 15 * MINUTE;
@@ -29,6 +30,8 @@ export interface Send {
   id: string;
   /** The id is derived, so a repeat finds its own job: the audience is left to the workers, who plan it once. */
   isRepeatable?: boolean;
+  /** Watches a send to one subscriber together with others; without it each send has a watch of its own. */
+  sendWatch?: SendWatch | undefined;
   spec: JobSpec;
   /** Ids of the recipients, each once; absent for a send to a target. */
   given?: readonly string[] | undefined;
@@ -54,7 +57,7 @@ export async function startSend(
   store: Store,
   timers: Timers,
   allowance: Allowance,
-  { id, spec, given, isRepeatable = false }: Send,
+  { id, spec, given, isRepeatable = false, sendWatch }: Send,
   extraItems: readonly ItemWrite<"workspace">[] | ((answer: StartedSend) => readonly ItemWrite<"workspace">[]) = [],
 ): Promise<Started> {
   const at = spec.scheduled_at === null ? store.clock.now() : Date.parse(spec.scheduled_at);
@@ -63,11 +66,13 @@ export async function startSend(
       ? { writes: given ? givenWrites(id, given, at) : [], sent: 0 }
       : await prepareAudience(store, id, spec, given, allowance);
   await store.writeAll(audience.writes);
-  await timers.set([
-    spec.scheduled_at === null
-      ? { kind: "job-watch", id, at: store.clock.now() + WATCH_AFTER_MS }
-      : { kind: "job", id, at: Date.parse(spec.scheduled_at) },
-  ]);
+  if (audience.direct && sendWatch) await sendWatch.ensure(store, timers);
+  else
+    await timers.set([
+      spec.scheduled_at === null
+        ? { kind: "job-watch", id, at: store.clock.now() + WATCH_AFTER_MS }
+        : { kind: "job", id, at: Date.parse(spec.scheduled_at) },
+    ]);
   const answer: StartedSend = { id, sent: audience.sent, unknown: audience.unknown };
   const whole = { ...spec, ...audience.texts };
   const job = newJobWrite(store, id, whole, { ...planOf(audience), content: await storeContent(store, whole) });

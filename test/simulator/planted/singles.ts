@@ -51,8 +51,8 @@ export const singlesBugs: readonly Bug[] = [
     name: "a send to one subscriber that was claimed is not sent again by its watch",
     area: "timers",
     file: "functions/workers/fan-out/watch.ts",
-    find: '  if (job.direct) return standing === "open" ? continueDirect(context, job) : undefined;\n',
-    replace: "  if (job.direct) return;\n",
+    find: "  await continueDirect(context, ...open);\n",
+    replace: "",
   },
   {
     name: "a wait of a send to one subscriber is forgotten at its time",
@@ -60,5 +60,19 @@ export const singlesBugs: readonly Bug[] = [
     file: "functions/workers/fan-out/watch.ts",
     find: "  if (job.direct) return continueDirect(context, job);\n  const [first",
     replace: "  if (job.direct) return;\n  const [first",
+  },
+  {
+    name: "the sends to one subscriber of a quarter-hour are watched once only",
+    area: "timers",
+    file: "functions/workers/fan-out/watch.ts",
+    find: "  await timers.set([watchOf(quarter, clock.now())]);\n",
+    replace: "",
+  },
+  {
+    name: "the watch of a quarter-hour misses sends to one subscriber that were made before its last minutes",
+    area: "timers",
+    file: "shared/store/sends/send-watch.ts",
+    find: "from: uuidPrefixOf(quarter * QUARTER_MS - MARGIN_MS),",
+    replace: "from: uuidPrefixOf((quarter + 1) * QUARTER_MS - MARGIN_MS),",
   },
 ];
