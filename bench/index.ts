@@ -1,5 +1,8 @@
 // `npm run bench`: what the service asks of AWS and of the processor, beside its budgets; `--help` lists what there is.
 // Run it in a small heap (--max-old-space-size=128), so that the peak shows what the work needs, not garbage.
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { getHeapStatistics } from "node:v8";
 import { readArguments, refuse, wholeNumber } from "../tools/arguments.ts";
 import { type Figure, tableOf } from "./measure.ts";
 
@@ -56,6 +59,20 @@ const benches = {
   weight: async () => (await import("./weight.ts")).benchWeight(),
 };
 
+/** The largest table of the costs, of 100,000 people, is in memory. */
+const COSTS_HEAP_MB = 1_024;
+const MB = 1_048_576;
+
+/** The same command in a process whose heap holds that table. */
+function inLargerHeap(): boolean {
+  const flags = process.execArgv.filter((flag) => !flag.startsWith("--max-old-space-size"));
+  const heap = `--max-old-space-size=${COSTS_HEAP_MB}`;
+  const self = fileURLToPath(import.meta.url);
+  return (
+    spawnSync(process.execPath, [...flags, heap, self, ...process.argv.slice(2)], { stdio: "inherit" }).status === 0
+  );
+}
+
 async function run(): Promise<boolean> {
   if (what === "scale") {
     const seconds = Number(values.seconds);
@@ -65,6 +82,7 @@ async function run(): Promise<boolean> {
     return kept;
   }
   if (what === "costs") {
+    if (getHeapStatistics().heap_size_limit < COSTS_HEAP_MB * MB) return inLargerHeap();
     const { lines, kept } = await (await import("./costs/index.ts")).benchCosts({
       only: rest,
       write: values.write,

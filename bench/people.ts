@@ -9,6 +9,7 @@ import { deviceRow } from "../test/support/people.ts";
 import type { Tenant, TestWorld } from "../test/support/world.ts";
 
 const BATCH = 25;
+const SETTLED = 5_000;
 /** An ordinary profile: about 200 bytes of attributes. */
 const attributes = { first_name: "Ada", city: "London", plan: "gold", visits: 42, tags: ["a", "b"], timezone: "UTC" };
 
@@ -38,6 +39,8 @@ export async function fill(world: TestWorld, tenant: Tenant, count: number, more
       requests.push({ PutRequest: { Item: fresh } });
     }
     await world.dynamodb.operate("BatchWriteItem", { RequestItems: { engagement: requests } });
+    // The table's stream is read along, or it fills the memory.
+    if ((from - 1) % SETTLED === 0) await world.settle();
   }
   for (const shard of SHARDS) {
     const n = ids.filter((own) => own.startsWith(shard)).length;

@@ -49,44 +49,54 @@ async function batch(size: string, hasKeys: boolean, targets: Target[]): Promise
   });
 }
 
-/** One event of each of 100 people in a batch, with live segments of which the event changes none, or all. */
-async function listened(segments: number): Promise<Cost> {
+interface Listening {
+  segments: number;
+  /** Whether the event makes each of them a member of one of the segments. */
+  enters: boolean;
+}
+
+/** One event of each of 100 people in a batch, with live segments that listen to it. */
+async function listened({ segments, enters }: Listening): Promise<Cost> {
   return inWorld(async (world) => {
     const tenant = await world.tenant();
     const ids = await fill(world, tenant, PEOPLE);
+    const least = enters ? 2 : 3;
     for (let n = 0; n < segments; n++)
-      await segmentOf(world, tenant, { event: { name: "order_completed", count: n + 2 } });
-    await post(
-      world,
-      tenant,
-      eventsOf(ids, PEOPLE, () => ({ event_name: "order_completed" })),
-    );
+      await segmentOf(world, tenant, { event: { name: "order_completed", count: n + least } });
+    const send = () =>
+      post(
+        world,
+        tenant,
+        eventsOf(ids, PEOPLE, () => ({ event_name: "order_completed" })),
+      );
+    await send();
     await world.settle();
     const targets: Target[] = segments === 0 ? [] : [most("cpu", 100, "echo"), most("requests", 1.2)];
     const asked = {
       work: "event with live segments",
-      size: `${segments} segments`,
+      size: segments === 0 ? "0 segments" : `${segments} segments, ${enters ? "all enter one" : "nobody enters"}`,
       per: "event of another person",
       count: PEOPLE,
       targets,
       entrance: entranceFor(tenant),
     };
     return costOf(world, asked, async () => {
-      await post(
-        world,
-        tenant,
-        eventsOf(ids, PEOPLE, () => ({ event_name: "order_completed" })),
-      );
+      await send();
       await world.settle();
     });
   });
 }
 
 async function listenedBy(): Promise<Cost[]> {
-  const none = await listened(0);
-  const three = await listened(3);
-  const ten = await listened(10);
-  return [none, three, { ...ten, targets: [...ten.targets, most("wcu", none.wcu * 1.5)] }];
+  const none = await listened({ segments: 0, enters: false });
+  const more: Target[] = [most("wcu", none.wcu * 1.5)];
+  const all = [none];
+  for (const enters of [false, true])
+    for (const segments of [3, 10]) {
+      const cost = await listened({ segments, enters });
+      all.push({ ...cost, targets: segments === 10 ? [...cost.targets, ...more] : cost.targets });
+    }
+  return all;
 }
 
 async function exported(): Promise<Cost[]> {

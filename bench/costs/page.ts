@@ -16,9 +16,17 @@ const REASONS: Record<string, string> = {
   "journey: end of the delay":
     "Each run pays its row at the price of a transaction (2), which also has the counts (decisions/0029).",
   "single in-app send":
-    "The job, the quota and the end are transactions, and the watch is a timer of its own (decisions/0027).",
+    "The job with the quota (4 WCU) and the end with its counters (6, shared by up to ten sends) are transactions. Quota that is taken ahead would save 3 (decisions/0047).",
   "single push send":
-    "The job, the quota and the end are transactions, and the watch is a timer of its own (decisions/0046).",
+    "The job with the quota (4 WCU) and the end with its counters (6, shared by up to ten sends) are transactions, and a provider needs a claim (decisions/0046, 0047).",
+  "single in-app send of 9 KB": "As a short one.",
+  "event with live segments":
+    "Who enters a segment is evaluated once more after the write, because a change may have come between, and pays two rows at the price of a transaction (decisions/0012).",
+  "upsert, new":
+    "A refused update (1 WCU) and the transaction with the counter (decisions/0024). A count that follows the table's stream counts a repeated batch again.",
+  "first computation of a segment":
+    "Each member has a row of its own and one in the segment, at the price of a transaction. Sorted leaves were designed, not built.",
+  "preview of a rule": "The history of each sampled person is a query.",
 };
 
 const wordsOf = (line: string): string[] =>

@@ -54,7 +54,7 @@ export const segmentRows: Row[] = [
     name: "preview of a rule",
     measure: async () => {
       const costs: Cost[] = [];
-      for (const people of [2_000, 10_000])
+      for (const people of [2_000, 10_000, 100_000])
         for (const hasEvents of [false, true]) costs.push(await previewed(people, hasEvents));
       return costs;
     },

@@ -8,6 +8,7 @@ import { type Actor, ActorEvents } from "../events/items.ts";
 import { rowOf } from "../item.ts";
 import { SegmentMembership } from "../lists/items.ts";
 import type { Item, Key } from "../model.ts";
+import type { ReadOptions } from "../rows.ts";
 import { SubscriberAlias } from "../subscribers/items.ts";
 import { attributesForRules, type LivingProfile } from "../subscribers/subscribers.ts";
 import { addFirstFormat, type History, openHistory } from "./event-history.ts";
@@ -46,7 +47,7 @@ const PAGE_ROWS = 200;
 
 /**
  * Reads memberships, aliases and as much of the history as decides these conditions: one range, newest first. The
- * history is strongly consistent.
+ * history is strongly consistent, unless `options` say otherwise.
  * @param isMixed whether there may be events of the first format
  */
 export async function readSubscriberFacts(
@@ -54,6 +55,7 @@ export async function readSubscriberFacts(
   subscriber: string,
   conditions: readonly EventNode[],
   isMixed: boolean,
+  options: ReadOptions = {},
 ): Promise<SubscriberFacts> {
   const facts: Omit<SubscriberFacts, "times"> = { memberOf: new Set(), checkAt: undefined };
   const actors: Actor[] = [{ subscriber }];
@@ -61,7 +63,7 @@ export async function readSubscriberFacts(
   const from = conditions.length > 0 ? HISTORY + history.from : MEMBERSHIP;
   let after: Key | undefined;
   do {
-    const range = { from, to: CHECK, newestFirst: true, limit: PAGE_ROWS, after };
+    const range = { from, to: CHECK, newestFirst: true, limit: PAGE_ROWS, after, ...options };
     const page = await store.queryRows(SegmentCheck, { subscriber }, range);
     for (const row of page.items)
       if (row.sk.startsWith(ALIAS)) actors.push({ anonymous: rowOf(SubscriberAlias, row).anonymous });
@@ -69,7 +71,7 @@ export async function readSubscriberFacts(
     after = history.take(page.items) ? undefined : page.next;
   } while (after);
   const [, ...anonymous] = actors;
-  for (const actor of anonymous) await readActor(store, actor, history);
+  for (const actor of anonymous) await readActor(store, actor, history, options);
   if (isMixed) for (const actor of actors) await addFirstFormat(store, actor, history, conditions);
   return { ...facts, times: history.times };
 }
@@ -96,10 +98,11 @@ export async function readHistory(
   return { times: history.times };
 }
 
-async function readActor(store: StoreReader, actor: Actor, history: History): Promise<void> {
+async function readActor(store: StoreReader, actor: Actor, history: History, options: ReadOptions = {}): Promise<void> {
+  const bounds = { from: HISTORY + history.from, to: `${HISTORY}~`, newestFirst: true, limit: PAGE_ROWS, ...options };
   let after: Key | undefined;
   do {
-    const range = { from: HISTORY + history.from, to: `${HISTORY}~`, newestFirst: true, limit: PAGE_ROWS, after };
+    const range = { ...bounds, after };
     const page = await store.queryRows(ActorEvents, actor, range);
     after = history.take(page.items) ? undefined : page.next;
   } while (after);
@@ -114,10 +117,11 @@ export async function judgeProfile(
   rule: Rule,
   profile: LivingProfile,
   isMixed: boolean,
+  options: ReadOptions = {},
 ): Promise<Verdict & { facts: SubscriberFacts | undefined }> {
   const attributes = attributesForRules(profile);
   const decided = rule.decidedBy(attributes);
   if (decided !== undefined) return { matches: decided, nextChangeAt: undefined, facts: undefined };
-  const facts = await readSubscriberFacts(store, profile.id, rule.events, isMixed);
+  const facts = await readSubscriberFacts(store, profile.id, rule.events, isMixed, options);
   return { ...rule.judge({ attributes, times: facts.times, now: store.clock.now() }), facts };
 }

@@ -15,8 +15,8 @@ export const MAX_EXACT = 10_000;
 const SAMPLE = 10_000;
 const SAMPLE_PAGES = 18;
 const SAMPLE_BYTES = 2.4 * 1_048_576;
-/** A sample whose histories must be read is smaller: each history is a request of its own. */
-const SAMPLE_OF_HISTORIES = 1_000;
+/** A sample whose histories must be read is smaller: each is a request of its own, of half a read unit at least. */
+const SAMPLE_OF_HISTORIES = 800;
 const CONCURRENT_HISTORIES = 50;
 const MAX_IDS = 10;
 
@@ -133,7 +133,7 @@ async function idsMatching(store: StoreReader, rule: Rule, profiles: readonly Li
   for (const batch of chunksOf(open, CONCURRENT_HISTORIES))
     await Promise.all(
       batch.map(async ({ profile }) => {
-        if ((await judgeProfile(store, rule, profile, isMixed)).matches) byHistory.add(profile.id);
+        if ((await judgeProfile(store, rule, profile, isMixed, { eventual: true })).matches) byHistory.add(profile.id);
       }),
     );
   return candidates.flatMap(({ profile: { id }, decided }) => ((decided ?? byHistory.has(id)) ? [id] : []));
