@@ -121,6 +121,7 @@ export interface Wish {
   /** How often the request is made again although it was answered. */
   repeats?: number;
   mustComplete?: boolean;
+  safety?: object;
 }
 
 /** Sends; with an idempotency key it is repeated until it is answered, without one it is tried once. */
@@ -159,6 +160,7 @@ export async function send(world: SimWorld, tenant: Tenant, wish: Wish): Promise
     ...(wish.channels && { channel_ids: wish.channels }),
     ...(wish.smart && { channel_arbitration_mode: "smart" }),
     ...(wish.category && { category: wish.category }),
+    ...(wish.safety && { safety: wish.safety }),
     ...(holdout > 0 && { holdout_percentage: holdout }),
     ...(splitShare !== undefined && { split_percentage: splitShare, variant_b: { title: "B", body: text } }),
   };

@@ -195,6 +195,10 @@ export interface Ledger {
   /** By workspace, from when on it is suspended; absent while it is not. */
   suspended: Map<string, number>;
   everSuspended: Set<string>;
+  /** Workspaces whose messages every provider refuses for good. */
+  refusing: Set<string>;
+  /** Sends with a brake. */
+  braked: Set<string>;
   /** By workspace, the number of sends it may make. */
   caps: Map<string, number>;
   /** By workspace, the quiet hours and the daily cap that it has. */
@@ -234,6 +238,8 @@ export const openLedger = (): Ledger => ({
   deleted: new Map(),
   suspended: new Map(),
   everSuspended: new Set(),
+  refusing: new Set(),
+  braked: new Set(),
   caps: new Map(),
   manners: new Map(),
   zones: new Map(),

@@ -29,6 +29,8 @@ interface ProviderDeps {
   fleet(): Fleet;
   faults: Faults;
   told(call: Call): void;
+  /** The provider refuses every message of its workspace. */
+  refuses(message: Outgoing): boolean;
 }
 
 const MAX_TRANSIT_MS = 200;
@@ -37,7 +39,7 @@ const SLOW_MS = 8 * SECOND;
 export const THROTTLED = "throttled";
 
 /** To the service all providers are alike. */
-export function providersFor(process: Process, { kernel, fleet, faults, told }: ProviderDeps): Providers {
+export function providersFor(process: Process, { kernel, fleet, faults, told, refuses }: ProviderDeps): Providers {
   const { random } = process;
   const way = () =>
     new Promise<void>((resolve) => {
@@ -49,7 +51,8 @@ export function providersFor(process: Process, { kernel, fleet, faults, told }: 
     fleet().crash(process, why);
     return new Promise<never>(() => undefined);
   };
-  const answer = (): Outcome => {
+  const answer = (message: Outgoing): Outcome => {
+    if (refuses(message)) return { status: "rejected", reason: "no such topic" };
     if (hits(profile.providerTransient)) return { status: "retryable", reason: "busy" };
     if (hits(profile.providerThrottle))
       return { status: "retryable", reason: THROTTLED, isThrottled: true, retryAfterSeconds: random.between(1, 90) };
@@ -63,7 +66,7 @@ export function providersFor(process: Process, { kernel, fleet, faults, told }: 
       const { job, subscriber, target } = message;
       await way();
       if (hits(profile.crash)) return die("before a call of a provider");
-      const outcome = answer();
+      const outcome = answer(message);
       const isRefusedForNow = outcome.status === "retryable";
       const call: Call = {
         ...{ channel, message, job, subscriber, target, by: process, isRefusedForNow },

@@ -173,6 +173,7 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
       kernel,
       faults,
       fleet: () => fleet,
+      refuses: ({ tenant }) => ledger.refusing.has(tenant),
       told: (call) => {
         for (const listener of providerCalls) listener(call);
       },

@@ -17,7 +17,7 @@ import type { ChunkRef } from "../../../shared/store/sends/touches.ts";
 import { forgetInChunk } from "../../../shared/store/subscribers/ledger-erasure.ts";
 import { vaultOpening } from "../../../shared/vault.ts";
 import { queueWorker } from "../../../shared/worker.ts";
-import { sendFigures, waitOfChunk } from "./brake.ts";
+import { countIfCanceled, sendFigures, waitOfChunk } from "./brake.ts";
 import { openedCredentials } from "./channel-credentials.ts";
 import { createDeadAddresses, type DeadAddresses } from "./dead-addresses.ts";
 import { notedAnswers } from "./health.ts";
@@ -123,13 +123,16 @@ async function deliverInbox(
 }
 
 /** @returns whether the chunk's range may be complete. */
-function close(
+async function close(
   { store }: WorkerContext,
   chunkRef: ChunkRef,
-  { chunk }: ChunkState,
+  { chunk, job }: ChunkState,
   { owner, tally, deferred = 0, reported = {} }: Closing,
 ): Promise<boolean> {
-  return closeChunk(store, chunkRef, { owner, isFinal: chunk.next === undefined, deferred, reported }, tally);
+  const closing = { owner, isFinal: chunk.next === undefined, deferred, reported };
+  const mayBeComplete = await closeChunk(store, chunkRef, closing, tally);
+  if (job.deliverySettings?.brake) await countIfCanceled(store, chunkRef);
+  return mayBeComplete;
 }
 
 async function completeRange({ store }: WorkerContext, { range }: ChunkRef, job: Job): Promise<void> {

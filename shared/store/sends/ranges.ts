@@ -80,6 +80,34 @@ export async function closeRange(
     );
 }
 
+/**
+ * Counts by the day what a range of a send that was ended early did, once: such a range is never closed into its job
+ * (F21).
+ */
+export async function countStopped(
+  store: Store,
+  { id: job, category }: Pick<JobRecord, "id" | "category">,
+  range: string,
+): Promise<void> {
+  const row = await store.get(RangeItem, { job, range });
+  if (!row || row.closed) return;
+  const rest = outcomesBeyond(addendsOf(row), timedOf(row));
+  if (Object.keys(rest).length === 0) return;
+  const add = timedAddends(rest);
+  const isAsRead = Object.keys(add).map((name) => {
+    const before = row[name as TimedName];
+    return before === undefined ? absent(name as TimedName) : is(name as TimedName, before);
+  });
+  await store
+    .transact([
+      changeItem(RangeItem, { job, range }, { add }, all(...isAsRead)),
+      ...countedOutcomeWrites(store, `${job}:${range}`, category, rest),
+    ])
+    .catch(onTransactionCanceled(() => undefined));
+}
+
+type TimedName = "timed" | `timed:${string}`;
+
 /** The outcomes that are counted by the day already. */
 const timedOf = (row: RowOf<typeof RangeItem>): Record<string, number> => ({
   "n:delivered": row.timed ?? 0,

@@ -9,6 +9,8 @@ export const countsRecount: Invariant = {
     commit: ({ pk, before, after }) => {
       const place = placeOf(pk);
       if (place?.kind !== "JOB" || before?.status !== "processing" || !after || after.status === "processing") return;
+      // What was halted and then canceled keeps its numbers in its ranges.
+      if (after.status === "canceled" && after.halted !== undefined) return;
       const job = String(after.id);
       const { counts, skip_reasons } = tallyOf(after);
       // A recipient that a cap stops is in a chunk, and still skipped.
@@ -37,8 +39,11 @@ export const countsRecount: Invariant = {
         for (const [name, n] of Object.entries(item))
           if (name.startsWith("delivered:")) byHour.set(tenant, (byHour.get(tenant) ?? 0) + Number(n));
       const delivered = new Map<string, number>();
-      for (const { tenant, item } of itemsOf(mirror, "JOB"))
-        delivered.set(tenant, (delivered.get(tenant) ?? 0) + tallyOf(item).counts.delivered);
+      for (const { tenant, item } of itemsOf(mirror, "JOB")) {
+        const isStopped = item.status === "canceled" && item.halted !== undefined;
+        const rows = isStopped ? partsOf(mirror, tenant, String(item.id)).ranges : [item];
+        delivered.set(tenant, (delivered.get(tenant) ?? 0) + sum(rows.map((row) => tallyOf(row).counts.delivered)));
+      }
       for (const [tenant, n] of delivered)
         if (n !== (byHour.get(tenant) ?? 0))
           broken(`workspace ${tenant} counts ${byHour.get(tenant)} deliveries by the hour, its jobs ${n}`, tenant);

@@ -13,7 +13,7 @@ export const timers: Invariant = {
     commit: ({ pk, before, after }) => {
       if (!isJob(pk) || !before || !after || before.status === after.status) return;
       const job = String(after.id);
-      const wasHeld = before.held === true || after.let_go_at !== undefined;
+      const wasHeld = before.held === true || before.halted !== undefined || after.let_go_at !== undefined;
       const isPrompt = profile.name === "calm" && !wasHeld && !ledger.everSuspended.has(String(placeOf(pk)?.tenant));
       const scheduled = typeof after.scheduled_at === "string" ? Date.parse(after.scheduled_at) : undefined;
       if (before.status === "scheduled" && after.status === "queued") {

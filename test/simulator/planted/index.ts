@@ -1,5 +1,6 @@
 // Every planted bug.
 import { audiencesBugs } from "./audiences.ts";
+import { brakesBugs } from "./brakes.ts";
 import type { Bug } from "./bug.ts";
 import { followingBugs } from "./following.ts";
 import { integrationsBugs } from "./integrations.ts";
@@ -23,4 +24,5 @@ export const planted: readonly Bug[] = [
   ...packsBugs,
   ...shownBugs,
   ...singlesBugs,
+  ...brakesBugs,
 ];

@@ -1,5 +1,6 @@
 // Every scenario, one line each.
 import type { Scenario } from "../invariant.ts";
+import { brakes } from "./brakes.ts";
 import { campaigns } from "./campaigns.ts";
 import { channels } from "./channels.ts";
 import { events } from "./events.ts";
@@ -51,6 +52,7 @@ export const scenarios: readonly Scenario[] = [
   channels,
   singles,
   versions,
+  brakes,
 ];
 
 /** Short ones that make every kind of request to AWS: for runs through the SDK, which cost twice as much. */

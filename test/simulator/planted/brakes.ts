@@ -1,0 +1,26 @@
+// Bugs of the brake of a send.
+import type { Bug } from "./bug.ts";
+
+export const brakesBugs: readonly Bug[] = [
+  {
+    name: "a halted send goes on with what it has begun",
+    area: "sending",
+    file: "shared/store/sends/standing.ts",
+    find: '  if (halted) return "halted";\n',
+    replace: "",
+  },
+  {
+    name: "a resumed send is not continued",
+    area: "reactions",
+    file: "functions/workers/react/sends.ts",
+    find: "held === true || halted !== undefined;",
+    replace: "held === true;",
+  },
+  {
+    name: "a provider that refuses everything is no reason to halt",
+    area: "sending",
+    file: "shared/rules/progress.ts",
+    find: 'if (outcome.status !== "accepted") errors[channel]',
+    replace: 'if (outcome.status === "unknown") errors[channel]',
+  },
+];
