@@ -21,7 +21,7 @@ const REASONS: Record<string, string> = {
     "The job with the quota (4 WCU) and the end with its counters (6, shared by up to ten sends) are transactions, and a provider needs a claim (decisions/0046, 0047).",
   "single in-app send of 9 KB": "As a short one.",
   "event with live segments":
-    "Who enters a segment is evaluated once more after the write, because a change may have come between, and pays two rows at the price of a transaction (decisions/0012).",
+    "One query reads a person; 0.1 is the intake and 0.1 what a batch reads once. Who enters a segment is evaluated once more after the write, because a change may have come between, and pays two rows at the price of a transaction (decisions/0012).",
   "upsert, new":
     "A refused update (1 WCU) and the transaction with the counter (decisions/0024). A count that follows the table's stream counts a repeated batch again.",
   "first computation of a segment":
