@@ -1779,6 +1779,75 @@ export interface NotificationPreview {
     /** Variables without a value, by how many samples lack them */
     unknown_variables: Record<string, number>;
   };
+  /** Who the renderings are for; `null`: somebody without attributes */
+  rendered_for: string | null;
+  /** The message on each channel of the send */
+  renderings: ({
+    /** The type of the channel */
+    channel: "ios" | "android" | "web_push" | "email" | "in_app" | "sms" | "chat_app";
+    /** The title, or the subject of a mail; `null` if it cannot be rendered */
+    title: string | null;
+    /** The text; of a mail its plain part; `null` if it cannot be rendered */
+    body: string | null;
+    /** The HTML of a mail */
+    html?: string | undefined;
+    /** How an SMS is encoded and split */
+    sms?: {
+      /** `gsm7`, or `ucs2` where a character is not of the GSM alphabet */
+      encoding: "gsm7" | "ucs2";
+      /** The places that the text takes in its encoding */
+      characters: number;
+      /** The parts that it is sent and billed as */
+      segments: number;
+    } | undefined;
+    /** What a push has beside its texts */
+    push?: {
+      /** An image; `null` without one */
+      image_url?: string | undefined;
+      /** The address */
+      url?: string | undefined;
+      /** The buttons, at most two */
+      buttons?: ({
+        /** The id */
+        id: string;
+        /** The title, with the Liquid subset */
+        title: string;
+        /** The address */
+        url: string;
+      })[] | undefined;
+      /** The name of a sound in the app */
+      sound?: string | undefined;
+      /** The number at the icon of the app */
+      badge?: number | undefined;
+      /** A message replaces an earlier one of the same key on the device */
+      collapse_key?: string | undefined;
+      /** How long the push service keeps it for a device that is offline */
+      ttl_seconds?: number | undefined;
+    } | undefined;
+    /** What a message of the inbox has beside its texts */
+    in_app?: {
+      /** An image; `null` without one */
+      image_url?: string | undefined;
+      /** The buttons, at most four */
+      actions?: ({
+        /** The id */
+        id: string;
+        /** The title, with the Liquid subset */
+        title: string;
+        /** Where it leads; an empty one dismisses the message */
+        url: string;
+      })[] | undefined;
+    } | undefined;
+    /** Variables without a value for this subscriber */
+    unknown_variables: string[];
+    /** What to look at before it is sent */
+    warnings: ({
+      /** Which one */
+      code: "template_error" | "unknown_variables" | "sms_unicode" | "sms_segments" | "message_too_long" | "push_truncated" | "payload_too_large";
+      /** The same as a sentence */
+      message: string;
+    })[];
+  })[];
 }
 
 export interface NotificationsNotification {
@@ -3173,6 +3242,8 @@ export interface RecipientsPreviewNotificationsBody {
     /** The share of mails that may lead to an opt-out, from 0.0001 to 1 */
     max_opt_out_rate?: number | undefined;
   } | null | undefined;
+  /** The subscriber whose message is shown. Default: the first recipient */
+  render_for?: string | undefined;
 }
 
 export interface RecipientsListQuery {

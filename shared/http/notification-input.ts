@@ -7,7 +7,7 @@ import { grammar } from "./grammar.ts";
 import { ByChannelInput, MessageContent } from "./message-content.ts";
 import { chatAppFields, MessageBody, MessageTitle } from "./message-text.ts";
 import { SafetyInput } from "./safety.ts";
-import { ExternalId, Id, JsonObject, TimestampInput } from "./schemas.ts";
+import { ExternalId, Id, JsonObject, TimestampInput, Uuid } from "./schemas.ts";
 import { ChannelIds, Percentage, Target } from "./send-input.ts";
 import { TopicOfSend } from "./topic-key.ts";
 
@@ -53,69 +53,70 @@ export const IdempotencyKey = v.pipe(
   v.maxLength(MAX_KEY_CHARACTERS, `must have at most ${MAX_KEY_CHARACTERS} characters`),
 );
 
-export const NewNotification = v.pipe(
-  v.strictObject({
-    subscriberIds: v.optional(
-      v.pipe(
-        v.array(
-          v.pipe(
-            v.string("must be a string"),
-            v.regex(/^[!-~]{1,128}$/, "must be 1 to 128 visible ASCII characters"),
-            v.toLowerCase(),
-          ),
-          "must be an array",
+const Send = v.strictObject({
+  subscriberIds: v.optional(
+    v.pipe(
+      v.array(
+        v.pipe(
+          v.string("must be a string"),
+          v.regex(/^[!-~]{1,128}$/, "must be 1 to 128 visible ASCII characters"),
+          v.toLowerCase(),
         ),
+        "must be an array",
+      ),
+      v.minLength(1, "must name at least one subscriber"),
+      v.maxLength(MAX_GIVEN_IDS, `must name at most ${MAX_GIVEN_IDS} subscribers`),
+    ),
+  ),
+  external_ids: v.pipe(
+    v.optional(
+      v.pipe(
+        v.array(ExternalId, "must be an array"),
         v.minLength(1, "must name at least one subscriber"),
         v.maxLength(MAX_GIVEN_IDS, `must name at most ${MAX_GIVEN_IDS} subscribers`),
       ),
     ),
-    external_ids: v.pipe(
-      v.optional(
-        v.pipe(
-          v.array(ExternalId, "must be an array"),
-          v.minLength(1, "must name at least one subscriber"),
-          v.maxLength(MAX_GIVEN_IDS, `must name at most ${MAX_GIVEN_IDS} subscribers`),
-        ),
+    v.description("Instead of `subscriberIds`: ids of the workspace's own system"),
+  ),
+  target: v.optional(Target),
+  title: v.optional(MessageTitle),
+  body: v.optional(MessageBody),
+  content: v.pipe(
+    v.optional(MessageContent),
+    v.description("Instead of `title` and `body`: both, and what some channels say instead"),
+  ),
+  template_id: v.optional(Id),
+  ...chatAppFields,
+  data: v.optional(CustomData),
+  channel_ids: v.optional(ChannelIds),
+  category: v.optional(v.picklist(["marketing", "transactional"], "must be marketing or transactional"), "marketing"),
+  topic: TopicOfSend,
+  scheduled_at: v.optional(TimestampInput),
+  channel_arbitration_mode: v.optional(v.picklist(["explicit", "smart"], "must be explicit or smart"), "explicit"),
+  device_filters: v.optional(Filter(validateDevicePredicate, "DevicePredicate")),
+  subscriber_filters: v.optional(Filter(validatePredicate, "AttributePredicate")),
+  holdout_percentage: v.optional(Percentage(0), 0),
+  variant_b: v.optional(
+    v.strictObject({
+      title: MessageTitle,
+      body: MessageBody,
+      by_channel: v.pipe(
+        v.optional(ByChannelInput),
+        v.description("What arm B says otherwise. A field that it leaves out is that of arm A"),
       ),
-      v.description("Instead of `subscriberIds`: ids of the workspace's own system"),
-    ),
-    target: v.optional(Target),
-    title: v.optional(MessageTitle),
-    body: v.optional(MessageBody),
-    content: v.pipe(
-      v.optional(MessageContent),
-      v.description("Instead of `title` and `body`: both, and what some channels say instead"),
-    ),
-    template_id: v.optional(Id),
-    ...chatAppFields,
-    data: v.optional(CustomData),
-    channel_ids: v.optional(ChannelIds),
-    category: v.optional(v.picklist(["marketing", "transactional"], "must be marketing or transactional"), "marketing"),
-    topic: TopicOfSend,
-    scheduled_at: v.optional(TimestampInput),
-    channel_arbitration_mode: v.optional(v.picklist(["explicit", "smart"], "must be explicit or smart"), "explicit"),
-    device_filters: v.optional(Filter(validateDevicePredicate, "DevicePredicate")),
-    subscriber_filters: v.optional(Filter(validatePredicate, "AttributePredicate")),
-    holdout_percentage: v.optional(Percentage(0), 0),
-    variant_b: v.optional(
-      v.strictObject({
-        title: MessageTitle,
-        body: MessageBody,
-        by_channel: v.pipe(
-          v.optional(ByChannelInput),
-          v.description("What arm B says otherwise. A field that it leaves out is that of arm A"),
-        ),
-      }),
-    ),
-    split_percentage: v.optional(Percentage(1)),
-    name: v.optional(v.pipe(v.string("must be a string"), v.maxLength(200, "must have at most 200 characters"))),
-    idempotency_key: v.optional(IdempotencyKey),
-    bypass_quiet_hours: v.optional(v.boolean("must be true or false"), false),
-    safety: v.optional(SafetyInput),
-  }),
-  v.rawCheck(({ dataset, addIssue }) => {
+    }),
+  ),
+  split_percentage: v.optional(Percentage(1)),
+  name: v.optional(v.pipe(v.string("must be a string"), v.maxLength(200, "must have at most 200 characters"))),
+  idempotency_key: v.optional(IdempotencyKey),
+  bypass_quiet_hours: v.optional(v.boolean("must be true or false"), false),
+  safety: v.optional(SafetyInput),
+});
+
+const wholeSend = <T extends v.InferOutput<typeof Send>>() =>
+  v.rawCheck<T>(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
-    const { value } = dataset;
+    const value: v.InferOutput<typeof Send> = dataset.value;
     const blame = (key: keyof typeof value, message: string) =>
       addIssue({ message, path: [{ type: "object", origin: "value", input: value, key, value: value[key] }] });
     const audiences = [value.target, value.subscriberIds, value.external_ids];
@@ -134,7 +135,19 @@ export const NewNotification = v.pipe(
     const parts = [content, variant_b, value.data, value.device_filters, value.subscriber_filters];
     if (content?.by_channel && Buffer.byteLength(JSON.stringify(parts)) > MAX_CONTENT_BYTES)
       blame("content", `must have at most ${MAX_CONTENT_BYTES} bytes as JSON, with variant_b, data and filters`);
-  }),
-);
+  });
+
+export const NewNotification = v.pipe(Send, wholeSend());
+
+const PreviewedSend = v.strictObject({
+  ...Send.entries,
+  render_for: v.pipe(
+    v.optional(Uuid),
+    v.description("The subscriber whose message is shown. Default: the first recipient"),
+  ),
+});
+
+/** The body of a creation, and the subscriber whose message a preview shows. */
+export const PreviewedNotification = v.pipe(PreviewedSend, wholeSend<v.InferOutput<typeof PreviewedSend>>());
 
 export type NewNotification = v.InferOutput<typeof NewNotification>;

@@ -2,6 +2,7 @@
 import type { Clock } from "../clock.ts";
 import type { Egress } from "../egress/egress.ts";
 import type { Exchange } from "../egress/exchange.ts";
+import { isGsm } from "../rules/sms-segments.ts";
 import {
   type Addresses,
   accepted,
@@ -58,9 +59,6 @@ const refusals: Readonly<Record<string, Refusal>> = {
   33: { reason: "number_deactivated", addressDead: true },
 };
 
-// The GSM 03.38 alphabet with its extension: any other character requires UCS-2.
-const GSM = /^[@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&'()*+,\-./0-9:;<=>?¡A-ZÄÖÑÜ§¿a-zäöñüà^{}\\[~\]|€]*$/;
-
 export function smsProvider({ egress, clock }: { egress: Egress; clock: Clock }): Provider<Sms, Addresses["sms"]> {
   return {
     send: async ({ api_key, api_secret, sender_id }, message) => {
@@ -72,7 +70,7 @@ export function smsProvider({ egress, clock }: { egress: Egress; clock: Clock })
         from: sender_id,
         to: digitsOf(message),
         text,
-        ...(!GSM.test(text) && { type: "unicode" }),
+        ...(!isGsm(text) && { type: "unicode" }),
         "client-ref": referenceOf(message),
       });
       const headers = { "content-type": "application/x-www-form-urlencoded", accept: "application/json" };

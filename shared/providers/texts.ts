@@ -8,6 +8,7 @@ import {
   saidBy,
 } from "../rules/channel-content.ts";
 import { withoutTags } from "../rules/channel-texts.ts";
+import type { ReachChannel } from "../rules/reach.ts";
 import { type CompiledTemplate, compileTemplate, type RenderScope } from "../rules/render.ts";
 import { compileData } from "../rules/render-data.ts";
 import { checkUrl } from "../rules/safe-url.ts";
@@ -24,6 +25,8 @@ export interface Texts {
   data?: NonNullable<Job["data"]>;
   /** Only of e-mail. */
   bodies?: MailBodies;
+  /** Only of the inbox, if it has something of its own. */
+  inApp?: { image_url?: string; actions?: Button[] };
   /** Only of push, if it has something of its own. */
   push?: PushExtras;
 }
@@ -38,6 +41,8 @@ export interface Renderer {
   isStatic: boolean;
   /** Undefined if it cannot be rendered for this recipient, now or later. */
   render(arm: Arm, profile: LivingProfile | undefined, channel: ProvidedChannel): Rendered | undefined;
+  /** The same for any values, for a preview. */
+  renderScope(arm: Arm, scope: RenderScope, channel: ReachChannel): Rendered | undefined;
 }
 
 type Said = Pick<Job, "title" | "body" | "by_channel" | "variant_b" | "data">;
@@ -69,6 +74,7 @@ export function rendererOf(job: Said, now: number, event: Event): Renderer {
 
   return {
     isStatic,
+    renderScope: (arm, scope, channel) => attempt(arm, contentClassOf(channel), scope),
     render: (arm, profile, channel) => {
       const name = contentClassOf(channel);
       if (!isStatic) return profile && attempt(arm, name, scopeOf(profile, job, event));
@@ -102,9 +108,32 @@ function classRenderer({ title, body, by_channel }: Content, name: ContentClass,
       return by_channel.sms?.body === undefined
         ? plainRenderer({ title, body }, now)
         : plainRenderer({ title: "", body: by_channel.sms.body }, now);
+    case "in_app":
+      return inboxRenderer({ title, body }, by_channel.in_app, now);
     default:
       return plainRenderer({ title, body }, now);
   }
+}
+
+/** Of a preview: messages of an inbox are rendered where they are written (in-app.ts). */
+function inboxRenderer(
+  texts: { title: string; body: string },
+  { title, body, ...extras }: NonNullable<ByChannel["in_app"]> = {},
+  now: number,
+): ClassRenderer {
+  const all = { title: title ?? texts.title, body: body ?? texts.body };
+  const words = { title: compileTemplate(all.title), body: compileTemplate(all.body) };
+  const own = compileData(extras);
+  return (scope) => {
+    const { fill, unknown } = filling(scope, now);
+    const filled = own.render(scope, { now });
+    return {
+      title: fill(words.title),
+      body: fill(words.body),
+      ...(Object.keys(extras).length > 0 && { inApp: filled.data }),
+      unknown: [...new Set([...unknown(), ...filled.unknown])],
+    };
+  };
 }
 
 /** Fills templates, and collects the variables without a value. */

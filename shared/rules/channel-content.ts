@@ -1,6 +1,7 @@
 // What a message says by a channel of its own (CHC-1): the fields of each class of channels, and what the arm of a test says.
 import { hasAtMost } from "./characters.ts";
 import { isMap } from "./predicates.ts";
+import { URL_LENGTH } from "./safe-url.ts";
 
 export type Button = { id: string; title: string; url: string };
 
@@ -110,7 +111,7 @@ function fieldProblems(field: ContentField, value: unknown, path: ContentProblem
       return textProblems(value, path, field.max);
     case "link":
     case "image":
-      return textProblems(value, path, Number.POSITIVE_INFINITY);
+      return textProblems(value, path, URL_LENGTH);
     case "integer": {
       const isWhole = Number.isInteger(value) && Number(value) >= 0 && Number(value) <= field.max;
       return isWhole ? [] : [{ path, reason: `must be a whole number from 0 to ${field.max}` }];
@@ -149,7 +150,7 @@ function buttonProblems(value: unknown, path: ContentProblem["path"], mayDismiss
       .map((key) => ({ path: [...path, key], reason: "is not a known field" })),
     ...textProblems(id, [...path, "id"], MAX_BUTTON_ID),
     ...textProblems(label, [...path, "title"], MAX_BUTTON_TITLE),
-    ...textProblems(url, [...path, "url"], Number.POSITIVE_INFINITY, mayDismiss ? 0 : 1),
+    ...textProblems(url, [...path, "url"], URL_LENGTH, mayDismiss ? 0 : 1),
   ];
 }
 

@@ -228,3 +228,31 @@ it("CHC-1 a wrong part is named, in sends, templates and journeys", async () => 
   });
   expect([foreign.status, foreign.body.code]).toEqual([422, "TEMPLATE_NOT_FOUND"]);
 });
+
+it("RDA-8 CHC-5 a preview renders each channel for a subscriber, with what to look at", async () => {
+  const { call, ids, ada, all } = await setting();
+  const preview = (body: object) => call("POST /api/v1/notifications/preview", body);
+  const long = { ...by_channel, sms: { body: "{{ subscriber.city }}ż".repeat(80) }, push: { body: "x".repeat(200) } };
+  const shown = (await preview({ ...all, content: { title: "T", body: "B", by_channel: long } })).body;
+  expect(shown.rendered_for).toBe(ada);
+  const of = (channel: string) => shown.renderings.find((one: { channel: string }) => one.channel === channel);
+  expect(of("email")).toMatchObject({ title: "Mail for Ada", body: `Go (${SHOP}/m)`, warnings: [] });
+  expect(of("email").html).toContain(`<a href="${SHOP}/m">`);
+  expect(of("sms")).toMatchObject({
+    title: null,
+    sms: { encoding: "ucs2", characters: 80, segments: 2 },
+    unknown_variables: ["subscriber.city"],
+  });
+  const codes = (channel: string) => of(channel).warnings.map(({ code }: { code: string }) => code);
+  expect(codes("sms")).toEqual(["unknown_variables", "sms_unicode", "sms_segments"]);
+  expect(codes("ios")).toEqual(["push_truncated"]);
+  expect(of("in_app").in_app).toEqual({ actions: by_channel.in_app.actions });
+
+  const other = { subscriberIds: [ada], channel_ids: [ids.sms], title: "T", body: "B" };
+  const stranger = await preview({ ...other, render_for: "5f1b9c5e-2f5a-4f0e-9d3b-8a4c1e7d2b60" });
+  expect(stranger.body.fields).toHaveProperty("render_for");
+  // Five times 60,000 characters is longer than a text may be.
+  const refused = await preview({ ...other, body: "{{ data.long }}".repeat(5), data: { long: "y".repeat(60_000) } });
+  const fields = { content: expect.stringContaining("cannot be rendered") };
+  expect([refused.status, refused.body.fields]).toEqual([422, fields]);
+});

@@ -6,6 +6,7 @@ import {
   MAX_BUTTON_ID,
   MAX_BUTTON_TITLE,
 } from "../../../shared/rules/channel-content.ts";
+import { URL_LENGTH } from "../../../shared/rules/safe-url.ts";
 import { EXAMPLE_ID } from "../examples.ts";
 import type { JsonSchema } from "../json-schema.ts";
 
@@ -79,8 +80,8 @@ const button = (mayDismiss: boolean): JsonSchema => ({
     },
     title: { type: "string", minLength: 1, maxLength: MAX_BUTTON_TITLE, description: "The text of the button" },
     url: mayDismiss
-      ? { type: "string", description: `${urlAbout}. An empty one dismisses the message` }
-      : { type: "string", minLength: 1, description: urlAbout },
+      ? { type: "string", maxLength: URL_LENGTH, description: `${urlAbout}. An empty one dismisses the message` }
+      : { type: "string", minLength: 1, maxLength: URL_LENGTH, description: urlAbout },
   },
   required: ["id", "title", "url"],
   additionalProperties: false,
@@ -92,7 +93,7 @@ function schemaOf(field: ContentField, description = ""): JsonSchema {
       return { type: "string", minLength: 1, maxLength: field.max, description };
     case "link":
     case "image":
-      return { type: "string", minLength: 1, description };
+      return { type: "string", minLength: 1, maxLength: URL_LENGTH, description };
     case "integer":
       return { type: "integer", minimum: 0, maximum: field.max, description };
     case "buttons":

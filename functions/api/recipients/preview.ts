@@ -2,13 +2,15 @@
 import * as v from "valibot";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
-import { NewNotification } from "../../../shared/http/notification-input.ts";
+import { invalid } from "../../../shared/http/errors.ts";
+import { PreviewedNotification } from "../../../shared/http/notification-input.ts";
 import { requireFeature } from "../../../shared/plans.ts";
 import { secrets, storeRead, workspaceRead } from "../../../shared/resources.ts";
 import { oneOffSpec } from "../../../shared/store/sends/one-off.ts";
 import { previewSend, SendPreview } from "../../../shared/store/sends/preview.ts";
 import { getTemplate } from "../../../shared/store/sends/templates.ts";
 import { namedByExternalIds } from "../../../shared/store/subscribers/external-ids.ts";
+import { getProfile } from "../../../shared/store/subscribers/subscribers.ts";
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeRead, workspaceRead] });
 
@@ -20,8 +22,9 @@ export const previewNotification = endpoint(
     description:
       "Takes the body of a creation. Subscribers are judged as the send would judge them; `exact` is false where an " +
       "audience is so large that a sample stands for it. The control group is drawn anew for every send. Nothing is " +
-      "written or sent.",
-    body: NewNotification,
+      "written or sent. `renderings` is the message on each channel, for `render_for` or the first recipient, with warnings. " +
+      "A send whose message cannot be rendered for anybody is refused.",
+    body: PreviewedNotification,
     returns: v.pipe(SendPreview, v.title("NotificationPreview")),
     status: 200,
     example: { body: { target: { type: "all" }, title: "Hello {{ subscriber.first_name }}", body: "It works." } },
@@ -30,12 +33,15 @@ export const previewNotification = endpoint(
   async ({ store, workspace, secrets, caller, body }) => {
     const { plan } = workspaceOf(caller);
     if (body.channel_arbitration_mode === "smart") requireFeature(plan, "smart_channel");
-    const spec = await oneOffSpec(store, plan, body);
+    const { render_for, ...send } = body;
+    const spec = await oneOffSpec(store, plan, send);
+    const renderFor = render_for === undefined ? undefined : await getProfile(store, render_for);
+    if (render_for !== undefined && !renderFor) throw invalid({ render_for: "no such subscriber in this workspace" });
     const content = spec.template_id === null ? undefined : (await getTemplate(store, spec.template_id)).content;
-    const texts = content ?? { title: spec.title ?? "", body: spec.body ?? "" };
+    const texts = content ?? { title: spec.title ?? "", body: spec.body ?? "", by_channel: spec.by_channel };
     const named =
       body.external_ids && (await namedByExternalIds(store, await secrets.root(), [...new Set(body.external_ids)]));
     const given = named?.map(({ id }) => id) ?? (body.subscriberIds && [...new Set(body.subscriberIds)]);
-    return previewSend(store, spec, texts, { workspace: await workspace(), given });
+    return previewSend(store, spec, texts, { workspace: await workspace(), given, renderFor });
   },
 );

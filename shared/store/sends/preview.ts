@@ -1,9 +1,11 @@
 // The preview of a send (F8): its audience is judged as the send would judge it, and nothing is written.
 import * as v from "valibot";
 import { timestamp } from "../../clock.ts";
+import { invalid } from "../../http/errors.ts";
 import { personal } from "../../http/personal.ts";
 import { Timestamp } from "../../http/schemas.ts";
 import { scopeOf } from "../../providers/arms.ts";
+import { rendererOf } from "../../providers/texts.ts";
 import type { StoreReader } from "../../resources.ts";
 import type { AudienceRules, Judgement } from "../../rules/audience.ts";
 import { chunksOf } from "../../rules/chunks.ts";
@@ -11,8 +13,6 @@ import { type Foreseen, foresee } from "../../rules/foresight.ts";
 import type { LateSkip } from "../../rules/progress.ts";
 import { quietUntil } from "../../rules/quiet-hours.ts";
 import { classOf, type Target } from "../../rules/reach.ts";
-import { type CompiledTemplate, compileTemplate, isRenderError, type RenderScope } from "../../rules/render.ts";
-import { type CompiledData, compileData } from "../../rules/render-data.ts";
 import { ChatAppTemplateItem } from "../channels/items.ts";
 import { countTarget } from "../lists/targets.ts";
 import type { LivingProfile } from "../subscribers/subscribers.ts";
@@ -24,6 +24,8 @@ import { zoneFor } from "./deferred.ts";
 import type { DeliverySettings, JobSpec } from "./job-spec.ts";
 import { deliverySettingsOf, planningRules, selectedChannels } from "./planning.ts";
 import { rangesOf } from "./range-names.ts";
+import { Rendering, renderingsOf } from "./renderings.ts";
+import type { TemplateContent } from "./template-items.ts";
 
 /** Candidates that are judged: of a larger audience they are a sample, since ids are spread evenly. */
 const MAX_CANDIDATES = 10_000;
@@ -33,6 +35,7 @@ const MAX_EVALUATED_ONE_BY_ONE = 2_000;
 const MAX_RENDERED = 1_000;
 const MAX_SAMPLES = 5;
 const GIVEN_AT_ONCE = 500;
+const UNRENDERABLE = "cannot be rendered for any recipient: a text would be too long, or a filter fails";
 const NO_CANDIDATES: { candidates: Placed[]; exact: boolean } = { candidates: [], exact: true };
 const PUSH: ReadonlySet<string> = new Set(["ios", "android", "web_push"]);
 
@@ -66,6 +69,10 @@ export const SendPreview = v.object({
   /** Some of the ones that would be skipped, by reason. */
   skipped_samples: v.record(v.string(), v.array(v.string())),
   rendered: v.object({ recipients: v.number(), failed: v.number(), unknown_variables: Numbers }),
+  /** Who the renderings are for; `null` if they are for somebody without attributes. */
+  rendered_for: v.nullable(v.string()),
+  /** The message as that subscriber would see it, on each channel of the send. */
+  renderings: v.array(Rendering),
 });
 export type SendPreview = v.InferOutput<typeof SendPreview>;
 
@@ -74,12 +81,19 @@ type Sent = Kept & { profile: LivingProfile; judgement: Extract<Judgement, { ver
 
 const isSent = (one: Kept): one is Sent => one.profile !== undefined && one.judgement.verdict === "send";
 
+interface PreviewOptions {
+  workspace: WorkspaceRecord | undefined;
+  given: readonly string[] | undefined;
+  /** The subscriber whose message is shown; else the first recipient. */
+  renderFor: LivingProfile | undefined;
+}
+
 /** @param texts what the send says: the template's where it names one */
 export async function previewSend(
   store: StoreReader,
   spec: JobSpec,
-  texts: Texts,
-  { workspace, given }: { workspace: WorkspaceRecord | undefined; given: readonly string[] | undefined },
+  texts: TemplateContent,
+  { workspace, given, renderFor }: PreviewOptions,
 ): Promise<SendPreview> {
   const at = spec.scheduled_at === null ? store.clock.now() : Date.parse(spec.scheduled_at);
   // The id of a send that is never made. It decides which part of the audience is held out.
@@ -94,7 +108,19 @@ export async function previewSend(
   const kept = await keep(store, candidates, rules);
   const futures = await futuresOf(store, spec, deliverySettings, kept.filter(isSent), at);
   const { preview, reached } = countOutcomes(kept, futures, exact);
-  addTexts(preview, reached.slice(0, MAX_RENDERED), { spec, texts, futures, at });
+  const said = { ...spec, ...texts };
+  addTexts(preview, reached.slice(0, MAX_RENDERED), { said, futures, at });
+  const { recipients, failed } = preview.rendered;
+  // What fails for everyone of a sample is in the text itself.
+  if (recipients > 0 && failed === recipients) throw invalid({ content: UNRENDERABLE });
+  const shown = renderFor ?? reached[0]?.profile;
+  const arm = renderFor ? "a" : reached[0]?.judgement.arm;
+  preview.rendered_for = shown?.id ?? null;
+  preview.renderings = renderingsOf(
+    said,
+    via.map(({ type }) => type),
+    { profile: shown, arm, now: at },
+  );
   if (exact) return preview;
   const size = given?.length ?? (await countTarget(store, spec.target));
   return scaled(preview, Math.max(1, size / candidates.length));
@@ -129,7 +155,8 @@ function countOutcomes(kept: readonly Kept[], futures: ReadonlyMap<string, Futur
       by_class[name] = (by_class[name] ?? 0) + 1;
   }
   const rendered = { recipients: 0, failed: 0, unknown_variables: {} };
-  const preview: SendPreview = { exact, counts, by_class, skip_reasons, samples: [], skipped_samples, rendered };
+  const texts = { samples: [], rendered, rendered_for: null, renderings: [] };
+  const preview: SendPreview = { exact, counts, by_class, skip_reasons, skipped_samples, ...texts };
   return { preview, reached };
 }
 
@@ -165,56 +192,36 @@ async function sampleOf(
   return { candidates, exact: true };
 }
 
-interface Texts {
-  title: string;
-  body: string;
-}
-
-/** Adds the texts of the first recipients, and which of their variables have no value. */
+/** Adds the texts of the first recipients, and which of their variables have no value on one of their channels. */
 function addTexts(
   { rendered, samples }: SendPreview,
   subscribers: readonly Sent[],
-  { spec, texts, futures, at }: { spec: JobSpec; texts: Texts; futures: ReadonlyMap<string, Future>; at: number },
+  { said, futures, at }: { said: JobSpec; futures: ReadonlyMap<string, Future>; at: number },
 ): void {
-  const compiled = ({ title, body }: Texts) => ({ title: compileTemplate(title), body: compileTemplate(body) });
-  const arms = { a: compiled(texts), b: spec.variant_b ? compiled(spec.variant_b) : undefined };
-  const data = spec.data ? compileData(spec.data) : undefined;
+  const renderer = rendererOf(said, at, undefined);
   for (const { id: subscriber_id, profile, judgement } of subscribers) {
     const { arm, targets } = judgement;
-    const words = renderOne({ ...((arm === "b" && arms.b) || arms.a), data }, scopeOf(profile, spec, undefined), at);
-    rendered.recipients++;
-    if (!words) rendered.failed++;
-    for (const name of new Set(words?.unknown))
-      rendered.unknown_variables[name] = (rendered.unknown_variables[name] ?? 0) + 1;
     const future = futures.get(subscriber_id);
+    const used = targets.filter((target) => future?.now.includes(target) || future?.later.includes(target));
+    const channels = [...new Set(used.map(({ channel }) => channel))];
+    const scope = scopeOf(profile, said, undefined);
+    const all = channels.map((channel) => renderer.renderScope(arm, scope, channel));
+    const [words] = all;
+    rendered.recipients++;
+    if (all.some((one) => !one)) rendered.failed++;
+    for (const name of new Set(all.flatMap((one) => one?.unknown ?? [])))
+      rendered.unknown_variables[name] = (rendered.unknown_variables[name] ?? 0) + 1;
     if (!future || samples.length >= MAX_SAMPLES) continue;
-    const { until, now, later } = future;
-    const used = targets.filter((target) => now.includes(target) || later.includes(target));
+    const { until, later } = future;
     samples.push({
       subscriber_id,
       variant_id: arm ?? null,
-      channels: [...new Set(used.map(({ channel }) => channel))],
+      channels,
       deferred_until: later.length > 0 && until !== undefined ? timestamp(until) : null,
       title: words?.title ?? null,
       body: words?.body ?? null,
-      ...(data && { data: words?.data ?? null }),
+      ...(said.data && { data: words?.data ?? null }),
     });
-  }
-}
-
-function renderOne(
-  { title, body, data }: { title: CompiledTemplate; body: CompiledTemplate; data: CompiledData<object> | undefined },
-  scope: RenderScope,
-  now: number,
-) {
-  const render = (template: CompiledTemplate) => template.render(scope, { now, escape: "none" });
-  try {
-    const [first, second, third] = [render(title), render(body), data?.render(scope, { now })] as const;
-    const unknown = [...first.unknown, ...second.unknown, ...(third?.unknown ?? [])];
-    return { title: first.text, body: second.text, data: third?.data, unknown };
-  } catch (error) {
-    if (isRenderError(error)) return undefined;
-    throw error;
   }
 }
 
