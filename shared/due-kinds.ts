@@ -79,6 +79,8 @@ export const dueKinds = {
   verification: to("verify-channel", ({ tenant, id: channel }) => ({ tenant, channel })),
   /** A check that an import still progresses. */
   "import-watch": to("import-rows", ({ tenant, id }) => ({ tenant, import: id, watch: true })),
+  /** A check that an export still progresses. */
+  "export-watch": to("import-rows", ({ tenant, id }) => ({ tenant, export: id, watch: true })),
   /** A tick of a schedule: `<id>:<revision>`. */
   schedule: to("run-schedule", ({ tenant, id, at }) => {
     const [schedule = "", revision] = id.split(":");

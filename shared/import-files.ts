@@ -12,6 +12,7 @@ import {
 import { createPresignedPost } from "@aws-sdk/s3-presigned-post";
 import { MINUTE, SECOND } from "./clock.ts";
 import { type Capability, type Deps, setting } from "./deps.ts";
+import { exportFolder } from "./export-files.ts";
 import type { TenantId } from "./store/model.ts";
 
 const UPLOAD_SECONDS = (15 * MINUTE) / SECOND;
@@ -170,10 +171,8 @@ export const importRemoval: Capability<"importFiles", { removeSome(): Promise<bo
       /** Removes up to a thousand of each folder. @returns whether there were any. */
       removeSome: async () => {
         const found: { Key: string }[] = [];
-        for (const name of ["uploads", "rejected"] as const) {
-          const { Contents = [] } = await client.send(
-            new ListObjectsV2Command({ Bucket, Prefix: folder(tenant, name) }),
-          );
+        for (const Prefix of [folder(tenant, "uploads"), folder(tenant, "rejected"), exportFolder(tenant)]) {
+          const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket, Prefix }));
           const Objects = Contents.flatMap(({ Key }) => (Key === undefined ? [] : [{ Key }]));
           if (Objects.length > 0)
             await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }));

@@ -160,9 +160,12 @@ export const queues = {
     message: v.object({ tenant: id, experience: id, since: v.number() }),
     batch: 10,
   },
-  /** An import job to begin, to continue, or to check. */
+  /** An import or an export to begin, to continue, or to check. */
   "import-rows": {
-    message: v.object({ tenant: id, import: id, watch: v.optional(v.boolean()) }),
+    message: v.union([
+      v.object({ tenant: id, import: id, watch: v.optional(v.boolean()) }),
+      v.object({ tenant: id, export: id, watch: v.optional(v.boolean()) }),
+    ]),
     batch: 1,
   },
   /** A mail with a token that a user asked for. */

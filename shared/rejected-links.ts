@@ -1,9 +1,10 @@
-// Links to the rejected rows of an import. A link of S3 dies with the credentials that signed it, after hours at most, so
+// Links to the rejected rows of an import and to the files of exports. A link of S3 dies with the credentials that signed it, after hours at most, so
 // ours holds for a day and leads to one of S3 that is made when it is opened (AMB-88).
 import { GetObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { DAY, MINUTE, SECOND } from "./clock.ts";
 import { type Capability, type Deps, NO_TENANT, setting } from "./deps.ts";
+import { exportKey } from "./export-files.ts";
 import { openCursor, sealCursor } from "./http/paging.ts";
 import { rejectedKey } from "./import-files.ts";
 import { secrets } from "./resources.ts";
@@ -12,15 +13,16 @@ import { noSecrets } from "./store/secrets.ts";
 
 const LINK_MS = DAY;
 const FILE_LINK_SECONDS = (5 * MINUTE) / SECOND;
-const SCOPE = "rejected-rows";
+const SCOPES = ["rejected-rows", "export"] as const;
+type LinkScope = (typeof SCOPES)[number];
 
-export interface RejectedLinks {
-  /** The address of an import's rejected rows, valid for 24 hours. */
+interface FileLinks {
+  /** The address of the rejected rows of an import, or of the file of an export, valid for 24 hours. */
   urlOf(id: string): Promise<string>;
 }
 
-export const rejectedLinks: Capability<"rejectedLinks", RejectedLinks> = {
-  as: "rejectedLinks",
+const linksOf = <As extends string>(as: As, scope: LinkScope): Capability<As, FileLinks> => ({
+  as,
   env: ["BASE_URL", ...secrets.env],
   grants: secrets.grants,
   open: (deps) => {
@@ -28,11 +30,14 @@ export const rejectedLinks: Capability<"rejectedLinks", RejectedLinks> = {
     return (tenant) => ({
       urlOf: async (id) => {
         const until = Math.floor((deps.clock.now() + LINK_MS) / SECOND);
-        return `${setting(deps, "BASE_URL")}/r/${sealCursor(await root(), SCOPE, packed({ tenant, id, until }))}`;
+        return `${setting(deps, "BASE_URL")}/r/${sealCursor(await root(), scope, packed({ tenant, id, until }))}`;
       },
     });
   },
-};
+});
+
+export const rejectedLinks = /* @__PURE__ */ linksOf("rejectedLinks", "rejected-rows");
+export const exportLinks = /* @__PURE__ */ linksOf("exportLinks", "export");
 
 /** The address of the file that a link leads to, valid for five minutes; undefined if the link is not ours or expired. */
 export const openedRejectedLink: Capability<"openRejected", (token: string) => Promise<string | undefined>> = {
@@ -43,14 +48,16 @@ export const openedRejectedLink: Capability<"openRejected", (token: string) => P
     const { root } = secrets.open(deps)(NO_TENANT);
     return () => async (token) => {
       const roots = await root().catch(noSecrets);
-      const opened = roots && openOrNothing(roots, token);
-      if (!opened) return undefined;
-      return opened.until * SECOND > deps.clock.now() ? fileUrl(deps, opened) : undefined;
+      for (const scope of roots ? SCOPES : []) {
+        const opened = roots && openOrNothing(roots, scope, token);
+        if (opened) return opened.until * SECOND > deps.clock.now() ? fileUrl(deps, scope, opened) : undefined;
+      }
+      return undefined;
     };
   },
 };
 
-/** An import of a workspace, both UUIDs, and the second until which its link is valid. */
+/** An import or export of a workspace, both UUIDs, and the second until which its link is valid. */
 interface Link {
   tenant: TenantId;
   id: string;
@@ -76,22 +83,22 @@ function unpacked(text: string): Link {
   };
 }
 
-function openOrNothing(roots: Parameters<typeof openCursor>[0], token: string): Link | undefined {
+function openOrNothing(roots: Parameters<typeof openCursor>[0], scope: LinkScope, token: string): Link | undefined {
   try {
     // The signature proves that `urlOf` wrote it.
-    return unpacked(String(openCursor(roots, SCOPE, token)));
+    return unpacked(String(openCursor(roots, scope, token)));
   } catch {
     return undefined;
   }
 }
 
-const fileUrl = (deps: Deps, { tenant, id }: Link): Promise<string> =>
+const fileUrl = (deps: Deps, scope: LinkScope, { tenant, id }: Link): Promise<string> =>
   getSignedUrl(
     deps.aws(S3Client),
     new GetObjectCommand({
       Bucket: setting(deps, "IMPORTS_BUCKET"),
-      Key: rejectedKey(tenant, id),
-      ResponseContentDisposition: `attachment; filename="rejected-${id}.csv"`,
+      Key: scope === "export" ? exportKey(tenant, id) : rejectedKey(tenant, id),
+      ResponseContentDisposition: `attachment; filename="${scope === "export" ? "export" : "rejected"}-${id}.csv"`,
     }),
     { expiresIn: FILE_LINK_SECONDS, signingDate: new Date(deps.clock.now()) },
   );

@@ -164,6 +164,9 @@ export const routes: RouteTable = {
     cancelListImport: {"route":"POST /api/v1/lists/import/:jobId/cancel","credentials":["dashboard"]},
     getListsImport: {"route":"GET /api/v1/lists/import/:jobId","credentials":["dashboard"]},
     listListsImports: {"route":"GET /api/v1/lists/import","credentials":["dashboard"],"query":true},
+    createExport: {"route":"POST /api/v1/exports","credentials":["dashboard"],"body":"json"},
+    getExport: {"route":"GET /api/v1/exports/:id","credentials":["dashboard"]},
+    listExports: {"route":"GET /api/v1/exports","credentials":["dashboard"],"query":true},
   },
   insights: {
     getFunnel: {"route":"GET /api/v1/insights/funnel","credentials":["dashboard"],"query":true},

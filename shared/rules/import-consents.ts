@@ -27,6 +27,7 @@ export const consentTranslators: Record<ImportSource, Translator> = {
     const status = consent_status.toLowerCase();
     const at = timeOf(consent_at);
     if (OPTED_OUT.includes(status)) return { status: "opted_out", at, source };
+    if (status === "suppressed") return { status, at, source };
     if (OPTED_IN.includes(status) && at !== undefined) return { status: "opted_in", at, source };
     return { status: "unknown", said: consent_status };
   },

@@ -155,6 +155,7 @@ export type Kind =
   | "asset"
   | "webhook"
   | "import"
+  | "export"
   | "annotation"
   | "conversion"
   | "server-key"

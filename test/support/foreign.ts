@@ -106,6 +106,11 @@ const journey: Make = async (world, tenant) => {
   return (await world.call("POST /api/v1/journeys", { as: await tenant.dashboard(), body })).body.id;
 };
 
+const exportJob: Make = async (world, tenant) => {
+  const body = { kind: "subscribers" };
+  return (await world.call("POST /api/v1/exports", { as: await tenant.dashboard(), body })).body.id;
+};
+
 const importJob: Make = async (world, tenant) => {
   const id = world.ids.uuidAt(world.clock.now());
   const timers = { set: async () => undefined };
@@ -159,6 +164,7 @@ const makers: [prefix: string, make: Make][] = [
   ["/api/v1/channels/", channel],
   ["/v1/inbound/chat-app/", channel],
   ["/api/v1/lists/import/", importJob],
+  ["/api/v1/exports/", exportJob],
   ["/api/v1/lists/", list],
   ["/api/v1/segments/", segment],
   ["/api/v1/topics/", topic],

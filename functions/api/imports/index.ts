@@ -23,6 +23,7 @@ import {
   type ImportJob,
   rejectedRows,
 } from "../../../shared/store/subscribers/imports.ts";
+import { exportEndpoints } from "./exports.ts";
 
 /** LIM-6, AMB-83. */
 export const MAX_FILE_BYTES = 52_428_800;
@@ -130,7 +131,7 @@ async function followed(open: (token: string) => Promise<string | undefined>, to
   return redirect(target);
 }
 
-export const imports = group("imports", "CSV files into lists.", [
+export const imports = group("imports", "CSV files into lists, and exports as CSV files.", [
   endpoint(
     "POST /api/v1/lists/import",
     { permission: "subscribers:write", uses: [storeWrite, timers] },
@@ -243,8 +244,8 @@ export const imports = group("imports", "CSV files into lists.", [
     "GET /r/:token",
     {},
     {
-      summary: "Download the rejected rows of an import",
-      description: "The link of an import job, valid for 24 hours. It redirects to the file.",
+      summary: "Download the rejected rows of an import, or the file of an export",
+      description: "The link of an import job or export, valid for 24 hours. It redirects to the file.",
       status: 302,
       text: { type: "text/plain; charset=utf-8" },
       errors: ["NOT_FOUND"],
@@ -256,11 +257,13 @@ export const imports = group("imports", "CSV files into lists.", [
     "HEAD /r/:token",
     {},
     {
-      summary: "Get the address of the rejected rows",
+      summary: "Get the address of the rejected rows, or of the file of an export",
       status: 302,
       text: { type: "text/plain; charset=utf-8" },
       errors: ["NOT_FOUND"],
     },
     ({ openRejected, params }) => followed(openRejected, params.token),
   ),
+
+  ...exportEndpoints,
 ]);

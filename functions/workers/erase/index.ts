@@ -1,6 +1,7 @@
 // Erases the traces of a subscriber that is a tombstone already. A second pass, two minutes later, finds the rows that
 // were being written at the time of the tombstone; while an import that began before is under way, it is repeated.
 import { SECOND } from "../../../shared/clock.ts";
+import { exportErasing } from "../../../shared/export-files.ts";
 import { importErasing } from "../../../shared/import-files.ts";
 import { eraseQueue, storeWrite } from "../../../shared/resources.ts";
 import { eraseTraces, SECOND_PASS_MS } from "../../../shared/store/subscribers/erasure.ts";
@@ -10,11 +11,11 @@ import { queueWorker } from "../../../shared/worker.ts";
 export const erase = queueWorker(
   "erase",
   "Erases the traces of a deleted subscriber.",
-  [storeWrite, importErasing, eraseQueue],
-  async ({ tenant, subscriber, pass }, { store, files, eraseQueue: queue, clock, log }) => {
+  [storeWrite, importErasing, exportErasing, eraseQueue],
+  async ({ tenant, subscriber, pass }, { store, files, exportFiles, eraseQueue: queue, clock, log }) => {
     const startedAt = clock.now();
     await beginPass(store, subscriber);
-    const { removed, isImporting } = await eraseTraces(store, files, subscriber, pass);
+    const { removed, isImporting } = await eraseTraces(store, { ...files, ...exportFiles }, subscriber, pass);
     const isLast = pass === 2 && !isImporting;
     await endPass(store, subscriber, removed, isLast);
     if (!isLast) await queue.send([{ tenant, subscriber, pass: 2 }], { delaySeconds: SECOND_PASS_MS / SECOND });

@@ -2,6 +2,7 @@
 // IMP-4). After a crash another message continues; a batch that two readers import is counted once.
 import { type Clock, SECOND, timestamp } from "../../../shared/clock.ts";
 import type { Context, LogEntry } from "../../../shared/deps.ts";
+import { exportWriting } from "../../../shared/export-files.ts";
 import { importReading } from "../../../shared/import-files.ts";
 import { isUnreadable, type Record, readRecords } from "../../../shared/import-records.ts";
 import { type PlanName, plans } from "../../../shared/plans.ts";
@@ -30,6 +31,7 @@ import {
 } from "../../../shared/store/subscribers/imports.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 import { csvOf } from "./csv.ts";
+import { makeExport } from "./exports.ts";
 import { takeRows } from "./take-rows.ts";
 
 const BATCH_ROWS = 100;
@@ -40,14 +42,24 @@ const COUNTING_SECONDS = 2;
 /** The most rows of the file of rejected rows. */
 const MAX_REJECTED_ROWS = 10_000;
 
-const uses = [storeWrite, secrets, timers, workspaceRead, audienceSize, importReading, importRowsQueue] as const;
+const uses = [
+  storeWrite,
+  secrets,
+  timers,
+  workspaceRead,
+  audienceSize,
+  importReading,
+  exportWriting,
+  importRowsQueue,
+] as const;
 export type WorkerContext = Context<typeof uses> & { clock: Clock; log(entry: LogEntry): void };
 
 export const importRows = queueWorker(
   "import-rows",
-  "Reads import files into lists.",
+  "Reads import files into lists, and makes the files of exports.",
   uses,
   async (message, context) => {
+    if ("export" in message) return makeExport(message, context);
     const { store, files, timers, clock, log, importRowsQueue: queue } = context;
     const found = await findImport(store, message.import);
     if (!found || hasEnded(found)) {

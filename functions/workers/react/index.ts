@@ -8,6 +8,7 @@ import { changesOf } from "./change.ts";
 import { channelUses, queueVerifications } from "./channels.ts";
 import { conversionUses, queueConversions } from "./conversions.ts";
 import { eventUses, queueCompletions } from "./events.ts";
+import { exportUses, queueExports } from "./exports.ts";
 import { groupUses, queueMembershipDeletion } from "./groups.ts";
 import { importUses, queueImports } from "./imports.ts";
 import { journeyUses, queueJourneys } from "./journeys.ts";
@@ -27,6 +28,7 @@ const steps = [
   queueErasures,
   queueCampaigns,
   queueImports,
+  queueExports,
   queueConversions,
   queueCompletions,
   queueMembershipDeletion,
@@ -51,6 +53,7 @@ export const react = streamWorker(
     ...subscriberUses,
     ...campaignUses,
     ...importUses,
+    ...exportUses,
     ...conversionUses,
     ...eventUses,
     ...groupUses,

@@ -17,6 +17,7 @@ export const removedStores = [
   "sends",
   "consents",
   "import_files",
+  "export_files",
   "other",
 ] as const;
 export type RemovedStore = (typeof removedStores)[number];

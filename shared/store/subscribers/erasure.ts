@@ -1,11 +1,13 @@
 // Erasure of a subscriber: the places where its traces are stored. A test checks that they cover every declared item
 // with personal data.
 import { SECOND } from "../../clock.ts";
+import type { ExportErasing } from "../../export-files.ts";
 import type { ImportErasing } from "../../import-files.ts";
 import type { Store } from "../../resources.ts";
 import { present } from "../conditions.ts";
 import { eraseEvents } from "../events/erasure.ts";
 import { ActorEvents, EventBlock, EventItem } from "../events/items.ts";
+import { forgetExports } from "../exports/exports.ts";
 import type { AnyItem, ChangeOf } from "../item.ts";
 import { RunEntry } from "../journeys/run-items.ts";
 import { forgetRuns, isRun } from "../journeys/runs.ts";
@@ -40,6 +42,7 @@ interface Erasure {
   /** The profile, once it is a tombstone. */
   tombstone: ProfileRow | undefined;
   imports: ImportTraces;
+  files: ExportErasing;
   /** The first pass follows the tombstone at once, the second one after `SECOND_PASS_MS`. */
   pass: 1 | 2;
 }
@@ -119,6 +122,13 @@ export const places: readonly Place[] = [
     erase: async (store, _, { imports }) => ({ import_files: await eraseFromImports(store, imports) }),
   },
   {
+    name: "files of exports that were asked for before",
+    covers: [],
+    erase: async (store, _, { tombstone, files }) => ({
+      export_files: tombstone?.erased_at === undefined ? 0 : await forgetExports(store, files, tombstone.erased_at),
+    }),
+  },
+  {
     name: "the names by which it is found",
     covers: [SearchEntry],
     erase: async (store, _, { tombstone }) => ({ other: tombstone ? await forgetEntries(store, tombstone) : 0 }),
@@ -164,7 +174,7 @@ interface Erased {
 /** Erases every trace. */
 export async function eraseTraces(
   store: Store,
-  files: ImportErasing,
+  files: ImportErasing & ExportErasing,
   subscriber: string,
   pass: 1 | 2,
 ): Promise<Erased> {
@@ -172,7 +182,8 @@ export async function eraseTraces(
   const tombstone = profile?.erased_at ? profile : undefined;
   const imports = await importTraces(store, files, tombstone);
   const removed: Removed = {};
-  for (const { erase } of places) addRemoved(removed, await erase(store, subscriber, { tombstone, imports, pass }));
+  for (const { erase } of places)
+    addRemoved(removed, await erase(store, subscriber, { tombstone, imports, files, pass }));
   if (pass === 2) await forgetPseudonym(store, subscriber);
   return { removed, isImporting: imports.isImporting };
 }

@@ -1,0 +1,128 @@
+// Exports as CSV files: subscribers, members, recipients, events, reports (RDA-16).
+import * as v from "valibot";
+import { timestamp } from "../../../shared/clock.ts";
+import { endpoints } from "../../../shared/http/endpoint.ts";
+import { limit, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/http/paging.ts";
+import { Timestamp, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
+import { exportLinks } from "../../../shared/rejected-links.ts";
+import { secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
+import { exportStatuses } from "../../../shared/rules/export-states.ts";
+import { entityPage } from "../../../shared/store/entity-pages.ts";
+import { createExport, type ExportJob, fileExpiry, getExport } from "../../../shared/store/exports/exports.ts";
+import { ExportItem, exportKinds } from "../../../shared/store/exports/items.ts";
+
+const Period = v.optional(
+  v.pipe(
+    v.strictObject({ start: v.optional(TimestampInput), end: v.optional(TimestampInput) }),
+    v.check(({ start, end }) => start === undefined || end === undefined || start <= end, "must end after it begins"),
+    v.description("The period, both ends optional. Of reports: when messages were dispatched and people converted"),
+  ),
+);
+const of = <const K extends string>(kind: K) => v.literal(kind, `must be one of ${exportKinds.join(", ")}`);
+
+const id = (description: string) => v.pipe(Uuid, v.description(description));
+const what = <const E extends v.ObjectEntries>(description: string, entries: E) =>
+  v.pipe(v.strictObject(entries), v.description(description));
+
+const NewExport = v.variant("kind", [
+  v.strictObject({ kind: of("subscribers") }),
+  v.strictObject({ kind: of("list"), filter: what("Which list", { list_id: id("The list") }) }),
+  v.strictObject({ kind: of("segment"), filter: what("Which segment", { segment_id: id("The segment") }) }),
+  v.strictObject({
+    kind: of("recipients"),
+    filter: what("Which notification", { notification_id: id("The notification") }),
+  }),
+  v.strictObject({ kind: of("events"), filter: Period }),
+  v.strictObject({ kind: of("report"), filter: Period }),
+]);
+
+const Export = v.object({
+  id: v.string(),
+  kind: v.pipe(v.picklist(exportKinds), v.description("What is exported")),
+  status: v.picklist(exportStatuses),
+  rows: v.pipe(v.nullable(v.number()), v.description("Rows of the file without its header; `null` before it is whole")),
+  url: v.pipe(
+    v.nullable(v.string()),
+    v.description("The address of the file, valid for a day: each answer has a new one. `null` unless completed"),
+  ),
+  error: v.pipe(v.nullable(v.string()), v.description("Why it failed or was deleted")),
+  expires_at: v.pipe(v.nullable(Timestamp), v.description("Until when the file can be downloaded, three days")),
+  created_at: Timestamp,
+  completed_at: v.nullable(Timestamp),
+});
+
+const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
+
+interface Reading {
+  store: { clock: { now(): number } };
+  exportLinks: { urlOf(id: string): Promise<string> };
+}
+
+async function exportOf({ store, exportLinks: links }: Reading, job: ExportJob): Promise<v.InferOutput<typeof Export>> {
+  const expiry = fileExpiry(job);
+  const isOver = expiry !== undefined && expiry <= store.clock.now();
+  const status = job.status === "completed" && isOver ? "expired" : job.status;
+  const { id, kind, rows = null, error = null, created_at, completed_at = null } = job;
+  return {
+    id,
+    kind,
+    status,
+    rows: status === "completed" || status === "expired" ? rows : null,
+    url: status === "completed" ? await links.urlOf(id) : null,
+    error,
+    expires_at: status === "completed" && expiry !== undefined ? timestamp(expiry) : null,
+    created_at,
+    completed_at,
+  };
+}
+
+export const exportEndpoints = [
+  endpoint(
+    "POST /api/v1/exports",
+    { permission: "subscribers:write", uses: [storeWrite, timers] },
+    {
+      summary: "Export subscribers, a list, a segment, recipients of a notification, events or reports of campaigns",
+      description:
+        "The CSV file is made in the background: read the export until it is `completed`. A file of subscribers can be " +
+        "imported again as it is. What is written meanwhile may be missing. At most three are made at a time. When a " +
+        "subscriber is erased, the files that may name them are deleted.",
+      body: NewExport,
+      returns: v.object({ id: v.string() }),
+      status: 202,
+      example: { body: { kind: "subscribers" } },
+      errors: ["QUOTA_EXCEEDED"],
+    },
+    async ({ store, timers, body }) => {
+      const filter = "filter" in body && body.filter !== undefined ? body.filter : {};
+      const { id } = await createExport(store, timers, body.kind, filter);
+      return { id };
+    },
+  ),
+
+  endpoint(
+    "GET /api/v1/exports/:id",
+    { uses: [storeRead, exportLinks] },
+    { summary: "Get an export with the address of its file", returns: Export, errors: ["NOT_FOUND"] },
+    async ({ store, exportLinks: links, params }) =>
+      exportOf({ store, exportLinks: links }, await getExport(store, params.id)),
+  ),
+
+  endpoint(
+    "GET /api/v1/exports",
+    { uses: [storeRead, exportLinks, secrets] },
+    {
+      summary: "List exports of the last 30 days, newest first",
+      query: v.object({ limit: limit(20, MAX_PER_PAGE), cursor: v.optional(v.string()) }),
+      returns: v.object({ items: v.array(Export), next_cursor: v.string() }),
+    },
+    async ({ store, exportLinks: links, secrets, query: { limit: size, cursor } }) => {
+      const [root, scope] = [await secrets.root(), `exports:${store.tenant}`];
+      const after = cursor === undefined ? undefined : v.parse(Uuid, openCursor(root, scope, cursor));
+      const { items, next } = await entityPage(store, ExportItem, { after, limit: size }, { read: (row) => row });
+      return {
+        items: await Promise.all(items.map((job) => exportOf({ store, exportLinks: links }, job))),
+        next_cursor: next === undefined ? "" : sealCursor(root, scope, next),
+      };
+    },
+  ),
+];

@@ -1,0 +1,120 @@
+// Makes the file of an export page by page (RDA-16). A large file is put in parts, and what is not yet a part is kept in an
+// object of its own, so that another message continues where this one stops.
+import { type Clock, SECOND } from "../../../shared/clock.ts";
+import type { Context, LogEntry } from "../../../shared/deps.ts";
+import type { exportWriting } from "../../../shared/export-files.ts";
+import { ApiError } from "../../../shared/http/errors.ts";
+import type { importRowsQueue, secrets, storeWrite, timers } from "../../../shared/resources.ts";
+import { csvLine } from "../../../shared/rules/csv.ts";
+import {
+  EXPORT_WATCH_MS,
+  type ExportJob,
+  endExport,
+  getExport,
+  isTooOld,
+  noteExport,
+  takeExport,
+} from "../../../shared/store/exports/exports.ts";
+import { columnsOf, readPage } from "../../../shared/store/exports/sources.ts";
+import { fromJson, toJson } from "../../../shared/store/item.ts";
+
+/** After this time the worker stops, and another message continues. */
+const WORKING_MS = 35 * SECOND;
+/** All parts but the last must have 5 MiB at least. */
+const PART_CHARACTERS = 8 * 1_048_576;
+
+type Uses = readonly [typeof storeWrite, typeof secrets, typeof timers, typeof exportWriting, typeof importRowsQueue];
+type WorkerContext = Context<Uses> & { clock: Clock; log(entry: LogEntry): void };
+
+/** Begins, continues or checks an export. */
+export async function makeExport(
+  { tenant, export: id, watch }: { tenant: string; export: string; watch?: boolean | undefined },
+  context: WorkerContext,
+): Promise<void> {
+  const { store, timers, clock, log, importRowsQueue: queue } = context;
+  const job = await takeExport(store, id);
+  if (!job) {
+    // One that another worker has is looked at again later.
+    if (watch) await watchOpen(context, id);
+    return log({ level: "info", message: "an export is not to be made", tenant, export: id });
+  }
+  if (watch) await timers.set([{ kind: "export-watch", id, at: clock.now() + EXPORT_WATCH_MS }]);
+  if (isTooOld(store, job)) return failExport(context, job, "it could not be made within a day");
+  const isDone = await writeFile(context, job).catch((error) => {
+    if (!(error instanceof ApiError)) throw error;
+    return failExport(context, job, "what is exported was deleted").then(() => true);
+  });
+  if (!isDone) await queue.send([{ tenant, export: id }]);
+}
+
+async function watchOpen({ store, timers, clock }: WorkerContext, id: string): Promise<void> {
+  const { status } = await getExport(store, id);
+  if (status === "pending" || status === "processing")
+    await timers.set([{ kind: "export-watch", id, at: clock.now() + EXPORT_WATCH_MS }]);
+}
+
+async function failExport({ store, exportFiles: files }: WorkerContext, job: ExportJob, error: string): Promise<void> {
+  await endExport(store, job, { error });
+  if (job.upload !== undefined) await files.abort(job.id, job.upload);
+  await files.removeExport(job.id);
+}
+
+/** Reads pages until the last one or the end of the time. @returns false if another message must continue */
+async function writeFile(context: WorkerContext, taken: ExportJob): Promise<boolean> {
+  const { store, exportFiles: files, secrets, clock } = context;
+  const { id } = taken;
+  const until = clock.now() + WORKING_MS;
+  const columns = taken.columns ?? toJson(await columnsOf(store, taken.kind));
+  const job: ExportJob = { ...taken, columns };
+  const parts = job.parts === undefined ? [] : fromJson(job.parts);
+  let { position, rows = 0, upload } = job;
+  let text = taken.columns === undefined ? csvLine(fromJson(columns)) : "";
+  if (job.has_rest) text = await files.rest(id);
+  const putPart = async () => {
+    upload ??= await files.begin(id);
+    parts.push(await files.putPart(id, upload, parts.length + 1, text));
+    text = "";
+  };
+  /** What was read so far can be continued. @returns false if the export ended meanwhile */
+  const note = async () => {
+    const has_rest = text !== "";
+    if (has_rest) await files.putRest(id, text);
+    const isOurs = await noteExport(store, job, { columns, position, rows, upload, parts: toJson(parts), has_rest });
+    if (!isOurs) await discard(context, id, upload);
+    return isOurs;
+  };
+  for (;;) {
+    const page = await readPage({ store, root: () => secrets.root(), job }, position);
+    text += page.rows.map(csvLine).join("");
+    rows += page.rows.length;
+    position = page.next;
+    if (position === undefined) break;
+    if (text.length >= PART_CHARACTERS) {
+      await putPart();
+      if (!(await note())) return true;
+    }
+    if (clock.now() < until) continue;
+    if (!(await note())) return true;
+    await noteExport(store, job, { lease: 0 });
+    return false;
+  }
+  if (upload === undefined) await files.put(id, text);
+  else {
+    if (text !== "") await putPart();
+    await files.complete(id, upload, parts);
+  }
+  if (!(await endExport(store, job, { rows }))) await discard(context, id, undefined);
+  else await files.removeRest(id);
+  return true;
+}
+
+/** A subscriber was erased while the file was made. */
+async function discard(
+  { exportFiles: files, store, log }: WorkerContext,
+  id: string,
+  upload: string | undefined,
+): Promise<void> {
+  log({ level: "info", message: "an export ended while it was made", tenant: store.tenant, export: id });
+  if (upload !== undefined) await files.abort(id, upload);
+  await files.removeExport(id);
+}

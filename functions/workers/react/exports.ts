@@ -1,0 +1,15 @@
+// Exports that were just asked for.
+import type { Context } from "../../../shared/deps.ts";
+import { importRowsQueue } from "../../../shared/resources.ts";
+import { ExportItem } from "../../../shared/store/exports/items.ts";
+import { type Changes, isNew } from "./change.ts";
+
+export const exportUses = [importRowsQueue] as const;
+
+export async function queueExports(
+  changes: Changes,
+  { importRowsQueue: queue }: Context<typeof exportUses>,
+): Promise<void> {
+  const jobs = changes.of(ExportItem, "export").filter(isNew);
+  await queue.send(jobs.map(({ tenant, after }) => ({ tenant, export: after.id })));
+}

@@ -1,0 +1,145 @@
+// Exports (RDA-16): made by a worker, a lease at a time, and forgotten when a subscriber is erased.
+import { DAY, MINUTE, SECOND, timestamp } from "../../clock.ts";
+import type { ExportErasing } from "../../export-files.ts";
+import { ApiError, invalid, notFound } from "../../http/errors.ts";
+import type { Store, StoreReader } from "../../resources.ts";
+import { exportMoves } from "../../rules/export-states.ts";
+import { absent, any, below, is } from "../conditions.ts";
+import { type ChangeOf, type NewRowOf, type RowOf, toJson } from "../item.ts";
+import { move } from "../lifecycle.ts";
+import { listExists } from "../lists/lists.ts";
+import { SegmentItem } from "../segments/items.ts";
+import { findJob } from "../sends/jobs.ts";
+import type { Timers } from "../timers.ts";
+import { type ExportFilter, ExportItem, type ExportKind } from "./items.ts";
+
+export type ExportJob = RowOf<typeof ExportItem>;
+
+const KEPT_MS = 30 * DAY;
+/** How long the file of an export can be downloaded. */
+const FILE_KEPT_MS = 3 * DAY;
+/** A worker's time limit and 10 s: when it is over, no worker is writing the file any more. */
+const LEASE_MS = 70 * SECOND;
+/** An export without an end after this time fails. */
+const GIVE_UP_MS = DAY;
+export const EXPORT_WATCH_MS = 10 * MINUTE;
+const MAX_OPEN = 3;
+
+const isOpen = ({ status }: ExportJob) => status === "pending" || status === "processing";
+
+/**
+ * Puts an export; its insertion into the table starts it. The watchdog is set before.
+ * @throws 422 for a list, segment or notification that is not in this workspace, 429 while three are being made.
+ */
+export async function createExport(
+  store: Store,
+  timers: Timers,
+  kind: ExportKind,
+  filter: ExportFilter,
+): Promise<ExportJob> {
+  await requireSource(store, filter);
+  const open = (await store.queryAll(ExportItem, {})).filter(isOpen);
+  if (open.length >= MAX_OPEN)
+    throw new ApiError("QUOTA_EXCEEDED", `${MAX_OPEN} exports are being made. Wait until one of them has ended.`);
+  const now = store.clock.now();
+  const id = store.ids.uuidAt(now);
+  await timers.set([{ kind: "export-watch", id, at: now + EXPORT_WATCH_MS }]);
+  const row: NewRowOf<typeof ExportItem> = {
+    react: "export",
+    id,
+    kind,
+    filter: toJson(filter),
+    status: "pending",
+    created_at: timestamp(now),
+    expires: Math.ceil((now + KEPT_MS) / SECOND),
+  };
+  await store.put(ExportItem, { id }, row, absent());
+  return getExport(store, id);
+}
+
+async function requireSource(
+  store: StoreReader,
+  { list_id, segment_id, notification_id }: ExportFilter,
+): Promise<void> {
+  if (list_id !== undefined && !(await listExists(store, list_id)))
+    throw invalid({ "filter.list_id": "no such list in this workspace" });
+  if (segment_id !== undefined && !(await store.get(SegmentItem, { id: segment_id })))
+    throw invalid({ "filter.segment_id": "no such segment in this workspace" });
+  if (notification_id !== undefined && !(await findJob(store, notification_id)))
+    throw invalid({ "filter.notification_id": "no such notification in this workspace" });
+}
+
+/** @throws 404. */
+export async function getExport(store: StoreReader, id: string): Promise<ExportJob> {
+  const found = await store.get(ExportItem, { id });
+  if (!found) throw notFound("export");
+  return found;
+}
+
+/** When the file can no longer be downloaded; undefined before it is whole. */
+export const fileExpiry = ({ completed_at }: ExportJob): number | undefined =>
+  completed_at === undefined ? undefined : Date.parse(completed_at) + FILE_KEPT_MS;
+
+/**
+ * Takes an export for the time of a lease.
+ * @returns undefined if it has ended, or another worker has it.
+ */
+export async function takeExport(store: Store, id: string): Promise<ExportJob | undefined> {
+  const now = store.clock.now();
+  const taken = await move(store, ExportItem, { id }, exportMoves, "begin", {
+    change: { set: { lease: now + LEASE_MS } },
+    when: any(absent("lease"), below("lease", now)),
+  });
+  return "row" in taken ? taken.row : undefined;
+}
+
+/** Whether an export is so old that it is given up. */
+export const isTooOld = ({ clock }: Pick<Store, "clock">, { created_at }: ExportJob): boolean =>
+  clock.now() - Date.parse(created_at) > GIVE_UP_MS;
+
+/** Notes how far an export has got. @returns false if it ended meanwhile: a subscriber was erased. */
+export async function noteExport(
+  store: Store,
+  { id, lease = 0 }: ExportJob,
+  set: NonNullable<ChangeOf<typeof ExportItem>["set"]>,
+): Promise<boolean> {
+  const noted = await move(store, ExportItem, { id }, exportMoves, "begin", {
+    change: { set },
+    when: is("lease", lease),
+  });
+  return "row" in noted;
+}
+
+/** @returns false if it had ended before. */
+export async function endExport(
+  store: Store,
+  { id }: ExportJob,
+  outcome: { rows: number } | { error: string },
+): Promise<boolean> {
+  const set = { ...outcome, completed_at: timestamp(store.clock.now()) };
+  const ended = await move(store, ExportItem, { id }, exportMoves, "error" in outcome ? "fail" : "complete", {
+    change: { set, remove: ["lease", "position", "upload", "parts", "has_rest"] },
+  });
+  return "row" in ended;
+}
+
+/**
+ * A subscriber was erased: files that may name them are deleted, and exports in progress fail. It is repeated by the
+ * second pass, which finds what a worker wrote meanwhile.
+ * @returns how many exports lost their file
+ */
+export async function forgetExports(store: Store, files: ExportErasing, erasedAt: string): Promise<number> {
+  const older = (await store.queryAll(ExportItem, {})).filter(
+    ({ kind, created_at }) => kind !== "report" && created_at <= erasedAt,
+  );
+  const change = { set: { error: "a subscriber was erased; export again" } };
+  let forgotten = 0;
+  for (const job of older) {
+    const moved = await move(store, ExportItem, { id: job.id }, exportMoves, isOpen(job) ? "fail" : "forget", {
+      change,
+    });
+    if ("row" in moved) forgotten++;
+    await files.removeExport(job.id);
+  }
+  return forgotten;
+}

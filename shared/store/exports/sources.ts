@@ -1,0 +1,165 @@
+// What the file of an export holds: its columns, and its rows page by page (RDA-16).
+import * as v from "valibot";
+import { timestamp } from "../../clock.ts";
+import type { StoreReader } from "../../resources.ts";
+import { cellOf } from "../../rules/csv.ts";
+import { findCampaign } from "../campaigns/campaigns.ts";
+import { CampaignItem } from "../campaigns/items.ts";
+import { reportOf } from "../campaigns/report.ts";
+import { entityPage } from "../entity-pages.ts";
+import { exportEvents } from "../events/export.ts";
+import { familyOf } from "../families.ts";
+import { fromJson } from "../item.ts";
+import type { Group } from "../lists/items.ts";
+import { memberPage } from "../lists/memberships.ts";
+import type { RootSecrets } from "../secrets.ts";
+import { getJob } from "../sends/jobs.ts";
+import { listRecipients, RecipientPosition } from "../sends/recipient-list.ts";
+import { SHARDS } from "../shards.ts";
+import { audiencePage, isProfileRow } from "../subscribers/audience-pages.ts";
+import { namesOf } from "../subscribers/names.ts";
+import { attributesOf, getProfiles, type LivingProfile, living } from "../subscribers/subscribers.ts";
+import type { ExportJob } from "./exports.ts";
+import type { ExportKind } from "./items.ts";
+
+interface Page {
+  rows: string[][];
+  /** Where the next page begins; undefined on the last one. */
+  next: string | undefined;
+}
+
+export interface Source {
+  store: StoreReader;
+  /** For the positions in an export of events. */
+  root(): Promise<RootSecrets>;
+  job: ExportJob;
+}
+
+/** Rows that are read at once. */
+const PAGE = 500;
+const REPORTS = 10;
+const EVENTS = 1_000;
+
+/** The columns that an import knows; the attributes follow (D-CSV). */
+const KNOWN = ["phone", "first_name", "last_name", "timezone", "locale"] as const;
+const OWN = ["external_id", "email", ...KNOWN, "consent_status", "consent_at"] as const;
+const RECIPIENT = [
+  "subscriber_id",
+  "external_id",
+  "state",
+  "reason",
+  "channel",
+  "variant_id",
+  "at",
+  "deferred_until",
+] as const;
+const EVENT = [
+  "id",
+  "event_name",
+  "subscriber_id",
+  "anonymous_id",
+  "occurred_at",
+  "received_at",
+  "properties",
+] as const;
+const CAMPAIGN = ["campaign_id", "name", "status", "category", "created_at"] as const;
+const FUNNEL = ["sent", "delivered", "failed", "opened", "opened_human", "clicked", "clicked_human"] as const;
+const REPORT = [...CAMPAIGN, ...FUNNEL, "converted", "revenue_cents"] as const;
+
+/** The columns of the file. Those of subscribers are read by an import as they are. */
+export async function columnsOf(store: StoreReader, kind: ExportKind): Promise<string[]> {
+  if (kind === "recipients") return [...RECIPIENT];
+  if (kind === "events") return [...EVENT];
+  if (kind === "report") return [...REPORT];
+  const standard: ReadonlySet<string> = new Set(OWN);
+  return [...OWN, ...(await namesOf(store, "attributes")).filter((name) => !standard.has(name))];
+}
+
+type Reader = (source: Source, position: string | undefined) => Promise<Page>;
+
+const readers: Record<ExportKind, Reader> = {
+  subscribers: readSubscribers,
+  list: (source, position) => readMembers(source, "list", position),
+  segment: (source, position) => readMembers(source, "segment", position),
+  recipients: readRecipients,
+  events: readEvents,
+  report: readReports,
+};
+
+/** The page of rows that begins at a position. @throws 404 if what is exported was deleted */
+export const readPage: Reader = (source, position) => readers[source.job.kind](source, position);
+
+const filterOf = ({ filter }: ExportJob) => fromJson(filter);
+
+function subscriberCells(columns: readonly string[], profile: LivingProfile): string[] {
+  const attributes = attributesOf(profile);
+  const consent = (prefix: "c:" | "ct:") => familyOf(profile, prefix).find(([channel]) => channel === "email")?.[1];
+  const own: Record<string, unknown> = {
+    external_id: profile.external_id,
+    email: profile.email,
+    consent_status: consent("c:"),
+    consent_at: consent("ct:"),
+  };
+  return columns.map((name) => cellOf(Object.hasOwn(own, name) ? own[name] : attributes[name]));
+}
+
+const columnsIn = ({ columns }: ExportJob): string[] => (columns === undefined ? [] : fromJson(columns));
+
+/** The position is the shard and the key after which the next page begins. */
+async function readSubscribers({ store, job }: Source, position = `${SHARDS[0]}`): Promise<Page> {
+  const [shard = "", after] = position.split(" ");
+  const page = await audiencePage(store, shard, { after, limit: PAGE, eventual: true });
+  const columns = columnsIn(job);
+  const rows = page.rows.flatMap((row) => {
+    const profile = isProfileRow(row) ? living(row) : undefined;
+    return profile ? [subscriberCells(columns, profile)] : [];
+  });
+  const following = SHARDS[SHARDS.indexOf(shard) + 1];
+  return { rows, next: page.next === undefined ? following : `${shard} ${page.next}` };
+}
+
+async function readMembers({ store, job }: Source, kind: Group["kind"], after: string | undefined): Promise<Page> {
+  const { list_id, segment_id } = filterOf(job);
+  const group: Group = { kind, id: (kind === "list" ? list_id : segment_id) ?? "" };
+  const { members, next } = await memberPage(store, group, { after, limit: PAGE });
+  const profiles = await getProfiles(
+    store,
+    members.map(({ subscriber }) => subscriber),
+    { eventual: true },
+  );
+  const columns = columnsIn(job);
+  return { rows: profiles.flatMap((profile) => (profile ? [subscriberCells(columns, profile)] : [])), next };
+}
+
+async function readRecipients({ store, job }: Source, position: string | undefined): Promise<Page> {
+  const from = position === undefined ? undefined : v.parse(RecipientPosition, JSON.parse(position));
+  const send = await getJob(store, filterOf(job).notification_id ?? "");
+  const { items, next } = await listRecipients(store, send, {}, { from, limit: PAGE });
+  const rows = items.map((one) => RECIPIENT.map((name) => cellOf(one[name])));
+  return { rows, next: next && JSON.stringify(next) };
+}
+
+/** What comes after the export was asked for is not in it. */
+async function readEvents({ store, root, job }: Source, cursor: string | undefined): Promise<Page> {
+  const { start: from, end: to = job.created_at } = filterOf(job);
+  const { items, next_cursor } = await exportEvents(store, await root(), { from, to, cursor, limit: EVENTS });
+  const rows = items.map((event) => EVENT.map((name) => cellOf(event[name])));
+  return { rows, next: next_cursor || undefined };
+}
+
+async function readReports({ store, job }: Source, after: string | undefined): Promise<Page> {
+  const { start = timestamp(0), end = job.created_at } = filterOf(job);
+  const window = { start: Date.parse(start), end: Date.parse(end) };
+  const { items, next } = await entityPage(store, CampaignItem, { after, limit: REPORTS }, { read: ({ id }) => id });
+  const rows = await Promise.all(
+    items.map(async (id) => {
+      const campaign = await findCampaign(store, id);
+      if (!campaign) return [];
+      const { name, status, category, created_at } = campaign;
+      const cells: Record<string, unknown> = { campaign_id: id, name, status, category, created_at };
+      Object.assign(cells, await reportOf(store, campaign, window));
+      return [REPORT.map((column) => cellOf(cells[column]))];
+    }),
+  );
+  return { rows: rows.flat(), next };
+}
