@@ -1226,7 +1226,7 @@ export interface Erasure {
   /** Counts above zero */
   removed: ({
     /** What was stored. `events` and `sends` keep their counts without the subscriber */
-    store: "events" | "devices" | "webhook_payloads" | "memberships" | "journey_runs" | "sends" | "consents" | "import_files" | "other";
+    store: "events" | "devices" | "webhook_payloads" | "memberships" | "journey_runs" | "sends" | "consents" | "import_files" | "export_files" | "other";
     /** Rows or files removed or anonymized */
     count: number;
   })[];
@@ -1234,6 +1234,27 @@ export interface Erasure {
   exact: boolean;
   /** The answer as a signed JWT (EdDSA) for your records, with the workspace as `tenant_id`; null until the erasure is completed. `GET /.well-known/receipts.json` has the key */
   receipt: string | null;
+}
+
+export interface EventsExport {
+  /** The id */
+  id: string;
+  /** The subscriber */
+  subscriber_id: string | null;
+  /** The visitor before he or she was identified */
+  anonymous_id: string | null;
+  /** The name of the event */
+  event_name: string;
+  /** The platform */
+  platform: string | null;
+  /** What is known of the event: at most 50 keys, keys and texts of at most 256 characters */
+  properties: Record<string, unknown>;
+  /** When it happened. RFC 3339. */
+  occurred_at: string;
+  /** When the service received it. In a request it is ignored. RFC 3339. */
+  received_at: string;
+  /** Where it comes from */
+  source: "client" | "server";
 }
 
 export interface Experience {
@@ -1308,22 +1329,22 @@ export interface Experience {
 export interface Export {
   /** The id */
   id: string;
-  /** The subscriber */
-  subscriber_id: string | null;
-  /** The visitor before he or she was identified */
-  anonymous_id: string | null;
-  /** The name of the event */
-  event_name: string;
-  /** The platform */
-  platform: string | null;
-  /** What is known of the event: at most 50 keys, keys and texts of at most 256 characters */
-  properties: Record<string, unknown>;
-  /** When it happened. RFC 3339. */
-  occurred_at: string;
-  /** When the service received it. In a request it is ignored. RFC 3339. */
-  received_at: string;
-  /** Where it comes from */
-  source: "client" | "server";
+  /** What is exported */
+  kind: "subscribers" | "list" | "segment" | "recipients" | "events" | "report";
+  /** The status */
+  status: "pending" | "processing" | "completed" | "failed" | "expired";
+  /** Rows of the file without its header; `null` before it is whole */
+  rows: number | null;
+  /** The address of the file, valid for a day: each answer has a new one. `null` unless completed */
+  url: string | null;
+  /** Why it failed or was deleted */
+  error: string | null;
+  /** Until when the file can be downloaded, three days. RFC 3339. */
+  expires_at: string | null;
+  /** When it was created. RFC 3339. */
+  created_at: string;
+  /** When it ended; `null` before. RFC 3339. */
+  completed_at: string | null;
 }
 
 export interface Heatmap {
@@ -4189,6 +4210,73 @@ export interface ImportsListListsImportsAnswer {
   next_cursor: string;
 }
 
+export type ImportsCreateExportBody = {
+  /** What it marks; `custom` for manual ones */
+  kind: "subscribers";
+} | {
+  /** What it marks; `custom` for manual ones */
+  kind: "list";
+  /** Which list */
+  filter: {
+    /** The list */
+    list_id: string;
+  };
+} | {
+  /** What it marks; `custom` for manual ones */
+  kind: "segment";
+  /** Which segment */
+  filter: {
+    /** The segment */
+    segment_id: string;
+  };
+} | {
+  /** What it marks; `custom` for manual ones */
+  kind: "recipients";
+  /** Which notification */
+  filter: {
+    /** The notification */
+    notification_id: string;
+  };
+} | {
+  /** What it marks; `custom` for manual ones */
+  kind: "events";
+  /** The period, both ends optional. Of reports: when messages were dispatched and people converted */
+  filter?: {
+    /** The beginning, as `HH:MM`. RFC 3339. */
+    start?: string | undefined;
+    /** The end, as `HH:MM`. RFC 3339. */
+    end?: string | undefined;
+  } | undefined;
+} | {
+  /** What it marks; `custom` for manual ones */
+  kind: "report";
+  /** The period, both ends optional. Of reports: when messages were dispatched and people converted */
+  filter?: {
+    /** The beginning, as `HH:MM`. RFC 3339. */
+    start?: string | undefined;
+    /** The end, as `HH:MM`. RFC 3339. */
+    end?: string | undefined;
+  } | undefined;
+};
+
+export interface ImportsCreateExportAnswer {
+  /** The id */
+  id: string;
+}
+
+export interface ImportsListExportsQuery {
+  /** At most 100: a larger one is taken as 100 */
+  limit?: number | undefined;
+  cursor?: string | undefined;
+}
+
+export interface ImportsListExportsAnswer {
+  /** The items */
+  items: Export[];
+  /** The cursor of the next page; empty on the last one */
+  next_cursor: string;
+}
+
 export interface InsightsGetFunnelQuery {
   source_type: "campaign" | "journey";
   source_id: string;
@@ -4628,7 +4716,7 @@ export interface EventsGetExportQuery {
 
 export interface EventsGetExportAnswer {
   /** The items */
-  items: Export[];
+  items: EventsExport[];
   /** The cursor of the next page; empty on the last one */
   next_cursor: string;
 }
@@ -5288,6 +5376,12 @@ export interface Endpoints {
     getListsImport(jobId: string, options?: CallOptions): Promise<Import>;
     /** List imports of the last 30 days, newest first. `GET /api/v1/lists/import` */
     listListsImports(query?: ImportsListListsImportsQuery, options?: CallOptions): Promise<ImportsListListsImportsAnswer>;
+    /** Export subscribers, a list, a segment, recipients of a notification, events or reports of campaigns. `POST /api/v1/exports` */
+    createExport(body: ImportsCreateExportBody, options?: CallOptions): Promise<ImportsCreateExportAnswer>;
+    /** Get an export with the address of its file. `GET /api/v1/exports/:id` */
+    getExport(id: string, options?: CallOptions): Promise<Export>;
+    /** List exports of the last 30 days, newest first. `GET /api/v1/exports` */
+    listExports(query?: ImportsListExportsQuery, options?: CallOptions): Promise<ImportsListExportsAnswer>;
   };
   insights: {
     /** Get the funnel of a campaign or journey. `GET /api/v1/insights/funnel` */
