@@ -27,8 +27,8 @@ export interface GatewayResponse {
 
 export interface Gateway {
   handle(request: GatewayRequest): Promise<GatewayResponse>;
-  /** What a server needs before it reads the body. */
-  plan(method: string, path: string): { streaming: boolean; bodyLimitBytes: number };
+  /** What a server needs before it reads the body. `shownPath`: for logs, without the query and without tokens. */
+  plan(method: string, path: string): { streaming: boolean; bodyLimitBytes: number; shownPath?: string };
   /** Serves a streaming route; resolves when its function has ended. */
   stream(request: GatewayRequest, out: StreamOut): Promise<void>;
 }
@@ -50,8 +50,14 @@ export function createGateway({ clock, ids, host, routes, log, enter = (work) =>
   const find = routeFinder(routes);
 
   const plan: Gateway["plan"] = (method, path) => {
-    const route = find(method, pathOf(path))?.route;
-    return { streaming: route?.functionUrl === true, bodyLimitBytes: route?.bodyLimitBytes ?? BODY_LIMIT };
+    const { route, parameters } = find(method, pathOf(path)) ?? {};
+    const { token } = parameters ?? {};
+    return {
+      streaming: route?.functionUrl === true,
+      bodyLimitBytes: route?.bodyLimitBytes ?? BODY_LIMIT,
+      // The link of a mail acts for its subscriber.
+      shownPath: token === undefined ? pathOf(path) : pathOf(path).replace(token, "…"),
+    };
   };
 
   const invoke = async (name: string, event: APIGatewayProxyEventV2): Promise<GatewayResponse> => {
@@ -59,7 +65,7 @@ export function createGateway({ clock, ids, host, routes, log, enter = (work) =>
     const timedOut = clock.sleep(INTEGRATION_TIMEOUT, over.signal).then(() => refusal(503, "Service Unavailable"));
     const answered = host.invoke(name, event).then(responseOf, (error: unknown) => {
       if (isAwsFailure(error) && error.status === 413) return refusal(413, "Request Entity Too Large");
-      log("A function failed.", { function: name, path: event.rawPath, error: String(error) });
+      log("A function failed.", { function: name, route: event.routeKey, error: String(error) });
       return refusal(500, "Internal Server Error");
     });
     try {

@@ -25,7 +25,7 @@ export interface HttpServerOptions {
 
 export interface RequestLine {
   method: string;
-  /** Without the query, which may hold a key. */
+  /** Without the query, which may hold a key, and without the token of a mail's link. */
   path: string;
   /** Undefined if the client left first. */
   status: number | undefined;
@@ -84,7 +84,11 @@ export async function startHttpServer({
 
   const server = createServer({ keepAliveTimeout: 65_000, requestTimeout: 300_000 }, (request, response) => {
     response.on("error", () => undefined);
-    if (onRequest) whenClosed(request, response, onRequest);
+    if (onRequest) {
+      const { method = "GET", url = "/" } = request;
+      const { shownPath: path = pathOf(url) } = gateway.plan(method, url);
+      whenClosed(response, { method, path }, onRequest);
+    }
     answer(request, response)
       .catch((error: unknown) => {
         log("A request failed without a response.", { method: request.method, error: String(error) });
@@ -133,16 +137,15 @@ function writeHead(
 }
 
 function whenClosed(
-  { method = "GET", url = "/" }: IncomingMessage,
   response: ServerResponse,
+  about: Pick<RequestLine, "method" | "path">,
   onRequest: (line: RequestLine) => void,
 ): void {
   const startedAt = performance.now();
   response.once("close", () => {
     const id = response.getHeader("x-request-id");
     onRequest({
-      method,
-      path: pathOf(url),
+      ...about,
       status: response.headersSent ? response.statusCode : undefined,
       ms: Math.round(performance.now() - startedAt),
       request_id: id === undefined ? undefined : String(id),

@@ -14,6 +14,7 @@ type Answer = (event: APIGatewayProxyEventV2) => unknown;
 const routes: GatewayRoute[] = [
   { routeKey: "GET /api/v1/stream", function: "feed", functionUrl: true },
   { routeKey: "POST /api/v1/import", function: "api", bodyLimitBytes: 20 * 2 ** 20 },
+  { routeKey: "GET /u/{token}", function: "api" },
   { routeKey: "$default", function: "api" },
 ];
 
@@ -78,13 +79,18 @@ describe("the server", () => {
     expect(await status("/x", { host: "rebound.example", origin: "https://evil.example" })).toBe(200);
   });
 
-  test("tells of each request once, without its query", async () => {
+  test("tells of each request once, without its query and the token of a mail", async () => {
     const lines: RequestLine[] = [];
     const answer = () => ({ statusCode: 202, headers: { "x-request-id": "r-1" }, body: "ok" });
     const { server } = await served(answer, undefined, (line) => lines.push(line));
     await (await fetch(`${server.url}/x?sdk_key=secret`, { method: "POST", body: "a" })).text();
+    await (await fetch(`${server.url}/u/secret-of-a-mail?x=1`)).text();
     await server.close();
-    expect(lines).toEqual([{ method: "POST", path: "/x", status: 202, ms: expect.any(Number), request_id: "r-1" }]);
+    const answered = { status: 202, ms: expect.any(Number), request_id: "r-1" };
+    expect(lines).toEqual([
+      { method: "POST", path: "/x", ...answered },
+      { method: "GET", path: "/u/…", ...answered },
+    ]);
   });
 
   test("passes method, path, headers and body on, and the answer back", async () => {
