@@ -8,6 +8,7 @@ import {
   DeleteObjectsCommand,
   GetObjectCommand,
   HeadObjectCommand,
+  ListObjectsCommand,
   ListObjectsV2Command,
   PutObjectCommand,
   S3Client,
@@ -97,6 +98,11 @@ describe.each(["in process", "over the port"])("a client %s", (place) => {
     const page = await s3.send(new ListObjectsV2Command({ Bucket, Prefix: "l/", Delimiter: "/" }));
     expect(page.Contents?.map(({ Key }) => Key)).toEqual(["l/a b", "l/copy", "l/ü"]);
     expect(page.CommonPrefixes).toEqual([{ Prefix: "l/x/" }]);
+    const old = { Bucket, Prefix: "l/", Delimiter: "/", MaxKeys: 2 };
+    const first = await s3.send(new ListObjectsCommand(old));
+    expect([first.Contents?.map(({ Key }) => Key), first.NextMarker]).toEqual([["l/a b", "l/copy"], "l/copy"]);
+    const second = await s3.send(new ListObjectsCommand({ ...old, Marker: "l/copy" }));
+    expect([second.CommonPrefixes, second.Contents?.map(({ Key }) => Key)]).toEqual([[{ Prefix: "l/x/" }], ["l/ü"]]);
     const Objects = page.Contents!.map(({ Key }) => ({ Key }));
     const gone = await s3.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects } }));
     expect(gone.Deleted).toHaveLength(3);
@@ -130,6 +136,15 @@ test("presigned URLs and forms work over the port until they expire", async () =
   expect((await fetch(put, { ...sent, headers: { "content-type": "text/html" } })).status).toBe(403);
   const got = await fetch(get);
   expect([await got.text(), got.headers.get("content-disposition")]).toEqual(["by URL", 'attachment; filename="a b"']);
+
+  // The checksum that the SDK puts into a URL is that of no body, and S3 ignores it.
+  const usual = new S3Client({ ...settings, endpoint: port.url, forcePathStyle: true });
+  const unknown = await getSignedUrl(usual, new PutObjectCommand({ Bucket, Key: "sums" }), {
+    expiresIn: 60,
+    signingDate,
+  });
+  expect(unknown).toContain("x-amz-checksum-crc32=");
+  expect((await fetch(unknown, { method: "PUT", body: "any body" })).status).toBe(200);
 
   // The form's own date is the wall clock's: its life is measured from there.
   const { url, fields } = await createPresignedPost(s3, {

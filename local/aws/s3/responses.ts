@@ -10,6 +10,7 @@ const NO_CONTENT = new Set(["DeleteObject", "DeleteBucket", "AbortMultipartUploa
 /** Operations whose output is a document, and the name of its root. */
 const documents: Record<string, string> = {
   ListBuckets: "ListAllMyBucketsResult",
+  ListObjects: "ListBucketResult",
   ListObjectsV2: "ListBucketResult",
   DeleteObjects: "DeleteResult",
   CopyObject: "CopyObjectResult",
@@ -47,38 +48,52 @@ export function respond(operation: string, input: Wire, output: Wire): AwsRespon
   return { status, headers, body: (output.Body as Uint8Array | undefined) ?? "" };
 }
 
+/** Keys as a listing shows them. */
+const textIn =
+  ({ EncodingType }: Wire) =>
+  (value: unknown): string =>
+    EncodingType === "url" ? encodeURIComponent(String(value)).replaceAll("%2F", "/") : String(value);
+
+/** What both versions of a listing have. */
+function listed(input: Wire, output: Wire): Record<string, Xml> {
+  const text = textIn(input);
+  return {
+    Name: String(input.Bucket),
+    Prefix: text(input.Prefix ?? ""),
+    Delimiter: input.Delimiter === undefined ? undefined : text(input.Delimiter),
+    EncodingType: input.EncodingType === "url" ? "url" : undefined,
+    MaxKeys: output.MaxKeys as number,
+    IsTruncated: output.IsTruncated as boolean,
+    Contents: (output.Contents as Stored[]).map(({ key, etag, size, modified, about }) => ({
+      Key: text(key),
+      LastModified: isoTime(modified),
+      ETag: etag,
+      Size: size,
+      ChecksumAlgorithm: about.checksum?.algorithm,
+      StorageClass: "STANDARD",
+    })),
+    CommonPrefixes: (output.CommonPrefixes as string[]).map((prefix) => ({ Prefix: text(prefix) })),
+  };
+}
+
 /** Differences between the document and the members of the output. */
 const shapes: Record<string, (input: Wire, output: Wire) => Record<string, Xml>> = {
   ListBuckets: (_, { Buckets }) => ({
     Owner: { ID: "local", DisplayName: "local" },
     Buckets: { Bucket: Buckets as Xml[] },
   }),
-  ListObjectsV2: (input, output) => {
-    const encoded = input.EncodingType === "url";
-    const text = (value: unknown) =>
-      encoded ? encodeURIComponent(String(value)).replaceAll("%2F", "/") : String(value);
-    return {
-      Name: String(input.Bucket),
-      Prefix: text(input.Prefix ?? ""),
-      Delimiter: input.Delimiter === undefined ? undefined : text(input.Delimiter),
-      StartAfter: input.StartAfter === undefined ? undefined : text(input.StartAfter),
-      EncodingType: encoded ? "url" : undefined,
-      ContinuationToken: input.ContinuationToken as string | undefined,
-      NextContinuationToken: output.NextContinuationToken as string | undefined,
-      KeyCount: output.KeyCount as number,
-      MaxKeys: output.MaxKeys as number,
-      IsTruncated: output.IsTruncated as boolean,
-      Contents: (output.Contents as Stored[]).map(({ key, etag, size, modified, about }) => ({
-        Key: text(key),
-        LastModified: isoTime(modified),
-        ETag: etag,
-        Size: size,
-        ChecksumAlgorithm: about.checksum?.algorithm,
-        StorageClass: "STANDARD",
-      })),
-      CommonPrefixes: (output.CommonPrefixes as string[]).map((prefix) => ({ Prefix: text(prefix) })),
-    };
-  },
+  ListObjects: (input, output) => ({
+    ...listed(input, output),
+    Marker: textIn(input)(input.Marker ?? ""),
+    NextMarker: output.NextMarker === undefined ? undefined : textIn(input)(output.NextMarker),
+  }),
+  ListObjectsV2: (input, output) => ({
+    ...listed(input, output),
+    StartAfter: input.StartAfter === undefined ? undefined : textIn(input)(input.StartAfter),
+    ContinuationToken: input.ContinuationToken as string | undefined,
+    NextContinuationToken: output.NextContinuationToken as string | undefined,
+    KeyCount: output.KeyCount as number,
+  }),
   DeleteObjects: (_, { Deleted, Errors }) => ({ Deleted: Deleted as Xml[], Error: Errors as Xml[] }),
   ListParts: (_, { Parts: Deps, ...rest }) => ({ ...(rest as Record<string, Xml>), Part: Deps as Xml[] }),
   ListMultipartUploads: (_, { Uploads, ...rest }) => ({ ...(rest as Record<string, Xml>), Upload: Uploads as Xml[] }),
