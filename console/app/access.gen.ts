@@ -17,6 +17,7 @@ export const access: Record<string, Access> = {
   "subscribers.list": {},
   "subscribers.getCount": {},
   "subscribers.get": {},
+  "subscribers.getExport": {},
   "subscribers.update": {"permission":"subscribers:write","effect":"write"},
   "subscribers.listConsents": {},
   "subscribers.getTimeline": {},

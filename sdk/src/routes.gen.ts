@@ -12,6 +12,7 @@ export const routes: RouteTable = {
     list: {"route":"GET /api/v1/subscribers","credentials":["dashboard"],"query":true},
     getCount: {"route":"GET /api/v1/subscribers/count","credentials":["dashboard"]},
     get: {"route":"GET /api/v1/subscribers/:id","credentials":["dashboard"]},
+    getExport: {"route":"GET /api/v1/subscribers/:id/export","credentials":["dashboard"],"query":true},
     update: {"route":"PATCH /api/v1/subscribers/:id","credentials":["dashboard"],"body":"json"},
     listConsents: {"route":"GET /api/v1/subscribers/:id/consents","credentials":["dashboard"]},
     getTimeline: {"route":"GET /api/v1/subscribers/:id/timeline","credentials":["dashboard"],"query":true},

@@ -2295,6 +2295,149 @@ export interface Subscriber {
   updated_at: string;
 }
 
+export interface SubscriberExport {
+  /** When this page was read. RFC 3339. */
+  exported_at: string;
+  /** Who it is, with devices, topics and the newest lists and segments */
+  subscriber?: SubscriberProfile | undefined;
+  /** The whole history of consents, newest first */
+  consents?: SubscribersSubscriber[] | undefined;
+  /** Sends and sources after which the subscriber converted */
+  conversions?: string[] | undefined;
+  /** Messages of the inbox with their texts, newest first */
+  inbox: Message[];
+  /** What happened: sends, events with their properties, journeys, segments, lists and devices */
+  history: ({
+    /** What it marks; `custom` for manual ones */
+    kind: "message";
+    /** When it happened. RFC 3339. */
+    at: string;
+    /** The title, with the Liquid subset */
+    title: string;
+    /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
+    ref: string;
+    /** What became of the recipient */
+    state: "pending" | "deferred" | "delivered" | "failed" | "bounced" | "skipped" | "held_out" | "canceled";
+    /** Custom values for the app */
+    data: {
+      /** The type of the channel */
+      channel: string | null;
+      /** A stable id of the device, chosen by the app */
+      device_id: string | null;
+      /** Why; `null` if there is nothing to explain */
+      reason: string | null;
+      /** The arm: `a` or `b` */
+      variant_id: string | null;
+    };
+  } | {
+    /** What it marks; `custom` for manual ones */
+    kind: "event";
+    /** When it happened. RFC 3339. */
+    at: string;
+    /** The title, with the Liquid subset */
+    title: string;
+    /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
+    ref: string;
+    /** What became of the recipient */
+    state: null;
+    /** Custom values for the app */
+    data: {
+      /** What is known of the event: at most 50 keys, keys and texts of at most 256 characters */
+      properties: Record<string, unknown>;
+      /** The platform */
+      platform: string | null;
+      /** Where it comes from */
+      source: "client" | "server";
+    };
+  } | {
+    /** What it marks; `custom` for manual ones */
+    kind: "consent";
+    /** When it happened. RFC 3339. */
+    at: string;
+    /** The title, with the Liquid subset */
+    title: string;
+    /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
+    ref: string;
+    /** What became of the recipient */
+    state: "opted_in" | "opted_out" | "unknown" | "suppressed";
+    /** Custom values for the app */
+    data: {
+      /** The type of the channel */
+      channel: string;
+      /** Where it comes from */
+      source: string | null;
+      /** Whether it was given expressly */
+      express: boolean;
+      /** When the subscriber agreed, at most five minutes ahead. Default: now. RFC 3339. */
+      consented_at: string;
+    };
+  } | {
+    /** What it marks; `custom` for manual ones */
+    kind: "journey";
+    /** When it happened. RFC 3339. */
+    at: string;
+    /** The title, with the Liquid subset */
+    title: string;
+    /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
+    ref: string;
+    /** What became of the recipient */
+    state: "entered" | "active" | "completed" | "exited" | "canceled";
+    /** Custom values for the app */
+    data: {
+      /** The run of the journey */
+      run_id: string;
+      /** The version of the definition, from 1 */
+      version: number;
+      /** The step that the run is on, or where it ended */
+      step: string;
+      /** Why the run ended; `null` while it is active */
+      end_reason: string | null;
+    };
+  } | {
+    /** What it marks; `custom` for manual ones */
+    kind: "segment";
+    /** When it happened. RFC 3339. */
+    at: string;
+    /** The title, with the Liquid subset */
+    title: string;
+    /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
+    ref: string;
+    /** What became of the recipient */
+    state: "entered" | "exited";
+  } | {
+    /** What it marks; `custom` for manual ones */
+    kind: "list";
+    /** When it happened. RFC 3339. */
+    at: string;
+    /** The title, with the Liquid subset */
+    title: string;
+    /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
+    ref: string;
+    /** What became of the recipient */
+    state: "entered";
+  } | {
+    /** What it marks; `custom` for manual ones */
+    kind: "device";
+    /** When it happened. RFC 3339. */
+    at: string;
+    /** The title, with the Liquid subset */
+    title: string;
+    /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
+    ref: string;
+    /** What became of the recipient */
+    state: string;
+    /** Custom values for the app */
+    data: {
+      /** The platform */
+      platform: string;
+      /** The model of the device */
+      model: string | null;
+    };
+  })[];
+  /** The cursor of the next page; empty on the last one */
+  next_cursor: string;
+}
+
 export interface SubscriberPage {
   /** The items */
   items: Subscriber[];
@@ -2699,6 +2842,10 @@ export interface SubscribersGetCountAnswer {
   count: number;
   /** Whether all were counted; else it is an estimate from a sample */
   exact: boolean;
+}
+
+export interface SubscribersGetExportQuery {
+  cursor?: string | undefined;
 }
 
 export interface SubscribersUpdateBody {
@@ -5106,6 +5253,8 @@ export interface Endpoints {
     getCount(options?: CallOptions): Promise<SubscribersGetCountAnswer>;
     /** Get a subscriber with its devices, consents, topics, lists and segments. `GET /api/v1/subscribers/:id` */
     get(id: string, options?: CallOptions): Promise<SubscriberProfile>;
+    /** Export everything about a subscriber. `GET /api/v1/subscribers/:id/export` */
+    getExport(id: string, query?: SubscribersGetExportQuery, options?: CallOptions): Promise<SubscriberExport>;
     /** Change a subscriber's e-mail address and attributes. `PATCH /api/v1/subscribers/:id` */
     update(id: string, body: SubscribersUpdateBody, options?: CallOptions): Promise<Subscriber>;
     /** List a subscriber's consent history, newest first. `GET /api/v1/subscribers/:id/consents` */

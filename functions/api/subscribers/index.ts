@@ -9,6 +9,7 @@ import { plans } from "../../../shared/plans.ts";
 import { audienceSize, type StoreReader, secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
 import { Consent, consentsOf } from "../../../shared/store/subscribers/consents.ts";
 import { changeSubscriber, recordConsent } from "../../../shared/store/subscribers/edits.ts";
+import { exportSubscriber, SubscriberExport } from "../../../shared/store/subscribers/export.ts";
 import { listSubscribers } from "../../../shared/store/subscribers/list.ts";
 import { MAX_MEMBERSHIPS, readProfile, SubscriberProfile } from "../../../shared/store/subscribers/profile.ts";
 import {
@@ -187,6 +188,21 @@ export const subscribers = group("subscribers", "The users that a workspace send
   ),
 
   endpoint("GET /api/v1/subscribers/:id", { agents: "read", uses: [storeRead] }, reading, (call) => read(call)),
+
+  endpoint(
+    "GET /api/v1/subscribers/:id/export",
+    { uses: [storeRead, secrets] },
+    {
+      summary: "Export everything about a subscriber",
+      description:
+        "Profile, devices, consents, topics, lists, segments, the inbox with its texts, sends, events, journeys and " +
+        "conversions. What does not fit into one answer follows by `next_cursor`; the SDK's command line makes one file of it.",
+      query: v.object({ cursor: v.optional(v.string()) }),
+      returns: SubscriberExport,
+      errors: ["NOT_FOUND"],
+    },
+    async ({ store, secrets, params, query }) => exportSubscriber(store, await secrets.root(), params.id, query.cursor),
+  ),
 
   endpoint(
     "PATCH /api/v1/subscribers/:id",

@@ -2,6 +2,7 @@
 import { ServiceError } from "../errors.ts";
 import { type Command, CommandError, EXIT, helpOf, overview, readArguments } from "./command.ts";
 import { apply, diff, exportConfiguration } from "./commands/configuration.ts";
+import { exportSubscriber } from "./commands/export-subscriber.ts";
 import { fromPinpoint } from "./commands/from-pinpoint.ts";
 import { importFile } from "./commands/import.ts";
 import { listen } from "./commands/listen.ts";
@@ -25,6 +26,7 @@ const commands: readonly Command[] = [
   diff,
   apply,
   fromPinpoint,
+  exportSubscriber,
 ];
 
 /**

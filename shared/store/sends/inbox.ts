@@ -75,13 +75,15 @@ interface ListOptions {
   limit: number;
   takes?: (message: InboxMessage) => boolean;
   visibility?: Visibility;
+  /** Only messages that are older than this one. */
+  before?: string | undefined;
 }
 
 /** INB-6: newest first; expired, hidden and recalled ones are left out. `takes` may end the list before the limit. */
 export async function listMessages(
   store: StoreReader,
   subscriber: string,
-  { status, limit, takes = () => true, visibility = visibilityIn(store) }: ListOptions,
+  { status, limit, takes = () => true, visibility = visibilityIn(store), before }: ListOptions,
 ): Promise<InboxMessage[]> {
   const oldest = oldestId(store);
   const reader = await readerState(store, subscriber, oldest);
@@ -93,6 +95,7 @@ export async function listMessages(
       { subscriber },
       {
         ...rangeFrom(oldest),
+        ...(before !== undefined && { to: `${PREFIX}${before}` }),
         newestFirst: true,
         limit: status === undefined ? limit - found.length : PAGE_ROWS,
         after,
@@ -101,6 +104,7 @@ export async function listMessages(
     await visibility.look(page.items);
     const textOf = await readTexts(store, page.items);
     for (const row of page.items.filter(visibility.shows)) {
+      if (messageIdOf(row) === before) continue;
       const message = messageOf(store, row, textOf, reader);
       if (!message || (status !== undefined && message.status !== status)) continue;
       if (!takes(message)) return found;

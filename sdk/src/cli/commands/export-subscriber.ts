@@ -1,0 +1,49 @@
+// Everything about a person in one file.
+import { renameSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { SubscriberExport } from "../../types.gen.ts";
+import { CommandError, command, EXIT } from "../command.ts";
+import { type Connection, connect } from "../connection.ts";
+
+/** All pages as one document. */
+async function everythingAbout({ client }: Connection, id: string): Promise<Omit<SubscriberExport, "next_cursor">> {
+  const { next_cursor: second, ...document } = await client.subscribers.getExport(id);
+  for (let cursor = second; cursor !== ""; ) {
+    const { inbox, history, next_cursor } = await client.subscribers.getExport(id, { cursor });
+    document.inbox.push(...inbox);
+    document.history.push(...history);
+    cursor = next_cursor;
+  }
+  return document;
+}
+
+export const exportSubscriber = command({
+  name: "export-subscriber",
+  args: "<external-id>",
+  summary: "Write everything that is known of a person to one JSON file",
+  about: "The file is for its owner alone, because it is personal data.",
+  options: { out: { type: "string", value: "<file>", about: "Where to write it (default: the standard output)" } },
+  run: async ({ io, options, args }) => {
+    const [external_id = ""] = args;
+    const connection = await connect(io, options);
+    try {
+      const [found] = (await connection.client.subscribers.list({ external_id })).items;
+      if (!found) throw new CommandError(`There is no subscriber with the external id ${external_id}.`);
+      const document = await everythingAbout(connection, found.id);
+      const text = JSON.stringify(document, null, options.json ? 0 : 2);
+      if (options.out === undefined) {
+        io.out(text);
+        return EXIT.ok;
+      }
+      const file = resolve(io.cwd, options.out);
+      writeFileSync(`${file}.new`, `${text}\n`, { mode: 0o600 });
+      renameSync(`${file}.new`, file);
+      io.out(
+        `${document.inbox.length} messages and ${document.history.length} entries of the history in ${options.out}`,
+      );
+      return EXIT.ok;
+    } finally {
+      await connection.close();
+    }
+  },
+});

@@ -1,0 +1,87 @@
+// Everything about a person, page by page: the profile first, then the inbox, then what happened (F14).
+import * as v from "valibot";
+import { timestamp } from "../../clock.ts";
+import { notFound } from "../../http/errors.ts";
+import { openCursor, pageRoom, sealCursor } from "../../http/paging.ts";
+import { Timestamp } from "../../http/schemas.ts";
+import type { StoreReader } from "../../resources.ts";
+import type { Visibility } from "../experiences/visibility.ts";
+import { Converted } from "../insights/items.ts";
+import type { RootSecrets } from "../secrets.ts";
+import { InboxMessage, listMessages } from "../sends/inbox.ts";
+import { Consent, consentsOf } from "./consents.ts";
+import { readProfile, SubscriberProfile } from "./profile.ts";
+import { TimelineEntry, timelineKinds, timelineOf } from "./timeline.ts";
+
+/** Messages and entries of a page; their bytes may end it before. */
+const PAGE_ENTRIES = 200;
+
+/** What the first page alone has is absent on the others. */
+export const SubscriberExport = v.pipe(
+  v.object({
+    exported_at: v.pipe(Timestamp, v.description("When this page was read")),
+    subscriber: v.pipe(
+      v.optional(SubscriberProfile),
+      v.description("Who it is, with devices, topics and the newest lists and segments"),
+    ),
+    consents: v.optional(v.pipe(v.array(Consent), v.description("The whole history of consents, newest first"))),
+    conversions: v.optional(
+      v.pipe(v.array(v.string()), v.description("Sends and sources after which the subscriber converted")),
+    ),
+    inbox: v.pipe(v.array(InboxMessage), v.description("Messages of the inbox with their texts, newest first")),
+    history: v.pipe(
+      v.array(TimelineEntry),
+      v.description("What happened: sends, events with their properties, journeys, segments, lists and devices"),
+    ),
+    next_cursor: v.string(),
+  }),
+  v.title("SubscriberExport"),
+);
+type SubscriberExport = v.InferInput<typeof SubscriberExport>;
+
+/** Where a page begins: below a message of the inbox, or at a page of the history. */
+const Position = v.union([v.object({ inbox: v.string() }), v.object({ history: v.string() })]);
+
+/** Messages that are hidden or recalled are data about the person, too. */
+const everything: Visibility = { look: async () => undefined, shows: () => true, hidden: () => [] };
+
+/** @throws 404 for a subscriber that there is not, or that was erased meanwhile. */
+export async function exportSubscriber(
+  store: StoreReader,
+  secrets: RootSecrets,
+  id: string,
+  cursor: string | undefined,
+): Promise<SubscriberExport> {
+  const scope = `export:${store.tenant}:${id}`;
+  const position = cursor === undefined ? undefined : v.parse(Position, openCursor(secrets, scope, cursor));
+  const profile = await readProfile(store, id);
+  if (!profile) throw notFound("subscriber");
+  const page = { exported_at: timestamp(store.clock.now()), inbox: [], history: [] };
+  if (position && "history" in position) {
+    const before = position.history === "" ? undefined : position.history;
+    const query = { kinds: timelineKinds, limit: PAGE_ENTRIES, cursor: before };
+    const { items: history, next_cursor: next } = await timelineOf(store, secrets, id, query);
+    return { ...page, history, next_cursor: next === "" ? "" : sealCursor(secrets, scope, { history: next }) };
+  }
+  const takes = pageRoom();
+  let isFull = false;
+  const inbox = await listMessages(store, id, {
+    limit: PAGE_ENTRIES,
+    takes: (message) => {
+      isFull ||= !takes(message);
+      return !isFull;
+    },
+    visibility: everything,
+    before: position?.inbox,
+  });
+  const last = inbox.at(-1);
+  const hasMore = last && (isFull || inbox.length === PAGE_ENTRIES);
+  const next_cursor = sealCursor(secrets, scope, hasMore ? { inbox: last.id } : { history: "" });
+  if (position) return { ...page, inbox, next_cursor };
+  const [consents, conversions] = await Promise.all([
+    consentsOf(store, id),
+    store.queryAll(Converted, { subscriber: id }, { eventual: true }),
+  ]);
+  const sources = conversions.map(({ sk }) => sk.slice("X#".length));
+  return { ...page, subscriber: profile, consents, conversions: sources, inbox, next_cursor };
+}
