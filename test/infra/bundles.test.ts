@@ -10,9 +10,9 @@ import { MINUTE } from "../../shared/clock.ts";
 import { formOf, pictures } from "../support/pictures.ts";
 import { bundledWorld } from "./support/bundled-world.ts";
 
-const MAX_ENDPOINT_BYTES = 440 * 1024;
+const MAX_ENDPOINT_BYTES = 448 * 1024;
 /** docs/decisions/0016. */
-const MAX_OWN_BYTES = 128 * 1024;
+const MAX_OWN_BYTES = 132 * 1024;
 /** S3 has a protocol of its own (docs/decisions/0016). */
 const S3_BYTES = 120 * 1024;
 /** It contains the endpoints that are tools (docs/decisions/0037). */
@@ -45,7 +45,7 @@ async function call(route: string, headers: Record<string, string>, body?: unkno
 }
 
 describe("weight", () => {
-  it("keeps endpoint bundles within 440 KB, and every function has a bundle of its own", async () => {
+  it("keeps endpoint bundles within 448 KB, and every function has a bundle of its own", async () => {
     const sizes = await bundleSizes();
     expect(sizes.map(({ name }) => name)).toEqual([...names].sort());
     const maxOf = (name: string) =>

@@ -125,6 +125,7 @@ export function View() {
           {preview.data ? (
             <Sample
               preview={preview.data}
+              body={settled ?? body}
               channelTypes={usable.filter(({ id }) => chosen.includes(id)).map(({ type }) => type)}
             />
           ) : (

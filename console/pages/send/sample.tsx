@@ -1,6 +1,6 @@
 // What one person of the audience sees, by channel: rendered by the code that sends.
 import { useState } from "preact/hooks";
-import type { NotificationPreview } from "../../../sdk/src/types.gen.ts";
+import type { NotificationPreview, NotificationsCreateBody } from "../../../sdk/src/types.gen.ts";
 import { classOf } from "../../../shared/rules/reach.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
@@ -12,12 +12,23 @@ import { SeenAs } from "../../components/seen.tsx";
 
 type ChannelType = Parameters<typeof classOf>[0];
 
-export function Sample({ preview, channelTypes }: { preview: NotificationPreview; channelTypes: readonly string[] }) {
+interface Shown {
+  preview: NotificationPreview;
+  /** What was previewed. */
+  body: NotificationsCreateBody;
+  channelTypes: readonly string[];
+}
+
+export function Sample({ preview, body, channelTypes }: Shown) {
   const [at, setAt] = useState(0);
   const [wanted, setWanted] = useState("");
   const { samples } = preview;
   const sample = samples[Math.min(at, samples.length - 1)];
   const person = useQuery("subscribers.get", [sample?.subscriber_id ?? ""], { when: sample !== undefined });
+  const isFirst = sample === undefined || sample.subscriber_id === preview.rendered_for;
+  const other = useQuery("recipients.previewNotifications", [{ ...body, render_for: sample?.subscriber_id }], {
+    when: !isFirst,
+  });
   if (!sample)
     return (
       <Card title="Preview">
@@ -28,6 +39,8 @@ export function Sample({ preview, channelTypes }: { preview: NotificationPreview
     ...new Set(sample.channels.length > 0 ? sample.channels : channelTypes.map((type) => classOf(type as ChannelType))),
   ];
   const shown = classes.includes(wanted) ? wanted : (classes[0] ?? "in_app");
+  const { renderings } = (isFirst ? preview : other.data) ?? { renderings: [] };
+  const rendering = renderings.find(({ channel }) => classOf(channel) === classOf(shown as ChannelType));
   const step = (by: number) => setAt((Math.min(at, samples.length - 1) + by + samples.length) % samples.length);
   return (
     <Card
@@ -57,9 +70,39 @@ export function Sample({ preview, channelTypes }: { preview: NotificationPreview
           ))}
         </div>
       )}
-      <SeenAs channel={shown} title={sample.title ?? ""} body={sample.body ?? ""} />
+      {rendering ? (
+        <Rendered rendering={rendering} />
+      ) : (
+        <SeenAs channel={shown} title={sample.title ?? ""} body={sample.body ?? ""} />
+      )}
       {sample.variant_id && <p class="dim">Variant {sample.variant_id.toUpperCase()}</p>}
       {sample.deferred_until && <p class="dim">Waits for the end of quiet hours, {dateTime(sample.deferred_until)}.</p>}
     </Card>
+  );
+}
+
+/** The message on one channel, with what it opens and what to look at before it is sent. */
+function Rendered({ rendering }: { rendering: NotificationPreview["renderings"][number] }) {
+  const { channel, title, body, html, push, in_app, warnings } = rendering;
+  const buttons = push?.buttons ?? in_app?.actions ?? [];
+  const opens = [...(push?.url ? [{ id: "", title: "A tap", url: push.url }] : []), ...buttons];
+  return (
+    <>
+      <SeenAs channel={channel} title={title ?? ""} body={body ?? ""} html={html} />
+      {opens.length > 0 && (
+        <ul class="hint">
+          {opens.map(({ id, title: label, url }) => (
+            <li key={id}>
+              {label}: {url === "" ? "closes the message" : url}
+            </li>
+          ))}
+        </ul>
+      )}
+      {warnings.map(({ code, message }) => (
+        <p key={code} class="hint" role="note">
+          {message}
+        </p>
+      ))}
+    </>
   );
 }

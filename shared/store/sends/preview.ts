@@ -114,7 +114,7 @@ export async function previewSend(
   // What fails for everyone of a sample is in the text itself.
   if (recipients > 0 && failed === recipients) throw invalid({ content: UNRENDERABLE });
   const shown = renderFor ?? reached[0]?.profile;
-  const arm = renderFor ? "a" : reached[0]?.judgement.arm;
+  const arm = reached.find(({ id: subscriber }) => subscriber === shown?.id)?.judgement.arm;
   preview.rendered_for = shown?.id ?? null;
   preview.renderings = renderingsOf(
     said,
