@@ -241,8 +241,8 @@ it("D-NTF a send to one subscriber whose message was lost is found by the watch 
   const jobs: string[] = [];
   for (const id of people) jobs.push((await post(world, tenant, { subscriberIds: [id] })).body.id);
   await world.settle();
-  // The queue gives the messages up.
-  for (let minute = 0; minute < 12; minute++) await world.advance(MINUTE);
+  // The queue gives up the messages of the sends, and those of the first watches.
+  await world.advance(4 * HOUR);
   isLost = false;
   expect((await jobOf(world, tenant, jobs[0]!)).status).toBe("queued");
   await world.advance(50 * MINUTE);

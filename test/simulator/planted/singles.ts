@@ -27,13 +27,6 @@ export const singlesBugs: readonly Bug[] = [
     replace: 'oneOf("status", ["queued", "processing"])',
   },
   {
-    name: "a send to one subscriber is ended by a worker that held it before",
-    area: "claims",
-    file: single,
-    find: "      when: isHeldBy(as),",
-    replace: '      when: is("status", "processing"),',
-  },
-  {
     name: "what a send to one subscriber counted before a wait is counted again at its end",
     area: "counters",
     file: single,
@@ -53,26 +46,5 @@ export const singlesBugs: readonly Bug[] = [
     file: "functions/workers/fan-out/watch.ts",
     find: "  await continueDirect(context, ...open);\n",
     replace: "",
-  },
-  {
-    name: "a wait of a send to one subscriber is forgotten at its time",
-    area: "timers",
-    file: "functions/workers/fan-out/watch.ts",
-    find: "  if (job.direct) return continueDirect(context, job);\n  const [first",
-    replace: "  if (job.direct) return;\n  const [first",
-  },
-  {
-    name: "the sends to one subscriber of a quarter-hour are watched once only",
-    area: "timers",
-    file: "functions/workers/fan-out/watch.ts",
-    find: "  await timers.set([watchOf(quarter, clock.now())]);\n",
-    replace: "",
-  },
-  {
-    name: "the watch of a quarter-hour misses sends to one subscriber that were made before its last minutes",
-    area: "timers",
-    file: "shared/store/sends/send-watch.ts",
-    find: "from: uuidPrefixOf(quarter * QUARTER_MS - MARGIN_MS),",
-    replace: "from: uuidPrefixOf((quarter + 1) * QUARTER_MS - MARGIN_MS),",
   },
 ];
