@@ -16,6 +16,10 @@ export const JsonObject: typeof Entries = {
 /** GEN-2. */
 export const Timestamp = v.string();
 
+/** What failed in the background last, as its resource shows it (AMB-123). */
+export const LastError = v.object({ code: v.string(), message: v.string(), at: Timestamp });
+export type LastError = v.InferOutput<typeof LastError>;
+
 /** A timestamp of a request: strict RFC 3339, kept as fixed-width UTC milliseconds. */
 export const TimestampInput = v.pipe(
   v.string("must be an RFC 3339 timestamp"),

@@ -110,16 +110,18 @@ it("CHN-11 a late or double outcome changes nothing once the credentials were re
   expect(await row()).toMatchObject({ status: "active", verified_at: "2026-11-20T12:00:00.000Z" });
 });
 
-it("CHN-10 an unavailable provider is asked again until it answers", async () => {
+it("CHN-10 AMB-123 an unavailable provider is asked again until it answers, and the channel says so", async () => {
   const { world, tenant } = await withTenant();
   const { create, upload, get } = await channelCalls(world, tenant);
   const id = await create("sms");
   await fault(world, { channel: "verify:sms", outcome: "timeout", times: 3 });
   await upload(id, "sms");
   await world.settle();
-  expect(await get(id)).toMatchObject({ status: "pending" });
+  const last_error = { code: "PROVIDER_UNAVAILABLE", message: expect.any(String), at: expect.any(String) };
+  expect(await get(id)).toMatchObject({ status: "pending", last_error });
   await world.advance(5 * MINUTE);
   expect(await get(id)).toMatchObject({ status: "active" });
+  expect(await get(id)).not.toHaveProperty("last_error");
 });
 
 it("CHN-10 after a day of attempts by the timer, an unavailable provider counts as a refusal", async () => {
@@ -134,6 +136,7 @@ it("CHN-10 after a day of attempts by the timer, an unavailable provider counts 
   expect(await get(id)).toMatchObject({
     status: "invalid",
     verification_error: expect.stringContaining("could not be reached"),
+    last_error: { code: "VERIFICATION_FAILED" },
   });
 });
 

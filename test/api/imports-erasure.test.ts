@@ -137,7 +137,8 @@ it("SUB-9 the erasure waits for an import that was under way, and visits it afte
 
 it("IMP-4 SUB-9 the reason of a failed import quotes nothing of its file", async () => {
   const { run } = await setting();
-  const { status, error_message } = await run(`${HEADER}ada-7f3a,Lovelace"x",,\n`);
+  const { status, error_message, last_error } = await run(`${HEADER}ada-7f3a,Lovelace"x",,\n`);
   expect([status, error_message]).toEqual(["failed", expect.stringContaining("line 2")]);
   expect(error_message).not.toContain("Lovelace");
+  expect(last_error).toEqual({ code: "IMPORT_FAILED", message: error_message, at: expect.any(String) });
 });

@@ -1,5 +1,6 @@
 // Segments (SEG-10 to SEG-12, D-PREVIEW): static computation, members, previews, names.
 import { describe, expect, it } from "vitest";
+import { awsFailure } from "../../local/aws/stand-in.ts";
 import { MINUTE } from "../../shared/clock.ts";
 import { putItem, toJson } from "../../shared/store/item.ts";
 import type { Value } from "../../shared/store/model.ts";
@@ -69,6 +70,32 @@ describe("static segments", () => {
     expect(await get(world, tenant, id)).toMatchObject({ needs_recompute: true });
     await world.advance(16 * MINUTE);
     expect(await get(world, tenant, id)).toMatchObject({ needs_recompute: false, count: 1 });
+    expect(await get(world, tenant, id)).not.toHaveProperty("last_error");
+  });
+
+  it("AMB-123 a computation that is late says so until it ends", async () => {
+    let isStuck = false;
+    const hooks = (name: string) => ({
+      before: (_: string, operation: string) => {
+        if (isStuck && name === "recompute-segment" && operation === "Query")
+          throw awsFailure("ThrottlingException", "Slow down.");
+      },
+    });
+    const { world, tenant } = await withTenant({ hooks });
+    const id = await segmentOf(world, tenant, pro, { is_dynamic: false });
+    const store = quickStore(world, tenant);
+    await store.remove(Fill, { segment: id, part: "*" });
+    await store.change(SegmentItem, { id }, { set: { parts_done: 0, computed: 0 } });
+    isStuck = true;
+    await world.advance(16 * MINUTE);
+    expect(await get(world, tenant, id)).toMatchObject({
+      needs_recompute: true,
+      last_error: { code: "RECOMPUTE_LATE", at: expect.any(String) },
+    });
+    isStuck = false;
+    await world.advance(16 * MINUTE);
+    expect(await get(world, tenant, id)).toMatchObject({ needs_recompute: false });
+    expect(await get(world, tenant, id)).not.toHaveProperty("last_error");
   });
 });
 

@@ -86,6 +86,7 @@ export const workspaceSentences: Record<string, string> = {
   last_seen_at: "When the device was registered last",
   last_status_code: "The status of the last answer; `null` without one",
   last_used_at: "When it was last used, to within minutes; `null` if never",
+  last_error: "What failed last in the background; left out once it succeeded",
   leaving: "Subscribers that it would remove",
   limits: "What the plan allows",
   linked: "Whether the visitor is this subscriber now; `false` if it was linked to another one before",

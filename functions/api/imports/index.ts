@@ -4,7 +4,7 @@ import { endpoints, group, redirect } from "../../../shared/http/endpoint.ts";
 import { ApiError, notFound } from "../../../shared/http/errors.ts";
 import { refusePrototypeKeys } from "../../../shared/http/input.ts";
 import { cursor, limit, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/http/paging.ts";
-import { Id, isUuid, TextUpTo, Timestamp, Uuid } from "../../../shared/http/schemas.ts";
+import { Id, isUuid, LastError, TextUpTo, Timestamp, Uuid } from "../../../shared/http/schemas.ts";
 import { multipart, type UploadedFile } from "../../../shared/http/upload.ts";
 import { importUploads } from "../../../shared/import-files.ts";
 import { openedRejectedLink, rejectedLinks } from "../../../shared/rejected-links.ts";
@@ -51,6 +51,7 @@ const Job = v.object({
   total_rows: v.optional(v.number()),
   failed_rows: v.number(),
   error_message: v.optional(v.string()),
+  last_error: v.optional(LastError),
   dry_run: v.boolean(),
   consent_summary: v.record(v.string(), v.number()),
   rejected_rows_url: v.optional(v.string()),
@@ -108,6 +109,9 @@ const jobOf = (row: ImportJob, rejected_rows_url: string | undefined): v.InferOu
   total_rows: row.total,
   failed_rows: row.failed ?? 0,
   error_message: row.error,
+  ...(row.error !== undefined && {
+    last_error: { code: "IMPORT_FAILED", message: row.error, at: row.completed_at ?? row.created_at },
+  }),
   dry_run: row.dry_run === true,
   consent_summary: consentSummaryOf(row),
   rejected_rows_url,

@@ -2,7 +2,7 @@
 import { SECOND } from "../../../shared/clock.ts";
 import { recomputeQueue, storeWrite, timers } from "../../../shared/resources.ts";
 import { fillPart, openParts } from "../../../shared/store/segments/fill.ts";
-import { findSegment, WATCH_RUN_MS } from "../../../shared/store/segments/segments.ts";
+import { findSegment, noteLate, WATCH_RUN_MS } from "../../../shared/store/segments/segments.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 
 /** Work stops after this time and continues in another message. */
@@ -19,6 +19,7 @@ export const recomputeSegment = queueWorker(
       if (!row) return log({ level: "info", message: "a segment was deleted", tenant, segment });
       const open = await openParts(store, row);
       if (open.length === 0) return;
+      await noteLate(store, row, open.length);
       await timers.set([{ kind: "segment-run", id: segment, at: clock.now() + WATCH_RUN_MS }]);
       await queue.send(open.map((one) => ({ tenant, segment, run: row.run, part: one })));
       return;

@@ -10,6 +10,7 @@ import { openCredentials } from "../../../shared/store/channels/credentials.ts";
 import {
   acceptChannel,
   findVerification,
+  noteUnavailable,
   type OpenVerification,
   refuseChannel,
 } from "../../../shared/store/channels/verifications.ts";
@@ -33,6 +34,7 @@ export const verifyChannel = queueWorker(
     const verdict = await verifyCredentials(context, verification);
     if (verdict.ok) return acceptChannel(store, verification);
     if (!verdict.isTemporary || verification.isTooOld) return refuseChannel(store, verification, verdict.error);
+    await noteUnavailable(store, verification, verdict.error);
     await retryLater(context, message);
   },
 );

@@ -1,6 +1,6 @@
 // The stored form of channels, their credentials and their chat-app templates (CHN, CRD, WAT).
 import * as v from "valibot";
-import { Timestamp } from "../../http/schemas.ts";
+import { LastError, Timestamp } from "../../http/schemas.ts";
 import { channelTypes } from "../../plans.ts";
 import { ChannelSettings } from "../../providers/channel-settings.ts";
 import { channelStatuses } from "../../rules/channel-states.ts";
@@ -16,6 +16,7 @@ export const Channel = v.object({
   status: v.picklist(channelStatuses),
   verified_at: v.optional(Timestamp),
   verification_error: v.optional(v.string()),
+  last_error: v.optional(LastError),
   rate_per_second: v.optional(v.pipe(v.number(), v.description("The most messages a second; absent: not limited"))),
   settings: v.optional(
     v.pipe(

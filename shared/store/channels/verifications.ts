@@ -2,13 +2,14 @@
 // (CHN-8 to 11).
 import { HOUR, timestamp } from "../../clock.ts";
 import { ApiError, notFound } from "../../http/errors.ts";
+import type { LastError } from "../../http/schemas.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { channelMoves } from "../../rules/channel-states.ts";
 import { any, is, present } from "../conditions.ts";
 import { annotationWrite } from "../insights/annotations.ts";
 import { type ChangeOf, ref } from "../item.ts";
 import { move, moveWrite } from "../lifecycle.ts";
-import { onTransactionCanceled } from "../refusals.ts";
+import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import type { Timers } from "../timers.ts";
 import { credentialsOf, queuedVerification, watchVerification } from "./channels.ts";
 import { ChannelItem, type ChannelRow, CredentialsItem, type CredentialsRow } from "./items.ts";
@@ -19,7 +20,7 @@ const GIVE_UP_MS = 24 * HOUR;
 /** The change that starts another verification. */
 export const verificationChange = (store: Store): ChangeOf<typeof ChannelItem> => ({
   set: { ...queuedVerification(store), status: channelMoves.queue.to },
-  remove: ["verified_at", "verification_error"],
+  remove: ["verified_at", "verification_error", "last_error"],
 });
 
 /** CHN-18. @throws 404 without a channel, and without credentials where the channel needs them. */
@@ -65,10 +66,24 @@ export async function acceptChannel(store: Store, { id, channel }: OpenVerificat
   await move(store, ChannelItem, { id: channel.id }, channelMoves, "accept", {
     change: {
       set: { verified_at: timestamp(store.clock.now()), verified_credentials: credentialsOf(channel) },
-      remove: ["verification", "queued_at", "verification_error"],
+      remove: ["verification", "queued_at", "verification_error", "last_error"],
     },
     when: is("verification", id),
   });
+}
+
+const lastError = ({ clock }: Pick<Store, "clock">, code: string, message: string): LastError => ({
+  code,
+  message,
+  at: timestamp(clock.now()),
+});
+
+/** The provider cannot be reached: the channel shows it while the verification is tried again (AMB-123). */
+export async function noteUnavailable(store: Store, { id, channel }: OpenVerification, error: string): Promise<void> {
+  const set = { last_error: lastError(store, "PROVIDER_UNAVAILABLE", error) };
+  await store
+    .change(ChannelItem, { id: channel.id }, { set }, is("verification", id))
+    .catch(onConditionFailed(() => undefined));
 }
 
 /**
@@ -81,7 +96,7 @@ export async function refuseChannel(store: Store, { id, channel }: OpenVerificat
     .transact([
       moveWrite(ChannelItem, { id: channel.id }, channelMoves, "refuse", {
         change: {
-          set: { verification_error: error },
+          set: { verification_error: error, last_error: lastError(store, "VERIFICATION_FAILED", error) },
           remove: ["verification", "queued_at", "verified_at", "verified_credentials"],
         },
         when: is("verification", id),

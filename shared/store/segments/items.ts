@@ -1,6 +1,6 @@
 // The stored form of segments (SEG) and of their computation.
 import * as v from "valibot";
-import { Timestamp } from "../../http/schemas.ts";
+import { LastError, Timestamp } from "../../http/schemas.ts";
 import { counterRow } from "../counters.ts";
 import { entity, item, json, type RowOf } from "../item.ts";
 
@@ -29,6 +29,9 @@ export const SegmentItem = entity("segment", {
     parts_done: v.number(),
     /** The last version of the rule that was computed completely; 0 before. */
     computed: v.number(),
+    /** Why the computation of a run has not ended in time. */
+    last_error: v.optional(LastError),
+    failed_run: v.optional(v.number()),
   },
   writers: ["api-segments", "recompute-segment"],
 });

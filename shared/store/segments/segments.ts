@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { MINUTE, timestamp } from "../../clock.ts";
 import { ApiError, conflict, invalid, notFound } from "../../http/errors.ts";
 import { grammar } from "../../http/grammar.ts";
+import { LastError } from "../../http/schemas.ts";
 import { type PlanName, plans } from "../../plans.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { capProblem, compileRule, type Rule } from "../../rules/segment-evaluation.ts";
@@ -27,6 +28,7 @@ export const Segment = v.object({
   name: segmentFields.name,
   is_dynamic: segmentFields.is_dynamic,
   needs_recompute: v.boolean(),
+  last_error: v.optional(LastError),
   count: v.number(),
   rule: v.optional(v.pipe(v.record(v.string(), v.any()), grammar("SegmentRule"))),
   created_at: segmentFields.created_at,
@@ -233,6 +235,15 @@ export async function countDynamicSegments(store: StoreReader): Promise<number> 
   return (await store.get(DynamicSegmentCount, {}, { eventual: true }))?.n ?? 0;
 }
 
+/** The watchdog found parts of a run that no worker has computed in time: the segment shows it (AMB-123). */
+export async function noteLate(store: Store, { id, run }: SegmentRow, open: number): Promise<void> {
+  const message = `The computation is late: ${open} of its parts were started again.`;
+  const last_error = { code: "RECOMPUTE_LATE", message, at: timestamp(store.clock.now()) };
+  await store
+    .change(SegmentItem, { id }, { set: { last_error, failed_run: run } }, is("run", run))
+    .catch(onConditionFailed(() => undefined));
+}
+
 const busy = () => conflict("Somebody else is changing this at the moment. Try again.");
 
 /** The same text for rules that differ only in the order of their keys. */
@@ -246,6 +257,7 @@ const canonical = (value: unknown): string =>
 const segmentOf = (row: NewRowOf<typeof SegmentItem>, count: number): Segment => ({
   ...fieldsOf(segmentFields, row),
   needs_recompute: row.rule_version > row.computed,
+  ...(row.failed_run === row.run && row.parts_done < row.parts && row.last_error && { last_error: row.last_error }),
   count,
   rule: fromJson(row.rule),
 });

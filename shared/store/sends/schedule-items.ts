@@ -1,10 +1,9 @@
 // The stored form of cron schedules (SCH).
 import * as v from "valibot";
-import { Timestamp } from "../../http/schemas.ts";
+import { LastError } from "../../http/schemas.ts";
 import { entity, item } from "../item.ts";
 
 /** Why its last tick failed (AMB-123). */
-export const LastError = v.object({ code: v.string(), message: v.string(), at: Timestamp });
 
 /** What the API returns of a schedule as it is stored. */
 export const scheduleFields = {

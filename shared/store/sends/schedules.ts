@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { MINUTE, timestamp } from "../../clock.ts";
 import { invalid, notFound } from "../../http/errors.ts";
 import type { PageQuery } from "../../http/paging.ts";
-import { Timestamp } from "../../http/schemas.ts";
+import { LastError, Timestamp } from "../../http/schemas.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import type { CampaignStatus } from "../../rules/campaign-states.ts";
 import { type Cron, nextRun, parseCron } from "../../rules/cron.ts";
@@ -16,7 +16,7 @@ import { onTransactionCanceled } from "../refusals.ts";
 import { changeListed, createListed, listPage, removeListed } from "../status-index.ts";
 import type { Timers } from "../timers.ts";
 import { jobIdOf } from "./job-ids.ts";
-import { CampaignSchedule, LastError, ScheduleItem, scheduleFields } from "./schedule-items.ts";
+import { CampaignSchedule, ScheduleItem, scheduleFields } from "./schedule-items.ts";
 
 export const Schedule = v.object({
   ...scheduleFields,

@@ -72,7 +72,7 @@ const topics: Kind = {
 const channels: Kind = {
   ...named,
   name: "channels",
-  owned: [...OWNED, "status", "verified_at", "verification_error", "settings"],
+  owned: [...OWNED, "status", "verified_at", "verification_error", "last_error", "settings"],
   whole: [],
   fixed: ["type"],
   standing: editable,
