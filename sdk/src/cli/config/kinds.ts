@@ -89,7 +89,7 @@ const channels: Kind = {
 const segments: Kind = {
   ...named,
   name: "segments",
-  owned: [...OWNED, "needs_recompute", "count"],
+  owned: [...OWNED, "needs_recompute", "last_error", "count"],
   whole: ["rule"],
   fixed: ["is_dynamic"],
   standing: editable,
