@@ -977,6 +977,15 @@ export interface Channel {
   verified_at?: string | undefined;
   /** What the provider said when the last verification failed */
   verification_error?: string | undefined;
+  /** What failed last in the background; left out once it succeeded */
+  last_error?: {
+    /** The stable code of the error */
+    code: string;
+    /** What is wrong, for people. It may change */
+    message: string;
+    /** When it happened. RFC 3339. */
+    at: string;
+  } | undefined;
   /** The most messages a second; absent: not limited */
   rate_per_second?: number | undefined;
   /** What is known of its credentials, without secrets; absent without credentials */
@@ -1378,6 +1387,15 @@ export interface Import {
   failed_rows: number;
   /** Why the import failed; only of failed ones */
   error_message?: string | undefined;
+  /** What failed last in the background; left out once it succeeded */
+  last_error?: {
+    /** The stable code of the error */
+    code: string;
+    /** What is wrong, for people. It may change */
+    message: string;
+    /** When it happened. RFC 3339. */
+    at: string;
+  } | undefined;
   /** Whether the file is only checked and counted. Default: `false` */
   dry_run: boolean;
   /** Rows by the consent that they were read as */
@@ -1419,6 +1437,15 @@ export interface ImportsImport {
   failed_rows: number;
   /** Why the import failed; only of failed ones */
   error_message?: string | undefined;
+  /** What failed last in the background; left out once it succeeded */
+  last_error?: {
+    /** The stable code of the error */
+    code: string;
+    /** What is wrong, for people. It may change */
+    message: string;
+    /** When it happened. RFC 3339. */
+    at: string;
+  } | undefined;
   /** Whether the file is only checked and counted. Default: `false` */
   dry_run: boolean;
   /** Rows by the consent that they were read as */
@@ -2110,7 +2137,7 @@ export interface Schedule {
   next_run_at: string | null;
   /** When a run was last missed; `null` if none was. RFC 3339. */
   last_missed_at: string | null;
-  /** What went wrong last */
+  /** What failed last in the background; left out once it succeeded */
   last_error?: {
     /** The stable code of the error */
     code: string;
@@ -2134,6 +2161,15 @@ export interface Segment {
   is_dynamic: boolean;
   /** Whether the rule changed since the members were computed */
   needs_recompute: boolean;
+  /** What failed last in the background; left out once it succeeded */
+  last_error?: {
+    /** The stable code of the error */
+    code: string;
+    /** What is wrong, for people. It may change */
+    message: string;
+    /** When it happened. RFC 3339. */
+    at: string;
+  } | undefined;
   /** How many subscribers are members */
   count: number;
   /** Who belongs to it */
