@@ -84,8 +84,8 @@ export const outcomesBugs: readonly Bug[] = [
     name: "a chunk is closed by a worker that held it before",
     area: "claims",
     file: claims,
-    find: '    all(is("owner", owner), absent("closed")),\n  );\n  const attempt',
-    replace: '    present("owner"),\n  );\n  const attempt',
+    find: '    all(is("owner", owner), absent("closed")),\n  );',
+    replace: '    present("owner"),\n  );',
     also: [
       {
         file: claims,
