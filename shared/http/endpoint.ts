@@ -8,7 +8,7 @@ import type { TenantId } from "../store/model.ts";
 import type { Caller } from "./authenticate.ts";
 import type { Cookie } from "./cookies.ts";
 import type { Deprecation } from "./deprecation.ts";
-import type { ErrorCode } from "./errors.ts";
+import type { ApiError, ErrorCode } from "./errors.ts";
 import type { AgentScope, Permission, Scope } from "./roles.ts";
 import type { Upload, UploadedFile } from "./upload.ts";
 
@@ -77,6 +77,8 @@ export interface Shape {
   errors?: readonly ErrorCode[];
   /** How a failed body or query is answered: 422 VALIDATION_ERROR, or 400 BAD_REQUEST for in-app (AMB-3). */
   refusal?: 400 | 422;
+  /** The body of a refusal in the endpoint's own protocol; undefined: in the envelope of errors. */
+  refusalBody?(refusal: ApiError): object | undefined;
   /** The handler supports `Idempotency-Key`: a repeated request is a 200 with `Idempotent-Replayed` (AMB-94). */
   idempotent?: boolean;
   /** The handler may return an existing resource (200 instead of 201). */

@@ -144,7 +144,7 @@ function chain(
       query: undefined,
       form: undefined,
     };
-    const response = await handler(state, context).catch((error: unknown) => refuse(error, state, deps));
+    const response = await handler(state, context).catch((error: unknown) => refuse(error, shape, state, deps));
     response.headers = { ...response.headers, ...commonHeaders(endpoint, state, response) };
     logRequest(endpoint, state, response, deps);
     return response;
@@ -222,11 +222,11 @@ async function readBody(
 }
 
 /** The only place where a thrown error becomes a response. */
-function refuse(error: unknown, { requestId }: RequestContext, { log }: Deps): Response {
+function refuse(error: unknown, shape: Shape, { requestId }: RequestContext, { log }: Deps): Response {
   const refusal = toApiError(error, requestId);
   if (refusal.status >= 500)
     log({ level: "error", message: "request failed", request_id: requestId, ...errorFields(error) });
-  return json(refusal.status, refusal.body(), refusal.details.headers);
+  return json(refusal.status, shape.refusalBody?.(refusal) ?? refusal.body(), refusal.details.headers);
 }
 
 function respond({ route, shape }: Endpoint, result: unknown): Response {

@@ -112,6 +112,25 @@ describe("the protocol", () => {
     ]);
   });
 
+  it("AGT-1 what is no message of JSON-RPC is refused by an error of JSON-RPC without an id", async () => {
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+    const post = (text: string) => world.call("POST /v1/mcp", { headers, raw: Buffer.from(text) });
+    for (const [text, code] of [
+      ['{"jsonrpc": "2.0", "method"', -32700],
+      ["", -32600],
+      ["[]", -32600],
+      ["7", -32600],
+      ['{"id": 1, "method": "ping"}', -32600],
+      ['{"jsonrpc": "2.0", "id": {}, "method": "ping"}', -32600],
+    ] as const)
+      expect(await post(text), text).toMatchObject({
+        status: 400,
+        body: { jsonrpc: "2.0", id: null, error: { code, message: expect.any(String) } },
+      });
+    const foreign = await world.call("POST /v1/mcp", { headers: { ...headers, authorization: "Bearer nobody" } });
+    expect([foreign.status, foreign.body.code]).toEqual([401, "UNAUTHORIZED"]);
+  });
+
   it("AGT-1 there is no stream, no session, no page of a browser, and a batch counts as what it holds", async () => {
     const as = { authorization: `Bearer ${key}` };
     for (const method of ["GET", "DELETE"]) {
@@ -125,14 +144,8 @@ describe("the protocol", () => {
     expect((await mcp.post(key, batch)).body.map(({ id }: { id: string }) => id)).toEqual(["a", "b"]);
     const later = await mcp.post(key, batch, { "mcp-protocol-version": "2025-06-18" });
     expect(later.body[0].error.code).toBe(-32600);
-    expect(
-      (
-        await mcp.post(
-          key,
-          Array.from({ length: 11 }, () => one),
-        )
-      ).status,
-    ).toBe(422);
+    const many = Array.from({ length: 11 }, () => one);
+    expect(await mcp.post(key, many)).toMatchObject({ status: 400, body: { error: { code: -32600 } } });
     expect(
       (await mcp.post(key, { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "x".repeat(300_000) } }))
         .status,

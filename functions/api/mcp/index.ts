@@ -16,6 +16,7 @@ import {
   isStateless,
   METHOD_NOT_FOUND,
   negotiated,
+  PARSE_ERROR,
   RpcError,
   type RpcMessage,
   resultOf,
@@ -59,7 +60,10 @@ const Message = v.looseObject({
 
 const Answer = v.looseObject({
   jsonrpc: v.pipe(v.literal("2.0"), v.description("The version of JSON-RPC")),
-  id: v.pipe(v.optional(v.union([v.string(), v.number()])), v.description("That of the request")),
+  id: v.pipe(
+    v.optional(v.nullable(v.union([v.string(), v.number()]))),
+    v.description("That of the request; `null` where the request could not be read"),
+  ),
   result: v.optional(v.pipe(v.looseObject({}), v.description("The result of the method"))),
   error: v.pipe(
     v.optional(
@@ -102,6 +106,12 @@ export const mcp = group("mcp", "The tools of agents: the Model Context Protocol
         'must be a message of JSON-RPC: `jsonrpc` is "2.0", `id` a string or a number, `method` a string, `params` an object',
       ),
       batches: true,
+      refusal: 400,
+      // What is no message of JSON-RPC is refused in its own words.
+      refusalBody: ({ code, message, details }) => {
+        if (code !== "BAD_REQUEST") return undefined;
+        return errorOf(null, new RpcError(details.fields ? INVALID_REQUEST : PARSE_ERROR, message));
+      },
       maxBytes: { agent: MAX_BYTES },
       returns: v.union([Answer, v.array(Answer)]),
       status: 200,

@@ -21,6 +21,7 @@ export interface RpcMessage {
   params?: Record<string, unknown> | undefined;
 }
 
+export const PARSE_ERROR = -32700;
 export const INVALID_REQUEST = -32600;
 export const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;
@@ -44,7 +45,7 @@ export class RpcError extends Error {
 
 export const resultOf = (id: RpcMessage["id"], result: object) => ({ jsonrpc: "2.0" as const, id, result });
 
-export const errorOf = (id: RpcMessage["id"], { code, message, data }: RpcError) => ({
+export const errorOf = (id: RpcMessage["id"] | null, { code, message, data }: RpcError) => ({
   jsonrpc: "2.0" as const,
   ...(id !== undefined && { id }),
   error: { code, message, ...(data !== undefined && { data }) },
