@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { timestamp } from "../../../shared/clock.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
-import { limit, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/http/paging.ts";
+import { cursor, limit, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/http/paging.ts";
 import { Timestamp, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
 import { exportLinks } from "../../../shared/rejected-links.ts";
 import { secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
@@ -112,7 +112,7 @@ export const exportEndpoints = [
     { uses: [storeRead, exportLinks, secrets] },
     {
       summary: "List exports of the last 30 days, newest first",
-      query: v.object({ limit: limit(20, MAX_PER_PAGE), cursor: v.optional(v.string()) }),
+      query: v.object({ limit: limit(20, MAX_PER_PAGE), cursor }),
       returns: v.object({ items: v.array(Export), next_cursor: v.string() }),
     },
     async ({ store, exportLinks: links, secrets, query: { limit: size, cursor } }) => {

@@ -4,6 +4,7 @@ import type { Context } from "../../../shared/deps.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { type Call, endpoints, group, type Shape } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/http/errors.ts";
+import { cursor } from "../../../shared/http/paging.ts";
 import { Uuid } from "../../../shared/http/schemas.ts";
 import { plans } from "../../../shared/plans.ts";
 import { audienceSize, type StoreReader, secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
@@ -197,7 +198,7 @@ export const subscribers = group("subscribers", "The users that a workspace send
       description:
         "Profile, devices, consents, topics, lists, segments, the inbox with its texts, sends, events, journeys and " +
         "conversions. What does not fit into one answer follows by `next_cursor`; the SDK's command line makes one file of it.",
-      query: v.object({ cursor: v.optional(v.string()) }),
+      query: v.object({ cursor }),
       returns: SubscriberExport,
       errors: ["NOT_FOUND"],
     },
