@@ -5,6 +5,7 @@ import { account } from "./api/account/index.ts";
 import { agency } from "./api/agency/index.ts";
 import { annotations } from "./api/annotations/index.ts";
 import { assets } from "./api/assets/index.ts";
+import { audit } from "./api/audit/index.ts";
 import { auth } from "./api/auth/index.ts";
 import { billing } from "./api/billing/index.ts";
 import { campaigns } from "./api/campaigns/index.ts";
@@ -89,6 +90,7 @@ export const groups: readonly Group[] = [
   account,
   team,
   agency,
+  audit,
   billing,
   mcp,
   service,

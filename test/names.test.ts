@@ -1,7 +1,7 @@
 // The one naming rule of operation ids, SDK methods and types, over routes that are there and routes to come.
 import { expect, it } from "vitest";
-import { methodNames, resourceName, singular } from "../docs/generate/names.ts";
 import { endpoints } from "../shared/http/endpoint.ts";
+import { methodNames, resourceName, singular } from "../shared/http/operation-names.ts";
 
 const endpoint = endpoints({ credentials: [], uses: [] });
 const nameIn = (group: string, ...routes: Parameters<typeof endpoint>[0][]) => {

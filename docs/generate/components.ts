@@ -1,8 +1,8 @@
 // Which shapes of responses are named components, and their names. Shapes are compared by identity.
 import { type GenericSchema, getTitle } from "valibot";
+import { pascal, resourceName } from "../../shared/http/operation-names.ts";
 import type { Operation } from "./contents.ts";
 import { type JsonSchema, schemaOf } from "./json-schema.ts";
-import { pascal, resourceName } from "./names.ts";
 
 export type Shapes = Readonly<Record<string, GenericSchema>>;
 

@@ -2,6 +2,7 @@
 import type { Deprecation } from "../../shared/http/deprecation.ts";
 import type { Credential } from "../../shared/http/endpoint.ts";
 import { type Endpoint, routeKeyOf } from "../../shared/http/endpoint.ts";
+import { methodNames, pascal } from "../../shared/http/operation-names.ts";
 import { namedShapes, type Shapes, schemasOf } from "./components.ts";
 import { type Contents, type Operation, operationsOf } from "./contents.ts";
 import { described } from "./descriptions.ts";
@@ -10,7 +11,6 @@ import { exampleOf } from "./examples.ts";
 import { webhookOperations } from "./grammars/webhooks.ts";
 import { grammars } from "./grammars.ts";
 import { type JsonSchema, schemaOf } from "./json-schema.ts";
-import { methodNames, pascal } from "./names.ts";
 import { overview } from "./overview.ts";
 import { headersOf, pathParameters, queryParameters } from "./parameters.ts";
 import { type CodeSample, samplesOf } from "./samples.ts";

@@ -43,6 +43,8 @@ export interface Access {
   agents?: AgentScope;
   /** Needs a confirmed e-mail address (ACC-4), as every endpoint of a permission to send or to manage credentials does. */
   isForConfirmed?: boolean;
+  /** Credentials whose calls the audit trail leaves out, because they are many and leave records of their own. */
+  unaudited?: readonly Credential[];
   /** Allowed in a suspended workspace: the bill and `/me` (D-TENANT). */
   openWhileSuspended?: boolean;
 }
@@ -83,6 +85,8 @@ export interface Shape {
   idempotent?: boolean;
   /** The handler may return an existing resource (200 instead of 201). */
   upserts?: boolean;
+  /** The field of the answer that names what was made or changed, for the audit trail. Default: `id`. */
+  names?: string;
   /** For the reference and the sample events, where a value generated from the schema is invalid or unclear. */
   example?: { query?: object; body?: object; returns?: object };
   /** The endpoint will be removed: every response has the date of the announcement, the sunset and the successor (D-VER). */

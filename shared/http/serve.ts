@@ -7,6 +7,7 @@ import { type Context, type Deps, NO_TENANT, opener } from "../deps.ts";
 import { errorFields } from "../log.ts";
 import { requireFeature } from "../plans.ts";
 import type { Secrets } from "../store/secrets.ts";
+import { actionsOf, audited } from "./auditing.ts";
 import { authenticate, type Caller } from "./authenticate.ts";
 import { cookieText, readCookies } from "./cookies.ts";
 import { createCredentialCache } from "./credential-cache.ts";
@@ -58,10 +59,12 @@ interface RequestContext {
 /** The Lambda handler of a group. @see docs/decisions/0021#composition-root: called once per environment. */
 export function serve(group: Group, deps: Deps): ApiHandler {
   const shared = { open: opener(deps), cached: createCredentialCache(deps.clock.now) };
+  const actions = actionsOf(group);
   const chains = new Map(
     routesOf(group).map(({ routeKey, endpoint }) => {
       const reader = readerOf(endpoint, group);
-      const run = chain(endpoint, deps, { ...shared, reader });
+      const action = actions.get(endpoint.route) ?? endpoint.route;
+      const run = chain(endpoint, deps, { ...shared, reader, action });
       return [routeKey, routeKey === routeKeyOf(endpoint.route) ? run : withoutBody(run)];
     }),
   );
@@ -88,7 +91,7 @@ function readerOf({ route }: Endpoint, { endpoints }: Group): Endpoint | undefin
 function chain(
   endpoint: Endpoint,
   deps: Deps,
-  { open, cached, reader }: GroupRuntime & { reader: Endpoint | undefined },
+  { open, cached, reader, action }: GroupRuntime & { reader: Endpoint | undefined; action: string },
 ): ApiHandler {
   const { access, shape } = endpoint;
   const { clock, ids, log } = deps;
@@ -110,8 +113,7 @@ function chain(
     .before((request) => readInput(endpoint, request, current, credentials.secrets))
     .handler(async (context): Promise<Response> => {
       const tenant = context.caller.kind === "public" ? NO_TENANT : context.caller.workspace.tenant;
-      const result = await endpoint.handler({
-        ...bind(tenant),
+      const call = {
         caller: context.caller,
         tenant,
         params: readParams(context.event.pathParameters),
@@ -126,7 +128,10 @@ function chain(
         clock,
         ids,
         log,
-      });
+      };
+      const result = await audited(serving, { action, ...endpoint }, call, () =>
+        endpoint.handler({ ...bind(tenant), ...call }),
+      );
       const response = respond(endpoint, result);
       await noteKeyUse(context.caller, serving.platform, deps);
       return response;

@@ -1,6 +1,7 @@
 // What serving a request may touch, beside the capabilities of the endpoint.
 import type { Capability } from "../deps.ts";
 import { type Platform, platformWrite, secrets } from "../resources.ts";
+import { auditTrail } from "./auditing.ts";
 import { requestTokens } from "./request-tokens.ts";
 import { sdkLimits } from "./sdk-limits.ts";
 import { tokenVerifier } from "./tokens.ts";
@@ -27,7 +28,7 @@ const addressConfirmation: Capability<"demandsConfirmation", boolean> = {
   },
 };
 
-/** The caller, the rate limits, the address of the client, and whether users confirm theirs. */
+/** The caller, the rate limits, the address of the client, whether users confirm theirs, and the audit trail. */
 export const servingUses = [
   callerRows,
   secrets,
@@ -36,4 +37,5 @@ export const servingUses = [
   requestTokens,
   sdkLimits,
   addressConfirmation,
+  auditTrail,
 ] as const;

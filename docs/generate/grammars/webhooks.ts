@@ -1,10 +1,10 @@
 // The payloads of outbound webhooks. Samples and event types come from shared/rules/webhook-events.ts.
+import { pascal } from "../../../shared/http/operation-names.ts";
 import { breachReasons } from "../../../shared/rules/brake.ts";
 import { interactions, platforms } from "../../../shared/rules/interactions.ts";
 import { type WebhookEvent, webhookEvents, webhookSamples } from "../../../shared/rules/webhook-events.ts";
 import { EXAMPLE_ID, EXAMPLE_TIME } from "../examples.ts";
 import type { JsonSchema } from "../json-schema.ts";
-import { pascal } from "../names.ts";
 
 const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 const id = (description: string): JsonSchema => ({ type: "string", description });

@@ -33,7 +33,7 @@ const ExportLimit = v.optional(
 /** A batch of 1,000 has more keys and text than other bodies; each event has limits of its own. */
 const BATCH_LIMITS = { keys: 200_000, characters: 4 * 1_048_576 };
 
-const endpoint = endpoints({ credentials: ["sdk", "server"], uses: [] });
+const endpoint = endpoints({ credentials: ["sdk", "server"], unaudited: ["server"], uses: [] });
 
 export const events = group("events", "What subscribers do: ingestion, identity, export.", [
   endpoint(

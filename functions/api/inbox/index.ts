@@ -12,7 +12,12 @@ export const MAX_LISTED = 200;
 
 const Reader = v.strictObject({ subscriber_id: Uuid });
 
-const endpoint = endpoints({ credentials: ["sdk", "dashboard"], feature: "in_app", uses: [] });
+const endpoint = endpoints({
+  credentials: ["sdk", "dashboard"],
+  feature: "in_app",
+  unaudited: ["dashboard"],
+  uses: [],
+});
 
 export const inbox = group("inbox", "The durable inbox of a subscriber.", [
   endpoint(

@@ -1,4 +1,5 @@
 // The endpoints that are tools. The one place where a function knows others' endpoints (docs/decisions/0037).
+import { actionsOf } from "../../../shared/http/auditing.ts";
 import type { Endpoint } from "../../../shared/http/endpoint.ts";
 import { annotations } from "../annotations/index.ts";
 import { billing } from "../billing/index.ts";
@@ -20,6 +21,9 @@ const groups = [
   ...[subscribers, notifications, recipients, templates, schedules, topics, campaigns, journeys, segments],
   ...[channels, experiences, insights, annotations, lists, billing],
 ];
+
+/** Route → the name of the operation. */
+export const actionOf: ReadonlyMap<string, string> = new Map(groups.flatMap((group) => [...actionsOf(group)]));
 
 /** Route → endpoint, for every endpoint that is marked for agents. */
 export const callable: ReadonlyMap<string, Endpoint> = new Map(

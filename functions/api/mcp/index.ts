@@ -80,7 +80,8 @@ const Answer = v.looseObject({
 const uses = [storeWrite, agentTools, platformWrite, requestTokens] as const;
 type McpCall = Call & Context<typeof uses>;
 
-const endpoint = endpoints({ credentials: ["agent"], uses: [] });
+// The trail records the tools that write, each by itself.
+const endpoint = endpoints({ credentials: ["agent"], unaudited: ["agent"], uses: [] });
 
 export const mcp = group("mcp", "The tools of agents: the Model Context Protocol over streamable HTTP.", [
   endpoint(

@@ -1,6 +1,7 @@
 // Tools of agents: endpoints marked with `agents`, run in this process with the caller's workspace and their own checks.
 import * as v from "valibot";
-import { type Capability, opener } from "../../../shared/deps.ts";
+import { type Capability, NO_TENANT, opener } from "../../../shared/deps.ts";
+import { audited, auditTrail } from "../../../shared/http/auditing.ts";
 import type { Caller } from "../../../shared/http/authenticate.ts";
 import { type Call, type Endpoint, isReply } from "../../../shared/http/endpoint.ts";
 import { ApiError, invalid } from "../../../shared/http/errors.ts";
@@ -8,7 +9,8 @@ import { parseBody, parseQuery, readParams, refuseDeepBody } from "../../../shar
 import { withoutInvisible, withoutPersonal } from "../../../shared/http/personal.ts";
 import type { AgentScope } from "../../../shared/http/roles.ts";
 import { requireFeature } from "../../../shared/plans.ts";
-import { callable } from "./callable.ts";
+import { secrets } from "../../../shared/resources.ts";
+import { actionOf, callable } from "./callable.ts";
 
 /** A tool as `tools/list` shows it, and the endpoint behind it: generated from the declarations. */
 export interface ToolSpec {
@@ -73,6 +75,7 @@ export const agentTools: Capability<"tools", Tools> = {
   grants: [...callable.values()].flatMap(({ uses }) => uses.flatMap(({ grants }) => grants)),
   open: (deps) => {
     const open = opener(deps);
+    const trail = open([auditTrail, secrets] as const)(NO_TENANT);
     const bound = new Map([...callable].map(([route, { uses }]) => [route, open(uses)]));
     return (tenant) => ({
       run: async (route, given, around) => {
@@ -81,8 +84,7 @@ export const agentTools: Capability<"tools", Tools> = {
         if (access.feature) requireFeature(around.caller.workspace.plan, access.feature);
         const { params, query, body } = inputOf(endpoint, given);
         if (shape.body) refuseDeepBody(shape, body);
-        const result = await endpoint.handler({
-          ...bound.get(route)!(tenant),
+        const call = {
           ...around,
           tenant,
           cookies: {},
@@ -91,7 +93,11 @@ export const agentTools: Capability<"tools", Tools> = {
           body: parseBody(shape, body),
           form: undefined,
           raw: undefined,
-        });
+        };
+        const action = actionOf.get(route) ?? route;
+        const result = await audited(trail, { action, access, shape }, call, () =>
+          endpoint.handler({ ...bound.get(route)!(tenant), ...call }),
+        );
         return shape.returns && v.parse(shape.returns, isReply(result) ? result.body : result);
       },
     });

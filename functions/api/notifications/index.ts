@@ -88,7 +88,7 @@ export const notifications = group("notifications", "One-off sends with audience
 
   serverEndpoint(
     "POST /v1/notifications",
-    { scope: "messages:send", uses: createUses },
+    { scope: "messages:send", unaudited: ["server"], uses: createUses },
     {
       ...creating,
       summary: "Send from a backend, to the workspace's own ids or to an audience",

@@ -44,12 +44,13 @@ export const preferences = group("preferences", "What a subscriber wants to hear
 
   endpoint(
     "PUT /v1/preferences",
-    { scope: "subscribers:write", permission: "subscribers:write", uses: [storeWrite] },
+    { scope: "subscribers:write", permission: "subscribers:write", unaudited: ["server"], uses: [storeWrite] },
     {
       summary: "Set a subscriber's choice of topics",
       description:
         "Exactly one of `subscriber_id` and `external_id` names the subscriber. Topics that are not named stay as they " +
         "are. Each change is added to the consent history.",
+      names: "subscriber_id",
       body: v.strictObject({
         ...subscriberFields,
         topics: v.pipe(

@@ -101,7 +101,7 @@ export const subscribers = group("subscribers", "The users that a workspace send
 
   endpoint(
     "POST /v1/subscribers/upsert",
-    { credentials: ["server"], scope: "subscribers:write", uses: upsertUses },
+    { credentials: ["server"], scope: "subscribers:write", unaudited: ["server"], uses: upsertUses },
     upserting,
     (call) => upsert(call),
   ),

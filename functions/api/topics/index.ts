@@ -51,6 +51,7 @@ export const topics = group("topics", "Topics of messages, which subscribers opt
         default: v.optional(Default, "in"),
       }),
       returns: Topic,
+      names: "key",
       status: 201,
       example: { body: { key: "news", name: "News", description: "Once a week", default: "in" } },
       errors: ["CONFLICT", "QUOTA_EXCEEDED"],

@@ -7,7 +7,7 @@
 //   the group's own name, if it is no collection   GET get, PUT set
 //   any other word at the end   GET get + the word, POST the word itself (it is an action) + the noun, others as above
 // If two routes of a group get the same name, the one outside `/api/v1` gets `WithServerKey`.
-import type { Group } from "../../shared/http/endpoint.ts";
+import type { Group } from "./endpoint.ts";
 
 const VERBS: Record<string, string> = {
   GET: "get",

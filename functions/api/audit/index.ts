@@ -1,0 +1,77 @@
+// The audit trail: who changed what, and the proof that it was not rewritten (RDA-23).
+import * as v from "valibot";
+import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { limit, openCursor, sealCursor } from "../../../shared/http/paging.ts";
+import { TimestampInput } from "../../../shared/http/schemas.ts";
+import { secrets, storeRead } from "../../../shared/resources.ts";
+import { AuditEntryShape, AuditPosition, listAudit } from "../../../shared/store/audit/list.ts";
+import { auditKey } from "../../../shared/store/audit/macs.ts";
+import { AuditVerdict, VerifyPosition, verifyAudit } from "../../../shared/store/audit/verify.ts";
+
+const MAX_FILTER_CHARACTERS = 128;
+
+const filter = (sentence: string) =>
+  v.pipe(
+    v.optional(
+      v.pipe(
+        v.string(),
+        v.nonEmpty("must not be empty"),
+        v.maxLength(MAX_FILTER_CHARACTERS, `must have at most ${MAX_FILTER_CHARACTERS} characters`),
+      ),
+    ),
+    v.description(sentence),
+  );
+
+const endpoint = endpoints({ credentials: ["dashboard"], permission: "team:manage", uses: [storeRead, secrets] });
+
+export const audit = group("audit", "The audit trail: who changed what.", [
+  endpoint(
+    "GET /api/v1/audit",
+    {},
+    {
+      summary: "List the recorded calls, newest first",
+      description:
+        "Calls of users, of agent keys and of server keys that change something, with their outcomes: what is sent, " +
+        "released, created, changed and deleted, consents, credentials, keys and the team. Clients' calls, events, and the " +
+        "sends, upserts and preferences of server keys are not in it: these leave a notification or a consent. Bodies " +
+        "are never recorded. Calls that a check refuses before they begin are not either. Entries are kept as long as " +
+        "the workspace. A page may be short.",
+      query: v.object({
+        actor: filter("Only calls of this user or key, by id"),
+        action: filter("Only this operation (`campaigns.release`), or all of a group (`campaigns`)"),
+        from: v.pipe(v.optional(TimestampInput), v.description("Begun at this time or later")),
+        to: v.pipe(v.optional(TimestampInput), v.description("Begun at this time or earlier")),
+        limit: limit(50, 100),
+        cursor: v.optional(v.string()),
+      }),
+      returns: v.object({ items: v.array(AuditEntryShape), next_cursor: v.string() }),
+    },
+    async ({ store, secrets, query: { limit, cursor, ...filter } }) => {
+      const [root, scope] = [await secrets.root(), `audit:${store.tenant}`];
+      const position = cursor === undefined ? undefined : v.parse(AuditPosition, openCursor(root, scope, cursor));
+      const { items, next } = await listAudit(store, filter, { position, limit });
+      return { items, next_cursor: next ? sealCursor(root, scope, next) : "" };
+    },
+  ),
+
+  endpoint(
+    "POST /api/v1/audit/verify",
+    { effect: "read" },
+    {
+      summary: "Verify that no entry was changed or removed",
+      description:
+        "Each entry holds the MAC of the one before it, and the ends are sealed. A call verifies about 10,000 entries; " +
+        "while `next_cursor` is not empty, call again with it. Verification stops at the first broken entry.",
+      body: v.strictObject({ cursor: v.optional(v.string("must be a string")) }),
+      returns: AuditVerdict,
+      status: 200,
+      example: { body: {} },
+    },
+    async ({ store, secrets, body: { cursor } }) => {
+      const [root, scope] = [await secrets.root(), `audit-verify:${store.tenant}`];
+      const from = cursor ? v.parse(VerifyPosition, openCursor(root, scope, cursor)) : undefined;
+      const { verified, broken, next } = await verifyAudit(store, auditKey(root, store.tenant), from);
+      return { valid: broken === null, verified, broken, next_cursor: next ? sealCursor(root, scope, next) : "" };
+    },
+  ),
+]);

@@ -1,0 +1,96 @@
+// Which calls the audit trail records, and what it says of them (RDA-23, docs/decisions/0043).
+import type { Capability } from "../deps.ts";
+import type { AuditOutcome } from "../store/audit/items.ts";
+import { type AuditEntry, type AuditTrail, openTrail } from "../store/audit/trail.ts";
+import type { TenantId } from "../store/model.ts";
+import type { Secrets } from "../store/secrets.ts";
+import type { Caller } from "./authenticate.ts";
+import { type Endpoint, type Group, isReply, type Shape } from "./endpoint.ts";
+import { toApiError } from "./errors.ts";
+import { camel, methodNames } from "./operation-names.ts";
+
+/** The trail of every workspace: rows are put by updates, with the rights that the counters of requests need too. */
+export const auditTrail: Capability<"auditTrail", AuditTrail> = {
+  as: "auditTrail",
+  env: ["TABLE_NAME"],
+  grants: [{ actions: ["dynamodb:GetItem", "dynamodb:UpdateItem"], on: "table" }],
+  open: (deps) => {
+    const trail = openTrail(deps);
+    return () => trail;
+  },
+};
+
+const actorOf = (caller: Caller): Pick<AuditEntry, "actor_type" | "actor" | "role"> | undefined => {
+  if (caller.kind === "dashboard") return { actor_type: "user", actor: caller.user, role: caller.role };
+  if (caller.kind === "server") return { actor_type: "server_key", actor: caller.key };
+  if (caller.kind === "agent") return { actor_type: "agent_key", actor: caller.key };
+  return undefined;
+};
+
+interface AuditedCall {
+  caller: Caller;
+  tenant: TenantId;
+  params: Readonly<Record<string, string | undefined>>;
+  requestId: string;
+  sourceIp: string;
+}
+
+type AuditedEndpoint = Pick<Endpoint, "access" | "shape"> & { action: string };
+
+/** The name of each operation of a group as the SDK has it: `campaigns.release`. */
+export const actionsOf = (group: Group): Map<string, string> =>
+  new Map([...methodNames(group)].map(([route, method]) => [route, `${camel(group.name)}.${method}`]));
+
+/** Runs a call, and records it where that is due. @throws what it throws, and 503 where the trail cannot be written. */
+export function audited(
+  { auditTrail, secrets }: { auditTrail: AuditTrail; secrets: Secrets },
+  endpoint: AuditedEndpoint,
+  call: AuditedCall,
+  run: () => Promise<unknown>,
+): Promise<unknown> {
+  const entry = auditEntryOf(endpoint, call);
+  if (!entry) return run();
+  return auditTrail.record({ tenant: call.tenant, secrets }, entry, run, (result) =>
+    auditOutcomeOf(endpoint.shape, call.requestId, result),
+  );
+}
+
+/**
+ * What is recorded of a call; undefined for a call that is not: one that changes nothing, one of a client, and one that
+ * its declaration leaves out. Bodies are never recorded, because they hold personal data and secrets.
+ */
+function auditEntryOf(
+  { action, access: { effect, unaudited = [] } }: AuditedEndpoint,
+  { caller, params, requestId, sourceIp }: AuditedCall,
+): AuditEntry | undefined {
+  const actor = actorOf(caller);
+  if (!actor || (effect !== "write" && effect !== "own")) return undefined;
+  if (unaudited.some((credential) => credential === caller.kind)) return undefined;
+  const target = Object.values(params)
+    .filter((id) => id !== undefined)
+    .join("/");
+  return { action, ...actor, target: target || undefined, request_id: requestId, ip: sourceIp || undefined };
+}
+
+/** How a call ended. */
+function auditOutcomeOf(
+  shape: Shape,
+  requestId: string,
+  result: { value: unknown } | { error: unknown },
+): Omit<AuditOutcome, "mac"> {
+  if ("error" in result) {
+    const { status, code } = toApiError(result.error, requestId);
+    return { status, code };
+  }
+  const declared = shape.status ?? (shape.returns ? 200 : 204);
+  const { value } = result;
+  if (!isReply(value)) return { status: declared, created: createdBy(shape, value) };
+  return { status: value.status ?? declared, created: createdBy(shape, value.body) };
+}
+
+/** The id of what was made: by the field that the shape names. */
+function createdBy({ names = "id" }: Shape, body: unknown): string | undefined {
+  if (typeof body !== "object" || body === null) return undefined;
+  const value = (body as Record<string, unknown>)[names];
+  return typeof value === "string" ? value : undefined;
+}

@@ -1,0 +1,58 @@
+// The stored form of the audit trail (RDA-23, docs/decisions/0043).
+import * as v from "valibot";
+import { Timestamp } from "../../http/schemas.ts";
+import { item, json } from "../item.ts";
+
+/** Chains of a workspace. A row belongs to one of them, so that writers at the same time rarely meet. */
+export const AUDIT_SHARDS = 8;
+
+export const actorTypes = ["user", "server_key", "agent_key"] as const;
+
+/** How a call ended, with the MAC of what it says. */
+export interface AuditOutcome {
+  status: number;
+  /** Of a refusal. */
+  code?: string | undefined;
+  /** The id of what was created. */
+  created?: string | undefined;
+  mac: string;
+}
+
+/** Outcomes of earlier rows of the chain, by their numbers. */
+export type Outcomes = Readonly<Record<string, AuditOutcome>>;
+
+export const AuditRow = item({
+  about: "A management write that was begun, in one of the chains of the audit trail; it never changes.",
+  pk: ({ shard }: { shard: number }) => `AUDIT#${shard}`,
+  sk: ({ seq }: { seq: number }) => String(seq).padStart(12, "0"),
+  row: {
+    seq: v.number(),
+    at: Timestamp,
+    action: v.string(),
+    actor_type: v.picklist(actorTypes),
+    actor: v.string(),
+    role: v.optional(v.string()),
+    target: v.optional(v.string()),
+    request_id: v.string(),
+    ip: v.optional(v.string()),
+    /** Of earlier rows that ended since the row before. */
+    outcomes: v.optional(json<Outcomes>()),
+    /** The MAC of the row before, and of this row. */
+    prev: v.string(),
+    mac: v.string(),
+  },
+  writers: ["api-*"],
+});
+
+export const AuditHead = item({
+  about: "The end of a chain of the audit trail, sealed, with outcomes that no row holds yet.",
+  pk: () => "AUDITHEADS",
+  sk: ({ shard }: { shard: number }) => String(shard),
+  row: {
+    seq: v.optional(v.number()),
+    mac: v.optional(v.string()),
+    seal: v.optional(v.string()),
+    "o:*": json<AuditOutcome>(),
+  },
+  writers: ["api-*"],
+});

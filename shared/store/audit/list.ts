@@ -1,0 +1,121 @@
+// Reads the audit trail: the newest calls of all chains, each with its outcome.
+import * as v from "valibot";
+import { Timestamp } from "../../http/schemas.ts";
+import type { StoreReader } from "../../resources.ts";
+import { familyOf } from "../families.ts";
+import { fromJson, type RowOf } from "../item.ts";
+import { AUDIT_SHARDS, AuditHead, type AuditOutcome, AuditRow, actorTypes } from "./items.ts";
+
+/** Rows of a chain that are read at a time. */
+const PAGE_ROWS = 40;
+/** Rows after a page that are read too: the outcome of a call is in one of them. */
+const LOOK_AHEAD = 40;
+/** Rows that one page looks at, where a filter leaves most out. */
+const MAX_LOOKED_AT = 2_000;
+
+const outcomes = ["ok", "refused", "failed", "unknown"] as const;
+
+export const AuditEntryShape = v.pipe(
+  v.object({
+    id: v.pipe(v.string(), v.description("The chain and the number of the row in it")),
+    at: Timestamp,
+    action: v.pipe(v.string(), v.description("The operation, as the SDK names it")),
+    actor: v.object({ type: v.picklist(actorTypes), id: v.string(), role: v.nullable(v.string()) }),
+    target: v.pipe(v.nullable(v.string()), v.description("The id of what it changed or created")),
+    outcome: v.pipe(
+      v.picklist(outcomes),
+      v.description("`unknown`: it was interrupted or has not ended, and may have had its effect"),
+    ),
+    status: v.pipe(v.nullable(v.number()), v.description("The status of the answer")),
+    code: v.pipe(v.nullable(v.string()), v.description("The code of the refusal")),
+    request_id: v.pipe(v.string(), v.description("The `X-Request-Id` of the answer")),
+    ip: v.pipe(v.nullable(v.string()), v.description("The network address of the caller")),
+  }),
+  v.title("AuditEntry"),
+);
+export type AuditEntryShape = v.InferOutput<typeof AuditEntryShape>;
+
+export interface AuditFilter {
+  actor?: string | undefined;
+  /** An operation, or the first word of its name for all of a group. */
+  action?: string | undefined;
+  from?: string | undefined;
+  to?: string | undefined;
+}
+
+/** The number of the next row of each chain; 0 where it is read to its beginning. */
+export const AuditPosition = v.array(v.number());
+
+type Row = RowOf<typeof AuditRow>;
+
+interface Chain {
+  shard: number;
+  rows: { row: Row; outcome: AuditOutcome | undefined }[];
+  /** The row after those that are read; 0 at the end. */
+  next: number;
+}
+
+/** Newest first, to a moment: clocks of the writers differ. A page may be short. */
+export async function listAudit(
+  store: StoreReader,
+  filter: AuditFilter,
+  { position, limit }: { position: readonly number[] | undefined; limit: number },
+): Promise<{ items: AuditEntryShape[]; next: number[] | undefined }> {
+  const shards = Array.from({ length: AUDIT_SHARDS }, (_, shard) => shard);
+  const chains = await Promise.all(shards.map((shard) => readChain(store, shard, position?.[shard])));
+  const items: AuditEntryShape[] = [];
+  for (let looked = 0; looked < MAX_LOOKED_AT && items.length < limit; looked++) {
+    for (const [i, chain] of chains.entries())
+      if (chain.rows.length === 0 && chain.next > 0) chains[i] = await readChain(store, chain.shard, chain.next);
+    const newest = chains
+      .filter(({ rows }) => rows.length > 0)
+      .reduce<Chain | undefined>((a, b) => (a && timeOf(a) >= timeOf(b) ? a : b), undefined);
+    const found = newest?.rows.shift();
+    if (!newest || !found) return { items, next: undefined };
+    if (filter.from !== undefined && found.row.at < filter.from) return { items, next: undefined };
+    if (matches(found.row, filter)) items.push(shownOf(newest.shard, found.row, found.outcome));
+  }
+  const next = chains.map(({ rows, next }) => rows[0]?.row.seq ?? next);
+  return { items, next: next.some((seq) => seq > 0) ? next : undefined };
+}
+
+const timeOf = ({ rows }: Chain): string => rows[0]?.row.at ?? "";
+
+/** @param upTo the number of the first row; undefined: from the end of the chain */
+async function readChain(store: StoreReader, shard: number, upTo: number | undefined): Promise<Chain> {
+  if (upTo === 0) return { shard, rows: [], next: 0 };
+  const bound = upTo === undefined ? {} : { to: String(upTo + LOOK_AHEAD).padStart(12, "0") };
+  const [page, head] = await Promise.all([
+    store.query(AuditRow, { shard }, { ...bound, newestFirst: true, limit: PAGE_ROWS + LOOK_AHEAD }),
+    store.get(AuditHead, { shard }),
+  ]);
+  const known = new Map<string, AuditOutcome>();
+  for (const [seq, outcome] of head ? familyOf(head, "o:") : []) known.set(seq, fromJson(outcome));
+  for (const { outcomes } of page.items)
+    for (const [seq, outcome] of Object.entries(outcomes ? fromJson(outcomes) : {})) known.set(seq, outcome);
+  const rows = page.items
+    .filter(({ seq }) => upTo === undefined || seq <= upTo)
+    .map((row) => ({ row, outcome: known.get(String(row.seq)) }));
+  const last = page.items.at(-1)?.seq ?? 1;
+  return { shard, rows, next: page.next ? last - 1 : 0 };
+}
+
+const matches = (row: Row, { actor, action, to }: AuditFilter): boolean =>
+  (actor === undefined || row.actor === actor) &&
+  (action === undefined || row.action === action || row.action.startsWith(`${action}.`)) &&
+  (to === undefined || row.at <= to);
+
+const shownOf = (shard: number, row: Row, outcome: AuditOutcome | undefined): AuditEntryShape => ({
+  id: auditId(shard, row.seq),
+  at: row.at,
+  action: row.action,
+  actor: { type: row.actor_type, id: row.actor, role: row.role ?? null },
+  target: row.target ?? outcome?.created ?? null,
+  outcome: !outcome ? "unknown" : outcome.status < 400 ? "ok" : outcome.status < 500 ? "refused" : "failed",
+  status: outcome?.status ?? null,
+  code: outcome?.code ?? null,
+  request_id: row.request_id,
+  ip: row.ip ?? null,
+});
+
+export const auditId = (shard: number, seq: number): string => `${shard}-${seq}`;

@@ -1,0 +1,213 @@
+// Writes the audit trail: a row before the handler runs, so that no change is lost by a crash, and its outcome after it
+// (docs/decisions/0043). A row costs one write, an outcome another one.
+import { timestamp } from "../../clock.ts";
+import type { Deps } from "../../deps.ts";
+import { errorFields } from "../../log.ts";
+import { absent, any, below } from "../conditions.ts";
+import { familyOf } from "../families.ts";
+import { fromJson, type RowOf, toJson } from "../item.ts";
+import type { TenantId } from "../model.ts";
+import { recent } from "../recent.ts";
+import { onConditionFailed } from "../refusals.ts";
+import type { Secrets } from "../secrets.ts";
+import { openWorkspaceTable, type Table } from "../table.ts";
+import { AUDIT_SHARDS, AuditHead, type AuditOutcome, AuditRow } from "./items.ts";
+import { auditKey, GENESIS, headSeal, outcomeMac, rowMac } from "./macs.ts";
+
+/** Workspaces whose chain an environment remembers. */
+const MAX_REMEMBERED = 1_000;
+/** Outcomes that one row takes over: with one, which is usual, it is half a KB. */
+const MAX_OUTCOMES = 8;
+/** Rows of other environments that an append walks past. */
+const MAX_ATTEMPTS = 200;
+
+export interface AuditEntry {
+  action: string;
+  actor_type: "user" | "server_key" | "agent_key";
+  actor: string;
+  role?: string | undefined;
+  target?: string | undefined;
+  request_id: string;
+  ip?: string | undefined;
+}
+
+interface Begun {
+  shard: number;
+  seq: number;
+  mac: string;
+  /** The numbers of the outcomes that the row has taken over from the head. */
+  taken: readonly string[];
+}
+
+type Result<T> = { value: T } | { error: unknown };
+
+export interface AuditTrail {
+  /**
+   * Notes a call, runs it, and notes how it ended. @throws what `run` throws; and what the table throws, before `run`.
+   * @param outcomeOf of a result or an error
+   */
+  record<T>(
+    owner: { tenant: TenantId; secrets: Secrets },
+    entry: AuditEntry,
+    run: () => Promise<T>,
+    outcomeOf: (result: Result<T>) => Omit<AuditOutcome, "mac">,
+  ): Promise<T>;
+}
+
+/** The end of a chain as this environment knows it. */
+interface Chain {
+  shard: number;
+  seq: number;
+  mac: string;
+  /** Outcomes that no row holds yet. */
+  open: Map<string, AuditOutcome>;
+  /** The append in progress: they follow each other. */
+  last: Promise<unknown>;
+  /** Ended calls whose outcomes the head does not have yet: one write takes all of them. */
+  ended: Ended[];
+  /** The write in progress, and the one after it. */
+  flush: Promise<void>;
+  next: Promise<void> | undefined;
+}
+
+interface Ended extends Begun {
+  outcome: AuditOutcome;
+}
+
+/** The table of a workspace, and the key of its trail. */
+interface Owned {
+  table: Table<"workspace">;
+  key: Buffer;
+}
+
+export function openTrail({ clock, ids, log, ...deps }: Deps): AuditTrail {
+  const bind = openWorkspaceTable({ clock, ids, log, ...deps });
+  const chains = recent<Promise<Chain>>(MAX_REMEMBERED);
+  // An environment keeps to one chain, so that it knows the end of it.
+  const shard = (ids.bytes(1)[0] ?? 0) % AUDIT_SHARDS;
+
+  const chainOf = (tenant: TenantId, owned: Owned): Promise<Chain> => {
+    const known = chains.get(tenant);
+    if (known) return known;
+    const loading = loadChain(owned, shard).catch((error: unknown) => {
+      chains.delete(tenant);
+      throw error;
+    });
+    chains.set(tenant, loading);
+    return loading;
+  };
+
+  return {
+    record: async ({ tenant, secrets }, entry, run, outcomeOf) => {
+      const owned = { table: bind(tenant), key: auditKey(await secrets.root(), tenant) };
+      const chain = await chainOf(tenant, owned);
+      const appended = chain.last.then(() => append(owned, chain, () => timestamp(clock.now()), entry));
+      chain.last = appended.catch(() => chains.delete(tenant));
+      const begun = await appended;
+      const ended = async (result: Parameters<typeof outcomeOf>[0]): Promise<void> => {
+        const said = outcomeOf(result);
+        const outcome = { ...said, mac: outcomeMac(owned.key, begun, said) };
+        chain.open.set(String(begun.seq), outcome);
+        // The change itself is done: without its outcome, the row says that it is unknown.
+        await finish(owned, chain, { ...begun, outcome }).catch((error: unknown) =>
+          log({
+            level: "warn",
+            message: "an outcome was not audited",
+            tenant,
+            shard,
+            seq: begun.seq,
+            ...errorFields(error),
+          }),
+        );
+      };
+      return run().then(
+        async (value) => {
+          await ended({ value });
+          return value;
+        },
+        async (error: unknown) => {
+          await ended({ error });
+          throw error;
+        },
+      );
+    },
+  };
+}
+
+async function loadChain({ table }: Owned, shard: number): Promise<Chain> {
+  const done = Promise.resolve();
+  const chain: Chain = {
+    shard,
+    seq: 0,
+    mac: GENESIS,
+    open: new Map(),
+    last: done,
+    ended: [],
+    flush: done,
+    next: undefined,
+  };
+  const head = await table.get(AuditHead, { shard });
+  if (head) follow(chain, head);
+  return chain;
+}
+
+/** Puts a row at the end of the chain, which another environment may have moved. */
+async function append({ table, key }: Owned, chain: Chain, now: () => string, entry: AuditEntry): Promise<Begun> {
+  const { shard } = chain;
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const seq = chain.seq + 1;
+    const taken = [...chain.open].slice(0, MAX_OUTCOMES);
+    const outcomes = taken.length > 0 ? toJson(Object.fromEntries(taken)) : undefined;
+    const said = { seq, at: now(), ...entry, outcomes, prev: chain.mac };
+    const mac = rowMac(key, { shard, ...said });
+    const before = await table.change(AuditRow, { shard, seq }, { set: { ...said, mac } }, absent()).then(
+      () => undefined,
+      onConditionFailed(AuditRow, (old) => old),
+    );
+    // A retry of the same write finds its own row.
+    const isOwn = before === undefined || before.mac === mac;
+    chain.seq = seq;
+    chain.mac = before?.mac ?? mac;
+    for (const name of isOwn ? taken.map(([one]) => one) : takenBy(before)) chain.open.delete(name);
+    if (isOwn) return { shard, seq, mac, taken: taken.map(([name]) => name) };
+    const head = await table.get(AuditHead, { shard });
+    if (head) follow(chain, head);
+  }
+  throw Object.assign(new Error("The audit trail is busy."), { name: "ServiceUnavailable" });
+}
+
+/** Adds the outcome of a call to the head. Calls that end while a write is in progress share the next one. */
+function finish(owned: Owned, chain: Chain, ended: Ended): Promise<void> {
+  chain.ended.push(ended);
+  chain.next ??= chain.flush
+    .catch(() => undefined)
+    .then(() => {
+      chain.next = undefined;
+      chain.flush = writeHead(owned, chain.ended.splice(0));
+      return chain.flush;
+    });
+  return chain.next;
+}
+
+async function writeHead({ table, key }: Owned, batch: readonly Ended[]): Promise<void> {
+  const { shard, seq, mac } = batch.reduce((a, b) => (a.seq > b.seq ? a : b));
+  const own: { [name: `o:${string}`]: ReturnType<typeof toJson<AuditOutcome>> } = {};
+  for (const one of batch) own[`o:${one.seq}`] = toJson(one.outcome);
+  const remove = [...new Set(batch.flatMap(({ taken }) => taken))]
+    .map((name) => `o:${name}` as const)
+    .filter((name) => !Object.hasOwn(own, name));
+  const sealed = { seq, mac, seal: headSeal(key, { shard, seq, mac }) };
+  await table
+    .change(AuditHead, { shard }, { set: { ...sealed, ...own }, remove }, any(absent("seq"), below("seq", seq)))
+    .catch(onConditionFailed(() => table.change(AuditHead, { shard }, { set: own, remove })));
+}
+
+/** Takes over what the head says of the end of the chain. */
+function follow(chain: Chain, head: RowOf<typeof AuditHead>): void {
+  for (const [name, outcome] of familyOf(head, "o:")) chain.open.set(name, fromJson(outcome));
+  if (head.seq === undefined || head.mac === undefined || head.seq <= chain.seq) return;
+  chain.seq = head.seq;
+  chain.mac = head.mac;
+}
+
+const takenBy = ({ outcomes }: RowOf<typeof AuditRow>): string[] => (outcomes ? Object.keys(fromJson(outcomes)) : []);

@@ -1,0 +1,115 @@
+// Verifies the audit trail: every row is as it was written, none is missing, and the ends of the chains are there.
+import * as v from "valibot";
+import { Timestamp } from "../../http/schemas.ts";
+import type { StoreReader } from "../../resources.ts";
+import { familyOf } from "../families.ts";
+import { fromJson, type RowOf } from "../item.ts";
+import { AUDIT_SHARDS, AuditHead, AuditRow } from "./items.ts";
+import { auditId } from "./list.ts";
+import { GENESIS, headSeal, outcomeMac, rowMac } from "./macs.ts";
+
+/** Rows that one call verifies. */
+const MAX_ROWS = 10_000;
+const PAGE_ROWS = 1_000;
+
+const faults = ["changed", "missing", "end_missing", "outcome_changed"] as const;
+
+export const AuditVerdict = v.pipe(
+  v.object({
+    valid: v.pipe(v.boolean(), v.description("Nothing that was verified is broken")),
+    verified: v.pipe(v.number(), v.description("How many rows were verified")),
+    broken: v.pipe(
+      v.nullable(
+        v.object({
+          id: v.pipe(v.string(), v.description("The first broken row")),
+          reason: v.pipe(
+            v.picklist(faults),
+            v.description(
+              "`changed`: it is not as it was written. `missing`: there are rows after it. `end_missing`: the sealed end " +
+                "of the chain is not there. `outcome_changed`: an outcome that it holds is not as it was written",
+            ),
+          ),
+          at: v.nullable(Timestamp),
+          action: v.pipe(v.nullable(v.string()), v.description("What the row says now; `null` if it is missing")),
+        }),
+      ),
+      v.description("`null` if nothing is broken"),
+    ),
+    next_cursor: v.pipe(v.string(), v.description("For the next call, where more rows are left; else empty")),
+  }),
+  v.title("AuditVerdict"),
+);
+type Verdict = v.InferOutput<typeof AuditVerdict>;
+type Broken = NonNullable<Verdict["broken"]>;
+
+/** How far a verification has got: the row before the next one. */
+export const VerifyPosition = v.object({ shard: v.number(), seq: v.number(), mac: v.string(), tookOver: v.boolean() });
+type Position = v.InferOutput<typeof VerifyPosition>;
+
+const BEGINNING = { seq: 0, mac: GENESIS, tookOver: false };
+
+/** Verifies up to 10,000 rows, chain by chain, and stops at the first one that is broken. */
+export async function verifyAudit(
+  store: StoreReader,
+  key: Buffer,
+  from: Position = { shard: 0, ...BEGINNING },
+): Promise<{ verified: number; broken: Broken | null; next: Position | undefined }> {
+  let verified = 0;
+  for (let at = from; ; ) {
+    const first = { from: String(at.seq + 1).padStart(12, "0") };
+    const page = await store.query(AuditRow, { shard: at.shard }, { ...first, limit: PAGE_ROWS });
+    for (const row of page.items) {
+      const broken = faultOf(key, at, row);
+      if (broken) return { verified, broken, next: undefined };
+      verified++;
+      at = { shard: at.shard, seq: row.seq, mac: row.mac, tookOver: at.tookOver || row.outcomes !== undefined };
+    }
+    if (!page.next) {
+      const broken = await faultOfEnd(store, key, at);
+      if (broken) return { verified, broken, next: undefined };
+      if (at.shard + 1 === AUDIT_SHARDS) return { verified, broken: null, next: undefined };
+      at = { shard: at.shard + 1, ...BEGINNING };
+    }
+    if (verified >= MAX_ROWS) return { verified, broken: null, next: at };
+  }
+}
+
+type Row = RowOf<typeof AuditRow>;
+
+function faultOf(key: Buffer, { shard, seq, mac }: Position, row: Row): Broken | undefined {
+  const expected = seq + 1;
+  const says = { at: row.at, action: row.action };
+  const isAtItsPlace = row.sk === String(row.seq).padStart(12, "0");
+  if (isAtItsPlace && row.seq > expected)
+    return { id: auditId(shard, expected), reason: "missing", at: null, action: null };
+  if (!isAtItsPlace || row.prev !== mac || row.mac !== rowMac(key, { shard, ...row }))
+    return { id: auditId(shard, Number(row.sk)), reason: "changed", ...says };
+  for (const [of, outcome] of Object.entries(row.outcomes ? fromJson(row.outcomes) : {}))
+    if (outcome.mac !== outcomeMac(key, { shard, seq: Number(of) }, outcome))
+      return { id: auditId(shard, row.seq), reason: "outcome_changed", ...says };
+  return undefined;
+}
+
+/** The head may be behind the rows, after a crash, and never ahead of them. */
+async function faultOfEnd(
+  store: StoreReader,
+  key: Buffer,
+  { shard, seq, tookOver }: Position,
+): Promise<Broken | undefined> {
+  const head = await store.get(AuditHead, { shard });
+  const missing = (of: number): Broken => ({ id: auditId(shard, of), reason: "end_missing", at: null, action: null });
+  // A row that has taken over an outcome came after a head.
+  if (head?.seq === undefined || head.mac === undefined) return tookOver ? missing(seq) : undefined;
+  if (head.seal !== headSeal(key, { shard, seq: head.seq, mac: head.mac })) return missing(head.seq);
+  if (head.seq > seq) {
+    // It may have been appended since the rows were read.
+    const since = await store.get(AuditRow, { shard, seq: seq + 1 });
+    if (!since) return missing(seq + 1);
+  }
+  for (const [of, outcome] of familyOf(head, "o:")) {
+    const said = fromJson(outcome);
+    if (said.mac !== outcomeMac(key, { shard, seq: Number(of) }, said))
+      return { id: auditId(shard, Number(of)), reason: "outcome_changed", at: null, action: null };
+  }
+  return undefined;
+}

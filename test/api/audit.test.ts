@@ -1,0 +1,234 @@
+// The audit trail (RDA-23): what is in it, what it proves, and what a crash leaves of it.
+import { describe, expect, it } from "vitest";
+import { MINUTE } from "../../shared/clock.ts";
+import { toJson } from "../../shared/store/item.ts";
+import { wholeTable } from "../support/people.ts";
+import { spent } from "../support/spending.ts";
+import { type Headers, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+interface Entry {
+  id: string;
+  at: string;
+  action: string;
+  actor: { type: string; id: string; role: string | null };
+  target: string | null;
+  outcome: string;
+  status: number | null;
+  code: string | null;
+}
+
+function reader(world: TestWorld, tenant: Tenant) {
+  const call = async (route: string, body?: object, as?: Headers) =>
+    world.call(route, { as: as ?? (await tenant.dashboard()), ...(body && { body }) });
+  const list = async (query = ""): Promise<Entry[]> => (await call(`GET /api/v1/audit${query}`)).body.items;
+  const verify = async () => (await call("POST /api/v1/audit/verify", {})).body;
+  const labels = async (query = "") => (await list(query)).map(({ action, outcome }) => `${action} ${outcome}`);
+  return { call, list, verify, labels };
+}
+
+async function setting() {
+  const { world, tenant } = await withTenant();
+  return { world, tenant, ...reader(world, tenant) };
+}
+
+/** The chain that the functions of this world write most of their rows to, as it is stored. */
+const rowsOf = async (world: TestWorld, tenant: Tenant) =>
+  (await wholeTable(world)).filter(({ pk }) => pk.S.startsWith(`T#${tenant.id}#AUDIT#`));
+
+describe("the audit trail", () => {
+  it("RDA-23 has what users, agent keys and server keys change, with its outcome; never what they sent", async () => {
+    const { world, tenant, call, list, verify } = await setting();
+    const { id } = (await call("POST /api/v1/lists", { name: "first" })).body;
+    expect((await call("POST /api/v1/lists", { name: "first" })).status).toBe(409);
+    await world.advance(1_000);
+    await call(`PATCH /api/v1/lists/${id}`, { description: "a secret plan" });
+    await world.advance(1_000);
+    const key = (await call("POST /api/v1/server-keys", { name: "backend", scopes: ["hooks:write"] })).body;
+    await world.advance(1_000);
+    const hook = { target_url: "https://example.com/hooks", events: ["subscriber.created"] };
+    await call("POST /v1/hooks", hook, { authorization: `Bearer ${key.key}` });
+    await world.advance(1_000);
+    const send = { target: { type: "all" }, title: "secret words", body: "b" };
+    const sent = (await call("POST /api/v1/notifications", send)).body.id;
+    const entries = await list();
+    expect(entries).toMatchObject([
+      { action: "notifications.create", target: sent, outcome: "ok", status: 201 },
+      { action: "hooks.create", actor: { type: "server_key", id: key.id, role: null }, outcome: "ok" },
+      { action: "account.createServerKey", target: key.id, outcome: "ok", code: null },
+      { action: "lists.update", target: id, actor: { type: "user", id: tenant.owner, role: "owner" }, status: 200 },
+      expect.objectContaining({ action: "lists.create" }),
+      expect.objectContaining({ action: "lists.create" }),
+    ]);
+    expect(
+      entries
+        .slice(4)
+        .map(({ outcome, code }) => `${outcome} ${code}`)
+        .sort(),
+    ).toEqual(["ok null", "refused CONFLICT"]);
+    const stored = JSON.stringify(await rowsOf(world, tenant));
+    for (const text of ["secret", key.key, "first", "example.com"]) expect(stored).not.toContain(text);
+    expect(await verify()).toEqual({ valid: true, verified: 6, broken: null, next_cursor: "" });
+  });
+
+  it("RDA-23 leaves out reads, calls that checks refuse, clients, and the sends and upserts of server keys", async () => {
+    const { world, tenant, call, list } = await setting();
+    const server = await tenant.backend("subscribers:write", "messages:send");
+    await call("GET /api/v1/lists");
+    await call("POST /api/v1/lists", { name: "" });
+    await call("POST /api/v1/lists", { name: "l" }, await tenant.dashboard("viewer"));
+    await call("POST /api/v1/notifications/preview", { target: { type: "all" }, title: "t", body: "b" });
+    await call("POST /api/v1/subscribers/upsert", { external_id: "ada" }, tenant.sdk);
+    const { id } = (await call("POST /v1/subscribers/upsert", { external_id: "ben" }, server)).body;
+    await call("POST /v1/notifications", { external_ids: ["ben"], title: "t", body: "b" }, server);
+    await world.settle();
+    await call("POST /v1/in-app/messages/read", { subscriber_id: id });
+    await call("POST /v1/events", { event_name: "e", external_id: "ben" }, tenant.server);
+    expect(await list()).toEqual([]);
+    const consent = { channel: "sms", status: "opted_out" };
+    await call(`POST /api/v1/subscribers/${id}/consents`, consent);
+    expect(await list()).toMatchObject([{ action: "subscribers.createConsent", target: id }]);
+  });
+
+  it("RDA-23 is filtered and paged, for those who manage the team, and is of one workspace", async () => {
+    const { world, tenant, call, list, labels } = await setting();
+    const other = await world.tenant();
+    await call("POST /api/v1/lists", { name: "x" }, await other.dashboard());
+    const noon = world.clock.now();
+    const content = { title: "t", body: "b" };
+    for (let n = 0; n < 24; n++) {
+      const as = n % 2 ? await tenant.dashboard("marketer") : undefined;
+      if (n % 3) await call("POST /api/v1/lists", { name: `n${n}` }, as);
+      else await call("POST /api/v1/templates", { name: `n${n}`, content }, as);
+      await world.advance(MINUTE);
+    }
+    const marketer = await tenant.dashboard("marketer");
+    const seen: string[] = [];
+    for (let cursor: string | undefined; cursor !== ""; ) {
+      const page = (await call(`GET /api/v1/audit?limit=7${cursor ? `&cursor=${cursor}` : ""}`)).body;
+      expect(page.items.length).toBeLessThanOrEqual(7);
+      seen.push(...page.items.map(({ id }: Entry) => id));
+      cursor = page.next_cursor;
+    }
+    const all = await list("?limit=100");
+    expect(seen).toEqual(all.map(({ id }) => id));
+    expect(new Set(seen).size).toBe(24);
+    const times = all.map(({ at }) => at);
+    expect(times).toEqual([...times].sort().reverse());
+    expect(all.every(({ outcome }) => outcome === "ok")).toBe(true);
+    expect(new Set(await labels("?action=templates"))).toEqual(new Set(["templates.create ok"]));
+    expect(await labels("?action=templates.delete")).toEqual([]);
+    const own = await list(`?actor=marketer-${tenant.id}`);
+    expect(own).toHaveLength(12);
+    const from = new Date(noon + 10 * MINUTE).toISOString();
+    const to = new Date(noon + 11 * MINUTE).toISOString();
+    expect((await list(`?from=${from}&to=${to}`)).every(({ at }) => at >= from && at <= to)).toBe(true);
+    expect(await list(`?from=${from}&to=${to}`)).toHaveLength(2);
+    expect((await call("GET /api/v1/audit", undefined, marketer)).status).toBe(403);
+    expect((await call("POST /api/v1/audit/verify", {}, marketer)).status).toBe(403);
+    expect(await reader(world, other).list()).toHaveLength(1);
+    const foreign = (await call("GET /api/v1/audit?limit=3")).body.next_cursor;
+    expect((await call(`GET /api/v1/audit?cursor=${foreign}`, undefined, await other.dashboard())).status).toBe(422);
+  });
+
+  it("RDA-23 verify names the first row that was changed, removed or cut off, in each chain", async () => {
+    const { world, tenant, call, verify } = await setting();
+    for (let n = 0; n < 6; n++) await call("POST /api/v1/lists", { name: `n${n}` });
+    const shard = Number(/#AUDIT#(\d)/.exec((await rowsOf(world, tenant))[0]!.pk.S)![1]);
+    const key = (seq: number) => ({ pk: `T#${tenant.id}#AUDIT#${shard}`, sk: String(seq).padStart(12, "0") });
+    const head = { pk: `T#${tenant.id}#AUDITHEADS`, sk: String(shard) };
+    const row = async (at: { pk: string; sk: string }) => (await tenant.rows.get(at))!;
+    const restored = async (at: { pk: string; sk: string }, tamper: () => Promise<unknown>) => {
+      const before = await row(at);
+      await tamper();
+      const { broken } = await verify();
+      await tenant.rows.put(before);
+      expect(await verify()).toMatchObject({ valid: true, verified: 6 });
+      return broken;
+    };
+    for (const set of [
+      { action: "lists.delete" },
+      { actor: "nobody" },
+      { at: "2026-01-01T00:00:00.000Z" },
+      { target: "x" },
+    ])
+      expect(await restored(key(3), () => tenant.rows.update(key(3), { set }))).toMatchObject({
+        id: `${shard}-3`,
+        reason: "changed",
+      });
+    expect(await restored(key(3), () => tenant.rows.remove(key(3)))).toMatchObject({
+      id: `${shard}-3`,
+      reason: "missing",
+    });
+    expect(await restored(key(6), () => tenant.rows.remove(key(6)))).toMatchObject({
+      id: `${shard}-6`,
+      reason: "end_missing",
+    });
+    // Another outcome: where a row holds it, and where only the end of the chain does.
+    const outcomes = toJson({ "3": { status: 409, code: "CONFLICT", mac: "0" } });
+    expect((await restored(key(4), () => tenant.rows.update(key(4), { set: { outcomes } })))?.reason).toBe("changed");
+    const open = toJson({ status: 409, mac: "0" });
+    expect((await restored(head, () => tenant.rows.update(head, { set: { "o:6": open } })))?.reason).toBe(
+      "outcome_changed",
+    );
+    // The last row goes, and the end is written as if it had never been.
+    const fifth = await row(key(5));
+    const cut = async () => {
+      await tenant.rows.update(head, { set: { seq: 5, mac: fifth.mac! } });
+    };
+    expect(await restored(head, cut)).toMatchObject({ id: `${shard}-5`, reason: "end_missing" });
+    expect((await restored(head, () => tenant.rows.remove(head)))?.reason).toBe("end_missing");
+  });
+
+  it("RDA-23 costs two writes a call, and calls at the same moment are all in it, with their outcomes", async () => {
+    const { world, tenant, call, list, verify } = await setting();
+    await call("POST /api/v1/annotations", { occurred_at: "2026-11-01T00:00:00Z", text: "warm" });
+    const as = await tenant.dashboard();
+    const body = { occurred_at: "2026-11-01T00:00:00Z", text: "one" };
+    const one = await spent(world, () => world.call("POST /api/v1/annotations", { as, body }));
+    // The annotation, the row and its outcome; reads are those of the caller.
+    expect(one.wcu).toBeLessThanOrEqual(4);
+    await Promise.all(
+      Array.from({ length: 60 }, (_, n) =>
+        world.call("POST /api/v1/annotations", { as, body: { ...body, text: `${n}` } }),
+      ),
+    );
+    const entries = await list("?limit=100");
+    expect(entries).toHaveLength(62);
+    expect(entries.every(({ outcome }) => outcome === "ok")).toBe(true);
+    expect(await verify()).toMatchObject({ valid: true, verified: 62 });
+    // What the end of the chain held is in rows by now, but for the last calls.
+    for (let n = 0; n < 12; n++) await call("POST /api/v1/annotations", body);
+    const heads = (await wholeTable(world)).filter(({ pk }) => pk.S === `T#${tenant.id}#AUDITHEADS`);
+    expect(Object.keys(heads[0]!).filter((name) => name.startsWith("o:")).length).toBeLessThanOrEqual(2);
+  });
+});
+
+it("RDA-23 nothing is changed that is not in the trail; what was interrupted is `unknown`", async () => {
+  let failing: "AUDIT#" | "AUDITHEADS" | undefined;
+  const before = (service: string, operation: string, input: unknown) => {
+    if (
+      failing &&
+      service === "dynamodb" &&
+      operation === "UpdateItem" &&
+      JSON.stringify(input).includes(`#${failing}`)
+    )
+      throw Object.assign(new Error("broken"), { name: "ThrottlingException" });
+  };
+  const world = await testWorld({ hooks: (name) => (name === "api-lists" ? { before } : {}) });
+  const tenant = await world.tenant();
+  const { call, list, verify } = reader(world, tenant);
+  failing = "AUDIT#";
+  expect((await call("POST /api/v1/lists", { name: "never" })).status).toBe(503);
+  failing = "AUDITHEADS";
+  expect((await call("POST /api/v1/lists", { name: "done" })).status).toBe(201);
+  failing = undefined;
+  expect((await call("GET /api/v1/lists")).body.items).toMatchObject([{ name: "done" }]);
+  expect(await list()).toMatchObject([{ action: "lists.create", outcome: "unknown", status: null }]);
+  expect(await verify()).toMatchObject({ valid: true, verified: 1 });
+  await call("POST /api/v1/lists", { name: "next" });
+  expect(await list()).toHaveLength(2);
+  expect(await verify()).toMatchObject({ valid: true, verified: 2 });
+});
