@@ -45,6 +45,7 @@ it("ERR-9 docs/decisions/0021#permissions what changes something is a write, wha
   expect(noWrites.filter((route) => !/^(GET|HEAD) /.test(route)).sort()).toEqual([
     "DELETE /api/v1/auth/sessions/:id",
     "POST /api/v1/agency/workspaces/:id/session",
+    "POST /api/v1/audit/verify",
     "POST /api/v1/auth/email/resend",
     "POST /api/v1/auth/password/change",
     "POST /api/v1/auth/switch",

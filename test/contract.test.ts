@@ -28,10 +28,13 @@ beforeAll(async () => {
 
 const fill = (route: string, id = UNKNOWN) => route.replaceAll(/:\w+/g, id);
 
-/** The table without limiter rows: the only writes that a refusal may leave (docs/decisions/0021#order-of-checks). */
+/**
+ * The table without limiter rows and the audit trail: the only writes that a refusal may leave
+ * (docs/decisions/0021#order-of-checks, docs/decisions/0043).
+ */
 async function fingerprint(): Promise<string> {
   const { Items } = await world.dynamodb.operate("Scan", { TableName: world.env.TABLE_NAME });
-  const rows = (Items as { pk: { S: string } }[]).filter(({ pk }) => !pk.S.startsWith("LIMIT#"));
+  const rows = (Items as { pk: { S: string } }[]).filter(({ pk }) => !/^LIMIT#|#AUDIT(?:HEADS$|#)/.test(pk.S));
   return createHash("sha256").update(JSON.stringify(rows)).digest("hex");
 }
 

@@ -92,7 +92,7 @@ describe("the audit trail", () => {
     expect(await list()).toMatchObject([{ action: "subscribers.createConsent", target: id }]);
   });
 
-  it("RDA-23 is filtered and paged, for those who manage the team, and is of one workspace", async () => {
+  it("RDA-23 is filtered and paged, for every role, and is of one workspace", async () => {
     const { world, tenant, call, list, labels } = await setting();
     const other = await world.tenant();
     await call("POST /api/v1/lists", { name: "x" }, await other.dashboard());
@@ -104,7 +104,6 @@ describe("the audit trail", () => {
       else await call("POST /api/v1/templates", { name: `n${n}`, content }, as);
       await world.advance(MINUTE);
     }
-    const marketer = await tenant.dashboard("marketer");
     const seen: string[] = [];
     for (let cursor: string | undefined; cursor !== ""; ) {
       const page = (await call(`GET /api/v1/audit?limit=7${cursor ? `&cursor=${cursor}` : ""}`)).body;
@@ -126,8 +125,7 @@ describe("the audit trail", () => {
     const to = new Date(noon + 11 * MINUTE).toISOString();
     expect((await list(`?from=${from}&to=${to}`)).every(({ at }) => at >= from && at <= to)).toBe(true);
     expect(await list(`?from=${from}&to=${to}`)).toHaveLength(2);
-    expect((await call("GET /api/v1/audit", undefined, marketer)).status).toBe(403);
-    expect((await call("POST /api/v1/audit/verify", {}, marketer)).status).toBe(403);
+    expect((await call("POST /api/v1/audit/verify", {}, await tenant.dashboard("viewer"))).status).toBe(200);
     expect(await reader(world, other).list()).toHaveLength(1);
     const foreign = (await call("GET /api/v1/audit?limit=3")).body.next_cursor;
     expect((await call(`GET /api/v1/audit?cursor=${foreign}`, undefined, await other.dashboard())).status).toBe(422);
