@@ -3,6 +3,7 @@ import { pathTo, place } from "../../app/router.ts";
 import { me } from "../../app/session.ts";
 import { Page } from "../../components/page.tsx";
 import { Account } from "./account.tsx";
+import { Audit } from "./audit.tsx";
 import { Conversions } from "./conversions.tsx";
 import { General } from "./general.tsx";
 import { Keys } from "./keys.tsx";
@@ -14,6 +15,7 @@ const tabs = [
   { id: "team", label: "Team", View: Team },
   { id: "conversions", label: "Conversions", View: Conversions },
   { id: "keys", label: "Keys", View: Keys },
+  { id: "audit", label: "Audit", View: Audit },
   { id: "plan", label: "Plan and usage", View: Plan },
   { id: "account", label: "Your account", View: Account },
 ] as const;

@@ -62,7 +62,9 @@ export const audit = group("audit", "The audit trail: who changed what.", [
       description:
         "Each entry holds the MAC of the one before it, and the ends are sealed. A call verifies about 10,000 entries; " +
         "while `next_cursor` is not empty, call again with it. Verification stops at the first broken entry.",
-      body: v.strictObject({ cursor: v.optional(v.string("must be a string")) }),
+      body: v.strictObject({
+        cursor: v.pipe(v.optional(v.string("must be a string")), v.description("`next_cursor` of the call before")),
+      }),
       returns: AuditVerdict,
       status: 200,
       example: { body: {} },

@@ -20,7 +20,10 @@ export const AuditEntryShape = v.pipe(
     id: v.pipe(v.string(), v.description("The chain and the number of the row in it")),
     at: Timestamp,
     action: v.pipe(v.string(), v.description("The operation, as the SDK names it")),
-    actor: v.object({ type: v.picklist(actorTypes), id: v.string(), role: v.nullable(v.string()) }),
+    actor: v.pipe(
+      v.object({ type: v.picklist(actorTypes), id: v.string(), role: v.nullable(v.string()) }),
+      v.description("The user or key that called"),
+    ),
     target: v.pipe(v.nullable(v.string()), v.description("The id of what it changed or created")),
     outcome: v.pipe(
       v.picklist(outcomes),

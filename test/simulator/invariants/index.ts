@@ -2,6 +2,7 @@
 import type { Invariant } from "../invariant.ts";
 import { answers } from "./answers.ts";
 import { brakes } from "./brakes.ts";
+import { auditTrail } from "./audit.ts";
 import { campaigns } from "./campaigns.ts";
 import { canceledReachesNobody } from "./canceled-reaches-nobody.ts";
 import { closedBeforeComplete } from "./closed-before-complete.ts";
@@ -72,6 +73,7 @@ export const invariants: readonly Invariant[] = [
   schedules,
   imports,
   experiences,
+  auditTrail,
   answers,
   queuesDrained,
 ];

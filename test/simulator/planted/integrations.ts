@@ -7,6 +7,13 @@ const importRows = "functions/workers/import-rows/index.ts";
 
 export const integrationsBugs: readonly Bug[] = [
   {
+    name: "a row of the audit trail replaces another one",
+    area: "audit",
+    file: "shared/store/audit/trail.ts",
+    find: "{ set: { ...said, mac } }, absent()).then(",
+    replace: "{ set: { ...said, mac } }).then(",
+  },
+  {
     name: "a result whose reply was lost leads to no further attempt",
     area: "webhooks",
     file: deliveries,
