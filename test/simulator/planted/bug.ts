@@ -3,6 +3,7 @@
 /** The areas of the product. */
 export const areas = [
   "cancel",
+  "audit",
   "campaigns",
   "claims",
   "conversions",
