@@ -1,8 +1,8 @@
 // Every invariant, one line each; those that keep account of what happened come first.
 import type { Invariant } from "../invariant.ts";
 import { answers } from "./answers.ts";
-import { brakes } from "./brakes.ts";
 import { auditTrail } from "./audit.ts";
+import { brakes } from "./brakes.ts";
 import { campaigns } from "./campaigns.ts";
 import { canceledReachesNobody } from "./canceled-reaches-nobody.ts";
 import { closedBeforeComplete } from "./closed-before-complete.ts";
