@@ -129,9 +129,8 @@ function chain(
         ids,
         log,
       };
-      const result = await audited(serving, { action, ...endpoint }, call, () =>
-        endpoint.handler({ ...bind(tenant), ...call }),
-      );
+      const handle = () => endpoint.handler({ ...bind(tenant), ...call });
+      const result = await audited(serving, { action, ...endpoint }, call, handle);
       const response = respond(endpoint, result);
       await noteKeyUse(context.caller, serving.platform, deps);
       return response;

@@ -1,7 +1,7 @@
 // The audit trail: who changed what, and the proof that it was not rewritten (RDA-23).
 import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { limit, openCursor, sealCursor } from "../../../shared/http/paging.ts";
+import { cursor, limit, openCursor, sealCursor } from "../../../shared/http/paging.ts";
 import { TimestampInput } from "../../../shared/http/schemas.ts";
 import { secrets, storeRead } from "../../../shared/resources.ts";
 import { AuditEntryShape, AuditPosition, listAudit } from "../../../shared/store/audit/list.ts";
@@ -42,7 +42,7 @@ export const audit = group("audit", "The audit trail: who changed what.", [
         from: v.pipe(v.optional(TimestampInput), v.description("Begun at this time or later")),
         to: v.pipe(v.optional(TimestampInput), v.description("Begun at this time or earlier")),
         limit: limit(50, 100),
-        cursor: v.optional(v.string()),
+        cursor,
       }),
       returns: v.object({ items: v.array(AuditEntryShape), next_cursor: v.string() }),
     },
@@ -63,7 +63,7 @@ export const audit = group("audit", "The audit trail: who changed what.", [
         "Each entry holds the MAC of the one before it, and the ends are sealed. A call verifies about 10,000 entries; " +
         "while `next_cursor` is not empty, call again with it. Verification stops at the first broken entry.",
       body: v.strictObject({
-        cursor: v.pipe(v.optional(v.string("must be a string")), v.description("`next_cursor` of the call before")),
+        cursor: v.pipe(cursor, v.description("`next_cursor` of the call before")),
       }),
       returns: AuditVerdict,
       status: 200,
