@@ -10,15 +10,15 @@ import { MINUTE } from "../../shared/clock.ts";
 import { formOf, pictures } from "../support/pictures.ts";
 import { bundledWorld } from "./support/bundled-world.ts";
 
-const MAX_ENDPOINT_BYTES = 448 * 1024;
+const MAX_ENDPOINT_BYTES = 456 * 1024;
 /** docs/decisions/0016. */
-const MAX_OWN_BYTES = 132 * 1024;
+const MAX_OWN_BYTES = 140 * 1024;
 /** S3 has a protocol of its own (docs/decisions/0016). */
 const S3_BYTES = 120 * 1024;
 /** It contains the endpoints that are tools (docs/decisions/0037). */
 const TOOLS = "api-mcp";
-const MAX_TOOLS_BYTES = 800 * 1024;
-const MAX_TOOLS_OWN_BYTES = 360 * 1024;
+const MAX_TOOLS_BYTES = 816 * 1024;
+const MAX_TOOLS_OWN_BYTES = 376 * 1024;
 const PATIENCE_MS = 120_000;
 
 let world: Awaited<ReturnType<typeof bundledWorld>>;
@@ -45,7 +45,7 @@ async function call(route: string, headers: Record<string, string>, body?: unkno
 }
 
 describe("weight", () => {
-  it("keeps endpoint bundles within 448 KB, and every function has a bundle of its own", async () => {
+  it("keeps endpoint bundles within 456 KB, and every function has a bundle of its own", async () => {
     const sizes = await bundleSizes();
     expect(sizes.map(({ name }) => name)).toEqual([...names].sort());
     const maxOf = (name: string) =>
