@@ -188,6 +188,8 @@ export const access: Record<string, Access> = {
   "team.deleteInvitation": {"permission":"team:manage","effect":"write"},
   "agency.createWorkspace": {"permission":"team:manage","feature":"agency","effect":"write"},
   "agency.listWorkspaces": {"feature":"agency"},
+  "audit.get": {},
+  "audit.verify": {},
   "billing.get": {},
   "billing.update": {"permission":"billing:manage","effect":"write"},
   "billing.replacePlan": {"permission":"billing:manage","effect":"write"},

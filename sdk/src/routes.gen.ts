@@ -266,6 +266,10 @@ export const routes: RouteTable = {
     createWorkspace: {"route":"POST /api/v1/agency/workspaces","credentials":["dashboard"],"body":"json"},
     listWorkspaces: {"route":"GET /api/v1/agency/workspaces","credentials":["dashboard"],"query":true},
   },
+  audit: {
+    get: {"route":"GET /api/v1/audit","credentials":["dashboard"],"query":true},
+    verify: {"route":"POST /api/v1/audit/verify","credentials":["dashboard"],"body":"json"},
+  },
   billing: {
     get: {"route":"GET /api/v1/billing","credentials":["dashboard"]},
     update: {"route":"PATCH /api/v1/billing","credentials":["dashboard"],"body":"json"},
