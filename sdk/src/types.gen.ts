@@ -707,6 +707,56 @@ export interface Asset {
   created_at: string;
 }
 
+export interface AuditEntry {
+  /** The chain and the number of the row in it */
+  id: string;
+  /** When it happened. RFC 3339. */
+  at: string;
+  /** The operation, as the SDK names it */
+  action: string;
+  /** The user or key that called */
+  actor: {
+    /** The type */
+    type: "user" | "server_key" | "agent_key";
+    /** The id */
+    id: string;
+    /** The role */
+    role: string | null;
+  };
+  /** The id of what it changed or created */
+  target: string | null;
+  /** `unknown`: it was interrupted or has not ended, and may have had its effect */
+  outcome: "ok" | "refused" | "failed" | "unknown";
+  /** The status of the answer */
+  status: number | null;
+  /** The code of the refusal */
+  code: string | null;
+  /** The `X-Request-Id` of the answer */
+  request_id: string;
+  /** The network address of the caller */
+  ip: string | null;
+}
+
+export interface AuditVerdict {
+  /** Nothing that was verified is broken */
+  valid: boolean;
+  /** How many rows were verified */
+  verified: number;
+  /** `null` if nothing is broken */
+  broken: {
+    /** The first broken row */
+    id: string;
+    /** `changed`: it is not as it was written. `missing`: there are rows after it. `end_missing`: the sealed end of the chain is not there. `outcome_changed`: an outcome that it holds is not as it was written */
+    reason: "changed" | "missing" | "end_missing" | "outcome_changed";
+    /** When it happened. RFC 3339. */
+    at: string | null;
+    /** What the row says now; `null` if it is missing */
+    action: string | null;
+  } | null;
+  /** For the next call, where more rows are left; else empty */
+  next_cursor: string;
+}
+
 export interface Billing {
   /** The plan */
   plan: "free" | "starter" | "growth" | "pro" | "premium" | "enterprise";
@@ -5249,6 +5299,32 @@ export interface AgencyListWorkspacesAnswer {
   next_cursor: string;
 }
 
+export interface AuditGetQuery {
+  /** Only calls of this user or key, by id */
+  actor?: string | undefined;
+  /** Only this operation (`campaigns.release`), or all of a group (`campaigns`) */
+  action?: string | undefined;
+  /** Begun at this time or later. RFC 3339. */
+  from?: string | undefined;
+  /** Begun at this time or earlier. RFC 3339. */
+  to?: string | undefined;
+  /** At most 100: a larger one is taken as 100 */
+  limit?: number | undefined;
+  cursor?: string | undefined;
+}
+
+export interface AuditGetAnswer {
+  /** The items */
+  items: AuditEntry[];
+  /** The cursor of the next page; empty on the last one */
+  next_cursor: string;
+}
+
+export interface AuditVerifyBody {
+  /** `next_cursor` of the call before */
+  cursor?: string | undefined;
+}
+
 export interface BillingUpdateBody {
   /** The workspace's own cap on sends; `null` for none */
   monthly_send_cap: number | null;
@@ -5741,6 +5817,12 @@ export interface Endpoints {
     createWorkspace(body: AgencyCreateWorkspaceBody, options?: CallOptions): Promise<Workspace>;
     /** List the clients' workspaces, newest first. `GET /api/v1/agency/workspaces` */
     listWorkspaces(query?: AgencyListWorkspacesQuery, options?: CallOptions): Promise<AgencyListWorkspacesAnswer>;
+  };
+  audit: {
+    /** List the recorded calls, newest first. `GET /api/v1/audit` */
+    get(query?: AuditGetQuery, options?: CallOptions): Promise<AuditGetAnswer>;
+    /** Verify that no entry was changed or removed. `POST /api/v1/audit/verify` */
+    verify(body: AuditVerifyBody, options?: CallOptions): Promise<AuditVerdict>;
   };
   billing: {
     /** Get plan, usage, limits and forecast. `GET /api/v1/billing` */
