@@ -63,6 +63,7 @@ export class EngagementStack extends Stack {
         MAIL_SENDER: mailSender,
         VERSION: versionOf(),
         COMMIT: settings.commit,
+        REGION: this.region,
         CONFIRM_ADDRESSES: mailSender && "1",
         // Lazy, because the edge is created after the functions.
         BASE_URL: Lazy.string({ produce: () => edge.url }),

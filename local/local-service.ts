@@ -223,6 +223,7 @@ async function environmentOf(
     MAIL_SENDER: "no-reply@example.com",
     VERSION: versionOf(),
     COMMIT: UNKNOWN_COMMIT,
+    REGION: "local",
     ...env,
   };
 }

@@ -104,7 +104,8 @@ it.each([
   expect(() => wishOf(words)).toThrow(message);
 });
 
-it("RDA-19 /healthz says which version and commit runs", async () => {
+it("RDA-19 F24 /healthz says which version and commit runs, and in which region", async () => {
   const { body } = await world.call("GET /healthz");
-  expect(body).toEqual({ status: "ok", version: expect.stringMatching(/^\d+\.\d+\.\d+/), commit: "unknown" });
+  const version = expect.stringMatching(/^\d+\.\d+\.\d+/);
+  expect(body).toEqual({ status: "ok", version, commit: "unknown", region: "local" });
 });

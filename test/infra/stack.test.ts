@@ -267,7 +267,16 @@ describe("adopted storage", () => {
 });
 
 describe("a first deployment", () => {
-  it("takes no name of the account that another region has", () => {
+  it("F24 two regions share nothing: no name of the account, no replica, and no region but its own is named", () => {
+    const regional = JSON.stringify(template.Resources).match(/\b(?:us|eu|ap|sa|ca|me|af|il)-[a-z]+-\d\b/g) ?? [];
+    expect(regional).toEqual([]);
+    for (const bucket of only("AWS::S3::Bucket")) {
+      expect(bucket.BucketName).toBeUndefined();
+      expect(bucket.ReplicationConfiguration).toBeUndefined();
+    }
+    expect(ofType(template, "AWS::DynamoDB::GlobalTable")).toEqual([]);
+    expect(template.Resources.ApiService!.Properties.Environment.Variables.REGION).toEqual({ Ref: "AWS::Region" });
+
     const names = [
       ...only("AWS::CloudFront::OriginAccessControl").map((it) => it.OriginAccessControlConfig.Name),
       ...only("AWS::CloudFront::ResponseHeadersPolicy").map((it) => it.ResponseHeadersPolicyConfig.Name),

@@ -28,12 +28,13 @@ export const service = group("service", "Health, and the reference of the API.",
     "GET /healthz",
     { uses: [platformRead, release] },
     {
-      summary: "Whether the service can reach its table, and which version it is",
+      summary: "Whether the service can reach its table, which version it is and in which region it keeps its data",
       returns: v.object({
         status: v.literal("ok"),
         version: v.string(),
         /** Of the repository that was deployed; `unknown` without Git. */
         commit: v.string(),
+        region: v.pipe(v.string(), v.description("The AWS region of all data; `local` on a laptop")),
       }),
       errors: ["SERVICE_UNAVAILABLE"],
     },
