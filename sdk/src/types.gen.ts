@@ -5342,6 +5342,8 @@ export interface ServiceGetHealthzAnswer {
   version: string;
   /** The commit that the service was built from */
   commit: string;
+  /** The AWS region of all data; `local` on a laptop */
+  region: string;
 }
 
 /** Every endpoint, by group. */
@@ -5833,7 +5835,7 @@ export interface Endpoints {
     replacePlan(body: BillingReplacePlanBody, options?: CallOptions): Promise<Billing>;
   };
   service: {
-    /** Whether the service can reach its table, and which version it is. `GET /healthz` */
+    /** Whether the service can reach its table, which version it is and in which region it keeps its data. `GET /healthz` */
     getHealthz(options?: CallOptions): Promise<ServiceGetHealthzAnswer>;
   };
 }

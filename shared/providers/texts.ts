@@ -115,6 +115,16 @@ function classRenderer({ title, body, by_channel }: Content, name: ContentClass,
   }
 }
 
+type InAppExtras = NonNullable<Texts["inApp"]>;
+
+/** Without URLs that their values made unsafe or invalid, as the message is written. An action without a URL dismisses. */
+const shownInApp = ({ image_url, actions }: InAppExtras, given: InAppExtras): InAppExtras => ({
+  ...(image_url !== undefined && checkUrl(image_url, "image") === undefined && { image_url }),
+  ...(actions && {
+    actions: actions.filter(({ url }, i) => given.actions?.[i]?.url === "" || checkUrl(url) === undefined),
+  }),
+});
+
 /** Of a preview: messages of an inbox are rendered where they are written (in-app.ts). */
 function inboxRenderer(
   texts: { title: string; body: string },
@@ -130,7 +140,7 @@ function inboxRenderer(
     return {
       title: fill(words.title),
       body: fill(words.body),
-      ...(Object.keys(extras).length > 0 && { inApp: filled.data }),
+      ...(Object.keys(extras).length > 0 && { inApp: shownInApp(filled.data, extras) }),
       unknown: [...new Set([...unknown(), ...filled.unknown])],
     };
   };

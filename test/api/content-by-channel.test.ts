@@ -248,6 +248,12 @@ it("RDA-8 CHC-5 a preview renders each channel for a subscriber, with what to lo
   expect(codes("ios")).toEqual(["push_truncated"]);
   expect(of("in_app").in_app).toEqual({ actions: by_channel.in_app.actions });
 
+  const bad = { image_url: "{{ data.bad }}", actions: [{ id: "x", title: "X", url: "{{ data.bad }}" }] };
+  const unsafe = { title: "T", body: "B", by_channel: { in_app: bad, push: { url: "{{ data.bad }}", badge: 1 } } };
+  const cut = (await preview({ ...all, content: unsafe, data: { bad: "javascript:alert(1)" } })).body.renderings;
+  const extrasOf = (name: string) => cut.find(({ channel }: { channel: string }) => channel === name);
+  expect([extrasOf("in_app").in_app, extrasOf("ios").push]).toEqual([{ actions: [] }, { badge: 1 }]);
+
   const other = { subscriberIds: [ada], channel_ids: [ids.sms], title: "T", body: "B" };
   const stranger = await preview({ ...other, render_for: "5f1b9c5e-2f5a-4f0e-9d3b-8a4c1e7d2b60" });
   expect(stranger.body.fields).toHaveProperty("render_for");
