@@ -1,11 +1,12 @@
 // `npm run bench -- costs`: what each unit of work costs beside its target; `--write` makes docs/performance.md of it.
 import { readFileSync, writeFileSync } from "node:fs";
+import { dollarsPerMillion } from "../../shared/rules/cost.ts";
 import { columnsOf, short } from "../../tools/text-table.ts";
 import type { Cost, Floor, Row, Target } from "./cost.ts";
 import { eventRows } from "./events.ts";
 import { journeyRows } from "./journeys.ts";
 import { pageOf } from "./page.ts";
-import { dollarsPerMillion } from "./prices.ts";
+
 import { rawEcho, requestRows, signedPost } from "./requests.ts";
 import { segmentRows } from "./segments.ts";
 import { sendRows } from "./sends.ts";

@@ -1,6 +1,6 @@
 // docs/performance.md: every row, and why some miss a target.
 import { readFileSync } from "node:fs";
-import { PRICES, PRICES_OF } from "./prices.ts";
+import { PRICES, PRICES_OF } from "../../shared/rules/cost.ts";
 
 interface Measured {
   heading: readonly string[];

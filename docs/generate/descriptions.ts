@@ -1,10 +1,16 @@
 // Gives every field of the document its sentence: its declaration's own, else the one of its name.
 import type { JsonSchema } from "./json-schema.ts";
+import { costSentences } from "./sentences/cost.ts";
 import { safetySentences } from "./sentences/safety.ts";
 import { sendSentences } from "./sentences/sends.ts";
 import { workspaceSentences } from "./sentences/workspace.ts";
 
-const sentences: Record<string, string> = { ...sendSentences, ...safetySentences, ...workspaceSentences };
+const sentences: Record<string, string> = {
+  ...sendSentences,
+  ...safetySentences,
+  ...costSentences,
+  ...workspaceSentences,
+};
 
 /** The sentence of a field: of the longest end of its path that has one (`limits.events` before `events`). */
 function sentenceOf(path: readonly string[]): string | undefined {

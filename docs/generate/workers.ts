@@ -1,4 +1,5 @@
 // docs/workers.md: every worker, what triggers it, and which workers it may trigger, from the declarations.
+import { RATES } from "../../shared/rules/cost.ts";
 import type { Worker } from "../../shared/worker.ts";
 import type { Contents } from "./contents.ts";
 
@@ -15,8 +16,7 @@ function sendsOf({ uses }: Worker): string[] {
 }
 
 /** Dollars a month (docs/deploy.md): keys, alarms and the sweep; then an alarm and SQS polling for each queue. */
-const AT_REST = 3.2;
-const A_QUEUE_AT_REST = 0.46;
+const { atRest: AT_REST, queueAtRest: A_QUEUE_AT_REST } = RATES;
 
 const money = (queues: number) =>
   `${queues} of them have a queue with a dead-letter queue. At rest the deployment costs about ` +

@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { type PlanName, plans } from "../../shared/plans.ts";
 import type { StoreReader } from "../../shared/resources.ts";
+import { RATES } from "../../shared/rules/cost.ts";
 import { storedBytes } from "../../shared/store/experiences/assets.ts";
 import { fullKey } from "../../shared/store/item.ts";
 import { countDynamicSegments } from "../../shared/store/segments/segments.ts";
@@ -13,8 +14,6 @@ import type { OperatorContext } from "./context.ts";
 
 /** Workspaces of one answer: about ten reads each. */
 const PAGE = 50;
-/** docs/deploy.md, "What it costs": what a million cost in the deployment's own account, without the providers. */
-const DOLLARS_PER_MILLION = { sends: 1, events: 2.1 };
 const MILLION = 1_000_000;
 
 const After = v.optional(v.pipe(v.string("must be a string"), v.maxLength(64, "must be a workspace's id")));
@@ -74,7 +73,7 @@ export async function costOf(
       const { sends, events } = row.usage_record
         ? (row.usage_record.find((one) => one.period === period) ?? { sends: 0, events: 0 })
         : await usageIn(context.bind(row.id).store, period);
-      const dollars = (sends * DOLLARS_PER_MILLION.sends + events * DOLLARS_PER_MILLION.events) / MILLION;
+      const dollars = (sends * RATES.sends + events * RATES.events) / MILLION;
       return { id: row.id, name: row.name ?? "", sends, events, dollars: Math.round(dollars * MILLION) / MILLION };
     }),
   );

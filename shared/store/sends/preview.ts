@@ -1,6 +1,7 @@
 // The preview of a send (F8): its audience is judged as the send would judge it, and nothing is written.
 import * as v from "valibot";
 import { timestamp } from "../../clock.ts";
+import { SendCost } from "../../http/cost.ts";
 import { invalid } from "../../http/errors.ts";
 import { personal } from "../../http/personal.ts";
 import { Timestamp } from "../../http/schemas.ts";
@@ -9,6 +10,7 @@ import { rendererOf } from "../../providers/texts.ts";
 import type { StoreReader } from "../../resources.ts";
 import type { AudienceRules, Judgement } from "../../rules/audience.ts";
 import { chunksOf } from "../../rules/chunks.ts";
+import { costOfSend } from "../../rules/cost.ts";
 import { type Foreseen, foresee } from "../../rules/foresight.ts";
 import type { LateSkip } from "../../rules/progress.ts";
 import { quietUntil } from "../../rules/quiet-hours.ts";
@@ -68,6 +70,8 @@ export const SendPreview = v.object({
   ),
   /** Some of the ones that would be skipped, by reason. */
   skipped_samples: v.record(v.string(), v.array(v.string())),
+  /** What it would cost in the deployment's own account, at list prices (F10). */
+  cost: SendCost,
   rendered: v.object({ recipients: v.number(), failed: v.number(), unknown_variables: Numbers }),
   /** Who the renderings are for; `null` if they are for somebody without attributes. */
   rendered_for: v.nullable(v.string()),
@@ -156,7 +160,8 @@ function countOutcomes(kept: readonly Kept[], futures: ReadonlyMap<string, Futur
   }
   const rendered = { recipients: 0, failed: 0, unknown_variables: {} };
   const texts = { samples: [], rendered, rendered_for: null, renderings: [] };
-  const preview: SendPreview = { exact, counts, by_class, skip_reasons, skipped_samples, ...texts };
+  const cost = costOfSend(by_class, counts.sent);
+  const preview: SendPreview = { exact, counts, by_class, skip_reasons, skipped_samples, cost, ...texts };
   return { preview, reached };
 }
 
@@ -282,6 +287,7 @@ function scaled(preview: SendPreview, factor: number): SendPreview {
       held_out: grow(held_out),
     },
     by_class: grown(preview.by_class),
+    cost: costOfSend(grown(preview.by_class), grow(sent)),
     skip_reasons: grown(preview.skip_reasons),
   };
 }

@@ -1,0 +1,14 @@
+// What a send would cost, as a preview shows it (F10).
+import * as v from "valibot";
+
+export const SendCost = v.pipe(
+  v.object({
+    dollars: v.number(),
+    service_dollars: v.number(),
+    provider_dollars: v.number(),
+    write_units: v.number(),
+    read_units: v.number(),
+    queue_messages: v.number(),
+  }),
+  v.title("SendCost"),
+);
