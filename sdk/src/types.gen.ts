@@ -1868,6 +1868,21 @@ export interface NotificationPreview {
   })[];
   /** Ids of some of them by reason */
   skipped_samples: Record<string, string[]>;
+  /** What it would cost at list prices, an estimate */
+  cost: {
+    /** All of it, in US dollars */
+    dollars: number;
+    /** Of that, the table, the queues and the functions */
+    service_dollars: number;
+    /** Of that, mails by SES; the prices of other providers are not in it */
+    provider_dollars: number;
+    /** Write units of the table */
+    write_units: number;
+    /** Read units of the table */
+    read_units: number;
+    /** Messages of queues */
+    queue_messages: number;
+  };
   /** What rendering of samples showed */
   rendered: {
     /** How many recipients were rendered */
