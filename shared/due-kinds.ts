@@ -80,7 +80,7 @@ export const dueKinds = {
   /** A check that an import still progresses. */
   "import-watch": to("import-rows", ({ tenant, id }) => ({ tenant, import: id, watch: true })),
   /** A check that an export still progresses. */
-  "export-watch": to("import-rows", ({ tenant, id }) => ({ tenant, export: id, watch: true })),
+  "export-watch": to("import-rows", ({ tenant, id }) => ({ tenant, import: id, export: true, watch: true })),
   /** A tick of a schedule: `<id>:<revision>`. */
   schedule: to("run-schedule", ({ tenant, id, at }) => {
     const [schedule = "", revision] = id.split(":");

@@ -4,6 +4,7 @@ import { type Clock, SECOND } from "../../../shared/clock.ts";
 import type { Context, LogEntry } from "../../../shared/deps.ts";
 import type { exportWriting } from "../../../shared/export-files.ts";
 import { ApiError } from "../../../shared/http/errors.ts";
+import type { Message } from "../../../shared/messages.ts";
 import type { importRowsQueue, secrets, storeWrite, timers } from "../../../shared/resources.ts";
 import { csvLine } from "../../../shared/rules/csv.ts";
 import {
@@ -28,7 +29,7 @@ type WorkerContext = Context<Uses> & { clock: Clock; log(entry: LogEntry): void 
 
 /** Begins, continues or checks an export. */
 export async function makeExport(
-  { tenant, export: id, watch }: { tenant: string; export: string; watch?: boolean | undefined },
+  { tenant, import: id, watch }: Message<"import-rows">,
   context: WorkerContext,
 ): Promise<void> {
   const { store, timers, clock, log, importRowsQueue: queue } = context;
@@ -44,7 +45,7 @@ export async function makeExport(
     if (!(error instanceof ApiError)) throw error;
     return failExport(context, job, "what is exported was deleted").then(() => true);
   });
-  if (!isDone) await queue.send([{ tenant, export: id }]);
+  if (!isDone) await queue.send([{ tenant, import: id, export: true }]);
 }
 
 async function watchOpen({ store, timers, clock }: WorkerContext, id: string): Promise<void> {

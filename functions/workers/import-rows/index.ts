@@ -59,7 +59,7 @@ export const importRows = queueWorker(
   "Reads import files into lists, and makes the files of exports.",
   uses,
   async (message, context) => {
-    if ("export" in message) return makeExport(message, context);
+    if (message.export) return makeExport(message, context);
     const { store, files, timers, clock, log, importRowsQueue: queue } = context;
     const found = await findImport(store, message.import);
     if (!found || hasEnded(found)) {

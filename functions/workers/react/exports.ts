@@ -11,5 +11,5 @@ export async function queueExports(
   { importRowsQueue: queue }: Context<typeof exportUses>,
 ): Promise<void> {
   const jobs = changes.of(ExportItem, "export").filter(isNew);
-  await queue.send(jobs.map(({ tenant, after }) => ({ tenant, export: after.id })));
+  await queue.send(jobs.map(({ tenant, after }) => ({ tenant, import: after.id, export: true })));
 }
