@@ -29,14 +29,14 @@ export const journeyEntries: Invariant = {
     return {
       commit: ({ pk, sk, before, after }) => {
         const place = placeOf(pk);
-        if (!place || !after) return;
+        if (!place) return;
         const at = kernel.now();
         const { tenant, kind, id: subscriber } = place;
-        if (kind === "journey" && subscriber === "" && after.status !== before?.status) {
-          if (after.status === "active") since.set(sk, at);
+        if (kind === "journey" && subscriber === "" && after?.status !== before?.status) {
+          if (after?.status === "active") since.set(sk, at);
           else since.delete(sk);
         }
-        if (kind !== "U") return;
+        if (kind !== "U" || !after) return;
         if (sk.startsWith("G#")) {
           const { member, segment_id } = rowOf(SegmentMembership, after);
           if (member !== (before?.member ?? false))
