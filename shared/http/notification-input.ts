@@ -7,7 +7,7 @@ import { grammar } from "./grammar.ts";
 import { ByChannelInput, MessageContent } from "./message-content.ts";
 import { chatAppFields, MessageBody, MessageTitle } from "./message-text.ts";
 import { SafetyInput } from "./safety.ts";
-import { ExternalId, Id, JsonObject, TimestampInput, Uuid } from "./schemas.ts";
+import { ExternalId, JsonObject, TemplateId, TimestampInput, Uuid } from "./schemas.ts";
 import { ChannelIds, Percentage, Target } from "./send-input.ts";
 import { TopicOfSend } from "./topic-key.ts";
 
@@ -85,7 +85,7 @@ const Send = v.strictObject({
     v.optional(MessageContent),
     v.description("Instead of `title` and `body`: both, and what some channels say instead"),
   ),
-  template_id: v.optional(Id),
+  template_id: v.optional(TemplateId),
   ...chatAppFields,
   data: v.optional(CustomData),
   channel_ids: v.optional(ChannelIds),

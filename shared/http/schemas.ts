@@ -50,6 +50,9 @@ export const Id = v.pipe(
 export const TextUpTo = (max: number) =>
   v.pipe(v.string("must be a string"), v.maxLength(max, `must have at most ${max} characters`));
 
+/** The id of a template. What names none is refused with `TEMPLATE_NOT_FOUND` (AMB-89), so only its length is bounded. */
+export const TemplateId = TextUpTo(2_048);
+
 /** The longest of RFC 5321. */
 const MAX_EMAIL_CHARACTERS = 254;
 export const EmailAddress = v.pipe(

@@ -1,7 +1,7 @@
 // Devices: registered, recognized, moved between subscribers, limited, removed, erased (DEV-1 to DEV-3, D-DEV).
 import { describe, expect, it } from "vitest";
 import { SECOND } from "../../shared/clock.ts";
-import { addPeople, wholeTable } from "../support/people.ts";
+import { addPeople, outsideAudit, wholeTable } from "../support/people.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -232,7 +232,9 @@ describe("removal", () => {
     await register(world, tenant, { subscriber_id: id, ...browser });
     await world.call(`DELETE /api/v1/subscribers/${id}`, { as: await tenant.dashboard() });
     await world.settle();
-    const rows = (await wholeTable(world)).filter(({ sk }) => sk.S !== id).map((row) => JSON.stringify(row));
+    const rows = outsideAudit(await wholeTable(world))
+      .filter(({ sk }) => sk.S !== id)
+      .map((row) => JSON.stringify(row));
     for (const trace of [id, "canary-token", "push.example.com"])
       expect(rows.filter((row) => row.includes(trace))).toEqual([]);
     expect((await register(world, tenant, phone(other, { device_id: "a" }))).status).toBe(201);

@@ -69,6 +69,7 @@ describe("create", () => {
       delivered_by_channel: { in_app: 2 },
       deferred: 0,
       error: null,
+      safety: null,
       created_at: now,
       dispatched_at: now,
       completed_at: now,

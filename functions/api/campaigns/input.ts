@@ -4,7 +4,7 @@ import { invalid } from "../../../shared/http/errors.ts";
 import { MessageContent } from "../../../shared/http/message-content.ts";
 import { chatAppFields } from "../../../shared/http/message-text.ts";
 import { SafetyInput } from "../../../shared/http/safety.ts";
-import { Id, TimestampInput } from "../../../shared/http/schemas.ts";
+import { TemplateId, TimestampInput } from "../../../shared/http/schemas.ts";
 import { ChannelIds, Percentage, Target } from "../../../shared/http/send-input.ts";
 import { TopicOfSend } from "../../../shared/http/topic-key.ts";
 import type { PlanName } from "../../../shared/plans.ts";
@@ -21,8 +21,6 @@ const MAX_NAME_CHARACTERS = 200;
 /** A campaign with all its texts must fit one item of the table. */
 export const MAX_MESSAGES = 50;
 const MAX_BYTES = 262_144;
-
-const TemplateId = Id;
 
 const Message = v.strictObject({
   content: v.optional(MessageContent),
