@@ -68,7 +68,7 @@ export async function deliverInApp(
 }
 
 /** The subscribers whose row an earlier attempt has written. It stays as it is, as its content may differ by now. */
-async function findWritten(store: Store, job: string, at: number, ids: readonly string[]): Promise<Set<string>> {
+export async function findWritten(store: Store, job: string, at: number, ids: readonly string[]): Promise<Set<string>> {
   const rows = await store.getAll(
     Message,
     ids.map((subscriber) => ({ subscriber, message: messageId(at, job, subscriber) })),

@@ -253,3 +253,25 @@ it("D-NTF a send to one subscriber whose message was lost is found by the watch 
   const rows = (await wholeTable(world)).map((row) => JSON.stringify(row));
   expect(rows.filter((row) => row.includes("sends-watch"))).toEqual([]);
 });
+
+it("F1 T1 D-NTF a worker that stops at any step of a send to one inbox, for long, leaves one message", async () => {
+  const worker = mortal("deliver");
+  const { world, tenant } = await withTenant({ hooks: worker.hooks });
+  const [ada = ""] = await addPeople(world, tenant, 1);
+  const run = async (n: number, moment: "before" | "after") => {
+    worker.dieAt(n, moment);
+    const { id } = (await post(world, tenant, { subscriberIds: [ada] })).body;
+    await world.settle();
+    const taken = worker.steps();
+    await world.advance(12 * MINUTE);
+    worker.revive();
+    await world.advance(40 * MINUTE);
+    const { status, counts } = await jobOf(world, tenant, id);
+    const messages = (await inboxOf(world, tenant, ada)).filter(({ notification_id }) => notification_id === id);
+    expect([n, moment, status, counts.delivered, messages.length]).toEqual([n, moment, "completed", 1, 1]);
+    return taken;
+  };
+  const steps = await run(1_000, "before");
+  expect(steps).toBeGreaterThan(2);
+  for (let n = 1; n <= steps; n++) for (const moment of ["before", "after"] as const) await run(n, moment);
+});

@@ -44,6 +44,7 @@ const verdict = fc.record(
   },
   { requiredKeys: ["state"] },
 );
+const channel = fc.constantFrom("ios", "email");
 const bits = fc.bigInt({ min: 0n, max: (1n << 200n) - 1n });
 const progress = fc.record({
   at: fc.option(at, { nil: undefined }),
@@ -61,7 +62,11 @@ const progress = fc.record({
   open: fc.constant({}),
   fallbackSteps: fc.nat(9),
   fallbackConflicts: fc.nat(9),
-  slots: fc.dictionary(fc.constantFrom("ios", "email"), fc.record({ at, rate: fc.constantFrom(0.5, 8) })),
+  // None and undefined are stored alike.
+  tried: fc.option(fc.dictionary(channel, fc.integer({ min: 1, max: 200 }), { minKeys: 1 }), { nil: undefined }),
+  errors: fc.dictionary(channel, fc.integer({ min: 1, max: 200 })),
+  passed: fc.boolean(),
+  slots: fc.dictionary(channel, fc.record({ at, rate: fc.constantFrom(0.5, 8) })),
 });
 
 it("docs/decisions/0013 D-QUIET whatever is stored with a claim is read as it was", () => {

@@ -2,7 +2,7 @@
 // (docs/decisions/0027, docs/decisions/0046).
 import { MINUTE, SECOND } from "../../../shared/clock.ts";
 import type { Message } from "../../../shared/messages.ts";
-import { deliverInApp } from "../../../shared/providers/in-app.ts";
+import { deliverInApp, findWritten } from "../../../shared/providers/in-app.ts";
 import { type Chunk, tallyOfChunk } from "../../../shared/store/sends/chunks.ts";
 import { PROMPT_MS } from "../../../shared/store/sends/inbox.ts";
 import { withContents } from "../../../shared/store/sends/job-content.ts";
@@ -25,7 +25,7 @@ import { askGate } from "./send-gates.ts";
 
 /**
  * A round takes in what begins within this time. Later a new one begins, once no worker of the former one can be at work
- * any more: its row would be a second message.
+ * any more and if none of them wrote a message: a message of another round would be a second one.
  */
 const ROUND_MS = 8 * MINUTE;
 const ROUND_OVER_MS = 10 * MINUTE;
@@ -138,10 +138,14 @@ const chunkIn = ({ direct, created_at }: JobRecord): Chunk => ({
 /** When the round of a job began; undefined while it is not known whether the former one is over. */
 async function roundOf({ store, clock, deliverQueue }: WorkerContext, job: JobRecord): Promise<number | undefined> {
   if (!job.direct) return undefined;
-  const { round } = job.direct;
+  const { round, recipients } = job.direct;
   const age = clock.now() - round;
   if (age <= ROUND_MS) return round;
-  if (age >= ROUND_OVER_MS) return beginRound(store, job.id, round);
+  if (age >= ROUND_OVER_MS) {
+    const ids = recipients.map(({ subscriber }) => subscriber).filter((id) => !isPseudonym(id));
+    const written = await findWritten(store, job.id, round, ids);
+    return written.size > 0 ? round : beginRound(store, job.id, round);
+  }
   const delaySeconds = Math.ceil((ROUND_OVER_MS - age) / SECOND);
   await deliverQueue.send([singleMessage(store.tenant, job.id)], { delaySeconds });
   return undefined;

@@ -47,4 +47,11 @@ export const singlesBugs: readonly Bug[] = [
     find: "  await continueDirect(context, ...open);\n",
     replace: "",
   },
+  {
+    name: "a late round of a send to one inbox does not look for a message of the former one",
+    area: "claims",
+    file: "functions/workers/deliver/solo.ts",
+    find: "written.size > 0 ? round : beginRound(",
+    replace: "beginRound(",
+  },
 ];
