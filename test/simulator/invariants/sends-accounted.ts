@@ -109,10 +109,12 @@ async function checkJob(world: SimWorld, book: ProviderBook, tenant: Tenant, job
     if (may.length === 0 && !isOfProviders(reason)) continue;
     // A process that dies between a claim and its calls leaves people unconfirmed whom nobody asked a provider for.
     if (reason === UNCONFIRMED && profile.crash > 0) continue;
+    const n = fail_reasons[reason] ?? 0;
+    const must = may.filter((one) => !one.mayBeDelivered && one.reasons.size === 1 && one.unfinished.length === 0);
     within(
       `failed by ${reason}`,
-      fail_reasons[reason] ?? 0,
-      may.filter((one) => !one.mayBeDelivered && one.reasons.size === 1 && one.unfinished.length === 0),
+      n,
+      n < must.length ? await withoutOtherAddresses(world, tenant, id, must) : must,
       may,
       reason === "erased" ? untouched(world, tenant, recipients) : 0,
     );
@@ -126,6 +128,16 @@ async function checkJob(world: SimWorld, book: ProviderBook, tenant: Tenant, job
     for (const call of unfinished)
       if (ledger.people.get(person)?.erasingSince === undefined)
         await checkUnfinished(world, tenant, { job: id, person, call }, say);
+}
+
+/** Those without an address that was gone when its turn came: such a one has a reason too, and no provider was asked. */
+async function withoutOtherAddresses(world: SimWorld, tenant: Tenant, job: string, recipients: Recipient[]) {
+  const found: Recipient[] = [];
+  for (const one of recipients) {
+    const { body } = await ask(world, tenant, EXPLAIN, { params: { id: job, subscriberId: one.id } });
+    if (!body.attempts?.some(({ reason }: Json) => OWN_REASONS.includes(reason))) found.push(one);
+  }
+  return found;
 }
 
 /** How many of the erased neither a provider nor the inbox had to do with: they may fail all the same. */
