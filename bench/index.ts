@@ -17,7 +17,9 @@ work beside its target, loads on a table of limited throughput, the engine itsel
   --items N           of the engine's table
   --json              figures for machines (not of costs and scale)
 
-Progress goes to stderr. Ends with 1 if a budget is not kept.`;
+Progress goes to stderr. Ends with 1 if a budget is not kept.
+
+Example: npm run bench -- scale --seconds 5`;
 
 const EVERY_MS = 5_000;
 
@@ -49,12 +51,12 @@ const benches = {
   product: async () =>
     (await import("./product.ts")).benchProduct(
       progress,
-      values.sizes?.split(",").map((size) => wholeNumber(USAGE, "--sizes", size, 1)),
+      values.sizes?.split(",").map((size) => wholeNumber("--sizes", size, 1)),
     ),
   local: async () =>
     (await import("./engine.ts")).benchEngine(
       progress,
-      values.items === undefined ? undefined : wholeNumber(USAGE, "--items", values.items, 1),
+      values.items === undefined ? undefined : wholeNumber("--items", values.items, 1),
     ),
   weight: async () => (await import("./weight.ts")).benchWeight(),
 };
@@ -76,7 +78,7 @@ function inLargerHeap(): boolean {
 async function run(): Promise<boolean> {
   if (what === "scale") {
     const seconds = Number(values.seconds);
-    if (!(seconds > 0)) refuse("--seconds takes a number above 0.", USAGE);
+    if (!(seconds > 0)) refuse("--seconds takes a number above 0.");
     const { lines, kept } = await (await import("./scale.ts")).benchScale({ only: rest, seconds, tell });
     console.log(lines.join("\n"));
     return kept;
@@ -91,7 +93,7 @@ async function run(): Promise<boolean> {
     console.log(lines.join("\n"));
     return kept;
   }
-  if (!Object.hasOwn(benches, what)) refuse(`There is no bench "${what}".`, USAGE);
+  if (!Object.hasOwn(benches, what)) refuse(`There is no bench "${what}".`);
   const { figures, notes } = await benches[what as keyof typeof benches]();
   if (values.json) console.log(JSON.stringify({ node: process.version, bench: what, figures, notes }, undefined, 2));
   else console.log([tableOf(figures), ...notes].join("\n"));

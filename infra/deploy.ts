@@ -2,6 +2,7 @@
 // the same settings.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { REFUSED } from "../tools/arguments.ts";
 import { commitOf } from "../tools/release.ts";
 import { preflight } from "./preflight.ts";
 
@@ -12,7 +13,8 @@ Checks the account and the settings, then runs cdk deploy with the same settings
   -c, --context name=value  a setting, as in docs/deploy.md; an object is JSON text
   --anyway                  deploy in spite of what the checks found
   --check                   only check
-`;
+
+Example: npm run deploy -- -c stackName=Staging --require-approval never`;
 
 export interface Arguments {
   context: Record<string, string>;
@@ -33,14 +35,29 @@ export function argumentsOf(given: readonly string[]): Arguments {
     else if (word === "--help" || word === "-h") read.help = true;
     else if (word === "-c" || word === "--context") note(read, words.shift() ?? "");
     else if (word.startsWith("--context=")) note(read, word.slice("--context=".length));
+    else if (word.startsWith("--") && !cdkOptions().has(nameOf(word))) throw refusal(`Unknown option '${word}'.`);
     else read.rest.push(word);
   }
   return read;
 }
 
+const nameOf = (word: string) => word.replace(/^--(?:no-)?|=.*$/gs, "");
+
+/** The options of `cdk deploy`, which itself ignores those that it does not know: a misspelt `--check` would deploy. */
+function cdkOptions(): Set<string> {
+  const file = new URL("../node_modules/aws-cdk/lib/cli/cli-type-registry.json", import.meta.url);
+  const { globalOptions, commands } = JSON.parse(readFileSync(file, "utf8")) as {
+    globalOptions: object;
+    commands: { deploy: { options: object } };
+  };
+  return new Set([...Object.keys(globalOptions), ...Object.keys(commands.deploy.options)]);
+}
+
+const refusal = (problem: string) => Object.assign(new Error(`${problem} More with --help.`), { exitCode: REFUSED });
+
 function note({ context, rest }: Arguments, pair: string): void {
   const at = pair.indexOf("=");
-  if (at < 1) throw new Error(`--context takes name=value, and was given "${pair}".`);
+  if (at < 1) throw refusal(`--context takes name=value, and was given "${pair}".`);
   context[pair.slice(0, at)] = pair.slice(at + 1);
   rest.push("--context", pair);
 }
@@ -66,7 +83,7 @@ async function main(): Promise<number> {
 }
 
 if (import.meta.main)
-  process.exitCode = await main().catch((error: Error) => {
+  process.exitCode = await main().catch((error: Error & { exitCode?: number }) => {
     console.error(error.message);
-    return 1;
+    return error.exitCode ?? 1;
   });

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { awsClients } from "../shared/aws.ts";
+import { REFUSED } from "../tools/arguments.ts";
 import { columnsOf } from "../tools/text-table.ts";
 
 const HELP = `npm run operate -- <command> [--stack NAME | --local URL] [--json]
@@ -16,7 +17,9 @@ const HELP = `npm run operate -- <command> [--stack NAME | --local URL] [--json]
   --local URL    the local service instead, such as http://127.0.0.1:3000
   --json         the answers as JSON
 
-Credentials and region are those of the environment or the profile, as for npm run deploy. docs/operate.md says more.`;
+Credentials and region are those of the environment or the profile, as for npm run deploy. docs/operate.md says more.
+
+Example: npm run operate -- workspaces --near 80`;
 
 /** Invokes the operator function with an event. */
 export type Operate = (event: object) => Promise<unknown>;
@@ -52,7 +55,7 @@ export function wishOf(words: readonly string[]): Wish {
 }
 
 function refuse(problem: string): never {
-  throw new Error(`${problem} More with --help.`);
+  throw Object.assign(new Error(`${problem} More with --help.`), { exitCode: REFUSED });
 }
 
 type Row = Record<string, string | number>;
@@ -223,7 +226,7 @@ async function main(words: string[]): Promise<void> {
 }
 
 if (import.meta.main)
-  await main(process.argv.slice(2)).catch((error: Error) => {
+  await main(process.argv.slice(2)).catch((error: Error & { exitCode?: number }) => {
     console.error(error.message);
-    process.exitCode = 1;
+    process.exitCode = error.exitCode ?? 1;
   });

@@ -30,7 +30,9 @@ const USAGE = `npm run probe -- <base_url>: checks the lines of docs/edge.md tha
   --long              waits for the keepalive of the live stream as well
   --register          makes a throwaway workspace for the checks of the live stream
 
-The environment may give PROBE_SDK_KEY and PROBE_ACCESS_TOKEN instead. Ends with 1 if a check fails.`;
+The environment may give PROBE_SDK_KEY and PROBE_ACCESS_TOKEN instead. Ends with 1 if a check fails.
+
+Example: npm run probe -- https://api.example.com --register`;
 const STREAM = contents.stream.endpoint;
 const STREAM_PATH = STREAM.route.slice("GET ".length);
 
@@ -209,7 +211,7 @@ async function main(): Promise<void> {
   const { json, long, register } = values;
   const [given = "", ...more] = positionals;
   if (!/^https?:\/\/[^/]+\/?$/.test(given) || more.length > 0)
-    return refuse("Give the base URL of a deployment, as in https://api.example.com.", USAGE);
+    return refuse("Give the base URL of a deployment, as in https://api.example.com.");
   const { PROBE_SDK_KEY: sdkKey, PROBE_ACCESS_TOKEN: accessToken } = process.env;
   const credentials = sdkKey && accessToken ? { sdkKey, accessToken } : undefined;
   const checks = await probe(given.replace(/\/$/, ""), { credentials, register, long });

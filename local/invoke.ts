@@ -8,7 +8,7 @@ const STREAM_MS = 2_000;
 
 const USAGE = `npm run invoke -- <function> <event.json>: runs one function on one event, in a fresh service in memory.
 
-Such as: npm run invoke -- due events/due.json
+Example: npm run invoke -- due events/due.json
 The events of all functions are in events/. Placeholders as {access_token} are filled in.`;
 
 /** Credentials and a subscriber of a workspace, by the placeholders of the sample events, such as `{access_token}`. */
@@ -51,8 +51,8 @@ export async function placeholdersFor(service: LocalService): Promise<Placeholde
 
 async function main(): Promise<void> {
   const [name, file, ...more] = readArguments(USAGE, { allowPositionals: true }).positionals;
-  if (!name || !file || more.length > 0) return refuse("Name one function and one event.", USAGE);
-  if (!existsSync(file)) return refuse(`There is no file ${file}.`, USAGE);
+  if (!name || !file || more.length > 0) return refuse("Name one function and one event.");
+  if (!existsSync(file)) return refuse(`There is no file ${file}.`);
   const service = await createLocalService({
     start: Date.now(),
     ticking: true,

@@ -25,7 +25,9 @@ const USAGE = `npm start -- [--demo | --empty]: the whole service on this machin
   --demo   a new data folder begins with a week of history in the demo workspace
   --empty  it begins without (the default)
 
-Settings are environment variables: docs/local.md.`;
+Settings are environment variables: docs/local.md.
+
+Example: PORT=3001 npm start -- --demo`;
 
 async function start(): Promise<void> {
   const { values } = readArguments(USAGE, { options: { demo: { type: "boolean" }, empty: { type: "boolean" } } });

@@ -58,6 +58,6 @@ describe("npm run invoke", () => {
 
   it("says how it is used", () => {
     const { stderr, status } = run();
-    expect([status, stderr]).toEqual([1, expect.stringContaining("npm run invoke -- <function> <event.json>")]);
+    expect([status, stderr]).toEqual([2, "Name one function and one event. More with --help.\n"]);
   }, 120_000);
 });

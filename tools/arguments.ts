@@ -1,11 +1,17 @@
 // The command lines of our scripts: `--help`, options by name, and one line that says what is wrong.
 import { type ParseArgsConfig, parseArgs } from "node:util";
 
-/** Says what is wrong and how the command begins, and ends the process with 1. */
-export function refuse(problem: string, usage: string): never {
-  console.error(`${problem}\n${usage.split("\n")[0]}\nMore with --help.`);
-  process.exit(1);
+/** The exit code of a command line that was refused: nothing was begun. */
+export const REFUSED = 2;
+
+/** Says in one line what is wrong, and ends the process with 2. */
+export function refuse(problem: string): never {
+  console.error(`${problem} More with --help.`);
+  process.exit(REFUSED);
 }
+
+/** The first sentence of what `parseArgs` says; the others explain its own conventions. */
+const problemOf = ({ message }: Error) => `${message.split(/\.?(?:\s*\n|\s(?=To )|$)/)[0]}.`;
 
 /**
  * The options and positionals of this process, as `parseArgs` of node:util describes them.
@@ -20,13 +26,13 @@ export function readArguments<const T extends ParseArgsConfig>(usage: string, co
   try {
     return parseArgs(config);
   } catch (error) {
-    return refuse((error as Error).message, usage);
+    return refuse(problemOf(error as Error));
   }
 }
 
 /** A whole number of at least `min`, in decimal digits. Anything else ends the process. */
-export function wholeNumber(usage: string, name: string, text: string, min = 0): number {
+export function wholeNumber(name: string, text: string, min = 0): number {
   const number = Number(text);
   if (/^\d+$/.test(text) && number >= min) return number;
-  return refuse(`${name} must be a whole number of at least ${min}, not "${text}".`, usage);
+  return refuse(`${name} must be a whole number of at least ${min}, not "${text}".`);
 }

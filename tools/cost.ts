@@ -4,11 +4,14 @@ import { costOfMonth, PRICES_OF } from "../shared/rules/cost.ts";
 import { readArguments, wholeNumber } from "./arguments.ts";
 import { columnsOf } from "./text-table.ts";
 
-const USAGE = `npm run cost -- --subscribers N --sends N --events N --streams N
+const USAGE = `npm run cost -- [--subscribers N] [--sends N] [--events N] [--streams N]: what a month costs, in dollars.
+
   --subscribers N   how many there are
   --sends N         messages of the month, in-app or push
   --events N        events of the month
-  --streams N       live streams that are open at the same time, on average`;
+  --streams N       live streams that are open at the same time, on average
+
+Each is 0 by default. Example: npm run cost -- --subscribers 100000 --sends 400000 --events 1000000`;
 
 const amount = { type: "string", default: "0" } as const;
 const { values } = readArguments(USAGE, {
@@ -16,10 +19,10 @@ const { values } = readArguments(USAGE, {
 });
 
 const month = {
-  subscribers: wholeNumber(USAGE, "--subscribers", values.subscribers),
-  sends: wholeNumber(USAGE, "--sends", values.sends),
-  events: wholeNumber(USAGE, "--events", values.events),
-  streams: wholeNumber(USAGE, "--streams", values.streams),
+  subscribers: wholeNumber("--subscribers", values.subscribers),
+  sends: wholeNumber("--sends", values.sends),
+  events: wholeNumber("--events", values.events),
+  streams: wholeNumber("--streams", values.streams),
 };
 const lines = costOfMonth(month, workers.filter(({ eventSource }) => eventSource === "queue").length);
 const sum = lines.reduce((total, [, dollars]) => total + dollars, 0);

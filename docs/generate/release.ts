@@ -24,6 +24,6 @@ function releaseText({ routes, ...about }: Release): string {
 
 const USAGE = "npm run docs:release -- <day>: records what the API promises from that day on. Run only for a release.";
 const [released = ""] = readArguments(USAGE, { allowPositionals: true }).positionals;
-if (!/^\d{4}-\d{2}-\d{2}$/.test(released)) refuse("Name the day of the release, as in 2026-11-21.", USAGE);
+if (!/^\d{4}-\d{2}-\d{2}$/.test(released)) refuse("Name the day of the release, as in 2026-11-21.");
 const routes = signatureOf(await openApiOf(contents));
 await writeFile(new URL("../released-api.json", import.meta.url), releaseText({ version: VERSION, released, routes }));

@@ -11,13 +11,14 @@ const at = (path: string) => fileURLToPath(new URL(path, ROOT));
 
 const USAGE = `npm run docs -- [FOLDER …]: writes the generated files that changed, or only those under the named folders.
 
-Folders are console, docs, events and sdk. The name of each written file is printed.`;
+Folders are console, docs, events and sdk. The name of each written file is printed.
+
+Example: npm run docs -- sdk docs. npm run events is npm run docs -- events.`;
 const { positionals: folders } = readArguments(USAGE, { allowPositionals: true });
 
 const files = await generatedFiles(contents);
 for (const folder of folders)
-  if (![...files.keys()].some((path) => path.startsWith(`${folder}/`)))
-    refuse(`No generated file is under ${folder}.`, USAGE);
+  if (![...files.keys()].some((path) => path.startsWith(`${folder}/`))) refuse(`No generated file is under ${folder}.`);
 for (const [path, text] of files) {
   if (folders.length > 0 && !folders.some((folder) => path.startsWith(`${folder}/`))) continue;
   if ((await readFile(at(path), "utf8").catch(() => "")) === text) continue;

@@ -6,13 +6,15 @@ const USAGE = `npm run fuzz -- [--requests 20000] [--seed 1]: random requests to
 
 Fails on a 5xx, on an answer that the document does not describe, on a request that takes more than two seconds of CPU,
 and on data of another workspace in an answer. The same seed makes the same requests.
-Progress goes to stderr, findings to stdout. Ends with 1 if there is one.`;
+Progress goes to stderr, findings to stdout. Ends with 1 if there is one.
+
+Example: npm run fuzz -- --requests 5000 --seed 7`;
 
 const { values } = readArguments(USAGE, {
   options: { requests: { type: "string", default: "20000" }, seed: { type: "string", default: "1" } },
 });
-const requests = wholeNumber(USAGE, "--requests", values.requests, 1);
-const seed = wholeNumber(USAGE, "--seed", values.seed);
+const requests = wholeNumber("--requests", values.requests, 1);
+const seed = wholeNumber("--seed", values.seed);
 const STEP = 500;
 
 const { findings, statuses } = await fuzz({

@@ -89,4 +89,5 @@ it("the arguments of a deployment reach the checks and cdk deploy alike", () => 
     rest: ["--context", "stackName=B", "--context", "removal=destroy", "--require-approval", "never"],
   });
   expect(() => argumentsOf(["-c"])).toThrow("takes name=value");
+  expect(() => argumentsOf(["--chek"])).toThrow("Unknown option '--chek'.");
 });

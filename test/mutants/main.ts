@@ -17,7 +17,9 @@ const USAGE = `npm run mutants -- [--sample 20] [--seed 1] [--area sends]: chang
   --list              prints the mutations that are drawn, and runs nothing
 
 Each mutation is made in a copy of the repository, where the suites of its area run, then its scenarios. Progress goes to
-stderr. What no test noticed is printed with its place. Ends with 1 if there is such a mutation.`;
+stderr. What no test noticed is printed with its place. Ends with 1 if there is such a mutation.
+
+Example: npm run mutants -- --area sends --sample 5`;
 
 const { values } = readArguments(USAGE, {
   options: {
@@ -30,13 +32,12 @@ const { values } = readArguments(USAGE, {
   },
 });
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const sample = wholeNumber(USAGE, "--sample", values.sample, 1);
-const seed = wholeNumber(USAGE, "--seed", values.seed);
-const seeds = wholeNumber(USAGE, "--seeds", values.seeds);
-if (values.area !== undefined && !Object.hasOwn(areas, values.area))
-  refuse(`There is no area "${values.area}".`, USAGE);
+const sample = wholeNumber("--sample", values.sample, 1);
+const seed = wholeNumber("--seed", values.seed);
+const seeds = wholeNumber("--seeds", values.seeds);
+if (values.area !== undefined && !Object.hasOwn(areas, values.area)) refuse(`There is no area "${values.area}".`);
 if (values.operator !== undefined && !operators.some((operator) => operator === values.operator))
-  refuse(`There is no operator "${values.operator}".`, USAGE);
+  refuse(`There is no operator "${values.operator}".`);
 
 const textOf = (file: string) => readFileSync(ROOT + file, "utf8");
 const filesUnder = (place: string) =>

@@ -9,7 +9,9 @@ const USAGE = `npm run parity -- [--ops 50000] [--seed 1]: random requests to ou
   --only NAME         suite, dynamodb-local or dynalite
   --most N            differences that are printed, 20 by default
 
-The other engines are installed by tools/install-parity.sh. Ends with 1 if a difference is not explained.`;
+The other engines are installed by tools/install-parity.sh. Ends with 1 if a difference is not explained.
+
+Example: npm run parity -- --ops 5000 --only dynalite`;
 
 const { values } = readArguments(USAGE, {
   options: {
@@ -20,7 +22,7 @@ const { values } = readArguments(USAGE, {
   },
 });
 if (values.only !== undefined && !["suite", "dynamodb-local", "dynalite"].includes(values.only))
-  refuse(`There is nothing called "${values.only}" to compare with.`, USAGE);
+  refuse(`There is nothing called "${values.only}" to compare with.`);
 if (!hasEngines()) {
   console.error("The other engines are not here. `sh tools/install-parity.sh` installs them; they need Java 17.");
   process.exit(1);
@@ -31,9 +33,9 @@ const dynalite = await startDynalite();
 try {
   if (!values.only || values.only === "suite") tellSuite(runSuite(local.endpoint));
   const options = {
-    operations: wholeNumber(USAGE, "--ops", values.ops, 1),
-    seed: wholeNumber(USAGE, "--seed", values.seed),
-    most: wholeNumber(USAGE, "--most", values.most),
+    operations: wholeNumber("--ops", values.ops, 1),
+    seed: wholeNumber("--seed", values.seed),
+    most: wholeNumber("--most", values.most),
   };
   for (const engine of [local, dynalite]) {
     if (values.only && values.only !== engine.name) continue;

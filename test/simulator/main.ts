@@ -29,7 +29,9 @@ and profiles of a plain run unless they are named.
   --area NAME         only those of this area; may be repeated
   --story             prints the shrunk story of each
 
-Progress goes to stderr, the report to stdout. Ends with 1 if there is a violation, or a planted bug was not found.`;
+Progress goes to stderr, the report to stdout. Ends with 1 if there is a violation, or a planted bug was not found.
+
+Example: npm run simulate -- --seeds 200 --profile storm`;
 
 const { values } = readArguments(USAGE, {
   options: {
@@ -54,9 +56,9 @@ const MIN_SEEDS = 50;
 const MIN_BUGS = 8;
 
 const script = fileURLToPath(import.meta.url);
-const from = wholeNumber(USAGE, "--from", values.from);
-const seeds = wholeNumber(USAGE, "--seeds", values.seeds ?? (values.planted ? "1000" : "100"), 1);
-const wantedJobs = values.jobs === undefined ? undefined : wholeNumber(USAGE, "--jobs", values.jobs, 1);
+const from = wholeNumber("--from", values.from);
+const seeds = wholeNumber("--seeds", values.seeds ?? (values.planted ? "1000" : "100"), 1);
+const wantedJobs = values.jobs === undefined ? undefined : wholeNumber("--jobs", values.jobs, 1);
 const startedAt = performance.now();
 await (values.planted ? findPlanted() : exploreSeeds());
 if (isShare()) process.disconnect();
@@ -65,8 +67,8 @@ if (isShare()) process.disconnect();
 function worldsAsked(): { scenarios: readonly Scenario[]; profile: ProfileName | undefined } {
   const { scenario, profile } = values;
   const chosen = scenarios.filter(({ name }) => scenario === undefined || name === scenario);
-  if (chosen.length === 0) refuse(`There is no scenario "${scenario}".`, USAGE);
-  if (profile !== undefined && !Object.hasOwn(profiles, profile)) refuse(`There is no profile "${profile}".`, USAGE);
+  if (chosen.length === 0) refuse(`There is no scenario "${scenario}".`);
+  if (profile !== undefined && !Object.hasOwn(profiles, profile)) refuse(`There is no profile "${profile}".`);
   return { scenarios: chosen, profile: profile as ProfileName | undefined };
 }
 
@@ -108,7 +110,7 @@ async function findPlanted(): Promise<void> {
   const chosen = planted.filter(
     ({ name, area }) => (!only || only.some((part) => name.includes(part))) && (!areas || areas.includes(area)),
   );
-  if (chosen.length === 0) refuse("No planted bug is called so.", USAGE);
+  if (chosen.length === 0) refuse("No planted bug is called so.");
   const jobs = sharesOf(wantedJobs, chosen.length, MIN_BUGS);
   const progress = isShare() ? undefined : openProgress("seeds", seeds * chosen.length);
   const stepped = progress?.add ?? reportStep;

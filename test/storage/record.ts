@@ -6,7 +6,7 @@ import { readsOf, requiredOf, writtenNow } from "./corpus.ts";
 const USAGE =
   "npm run storage:release -- <day>: records the rows and messages of this version. Run only for a release.";
 const [recorded = ""] = readArguments(USAGE, { allowPositionals: true }).positionals;
-if (!/^\d{4}-\d{2}-\d{2}$/.test(recorded)) refuse("Name the day of the release, as in 2026-11-21.", USAGE);
+if (!/^\d{4}-\d{2}-\d{2}$/.test(recorded)) refuse("Name the day of the release, as in 2026-11-21.");
 
 const { messages, rows } = await writtenNow();
 const required = await requiredOf();
