@@ -331,6 +331,11 @@ async function email({ createClient, settle, process, console }: GuideDeps) {
   await service.notifications.create(message);
   await settle();
 
+  await service.account.updateWorkspace({ test_subscriber_ids: [ada.id] });
+  const { title, body, channel_ids } = message;
+  const { deliveries } = await service.recipients.testNotifications({ title, body, channel_ids, to: [ada.id, "me"] });
+  console.log(deliveries.map(({ state }) => state)); // ["sent","sent"]
+
   const template = await service.templates.create({
     name: "Spring",
     content: {
@@ -494,7 +499,7 @@ export const runnableGuides: readonly RunnableGuide[] = [
   { name: "imports", run: imports, printed: ["3 1","1 1","\"completed\" 3 1","2"] },
   { name: "in-app", run: inApp, printed: ["\"live\"","\"Spring, Ada\"","1 1 1"] },
   { name: "web-push", run: webPush, printed: ["\"active\" \"string\"","\"active\"","1"] },
-  { name: "email", run: email, printed: ["\"active\" true","1 {\"no_consent\":1}","\"News\" 0","1"] },
+  { name: "email", run: email, printed: ["\"active\" true","1 {\"no_consent\":1}","\"News\" 0","[\"sent\",\"sent\"]","1"] },
   { name: "webhooks", run: webhooks, printed: ["\"400\"","[\"job_id\",\"status\",\"delivered\",\"failed\",\"total\"]","1 \"notification.terminal\""] },
   { name: "agents", run: agents, printed: ["\"service_mcp_\" [\"read\"]"] },
   { name: "configuration", run: configuration, printed: ["+ channels/App","+ segments/Paying","    1 would enter (ada), 0 would leave","+ templates/Welcome","+ journeys/Onboarding","0 unchanged, 1 in the workspace alone","+ channels/App","+ segments/Paying","+ templates/Welcome","+ journeys/Onboarding","4 changed, 0 blocked, 0 unchanged","0 changed, 0 blocked, 4 unchanged","~ segments/Paying  rule","    1 would enter (bob), 1 would leave (ada)","3 unchanged, 1 in the workspace alone"] },

@@ -31,6 +31,7 @@ export const access: Record<string, Access> = {
   "notifications.cancel": {"permission":"send","effect":"write"},
   "notifications.resume": {"permission":"send","effect":"write"},
   "recipients.previewNotifications": {},
+  "recipients.testNotifications": {"permission":"send","effect":"write"},
   "recipients.list": {},
   "recipients.getActivity": {},
   "recipients.getNotificationsRecipient": {},

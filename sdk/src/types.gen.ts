@@ -2819,6 +2819,8 @@ export interface WorkspacePage {
   sender_name: string | null;
   /** The postal address of the sender, beside `sender_name`; lines are kept. `null`: not shown */
   postal_address: string | null;
+  /** The subscribers that test sends go to, at most 20 */
+  test_subscriber_ids: string[];
 }
 
 export interface SubscribersUpsertBody {
@@ -3513,6 +3515,65 @@ export interface RecipientsPreviewNotificationsBody {
   } | null | undefined;
   /** The subscriber whose message is shown. Default: the first recipient */
   render_for?: string | undefined;
+}
+
+export interface RecipientsTestNotificationsBody {
+  /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+  title?: string | undefined;
+  /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+  body?: string | undefined;
+  /** Instead of `title` and `body`: both, and what some channels say instead */
+  content?: {
+    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    title: string;
+    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    body: string;
+    /** What some channels say instead of title and body */
+    by_channel?: ContentByChannel | undefined;
+  } | undefined;
+  /** The template that says it, instead of `title` and `body` or `content` */
+  template_id?: string | undefined;
+  /** An approved chat-app template, which the chat app sends instead of title and body */
+  chat_app_template_id?: string | undefined;
+  /** What fills the variables of the chat-app template, in order */
+  chat_app_parameters?: string[] | undefined;
+  /** Custom values for the app. Its strings may hold the Liquid subset */
+  data?: Record<string, unknown> | undefined;
+  /** The channels */
+  channel_ids?: string[] | undefined;
+  /** `transactional` for what the user asked for, `marketing` for the rest; marketing needs consent */
+  category?: "marketing" | "transactional" | undefined;
+  /** The key of a topic: subscribers who are not in it are skipped, whatever the category */
+  topic?: string | undefined;
+  /** Arm B; `null` or left out without one */
+  variant_b?: {
+    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    title: string;
+    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    body: string;
+    /** What arm B says otherwise. A field that it leaves out is that of arm A */
+    by_channel?: ContentByChannel | undefined;
+  } | undefined;
+  /** The arm that is sent, of a message with `variant_b`. Default: `a` */
+  variant?: "a" | "b" | undefined;
+  /** The subscriber whose attributes fill the texts. Default: each recipient's own; for your own address, those of the first test subscriber */
+  as_subscriber_id?: string | undefined;
+  /** Some of the workspace's `test_subscriber_ids`, and `me` for your own address, which gets e-mail only. Default: all of them */
+  to?: ("me" | string)[] | undefined;
+}
+
+export interface RecipientsTestNotificationsAnswer {
+  /** What became of the message at each address */
+  deliveries: ({
+    /** The test subscriber; `null` for your own address */
+    subscriber_id: string | null;
+    /** The type of the channel */
+    channel: "ios" | "android" | "web_push" | "email" | "in_app" | "sms" | "chat_app";
+    /** `unknown`: the provider may have it, and did not confirm it in time */
+    state: "sent" | "failed" | "skipped" | "unknown";
+    /** Why it was not sent; `null` if it was */
+    reason: string | null;
+  })[];
 }
 
 export interface RecipientsListQuery {
@@ -5219,6 +5280,8 @@ export interface AccountUpdateWorkspaceBody {
   sender_name?: string | null | undefined;
   /** The postal address of the sender, beside `sender_name`; lines are kept. `null`: not shown */
   postal_address?: string | null | undefined;
+  /** The subscribers that test sends go to, at most 20 */
+  test_subscriber_ids?: string[] | undefined;
 }
 
 export interface AccountCreateIdentityKeyAnswer {
@@ -5432,6 +5495,8 @@ export interface Endpoints {
   recipients: {
     /** Preview a send. `POST /api/v1/notifications/preview` */
     previewNotifications(body: RecipientsPreviewNotificationsBody, options?: CallOptions): Promise<NotificationPreview>;
+    /** Send a test to the workspace's test subscribers and to your own address. `POST /api/v1/notifications/test` */
+    testNotifications(body: RecipientsTestNotificationsBody, options?: CallOptions): Promise<RecipientsTestNotificationsAnswer>;
     /** List the recipients of a notification with what became of each. `GET /api/v1/notifications/:id/recipients` */
     list(id: string, query?: RecipientsListQuery, options?: CallOptions): Promise<RecipientsListAnswer>;
     /** List the recipients of the sends of the last seven days with what became of each. `GET /api/v1/activity` */

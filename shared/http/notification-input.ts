@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { validatePredicate } from "../rules/predicates.ts";
 import { validateData } from "../rules/render-data.ts";
 import { validateDevicePredicate } from "../rules/versions.ts";
+import { MAX_TEST_SUBSCRIBERS } from "../store/workspaces/settings.ts";
 import { grammar } from "./grammar.ts";
 import { ByChannelInput, MessageContent } from "./message-content.ts";
 import { chatAppFields, MessageBody, MessageTitle } from "./message-text.ts";
@@ -113,14 +114,14 @@ const Send = v.strictObject({
   safety: v.optional(SafetyInput),
 });
 
-const wholeSend = <T extends v.InferOutput<typeof Send>>() =>
+const wholeSend = <T extends Partial<v.InferOutput<typeof Send>>>({ hasAudience = true } = {}) =>
   v.rawCheck<T>(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
-    const value: v.InferOutput<typeof Send> = dataset.value;
+    const value: Partial<v.InferOutput<typeof Send>> = dataset.value;
     const blame = (key: keyof typeof value, message: string) =>
       addIssue({ message, path: [{ type: "object", origin: "value", input: value, key, value: value[key] }] });
     const audiences = [value.target, value.subscriberIds, value.external_ids];
-    if (audiences.filter((one) => one !== undefined).length !== 1)
+    if (hasAudience && audiences.filter((one) => one !== undefined).length !== 1)
       blame("target", "exactly one of target, subscriberIds and external_ids is required");
     const { content, variant_b } = value;
     if (value.template_id !== undefined) {
@@ -149,5 +150,55 @@ const PreviewedSend = v.strictObject({
 
 /** The body of a creation, and the subscriber whose message a preview shows. */
 export const PreviewedNotification = v.pipe(PreviewedSend, wholeSend<v.InferOutput<typeof PreviewedSend>>());
+
+const { title, body, content, template_id, data, channel_ids, category, topic, variant_b } = Send.entries;
+
+/** In place of a subscriber: the address of the caller. */
+export const OWN_ADDRESS = "me";
+
+const TestedSend = v.strictObject({
+  title,
+  body,
+  content,
+  template_id,
+  ...chatAppFields,
+  data,
+  channel_ids,
+  category,
+  topic,
+  variant_b,
+  variant: v.pipe(
+    v.optional(v.picklist(["a", "b"], "must be a or b")),
+    v.description("The arm that is sent, of a message with `variant_b`. Default: `a`"),
+  ),
+  as_subscriber_id: v.pipe(
+    v.optional(Uuid),
+    v.description(
+      "The subscriber whose attributes fill the texts. Default: each recipient's own; for your own address, those of the first test subscriber",
+    ),
+  ),
+  to: v.pipe(
+    v.optional(
+      v.pipe(
+        v.array(v.union([v.literal(OWN_ADDRESS), Uuid], `must be ${OWN_ADDRESS} or a UUID`), "must be an array"),
+        v.minLength(1, "must name at least one recipient"),
+        v.maxLength(MAX_TEST_SUBSCRIBERS + 1, `must name at most ${MAX_TEST_SUBSCRIBERS + 1} recipients`),
+      ),
+    ),
+    v.description(
+      "Some of the workspace's `test_subscriber_ids`, and `me` for your own address, which gets e-mail only. Default: all of them",
+    ),
+  ),
+});
+
+/** The message of a creation, and who gets it as a test (RDA-9). */
+export const TestNotification = v.pipe(
+  TestedSend,
+  wholeSend<v.InferOutput<typeof TestedSend>>({ hasAudience: false }),
+  v.forward(
+    v.check(({ variant, variant_b: b }) => variant === undefined || b !== undefined, "needs variant_b"),
+    ["variant"],
+  ),
+);
 
 export type NewNotification = v.InferOutput<typeof NewNotification>;

@@ -12,8 +12,9 @@ export interface MailUrls {
   /** The lines of its sender, and the words of its links; English without. */
   sender?: readonly string[];
   words?: Pick<Words, "unsubscribe" | "preferences">;
-  open: string;
-  click(target: string, link: number): string;
+  /** Both only of mail whose opens and clicks are counted. */
+  open?: string | undefined;
+  click?(target: string, link: number): string;
 }
 
 /** The parts of a mail. The links of the text part are not tracked. */
@@ -27,10 +28,8 @@ export function mailParts({ text, html }: MailBodies, urls: MailUrls): MailParts
   const lines = [...sender.map(escapeHtml), anchors].join("<br>");
   const added =
     (own.length === 0 ? "" : `${UNSUBSCRIBE}${lines}</p>`) +
-    `${PIXEL}src="${urls.open}" width="1" height="1" alt="" style="border:0">`;
-  const { pieces, targets } = htmlLinks(html);
-  const [first = "", ...others] = pieces;
-  const linked = first + others.map((piece, n) => `"${urls.click(targets[n] ?? "", n)}"${piece}`).join("");
+    (urls.open === undefined ? "" : `${PIXEL}src="${urls.open}" width="1" height="1" alt="" style="border:0">`);
+  const linked = urls.click ? withLinks(html, urls.click) : html;
   const end = linked.toLowerCase().lastIndexOf("</body");
   const at = end < 0 ? linked.length : end;
   return {
@@ -40,6 +39,12 @@ export function mailParts({ text, html }: MailBodies, urls: MailUrls): MailParts
         : text + SIGNATURE + [...sender, ...own.map(({ label, url }) => `${label}: ${url}`)].join("\n"),
     html: linked.slice(0, at) + added + linked.slice(at),
   };
+}
+
+function withLinks(html: string, click: NonNullable<MailUrls["click"]>): string {
+  const { pieces, targets } = htmlLinks(html);
+  const [first = "", ...others] = pieces;
+  return first + others.map((piece, n) => `"${click(targets[n] ?? "", n)}"${piece}`).join("");
 }
 
 const UNSUBSCRIBE = '<p data-part="unsubscribe" style="font-size:12px;color:#666666">';

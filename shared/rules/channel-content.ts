@@ -176,3 +176,38 @@ function overridden(first: ByChannel, second: ByChannel = {}): ByChannel {
 /** The class whose content a channel shows. */
 export const contentClassOf = (channel: ContentClass | "ios" | "android"): ContentClass =>
   channel === "ios" || channel === "android" ? "push" : channel;
+
+const TEST_MARK = "[Test] ";
+
+/** What a test send says: the same, with "[Test] " before every subject and title, and before the text of an SMS. */
+export function markedAsTest<T extends Says>(says: T): T {
+  const { title, by_channel, variant_b } = says;
+  return {
+    ...says,
+    title: mark(title ?? ""),
+    ...(by_channel && { by_channel: markedChannels(by_channel) }),
+    ...(variant_b && {
+      variant_b: {
+        ...variant_b,
+        title: mark(variant_b.title),
+        ...(variant_b.by_channel && { by_channel: markedChannels(variant_b.by_channel) }),
+      },
+    }),
+  };
+}
+
+const mark = (text: string): string => TEST_MARK + text;
+
+const markedTitle = <T extends { title?: string }>(content: T): T =>
+  content.title === undefined ? content : { ...content, title: mark(content.title) };
+
+function markedChannels({ email, sms, push, web_push, in_app, ...rest }: ByChannel): ByChannel {
+  return {
+    ...rest,
+    ...(email && { email: email.subject === undefined ? email : { ...email, subject: mark(email.subject) } }),
+    ...(sms && { sms: sms.body === undefined ? sms : { body: mark(sms.body) } }),
+    ...(push && { push: markedTitle(push) }),
+    ...(web_push && { web_push: markedTitle(web_push) }),
+    ...(in_app && { in_app: markedTitle(in_app) }),
+  };
+}

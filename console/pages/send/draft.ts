@@ -1,6 +1,6 @@
 // The draft of a send: kept for the tab until the server accepts it, with undo, and as the body of the API.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { NotificationsCreateBody } from "../../../sdk/src/types.gen.ts";
+import type { NotificationsCreateBody, RecipientsTestNotificationsBody } from "../../../sdk/src/types.gen.ts";
 import { place } from "../../app/router.ts";
 import { fromLocalInput } from "../../app/time.ts";
 
@@ -111,20 +111,39 @@ export function missingIn(draft: Draft, channelIds: readonly string[]): string |
   if (draft.audience === "list" && !draft.list_id) return "Choose a list.";
   if (draft.audience === "segment" && !draft.segment_id) return "Choose a segment.";
   if (draft.audience === "people" && !draft.people.trim()) return "Name at least one person.";
+  if (draft.when === "later" && !draft.at) return "Choose a time.";
+  return missingInMessage(draft, channelIds);
+}
+
+/** What is missing before the message can be sent as a test. */
+export function missingInMessage(draft: Draft, channelIds: readonly string[]): string | undefined {
   if (channelIds.length === 0) return "Choose a channel.";
   if (draft.source === "template" && !draft.template_id) return "Choose a template.";
   if (draft.source === "inline" && (!draft.title.trim() || !draft.body.trim())) return "Write a title and a text.";
-  if (draft.when === "later" && !draft.at) return "Choose a time.";
   if (draft.ab && (!draft.b_title.trim() || !draft.b_body.trim())) return "Write variant B.";
   return undefined;
 }
 
+const contentOf = (draft: Draft) =>
+  draft.source === "template" ? { template_id: draft.template_id } : { title: draft.title, body: draft.body };
+
+/** The message of a draft as a test: without its audience and its time. */
+export const testBodyOf = (
+  draft: Draft,
+  channelIds: readonly string[],
+  variant: "a" | "b",
+): RecipientsTestNotificationsBody => ({
+  ...contentOf(draft),
+  channel_ids: [...channelIds],
+  category: draft.category,
+  ...(draft.topic && { topic: draft.topic }),
+  ...(draft.ab && { variant_b: { title: draft.b_title, body: draft.b_body }, variant }),
+});
+
 export function bodyOf(draft: Draft, channelIds: readonly string[]): NotificationsCreateBody {
-  const content =
-    draft.source === "template" ? { template_id: draft.template_id } : { title: draft.title, body: draft.body };
   return {
     ...targetOf(draft),
-    ...content,
+    ...contentOf(draft),
     channel_ids: [...channelIds],
     category: draft.category,
     ...(draft.topic && { topic: draft.topic }),

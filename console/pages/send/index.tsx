@@ -12,6 +12,7 @@ import { Failure, Skeleton } from "../../components/states.tsx";
 import { bodyOf, missingIn, useDraft, useSettled } from "./draft.ts";
 import { Audience, Content, Delivery } from "./parts.tsx";
 import { Sample } from "./sample.tsx";
+import { TestSend } from "./test-send.tsx";
 
 const PREVIEW_WAIT_MS = 500;
 
@@ -137,6 +138,7 @@ export function View() {
               )}
             </Card>
           )}
+          <TestSend draft={draft} chosen={chosen} />
           {counts && Object.keys(preview.data?.by_class ?? {}).length > 0 && (
             <Card title="By channel">
               <dl class="facts">

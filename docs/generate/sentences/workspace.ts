@@ -182,6 +182,7 @@ export const workspaceSentences: Record<string, string> = {
   tenant: "The workspace",
   tenant_id: "The workspace",
   tenant_name: "The name of the workspace",
+  test_subscriber_ids: "The subscribers that test sends go to, at most 20",
   timezone: "The IANA time zone, such as `Europe/Berlin`",
   timezone_mode: "Whose clock counts: the subscriber's, or the workspace's",
   to: "The end, not included",

@@ -6,6 +6,7 @@ import { invalid, notFound, unauthorized } from "../../../shared/http/errors.ts"
 import { roles, scopes } from "../../../shared/http/roles.ts";
 import { Timestamp } from "../../../shared/http/schemas.ts";
 import { platformRead, platformWrite, secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
+import { getProfiles } from "../../../shared/store/subscribers/subscribers.ts";
 import {
   createServerKey,
   describeServerKey,
@@ -123,18 +124,21 @@ export const account = group("account", "Keys and settings of a workspace, and t
 
   endpoint(
     "PATCH /api/v1/workspace",
-    { permission: "team:manage", uses: [platformWrite] },
+    { permission: "team:manage", uses: [platformWrite, storeRead] },
     {
       summary: "Change the workspace's settings",
       description:
         "`quiet_hours` defer marketing by push, web push, e-mail, SMS and chat app to their end, in the subscriber's " +
         "`timezone` or the workspace's; `days` are those on which they begin, 0 is Sunday. `frequency_caps` count " +
         "messages to a subscriber by day or week of the workspace's zone; messages beyond a cap are `skipped: capped`. " +
-        "Both apply to sends that are dispatched from now on.",
+        "Both apply to sends that are dispatched from now on. `test_subscriber_ids` are the subscribers that test sends go to.",
       body: SettingsChange,
       returns: WorkspaceSettings,
     },
-    async ({ platform, tenant, body }) => {
+    async ({ platform, store, tenant, body }) => {
+      const testers = await getProfiles(store, body.test_subscriber_ids ?? []);
+      if (testers.some((profile) => !profile))
+        throw invalid({ test_subscriber_ids: "names a subscriber that is not in this workspace" });
       if (body.identity_required && (await listIdentityKeys(platform, tenant)).length === 0)
         throw invalid({ identity_required: "needs an identity key: create one, and let your backend sign ids first" });
       const workspace = await changeWorkspace(platform, tenant, body);

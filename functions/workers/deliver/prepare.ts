@@ -1,15 +1,16 @@
 // Prepares the messages of a group: addresses read, consent checked again, texts rendered, credentials opened.
 
 import { languageOf } from "../../../shared/mail-words.ts";
+import { addressOf, providerOf } from "../../../shared/providers/addresses.ts";
 import { type Arm, eventFor } from "../../../shared/providers/arms.ts";
-import type { ProvidedChannel, Provider, Providers } from "../../../shared/providers/provider.ts";
+import { filledTemplate, type TemplateRenderer, templateRenderer } from "../../../shared/providers/chat-app-texts.ts";
+import type { ProvidedChannel } from "../../../shared/providers/provider.ts";
 import { rejected } from "../../../shared/providers/provider.ts";
 import { type Renderer, rendererOf } from "../../../shared/providers/texts.ts";
 import type { SendOutcome, Unit } from "../../../shared/rules/progress.ts";
 import { isReachableDevice, type ReachChannel, reachOf } from "../../../shared/rules/reach.ts";
 import { isInTopic } from "../../../shared/rules/topics.ts";
 import { chatAppOf } from "../../../shared/store/channels/chat-app-content.ts";
-import { fromJson } from "../../../shared/store/item.ts";
 import type { Job } from "../../../shared/store/sends/jobs.ts";
 import { isPseudonym } from "../../../shared/store/sends/recipients.ts";
 import { contactOf } from "../../../shared/store/subscribers/contacts.ts";
@@ -20,7 +21,6 @@ import { attributesOf, type LivingProfile } from "../../../shared/store/subscrib
 import { senderOf } from "../../../shared/store/workspaces/settings.ts";
 import { recipientOf, targetOf } from "./addresses.ts";
 import { credentialsFor } from "./channel-credentials.ts";
-import { type FilledTemplate, type TemplateRenderer, templateRenderer } from "./chat-app.ts";
 import { type Delivering, deferredInbox, type Inbox, writeInbox } from "./inboxes.ts";
 import { mailFor } from "./mails.ts";
 import { createRecipientRows, type RecipientRows } from "./recipient-rows.ts";
@@ -175,28 +175,4 @@ async function messageTo(
       })),
   };
   return { send: () => providerOf(providers, channel).send(credentials, message) };
-}
-
-/** The approved template filled for a recipient; else what becomes of the message. */
-function filledTemplate(fill: TemplateRenderer | undefined, profile: LivingProfile): FilledTemplate | SendOutcome {
-  if (!fill) return { status: "skipped", reason: "template_not_approved" };
-  return fill(profile) ?? rejected("template_error");
-}
-
-/** A provider takes the credentials and the address of its own channel: both are chosen by the channel. */
-const providerOf = (providers: Providers, channel: ProvidedChannel) => providers[channel] as Provider<unknown, unknown>;
-
-function addressOf(channel: ProvidedChannel, profile: LivingProfile | undefined, device: DeviceRow | undefined) {
-  switch (channel) {
-    case "ios":
-      return { token: device?.token, environment: device?.environment };
-    case "android":
-      return { token: device?.token };
-    case "web_push":
-      return device?.subscription && fromJson(device.subscription);
-    case "email":
-      return { email: profile?.email };
-    default:
-      return { phone: profile && attributesOf(profile).phone };
-  }
 }

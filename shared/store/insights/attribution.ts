@@ -11,6 +11,7 @@ import { changeItem, type ItemWrite, putItem, type RowOf, ref } from "../item.ts
 import { onTransactionCanceled } from "../refusals.ts";
 import { findClaims } from "../sends/claims.ts";
 import { messageIdOf, messagesSince } from "../sends/inbox.ts";
+import { isTestId } from "../sends/job-ids.ts";
 import { findJobs, type JobRecord } from "../sends/jobs.ts";
 import { type ChunkRef, chunkRefOf, touchesSince } from "../sends/touches.ts";
 import { shardOf } from "../shards.ts";
@@ -86,16 +87,18 @@ async function touchesOf(
       channel,
     };
   });
-  const shown = messages.map(
-    (row): Touch => ({
-      job: row.job,
-      at: timeOfUuid(messageIdOf(row)),
-      assignedAt: row.assigned_at,
-      group: "treated",
-      isDelivered: true,
-      channel: "in_app",
-    }),
-  );
+  const shown = messages
+    .filter(({ job }) => !isTestId(job))
+    .map(
+      (row): Touch => ({
+        job: row.job,
+        at: timeOfUuid(messageIdOf(row)),
+        assignedAt: row.assigned_at,
+        group: "treated",
+        isDelivered: true,
+        channel: "in_app",
+      }),
+    );
   const open = rows.filter(({ state }) => state === "assigned" || state === "retryable").map(chunkRefOf);
   return { touches: [...sent, ...shown].filter(({ at }) => at >= from && at <= to), open };
 }

@@ -27,6 +27,7 @@ import {
 } from "./interaction-bursts.ts";
 import { Engagement, InteractionCount, interactionKey, ReportedInteraction } from "./interaction-items.ts";
 import { countersOf, dayCounters } from "./interaction-totals.ts";
+import { isTestId } from "./job-ids.ts";
 import { JobItem } from "./job-items.ts";
 import { type JobRecord, jobOf } from "./jobs.ts";
 
@@ -49,11 +50,12 @@ export interface Report {
 const MAX_ATTEMPTS = 8;
 
 /**
- * Counts a report, unless one equal in every field was counted. An unknown or erased recipient is left out of it.
+ * Counts a report, unless it is of a test send, or one equal in every field was counted. An unknown or erased recipient is left out of it.
  * @returns the subscriber it was counted for, if it was counted and the subscriber is known.
  * @throws 422 naming an unknown job (AMB-41).
  */
 export async function countInteraction(store: Store, report: Report): Promise<{ subscriber: string | undefined }> {
+  if (isTestId(report.job_id)) return { subscriber: undefined };
   const digest = digestOf(report);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const { job, isCounted, ...recipient } = await readContext(store, report, digest);

@@ -37,6 +37,20 @@ export function jobIdOf(source: JobSource, at: number, tail: Uint8Array, isWide 
   return uuidV8(at, bytes);
 }
 
+/** The digit of test sends: they have ids as jobs have, and no job (docs/decisions/0040). */
+const TEST = 7;
+
+/** The id of a test send. @param tail ten random bytes */
+export function testIdOf(at: number, tail: Uint8Array): string {
+  const bytes = Uint8Array.from(tail.subarray(0, 10));
+  bytes[0] = TEST;
+  return uuidV8(at, bytes);
+}
+
+/** Whether a message is of a test send: no report counts it. */
+export const isTestId = (job: string): boolean =>
+  job[VERSION_AT] === VERSION && job[VERSION_AT + 1] === String(TEST) && Number.isFinite(timeOfUuid(job));
+
 export function laneOf(job: string): JobLane {
   if (job[VERSION_AT] !== VERSION || !Number.isFinite(timeOfUuid(job))) return FORMER;
   const digit = Number.parseInt(job[VERSION_AT + 1] ?? "", 16);

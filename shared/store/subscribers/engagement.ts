@@ -8,6 +8,7 @@ import { familyOf } from "../families.ts";
 import { type ChangeOf, changeItem, type ItemWrite } from "../item.ts";
 import { lowestId } from "../sends/inbox.ts";
 import { Message } from "../sends/inbox-items.ts";
+import { isTestId } from "../sends/job-ids.ts";
 import { TouchItem, touchesFrom } from "../sends/ledger-items.ts";
 import { SHARDS, shardOf } from "../shards.ts";
 import { isAlive, Profile, type ProfileRow } from "./items.ts";
@@ -153,7 +154,10 @@ async function deliveriesOf(
   const sent = touches.flatMap(({ state, channel, job }) =>
     state === "sent" && channel ? [{ one: classOf(channel), job }] : [],
   );
-  const reached = [...sent, ...messages.map(({ job }) => ({ one: "in_app" as const, job }))];
+  const reached = [
+    ...sent,
+    ...messages.filter(({ job }) => !isTestId(job)).map(({ job }) => ({ one: "in_app" as const, job })),
+  ];
   const byClass = Map.groupBy(reached, ({ one }) => one);
   return new Map([...byClass].map(([one, rows]) => [one, new Set(rows.map(({ job }) => job))]));
 }

@@ -180,10 +180,11 @@ export const RequestCount = platformItem({
 });
 
 export const AttemptCount = platformItem({
-  about: "Attempts to register, log in or accept an invitation in a window, by address, domain or e-mail.",
+  about:
+    "Attempts to register, log in or accept an invitation in a window, by address, domain or e-mail; test sends by workspace.",
   pk: ({ kind, who, window }: { kind: string; who: string; window: number }) => `LIMIT#${kind}#${who}#${window}`,
   row: counter,
-  writers: ["api-team", "api-auth"],
+  writers: ["api-team", "api-auth", "api-recipients"],
   lifetime: "60 seconds after its window",
   purge: "kept",
 });

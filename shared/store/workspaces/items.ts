@@ -45,6 +45,8 @@ export const WorkspaceItem = platformItem({
     /** Who sends its mail, and from where. */
     sender_name: v.optional(v.string()),
     postal_address: v.optional(v.string()),
+    /** Who gets its test sends. */
+    test_subscriber_ids: v.optional(v.array(v.string())),
     /** How many clients an agency has. */
     clients: v.optional(v.number()),
     /** The version of the team: the number of invitations and of members who accepted one. */

@@ -1,7 +1,7 @@
 // What a workspace may set for itself (AMB-85): the shapes of the API, and the types of what is stored.
 import * as v from "valibot";
 import { DefaultSafety } from "../../http/safety.ts";
-import { TimeZone } from "../../http/schemas.ts";
+import { TimeZone, Uuid } from "../../http/schemas.ts";
 
 const LocalTime = v.pipe(
   v.string("must be a time such as 22:00"),
@@ -45,6 +45,9 @@ const IdentityRequired = v.pipe(
   v.description("Calls with the publishable key that name a user carry `X-User-Hash`"),
 );
 
+/** Recipients of test sends (RDA-9). */
+export const MAX_TEST_SUBSCRIBERS = 20;
+
 export const WorkspaceSettings = v.object({
   name: v.string(),
   timezone: v.string(),
@@ -55,6 +58,7 @@ export const WorkspaceSettings = v.object({
   identity_required: IdentityRequired,
   sender_name: v.nullable(v.string()),
   postal_address: v.nullable(v.string()),
+  test_subscriber_ids: v.array(v.string()),
 });
 export type WorkspaceSettings = v.InferOutput<typeof WorkspaceSettings>;
 
@@ -84,6 +88,13 @@ export const SettingsChange = v.strictObject({
   identity_required: v.optional(IdentityRequired),
   sender_name: v.optional(v.nullable(text(200))),
   postal_address: v.optional(v.nullable(text(500))),
+  test_subscriber_ids: v.optional(
+    v.pipe(
+      v.array(Uuid, "must be an array"),
+      v.maxLength(MAX_TEST_SUBSCRIBERS, `must have at most ${MAX_TEST_SUBSCRIBERS} ids`),
+      v.transform((ids) => [...new Set(ids)]),
+    ),
+  ),
 });
 
 /** Who sends the workspace's mail, as lines of a footer (CHC-4): the name, and the lines of the postal address. */

@@ -69,6 +69,7 @@ const workspaceRecordOf = (row: WorkspaceRow): WorkspaceRecord => ({
   identity_required: row.identity_required ?? false,
   sender_name: row.sender_name ?? null,
   postal_address: row.postal_address ?? null,
+  test_subscriber_ids: row.test_subscriber_ids ?? [],
   monthly_send_cap: row.monthly_send_cap ?? null,
   created_at: row.created_at,
 });

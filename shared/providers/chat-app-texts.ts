@@ -1,14 +1,15 @@
 // What the chat app sends in place of texts: an approved template, filled for each recipient (AMB-90, D-WAT).
 
-import { type Arm, scopeOf } from "../../../shared/providers/arms.ts";
-import type { Outgoing } from "../../../shared/providers/provider.ts";
-import { providerName } from "../../../shared/rules/chat-app-template-states.ts";
-import { compileTemplate, isRenderError } from "../../../shared/rules/render.ts";
-import { chatAppOf } from "../../../shared/store/channels/chat-app-content.ts";
-import { ChatAppTemplateItem } from "../../../shared/store/channels/items.ts";
-import type { Job } from "../../../shared/store/sends/jobs.ts";
-import type { LivingProfile } from "../../../shared/store/subscribers/subscribers.ts";
-import type { WorkerContext } from "./rounds.ts";
+import type { StoreReader } from "../resources.ts";
+import { providerName } from "../rules/chat-app-template-states.ts";
+import type { SendOutcome } from "../rules/progress.ts";
+import { compileTemplate, isRenderError } from "../rules/render.ts";
+import { chatAppOf } from "../store/channels/chat-app-content.ts";
+import { ChatAppTemplateItem } from "../store/channels/items.ts";
+import type { Job } from "../store/sends/jobs.ts";
+import type { LivingProfile } from "../store/subscribers/subscribers.ts";
+import { type Arm, scopeOf } from "./arms.ts";
+import { type Outgoing, rejected } from "./provider.ts";
 
 export type FilledTemplate = Required<Pick<Outgoing, "template">>;
 
@@ -17,8 +18,8 @@ export type TemplateRenderer = (profile: LivingProfile) => FilledTemplate | unde
 
 /** @returns undefined unless the template of the send is approved at this moment. */
 export async function templateRenderer(
-  store: WorkerContext["store"],
-  job: Job,
+  store: StoreReader,
+  job: Pick<Job, "deliverySettings" | "chat_app" | "title" | "body" | "by_channel" | "variant_b" | "data">,
   arm: Arm,
   now: number,
 ): Promise<TemplateRenderer | undefined> {
@@ -41,4 +42,13 @@ export async function templateRenderer(
       throw error;
     }
   };
+}
+
+/** The approved template filled for a recipient; else what becomes of the message. */
+export function filledTemplate(
+  fill: TemplateRenderer | undefined,
+  profile: LivingProfile,
+): FilledTemplate | SendOutcome {
+  if (!fill) return { status: "skipped", reason: "template_not_approved" };
+  return fill(profile) ?? rejected("template_error");
 }

@@ -1,0 +1,61 @@
+// Sends the message to the test subscribers and to oneself, and says what became of it.
+import { useState } from "preact/hooks";
+import { useAction } from "../../app/action.ts";
+import { channelName, reasonText } from "../../app/sentences.ts";
+import { Button } from "../../components/button.tsx";
+import { SelectField } from "../../components/field.tsx";
+import { Card } from "../../components/page.tsx";
+import { Failure } from "../../components/states.tsx";
+import { type Draft, missingInMessage, testBodyOf } from "./draft.ts";
+
+const states = { sent: "sent", failed: "failed", skipped: "not sent", unknown: "not confirmed" };
+
+export function TestSend({ draft, chosen }: { draft: Draft; chosen: readonly string[] }) {
+  const test = useAction("recipients.testNotifications");
+  const [variant, setVariant] = useState<"a" | "b">("a");
+  const [results, setResults] = useState<readonly string[]>([]);
+  const submit = async () => {
+    setResults([]);
+    const done = await test.run(testBodyOf(draft, chosen, variant));
+    if (!done) return;
+    setResults(
+      done.answer.deliveries.map(({ subscriber_id, channel, state, reason }) => {
+        const who = subscriber_id === null ? "you" : "test subscriber";
+        return `${channelName(channel)}, ${who}: ${states[state]}${reason ? `, ${reasonText(reason)}` : ""}`;
+      }),
+    );
+  };
+  return (
+    <Card title="Test">
+      <p class="dim">Goes to the test subscribers of the workspace, and by e-mail to you. No report counts it.</p>
+      {draft.ab && (
+        <SelectField
+          label="Variant"
+          value={variant}
+          options={[
+            { value: "a", label: "A" },
+            { value: "b", label: "B" },
+          ]}
+          onInput={(value) => setVariant(value === "b" ? "b" : "a")}
+        />
+      )}
+      <div class="actions">
+        <Button
+          icon="send"
+          needs="recipients.testNotifications"
+          refusal={missingInMessage(draft, chosen)}
+          isBusy={test.isBusy}
+          onClick={() => void submit()}
+        >
+          Send test
+        </Button>
+      </div>
+      {test.error && <Failure error={test.error} />}
+      <ul class="hint" aria-live="polite">
+        {results.map((text, n) => (
+          <li key={`${n} ${text}`}>{text}</li>
+        ))}
+      </ul>
+    </Card>
+  );
+}

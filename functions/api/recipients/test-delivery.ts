@@ -1,0 +1,225 @@
+// Delivers a test send: rendered and sent by the code of sends, but at once and outside the ledger (docs/decisions/0040).
+import * as v from "valibot";
+import type { MailLinks } from "../../../shared/mail-links.ts";
+import { languageOf } from "../../../shared/mail-words.ts";
+import { addressOf, providerOf } from "../../../shared/providers/addresses.ts";
+import { type Arm, NOBODY, scopeOf } from "../../../shared/providers/arms.ts";
+import { filledTemplate, templateRenderer } from "../../../shared/providers/chat-app-texts.ts";
+import type { Credentials } from "../../../shared/providers/credentials.ts";
+import type { MailBodies } from "../../../shared/providers/mail-body.ts";
+import { mailParts } from "../../../shared/providers/mail-parts.ts";
+import { type Providers, rejected } from "../../../shared/providers/provider.ts";
+import { type Rendered, rendererOf } from "../../../shared/providers/texts.ts";
+import type { Store } from "../../../shared/resources.ts";
+import type { SendOutcome } from "../../../shared/rules/progress.ts";
+import { type ReachChannel, reachChannels, reachOf, type Target } from "../../../shared/rules/reach.ts";
+import { chatAppOf } from "../../../shared/store/channels/chat-app-content.ts";
+import { openCredentials } from "../../../shared/store/channels/credentials.ts";
+import { CredentialsItem } from "../../../shared/store/channels/items.ts";
+import { toJson } from "../../../shared/store/item.ts";
+import { messageWrite } from "../../../shared/store/sends/inbox.ts";
+import type { DeliverySettings, JobSpec } from "../../../shared/store/sends/job-spec.ts";
+import { contactOf } from "../../../shared/store/subscribers/contacts.ts";
+import { deviceRows } from "../../../shared/store/subscribers/devices.ts";
+import { attributesOf, type LivingProfile } from "../../../shared/store/subscribers/subscribers.ts";
+import { senderOf } from "../../../shared/store/workspaces/settings.ts";
+import type { WorkspaceRecord } from "../../../shared/store/workspaces/workspaces.ts";
+import type { Opener } from "../../../shared/vault.ts";
+
+/** Addresses of one test send: all are sent to at once, within the time of a request. */
+const MAX_ADDRESSES = 100;
+
+const states = ["sent", "failed", "skipped", "unknown"] as const;
+const stateOf = {
+  accepted: "sent",
+  rejected: "failed",
+  retryable: "failed",
+  unknown: "unknown",
+  skipped: "skipped",
+} as const;
+
+export const TestDelivery = v.object({
+  subscriber_id: v.pipe(v.nullable(v.string()), v.description("The test subscriber; `null` for your own address")),
+  channel: v.picklist(reachChannels),
+  state: v.pipe(
+    v.picklist(states),
+    v.description("`unknown`: the provider may have it, and did not confirm it in time"),
+  ),
+  reason: v.pipe(v.nullable(v.string()), v.description("Why it was not sent; `null` if it was")),
+});
+export type TestDelivery = v.InferOutput<typeof TestDelivery>;
+
+export interface TestSend {
+  id: string;
+  /** With the texts of its template, marked as a test. */
+  said: JobSpec;
+  via: DeliverySettings["via"];
+  workspace: WorkspaceRecord | undefined;
+  arm: Arm;
+  /** Whose attributes fill the texts; else those of each recipient. */
+  shownAs: LivingProfile | undefined;
+  subscribers: readonly { id: string; profile: LivingProfile | undefined }[];
+  /** The caller's own address. */
+  email: string | undefined;
+}
+
+interface Deps {
+  store: Store;
+  vault: Opener;
+  providers: Providers;
+  mailLinks: () => Promise<MailLinks>;
+}
+
+type Sending = Pick<TestDelivery, "subscriber_id" | "channel"> & { send(): Promise<SendOutcome> };
+
+/** Sends to every address of the recipients, at once, and says what became of each. Nothing is tried again. */
+export async function deliverTest(deps: Deps, test: TestSend): Promise<TestDelivery[]> {
+  const send = await senderFor(deps, test);
+  const bySubscriber = await Promise.all(
+    test.subscribers.map(({ id, profile }) => sendingsTo(deps.store, test, send, id, profile)),
+  );
+  const all = [...bySubscriber.flat(), ...(test.email === undefined ? [] : [sendingToSelf(test, send, test.email)])];
+  return Promise.all(
+    all.map(async ({ subscriber_id, channel, send }, n) => {
+      const outcome = n < MAX_ADDRESSES ? await send() : rejected("too_many_addresses");
+      const reason = "reason" in outcome ? outcome.reason : null;
+      return { subscriber_id, channel, state: stateOf[outcome.status], reason };
+    }),
+  );
+}
+
+/** Consent, topics and addresses decide as they do for a send: every channel that does not reach the subscriber says why. */
+async function sendingsTo(
+  store: Store,
+  { via, said, workspace }: TestSend,
+  send: Sender,
+  id: string,
+  profile: LivingProfile | undefined,
+): Promise<Sending[]> {
+  const devices = profile ? await deviceRows(store, id) : [];
+  const emailConsent = workspace?.email_consent_mode ?? "opt_out";
+  return via.flatMap(({ type }): Sending[] => {
+    const decided = (reason: string): Sending[] => [
+      { subscriber_id: id, channel: type, send: async () => ({ status: "skipped", reason }) as SendOutcome },
+    ];
+    if (!profile) return decided("erased");
+    const rules = { channels: [type], category: said.category, emailConsent, topic: said.topic };
+    const reached = reachOf(contactOf(profile, devices), rules);
+    if ("reason" in reached) return decided(reached.reason);
+    return reached.targets.map((target) => {
+      const device = devices.find((one) => one.id === target.device);
+      const address = type === "in_app" ? undefined : addressOf(type, profile, device);
+      return { subscriber_id: id, channel: type, send: () => send(target, { subscriber: id, profile, address }) };
+    });
+  });
+}
+
+/** By e-mail only: the caller is not a subscriber. The texts are those of the first test subscriber. */
+const sendingToSelf = ({ via, subscribers }: TestSend, send: Sender, email: string): Sending => ({
+  subscriber_id: null,
+  channel: "email",
+  send: () =>
+    via.some(({ type }) => type === "email")
+      ? send(
+          { channel: "email" },
+          { subscriber: undefined, profile: subscribers.find(({ profile }) => profile)?.profile, address: { email } },
+        )
+      : Promise.resolve({ status: "rejected", reason: "no_channel" }),
+});
+
+interface Addressee {
+  subscriber: string | undefined;
+  profile: LivingProfile | undefined;
+  address: unknown;
+}
+
+type Sender = (target: Target, to: Addressee) => Promise<SendOutcome>;
+
+/** What sends one message: texts and templates are compiled, and credentials opened, once. */
+async function senderFor({ store, vault, providers, mailLinks }: Deps, test: TestSend): Promise<Sender> {
+  const { id, said, via, arm, shownAs } = test;
+  const now = store.clock.now();
+  const renderer = rendererOf({ ...said, by_channel: said.by_channel }, now, undefined);
+  const job = { ...said, deliverySettings: { via, emailConsent: "opt_out" as const } };
+  const hasTemplate = via.some(({ type }) => type === "chat_app") && chatAppOf(said, arm) !== undefined;
+  const template = hasTemplate ? await templateRenderer(store, job, arm, now) : undefined;
+  const credentials = new Map(
+    await Promise.all(
+      via.map(async ({ id: channel, type }) => [type, await opened(store, vault, channel, type)] as const),
+    ),
+  );
+  const urlOf = await mailLinks();
+
+  return async ({ channel, device }, { subscriber, profile, address }) => {
+    const shown = shownAs ?? profile;
+    const scope = shown ? scopeOf(shown, said, undefined) : { ...NOBODY, data: said.data ?? {} };
+    const rendered = renderer.renderScope(arm, scope, channel);
+    if (!rendered) return rejected("template_error");
+    if (channel === "in_app")
+      return subscriber === undefined ? rejected("no_address") : writeToInbox(store, test, subscriber, rendered);
+    const opening = credentials.get(channel);
+    if (!opening) return rejected("no_credentials");
+    const filled = channel === "chat_app" && hasTemplate && shown ? filledTemplate(template, shown) : undefined;
+    if (filled && "status" in filled) return filled;
+    const { unknown: _, bodies, inApp: __, ...words } = rendered;
+    return providerOf(providers, channel).send(opening, {
+      tenant: store.tenant,
+      job: id,
+      // Nobody has the id of the test: what a provider reports of the caller's own mail is of no subscriber.
+      subscriber: subscriber ?? id,
+      target: device ?? channel,
+      at: now,
+      address,
+      category: said.category,
+      ...words,
+      ...filled,
+      ...(arm && { variant: arm }),
+      ...(bodies && mailOf(test, urlOf, bodies, { tenant: store.tenant, subscriber, profile })),
+    });
+  };
+}
+
+async function opened(
+  store: Store,
+  vault: Opener,
+  channel: string,
+  type: ReachChannel,
+): Promise<Credentials | undefined> {
+  const row = type === "in_app" ? undefined : await store.get(CredentialsItem, { channel });
+  return row && openCredentials(vault, channel, row);
+}
+
+/** Opens and clicks are not counted. The link to unsubscribe is the subscriber's own: the caller has none. */
+function mailOf(
+  { said: { category, topic }, workspace }: TestSend,
+  urlOf: MailLinks,
+  bodies: MailBodies,
+  {
+    tenant,
+    subscriber,
+    profile,
+  }: { tenant: string; subscriber: string | undefined; profile: LivingProfile | undefined },
+) {
+  const token =
+    subscriber && ({ kind: "unsubscribe", tenant, subscriber, channel: "email", scope: "marketing" } as const);
+  const unsubscribeUrl = token && category === "marketing" ? urlOf(token) : undefined;
+  const parts = mailParts(bodies, {
+    unsubscribe: unsubscribeUrl,
+    preferences: token && topic ? urlOf(token, "p") : undefined,
+    sender: category === "marketing" ? senderOf(workspace) : [],
+    words: languageOf(profile && attributesOf(profile).locale).words,
+  });
+  return { parts, ...(unsubscribeUrl !== undefined && { unsubscribeUrl }) };
+}
+
+async function writeToInbox(
+  store: Store,
+  { id, arm }: TestSend,
+  subscriber: string,
+  { title, body, inApp, data }: Rendered,
+): Promise<SendOutcome> {
+  const content = { title, body, ...inApp, ...(arm && { variant_id: arm }) };
+  const text = { content, ...(data && { data: toJson(data) }) };
+  await store.transact([messageWrite(id, store.clock.now(), { subscriber, ...text })]);
+  return { status: "accepted" };
+}

@@ -1,0 +1,88 @@
+// A test send (RDA-9): to the workspace's test subscribers and to the caller's own address, outside all reports.
+import * as v from "valibot";
+import { HOUR } from "../../../shared/clock.ts";
+import { workspaceOf } from "../../../shared/http/authenticate.ts";
+import { endpoints } from "../../../shared/http/endpoint.ts";
+import { invalid, unauthorized } from "../../../shared/http/errors.ts";
+import { OWN_ADDRESS, TestNotification } from "../../../shared/http/notification-input.ts";
+import { mailLinks } from "../../../shared/mail-links.ts";
+import { providers } from "../../../shared/providers/providers.ts";
+import { platformWrite, storeWrite, workspaceRead } from "../../../shared/resources.ts";
+import { markedAsTest } from "../../../shared/rules/channel-content.ts";
+import { testIdOf } from "../../../shared/store/sends/job-ids.ts";
+import { oneOffSpec } from "../../../shared/store/sends/one-off.ts";
+import { channelSettings, selectedChannels } from "../../../shared/store/sends/planning.ts";
+import { getTemplate } from "../../../shared/store/sends/templates.ts";
+import { getProfile, getProfiles } from "../../../shared/store/subscribers/subscribers.ts";
+import { countAttempt } from "../../../shared/store/workspaces/attempts.ts";
+import { vaultOpening } from "../../../shared/vault.ts";
+import { deliverTest, TestDelivery } from "./test-delivery.ts";
+
+const PER_HOUR = { kind: "test-send", max: 20, windowMs: HOUR };
+
+const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeWrite, workspaceRead] });
+
+export const testNotification = endpoint(
+  "POST /api/v1/notifications/test",
+  { permission: "send", uses: [platformWrite, providers, vaultOpening, mailLinks] },
+  {
+    summary: "Send a test to the workspace's test subscribers and to your own address",
+    description:
+      "The message is sent at once, with `[Test] ` before its subjects and titles, and the answer says what became of it " +
+      "at each address. Templates of the chat app are sent as they were approved. Consent and choices of topics of the " +
+      "test subscribers count; quiet hours and frequency caps do not. No report, series, quota or attribution counts it, and " +
+      "the links of its mails are not tracked. At most 20 tests an hour in a workspace. A repeated call sends again.",
+    body: TestNotification,
+    returns: v.object({
+      deliveries: v.pipe(v.array(TestDelivery), v.description("What became of the message at each address")),
+    }),
+    status: 200,
+    example: {
+      body: { title: "Hello {{ subscriber.first_name }}", body: "It works.", to: [OWN_ADDRESS] },
+      returns: { deliveries: [{ subscriber_id: null, channel: "email", state: "sent", reason: null }] },
+    },
+    errors: ["TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE", "RATE_LIMITED"],
+  },
+  async ({ store, workspace: settings, platform, providers, vault, mailLinks, caller, body }) => {
+    if (caller.kind !== "dashboard") throw unauthorized();
+    const { to, as_subscriber_id, variant, ...message } = body;
+    const workspace = await settings();
+    const known = workspace?.test_subscriber_ids ?? [];
+    const ids = [...new Set(to ?? known)].filter((one) => one !== OWN_ADDRESS);
+    if (ids.some((id) => !known.includes(id)))
+      throw invalid({ to: "names a subscriber that is not one of the workspace's test_subscriber_ids" });
+    const spec = await oneOffSpec(store, workspaceOf(caller).plan, {
+      ...message,
+      subscriberIds: ids,
+      channel_arbitration_mode: "explicit",
+      holdout_percentage: 0,
+      bypass_quiet_hours: true,
+    });
+    const via = (await selectedChannels(store, spec)).map(channelSettings);
+    const isToSelf = to ? to.includes(OWN_ADDRESS) : via.some(({ type }) => type === "email");
+    if (ids.length === 0 && !isToSelf)
+      throw invalid({ to: "names nobody: set test_subscriber_ids of the workspace, or send by e-mail to yourself" });
+    const [template, shownAs, profiles] = await Promise.all([
+      spec.template_id === null ? undefined : getTemplate(store, spec.template_id),
+      as_subscriber_id === undefined ? undefined : getProfile(store, as_subscriber_id),
+      getProfiles(store, ids),
+    ]);
+    if (as_subscriber_id !== undefined && !shownAs)
+      throw invalid({ as_subscriber_id: "no such subscriber in this workspace" });
+    await countAttempt(platform, PER_HOUR, store.tenant);
+    const deliveries = await deliverTest(
+      { store, vault, providers, mailLinks },
+      {
+        id: testIdOf(store.clock.now(), store.ids.bytes(10)),
+        said: markedAsTest({ ...spec, ...template?.content }),
+        via,
+        workspace,
+        arm: variant ?? (spec.variant_b ? "a" : undefined),
+        shownAs,
+        subscribers: ids.map((id, i) => ({ id, profile: profiles[i] })),
+        email: isToSelf ? caller.email : undefined,
+      },
+    );
+    return { deliveries };
+  },
+);
