@@ -32,6 +32,7 @@ import { service } from "./api/service/index.ts";
 import { subscribers } from "./api/subscribers/index.ts";
 import { team } from "./api/team/index.ts";
 import { templates } from "./api/templates/index.ts";
+import { tests } from "./api/tests/index.ts";
 import { topics } from "./api/topics/index.ts";
 import { webhooks } from "./api/webhooks/index.ts";
 import { operator } from "./operator/index.ts";
@@ -66,6 +67,7 @@ export const groups: readonly Group[] = [
   devices,
   notifications,
   recipients,
+  tests,
   templates,
   topics,
   preferences,

@@ -56,7 +56,7 @@ function acceptedIn(stack: Stack): Accepted[] {
       reason: "Every import has a file of its own, named after it; the bucket holds nothing else.",
     },
     {
-      on: ({ node }) => ["DeliverRole", "VerifyChannelRole"].includes(node.id),
+      on: ({ node }) => ["DeliverRole", "VerifyChannelRole", "ApiTestsRole"].includes(node.id),
       rule: "IAM5[Resource::arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:*]",
       reason: "The addresses that a workspace sends from are known only when it sends or verifies them.",
     },

@@ -333,7 +333,7 @@ async function email({ createClient, settle, process, console }: GuideDeps) {
 
   await service.account.updateWorkspace({ test_subscriber_ids: [ada.id] });
   const { title, body, channel_ids } = message;
-  const { deliveries } = await service.recipients.testNotifications({ title, body, channel_ids, to: [ada.id, "me"] });
+  const { deliveries } = await service.tests.testNotifications({ title, body, channel_ids, to: [ada.id, "me"] });
   console.log(deliveries.map(({ state }) => state)); // ["sent","sent"]
 
   const template = await service.templates.create({

@@ -41,10 +41,12 @@ export const routes: RouteTable = {
   },
   recipients: {
     previewNotifications: {"route":"POST /api/v1/notifications/preview","credentials":["dashboard"],"body":"json"},
-    testNotifications: {"route":"POST /api/v1/notifications/test","credentials":["dashboard"],"body":"json"},
     list: {"route":"GET /api/v1/notifications/:id/recipients","credentials":["dashboard"],"query":true},
     getActivity: {"route":"GET /api/v1/activity","credentials":["dashboard"],"query":true},
     getNotificationsRecipient: {"route":"GET /api/v1/notifications/:id/recipients/:subscriberId","credentials":["dashboard"]},
+  },
+  tests: {
+    testNotifications: {"route":"POST /api/v1/notifications/test","credentials":["dashboard"],"body":"json"},
   },
   templates: {
     create: {"route":"POST /api/v1/templates","credentials":["dashboard"],"body":"json"},

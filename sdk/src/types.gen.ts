@@ -3517,7 +3517,40 @@ export interface RecipientsPreviewNotificationsBody {
   render_for?: string | undefined;
 }
 
-export interface RecipientsTestNotificationsBody {
+export interface RecipientsListQuery {
+  /** Only recipients in this state */
+  state?: "pending" | "deferred" | "delivered" | "failed" | "bounced" | "skipped" | "held_out" | "canceled" | undefined;
+  /** Only recipients skipped or failed for this reason */
+  reason?: string | undefined;
+  /** Only recipients of this channel */
+  channel?: "ios" | "android" | "web_push" | "email" | "in_app" | "sms" | "chat_app" | undefined;
+  /** At most 100: a larger one is taken as 100 */
+  limit?: number | undefined;
+  cursor?: string | undefined;
+}
+
+export interface RecipientsListAnswer {
+  /** The items */
+  items: RecipientsNotification[];
+  /** The cursor of the next page; empty on the last one */
+  next_cursor: string;
+}
+
+export interface RecipientsGetActivityQuery {
+  /** The `next_cursor` of the page before */
+  after?: string | undefined;
+  /** At most 100: a larger one is taken as 100 */
+  limit?: number | undefined;
+}
+
+export interface RecipientsGetActivityAnswer {
+  /** The items */
+  items: ActivityEntry[];
+  /** The cursor of the next page; empty on the last one */
+  next_cursor: string;
+}
+
+export interface TestsTestNotificationsBody {
   /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
   title?: string | undefined;
   /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
@@ -3562,7 +3595,7 @@ export interface RecipientsTestNotificationsBody {
   to?: ("me" | string)[] | undefined;
 }
 
-export interface RecipientsTestNotificationsAnswer {
+export interface TestsTestNotificationsAnswer {
   /** What became of the message at each address */
   deliveries: ({
     /** The test subscriber; `null` for your own address */
@@ -3574,39 +3607,6 @@ export interface RecipientsTestNotificationsAnswer {
     /** Why it was not sent; `null` if it was */
     reason: string | null;
   })[];
-}
-
-export interface RecipientsListQuery {
-  /** Only recipients in this state */
-  state?: "pending" | "deferred" | "delivered" | "failed" | "bounced" | "skipped" | "held_out" | "canceled" | undefined;
-  /** Only recipients skipped or failed for this reason */
-  reason?: string | undefined;
-  /** Only recipients of this channel */
-  channel?: "ios" | "android" | "web_push" | "email" | "in_app" | "sms" | "chat_app" | undefined;
-  /** At most 100: a larger one is taken as 100 */
-  limit?: number | undefined;
-  cursor?: string | undefined;
-}
-
-export interface RecipientsListAnswer {
-  /** The items */
-  items: RecipientsNotification[];
-  /** The cursor of the next page; empty on the last one */
-  next_cursor: string;
-}
-
-export interface RecipientsGetActivityQuery {
-  /** The `next_cursor` of the page before */
-  after?: string | undefined;
-  /** At most 100: a larger one is taken as 100 */
-  limit?: number | undefined;
-}
-
-export interface RecipientsGetActivityAnswer {
-  /** The items */
-  items: ActivityEntry[];
-  /** The cursor of the next page; empty on the last one */
-  next_cursor: string;
 }
 
 export interface TemplatesCreateBody {
@@ -5495,14 +5495,16 @@ export interface Endpoints {
   recipients: {
     /** Preview a send. `POST /api/v1/notifications/preview` */
     previewNotifications(body: RecipientsPreviewNotificationsBody, options?: CallOptions): Promise<NotificationPreview>;
-    /** Send a test to the workspace's test subscribers and to your own address. `POST /api/v1/notifications/test` */
-    testNotifications(body: RecipientsTestNotificationsBody, options?: CallOptions): Promise<RecipientsTestNotificationsAnswer>;
     /** List the recipients of a notification with what became of each. `GET /api/v1/notifications/:id/recipients` */
     list(id: string, query?: RecipientsListQuery, options?: CallOptions): Promise<RecipientsListAnswer>;
     /** List the recipients of the sends of the last seven days with what became of each. `GET /api/v1/activity` */
     getActivity(query?: RecipientsGetActivityQuery, options?: CallOptions): Promise<RecipientsGetActivityAnswer>;
     /** Explain why a subscriber got a notification or did not. `GET /api/v1/notifications/:id/recipients/:subscriberId` */
     getNotificationsRecipient(id: string, subscriberId: string, options?: CallOptions): Promise<Recipient>;
+  };
+  tests: {
+    /** Send a test to the workspace's test subscribers and to your own address. `POST /api/v1/notifications/test` */
+    testNotifications(body: TestsTestNotificationsBody, options?: CallOptions): Promise<TestsTestNotificationsAnswer>;
   };
   templates: {
     /** Create a template. `POST /api/v1/templates` */

@@ -82,7 +82,7 @@ it("RDA-9 a test send goes to test subscribers and to the caller's own address, 
   const { job } = await send(world, tenant, { subscriberIds: [ada], channel_ids: [inApp] });
   expect(job.counts).toMatchObject({ delivered: 1 });
   expect((await call("GET /api/v1/audit")).body.items).toContainEqual(
-    expect.objectContaining({ action: "recipients.testNotifications", outcome: "done" }),
+    expect.objectContaining({ action: "tests.testNotifications", outcome: "ok" }),
   );
 });
 

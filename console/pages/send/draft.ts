@@ -1,6 +1,6 @@
 // The draft of a send: kept for the tab until the server accepts it, with undo, and as the body of the API.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { NotificationsCreateBody, RecipientsTestNotificationsBody } from "../../../sdk/src/types.gen.ts";
+import type { NotificationsCreateBody, TestsTestNotificationsBody } from "../../../sdk/src/types.gen.ts";
 import { place } from "../../app/router.ts";
 import { fromLocalInput } from "../../app/time.ts";
 
@@ -132,7 +132,7 @@ export const testBodyOf = (
   draft: Draft,
   channelIds: readonly string[],
   variant: "a" | "b",
-): RecipientsTestNotificationsBody => ({
+): TestsTestNotificationsBody => ({
   ...contentOf(draft),
   channel_ids: [...channelIds],
   category: draft.category,

@@ -11,7 +11,7 @@ import { type Draft, missingInMessage, testBodyOf } from "./draft.ts";
 const states = { sent: "sent", failed: "failed", skipped: "not sent", unknown: "not confirmed" };
 
 export function TestSend({ draft, chosen }: { draft: Draft; chosen: readonly string[] }) {
-  const test = useAction("recipients.testNotifications");
+  const test = useAction("tests.testNotifications");
   const [variant, setVariant] = useState<"a" | "b">("a");
   const [results, setResults] = useState<readonly string[]>([]);
   const submit = async () => {
@@ -42,7 +42,7 @@ export function TestSend({ draft, chosen }: { draft: Draft; chosen: readonly str
       <div class="actions">
         <Button
           icon="send"
-          needs="recipients.testNotifications"
+          needs="tests.testNotifications"
           refusal={missingInMessage(draft, chosen)}
           isBusy={test.isBusy}
           onClick={() => void submit()}

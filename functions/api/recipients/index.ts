@@ -10,14 +10,11 @@ import { Explanation, recipientStates } from "../../../shared/store/sends/explan
 import { getJob } from "../../../shared/store/sends/jobs.ts";
 import { ListedRecipient, listRecipients, RecipientPosition } from "../../../shared/store/sends/recipient-list.ts";
 import { previewNotification } from "./preview.ts";
-import { testNotification } from "./test-send.ts";
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeRead, workspaceRead] });
 
 export const recipients = group("recipients", "Who would get a notification, and why a subscriber got it or did not.", [
   previewNotification,
-
-  testNotification,
 
   endpoint(
     "GET /api/v1/notifications/:id/recipients",

@@ -38,7 +38,7 @@ export const Message = item({
     late_at: v.optional(v.number()),
     expires: v.number(),
   },
-  writers: ["deliver", "api-recipients"],
+  writers: ["deliver", "api-tests"],
   lifetime: "30 days",
   personal: "anonymized",
 });

@@ -184,7 +184,7 @@ export const AttemptCount = platformItem({
     "Attempts to register, log in or accept an invitation in a window, by address, domain or e-mail; test sends by workspace.",
   pk: ({ kind, who, window }: { kind: string; who: string; window: number }) => `LIMIT#${kind}#${who}#${window}`,
   row: counter,
-  writers: ["api-team", "api-auth", "api-recipients"],
+  writers: ["api-team", "api-auth", "api-tests"],
   lifetime: "60 seconds after its window",
   purge: "kept",
 });

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { HOUR } from "../../../shared/clock.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
-import { endpoints } from "../../../shared/http/endpoint.ts";
+import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { invalid, unauthorized } from "../../../shared/http/errors.ts";
 import { OWN_ADDRESS, TestNotification } from "../../../shared/http/notification-input.ts";
 import { mailLinks } from "../../../shared/mail-links.ts";
@@ -16,13 +16,13 @@ import { getTemplate } from "../../../shared/store/sends/templates.ts";
 import { getProfile, getProfiles } from "../../../shared/store/subscribers/subscribers.ts";
 import { countAttempt } from "../../../shared/store/workspaces/attempts.ts";
 import { vaultOpening } from "../../../shared/vault.ts";
-import { deliverTest, TestDelivery } from "./test-delivery.ts";
+import { deliverTest, TestDelivery } from "./delivery.ts";
 
 const PER_HOUR = { kind: "test-send", max: 20, windowMs: HOUR };
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeWrite, workspaceRead] });
 
-export const testNotification = endpoint(
+const testNotification = endpoint(
   "POST /api/v1/notifications/test",
   { permission: "send", uses: [platformWrite, providers, vaultOpening, mailLinks] },
   {
@@ -86,3 +86,5 @@ export const testNotification = endpoint(
     return { deliveries };
   },
 );
+
+export const tests = group("tests", "Test sends, to test subscribers and to one's own address.", [testNotification]);
