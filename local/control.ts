@@ -73,6 +73,9 @@ const NewFault = v.strictObject({
   times: v.optional(v.pipe(Count, v.minValue(1, "must be at least 1"))),
   subscriber_id: v.optional(Text),
   message: v.optional(Text),
+  retry_after_seconds: v.optional(v.pipe(Count, v.maxValue(86_400, "must be at most 86400"))),
+  operation: v.optional(Text),
+  conflict: v.optional(v.boolean("must be true or false")),
 });
 const OutboxQuery = v.object({
   channel: v.optional(v.picklist(outboxChannels, `must be one of ${outboxChannels.join(", ")}`)),

@@ -1,9 +1,10 @@
 // Injected faults: provider outcomes for the sinks, throttled AWS calls, an unavailable live stream.
 import { type ChannelType, channelTypes } from "../shared/plans.ts";
+import { CONFLICTING, canceledTransaction } from "./aws/dynamodb/canceled.ts";
 import type { Hooks, ServiceName } from "./aws/protocol.ts";
-import { awsFailure } from "./aws/stand-in.ts";
+import { awsFailure, type Wire } from "./aws/stand-in.ts";
 
-export const outcomes = ["permanent", "invalid_token", "transient", "throttled", "timeout"] as const;
+export const outcomes = ["permanent", "invalid_token", "transient", "rate_limited", "timeout"] as const;
 
 const services: readonly ServiceName[] = ["dynamodb", "sqs", "scheduler", "kms", "s3", "ses"];
 
@@ -25,16 +26,24 @@ export interface Fault {
   subscriber_id?: string | undefined;
   /** The message of a failed verification. */
   message?: string | undefined;
+  /** What a provider that limits the rate asks to wait, in seconds. */
+  retry_after_seconds?: number | undefined;
+  /** Of an AWS service: this operation only. */
+  operation?: string | undefined;
+  /** Of DynamoDB: transactions conflict, instead of throttled calls. */
+  conflict?: boolean | undefined;
 }
 
 export interface Faults {
   add(fault: Fault): void;
   clear(): void;
   /** The fault that applies now. It uses up one of its times. */
-  take(channel: FaultChannel, subscriber?: string): Fault | undefined;
+  take(channel: FaultChannel, subscriber?: string, operation?: string): Fault | undefined;
   /** Called between the SDK clients of a function and the embedded services. */
   hooks(functionName: string): Hooks;
 }
+
+const TRANSACTIONS = ["TransactWriteItems", "TransactGetItems"];
 
 /** The function name under which the local service does its own work: faults do not apply to it. */
 export const UNDISTURBED = "control";
@@ -42,9 +51,13 @@ export const UNDISTURBED = "control";
 export function createFaults(): Faults {
   let faults: Fault[] = [];
 
-  const take: Faults["take"] = (channel, subscriber) => {
+  const take: Faults["take"] = (channel, subscriber, operation = "") => {
     const fault = faults.find(
-      (found) => found.channel === channel && (found.subscriber_id === undefined || found.subscriber_id === subscriber),
+      (found) =>
+        found.channel === channel &&
+        [undefined, subscriber].includes(found.subscriber_id) &&
+        [undefined, operation].includes(found.operation) &&
+        (!found.conflict || TRANSACTIONS.includes(operation)),
     );
     if (fault?.times !== undefined && --fault.times === 0) faults = faults.filter((other) => other !== fault);
     return fault;
@@ -61,13 +74,20 @@ export function createFaults(): Faults {
     hooks: (functionName) => {
       if (functionName === UNDISTURBED) return {};
       return {
-        before: (service) => {
+        before: (service, operation, input) => {
           if (functionName === "stream" && take("stream")) throw streamUnavailable();
-          if (take(`aws:${service}`)) throw throttled(service);
+          const fault = take(`aws:${service}`, undefined, operation);
+          if (fault) throw fault.conflict ? conflicting(input) : throttled(service);
         },
       };
     },
   };
+}
+
+/** As DynamoDB answers while another transaction holds each of the items. */
+function conflicting({ TransactItems }: Wire): Error {
+  const items = Array.isArray(TransactItems) ? TransactItems : [];
+  return canceledTransaction(items.map(() => CONFLICTING));
 }
 
 /** A 400, so that no client retries: the caller gets the 503 at once. */

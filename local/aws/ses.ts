@@ -39,7 +39,7 @@ const failures = {
   permanent: () => awsFailure("MessageRejected", "Email address is not verified."),
   invalid_token: () => awsFailure("BadRequestException", "Invalid destination address"),
   transient: () => awsFailure("ServiceUnavailable", "Service is temporarily unavailable.", { status: 503 }),
-  throttled: () => awsFailure("TooManyRequestsException", "Maximum sending rate exceeded.", { status: 429 }),
+  rate_limited: () => awsFailure("TooManyRequestsException", "Maximum sending rate exceeded.", { status: 429 }),
 };
 
 export function createSes(deps: SinkDeps): Ses {

@@ -22,7 +22,7 @@ const answers = {
   permanent: [400, "DeviceTokenNotForTopic"],
   invalid_token: [410, "Unregistered"],
   transient: [503, "ServiceUnavailable"],
-  throttled: [429, "TooManyRequests"],
+  rate_limited: [429, "TooManyRequests"],
 } as const;
 
 export function apnsSink(deps: SinkDeps): Sink {

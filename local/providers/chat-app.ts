@@ -21,7 +21,7 @@ const answers = {
   permanent: refuse(400, 131047, "(#131047) Re-engagement message"),
   invalid_token: refuse(400, 131026, "(#131026) Message undeliverable"),
   transient: refuse(500, 131016, "(#131016) Service unavailable"),
-  throttled: refuse(429, 130429, "(#130429) Rate limit hit"),
+  rate_limited: refuse(429, 130429, "(#130429) Rate limit hit"),
 };
 
 const MAX_CHARACTERS = 4_096;

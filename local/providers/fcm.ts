@@ -42,7 +42,7 @@ const answers = {
   permanent: refuse(403, "PERMISSION_DENIED", "SenderId mismatch", fcmError("SENDER_ID_MISMATCH")),
   invalid_token: refuse(404, "NOT_FOUND", "Requested entity was not found.", fcmError("UNREGISTERED")),
   transient: refuse(503, "UNAVAILABLE", "The service is currently unavailable.", fcmError("UNAVAILABLE")),
-  throttled: refuse(429, "RESOURCE_EXHAUSTED", "Quota exceeded.", fcmError("QUOTA_EXCEEDED")),
+  rate_limited: refuse(429, "RESOURCE_EXHAUSTED", "Quota exceeded.", fcmError("QUOTA_EXCEEDED")),
 };
 
 export function fcmSink(deps: SinkDeps): Sink {

@@ -8,7 +8,7 @@ import { type ChatTemplates, chatAppSink, openChatTemplates } from "./chat-app.t
 import { fcmSink } from "./fcm.ts";
 import { openLine } from "./lines.ts";
 import { serveHttp1, serveHttp2 } from "./serving.ts";
-import type { Sink, SinkDeps } from "./sink.ts";
+import { HANGS, type Sink, type SinkDeps } from "./sink.ts";
 import { smsSink } from "./sms.ts";
 import { converse } from "./smtp.ts";
 import { webPushSink } from "./web-push.ts";
@@ -40,12 +40,20 @@ const SMTP_TLS_PORT = 465;
 export function createLocalNetwork(deps: LocalNetworkDeps): LocalNetwork {
   const { database, allowLoopback, notify } = deps;
   const templates = openChatTemplates(database);
+  /** What the fault of the request under way asks to wait. */
+  let retryAfter: number | undefined;
+  const take: SinkDeps["faults"]["take"] = (...asked) => {
+    const fault = deps.faults.take(...asked);
+    if (fault?.outcome === "rate_limited") retryAfter = fault.retry_after_seconds;
+    return fault;
+  };
+  const observed = { ...deps, faults: { take } };
   const makers: Record<Served, () => Sink> = {
-    apns: () => apnsSink(deps),
-    fcm: () => fcmSink(deps),
-    "web-push": () => webPushSink(deps),
-    sms: () => smsSink(deps),
-    "chat-app": () => chatAppSink({ ...deps, templates }),
+    apns: () => apnsSink(observed),
+    fcm: () => fcmSink(observed),
+    "web-push": () => webPushSink(observed),
+    sms: () => smsSink(observed),
+    "chat-app": () => chatAppSink({ ...observed, templates }),
   };
   const sinks = new Map<Served, Sink>();
   const servers = new Map<Served, Server>();
@@ -56,7 +64,10 @@ export function createLocalNetwork(deps: LocalNetworkDeps): LocalNetwork {
     sinks.set(purpose, sink);
     return (request) => {
       requests++;
-      return sink(request);
+      retryAfter = undefined;
+      const answer = sink(request);
+      if (answer === HANGS || retryAfter === undefined) return answer;
+      return { ...answer, headers: { ...answer.headers, "retry-after": String(retryAfter) } };
     };
   };
   const serverOf = (purpose: Served): Server => {

@@ -5,7 +5,7 @@ const answers = {
   permanent: ["6", "The message was invalid"],
   invalid_token: ["33", "Number De-activated"],
   transient: ["5", "Internal Error"],
-  throttled: ["1", "Throughput Rate Exceeded"],
+  rate_limited: ["1", "Throughput Rate Exceeded"],
 } as const;
 
 const PART_CHARACTERS = { text: [160, 153], unicode: [70, 67] } as const;

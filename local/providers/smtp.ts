@@ -9,7 +9,7 @@ const answers = {
   permanent: "554 5.7.1 Message refused",
   invalid_token: "550 5.1.1 No such mailbox",
   transient: "451 4.3.0 Try again later",
-  throttled: "454 4.7.0 Throttling failure: Maximum sending rate exceeded",
+  rate_limited: "454 4.7.0 Throttling failure: Maximum sending rate exceeded",
 } as const;
 
 /** @param isTls TLS from the first byte on. Connections within the process do not actually use TLS. */

@@ -27,7 +27,7 @@ const answers = {
   permanent: refuse(400, "Bad request"),
   invalid_token: refuse(410, "Subscription has expired"),
   transient: refuse(503, "Service unavailable"),
-  throttled: refuse(429, "Too many requests"),
+  rate_limited: refuse(429, "Too many requests"),
 };
 
 export function webPushSink(deps: SinkDeps): Sink {

@@ -72,7 +72,7 @@ it("RDA-15 health: the last answers of the provider, the throttle, and what uses
   expect(failing).toMatchObject({ last_success_at: first, last_error: { at: timestamp(world.clock.now()) } });
   expect(failing.last_error.reason).not.toBe("");
 
-  await spoil(world, { channel: "ios", outcome: "throttled", times: 2 });
+  await spoil(world, { channel: "ios", outcome: "rate_limited", times: 2 });
   await send();
   await world.settle();
   expect(await health()).toMatchObject({ rate_per_second: 35, throttle: { rate_per_second: 35 } });

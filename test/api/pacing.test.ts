@@ -64,10 +64,20 @@ it("AMB-111 a transactional message does not wait behind marketing", async () =>
   expect(await jobOf(world, tenant, urgent)).toMatchObject({ status: "completed", counts: { delivered: 1 } });
 });
 
+it("AMB-111 a provider that limits the rate is asked again when it says, and no try is used up", async () => {
+  const { world, tenant, people, begin } = await phones(1, undefined);
+  await spoil(world, { channel: "ios", outcome: "rate_limited", retry_after_seconds: 600, times: 1 });
+  const job = await begin(people, "marketing");
+  await world.advance(9 * MINUTE);
+  expect(await jobOf(world, tenant, job)).toMatchObject({ status: "processing", counts: { delivered: 0 } });
+  await world.advance(2 * MINUTE);
+  expect(await jobOf(world, tenant, job)).toMatchObject({ status: "completed", counts: { delivered: 1 } });
+});
+
 it("AMB-111 a throttle lowers the rate for a time; a limit can be removed", async () => {
   const { world, tenant, channel, limit, people, begin } = await phones(3, undefined);
   expect(await channelRate(tenant.store, channel)).toBeUndefined();
-  await spoil(world, { channel: "ios", outcome: "throttled", times: 3 });
+  await spoil(world, { channel: "ios", outcome: "rate_limited", times: 3 });
   const job = await begin(people, "marketing");
   expect(await channelRate(tenant.store, channel)).toBe(35);
   await world.advance(MINUTE);

@@ -163,6 +163,24 @@ describe("faults", () => {
     expect(call("api-auth", "sqs")).not.toThrow();
   });
 
+  test("of an operation spare the others; conflicts are of transactions alone", () => {
+    const faults = createFaults();
+    const call =
+      (operation: string, input = {}) =>
+      () =>
+        faults.hooks("api-auth").before?.("dynamodb", operation, input);
+    faults.add({ channel: "aws:dynamodb", outcome: "transient", operation: "Query" });
+    expect(call("GetItem")).not.toThrow();
+    expect(call("Query")).toThrow(/Rate exceeded/);
+    faults.clear();
+    faults.add({ channel: "aws:dynamodb", outcome: "transient", conflict: true, times: 1 });
+    expect(call("PutItem")).not.toThrow();
+    expect(call("TransactWriteItems", { TransactItems: [{}, {}] })).toThrow(
+      /\[TransactionConflict, TransactionConflict\]/,
+    );
+    expect(call("TransactWriteItems", { TransactItems: [{}] })).not.toThrow();
+  });
+
   test("of one subscriber spare the others", () => {
     const faults = createFaults();
     faults.add({ channel: "email", outcome: "permanent", times: 1, subscriber_id: "s" });

@@ -143,7 +143,7 @@ describe.each(channels)("POST /_local/faults of %s", (channel) => {
       ["permanent", "failed", 0],
       ["invalid_token", "failed", 0],
       ["transient", "sent", 1],
-      ["throttled", "sent", 1],
+      ["rate_limited", "sent", 1],
       ["timeout", "unknown", 0],
     ] as const;
     for (const [outcome, state, given] of fates) {

@@ -171,7 +171,7 @@ describe("SES", () => {
     const asked: string[] = [];
     const world = await fresh({ hooks: () => ({ count: (service) => void asked.push(service) }) });
     const providers = openProviders(world.partsFor("test"));
-    await world.call("POST /_local/faults", { body: { channel: "email", outcome: "throttled" } });
+    await world.call("POST /_local/faults", { body: { channel: "email", outcome: "rate_limited" } });
     asked.length = 0;
     const reason = "TooManyRequestsException";
     expect(await sendBy(providers, "email")).toEqual({ status: "retryable", reason, isThrottled: true });

@@ -1,6 +1,8 @@
 // TransactWriteItems and TransactGetItems: all or nothing, and once per client token.
-import { awsFailure, isAwsFailure, type Wire } from "../stand-in.ts";
+
+import { isAwsFailure, type Wire } from "../stand-in.ts";
 import { admitRead, giveBack, isRefusal } from "./admission.ts";
+import { CONFLICTING, canceledTransaction, type Reason } from "./canceled.ts";
 import { consumedByTable, readUnits, TRANSACTION_FACTOR, writeUnits } from "./capacity.ts";
 import type { Call, Engine, Operations } from "./engine.ts";
 import { inOlderWords, validation } from "./errors.ts";
@@ -21,7 +23,7 @@ import {
 } from "./parameters.ts";
 import { itemOf, type Stored } from "./stored.ts";
 import { clientTokens } from "./transaction-tokens.ts";
-import { type Item, sizeOfItem } from "./values.ts";
+import { sizeOfItem } from "./values.ts";
 import {
   type PreparedWrite,
   prepareCheck,
@@ -71,21 +73,7 @@ const GET_SHAPE = {
   ExpressionAttributeNames: NAMES,
 } satisfies Shape;
 
-interface Reason {
-  Code: string;
-  Message?: string;
-  Item?: Item;
-}
-
 const NONE: Reason = { Code: "None" };
-const CONFLICT = "Transaction is ongoing for the item";
-
-const cancelled = (reasons: Reason[]) =>
-  awsFailure(
-    "TransactionCanceledException",
-    `Transaction cancelled, please refer cancellation reasons for specific reasons [${reasons.map(({ Code }) => Code).join(", ")}]`,
-    { fields: { CancellationReasons: reasons } },
-  );
 
 export function transactionOperations(engine: Engine): Operations {
   const tokens = clientTokens(engine);
@@ -179,10 +167,9 @@ function writeAll(engine: Engine, call: Call, prepared: PreparedWrite[]): { tabl
     if (targets.has(target)) throw severalOnOne();
     targets.add(target);
   }
-  if (writes.includes(undefined)) throw cancelled(reasons);
-  for (const [at, write] of writes.entries())
-    if (engine.flights.meets(write!)) reasons[at] = { Code: "TransactionConflict", Message: CONFLICT };
-  if (reasons.some(({ Code }) => Code === "TransactionConflict")) throw cancelled(reasons);
+  if (writes.includes(undefined)) throw canceledTransaction(reasons);
+  for (const [at, write] of writes.entries()) if (engine.flights.meets(write!)) reasons[at] = CONFLICTING;
+  if (reasons.some(({ Code }) => Code === "TransactionConflict")) throw canceledTransaction(reasons);
   for (const [at, write] of writes.entries()) {
     if (!write) continue;
     const before = engine.storage.read(write.table, write.key);
@@ -202,7 +189,7 @@ function writeAll(engine: Engine, call: Call, prepared: PreparedWrite[]): { tabl
         admitted(reasons, at, () =>
           bill(engine, call, write, writeUnits(engine.storage.read(write.table, write.key)?.size)),
         );
-    throw cancelled(reasons);
+    throw canceledTransaction(reasons);
   }
   for (const [at, { write, before, after }] of ready.entries())
     admitted(reasons, at, () => commit(engine, call, write, before, after, TRANSACTION_FACTOR));
@@ -240,7 +227,7 @@ function admitted(reasons: Reason[], at: number, work: () => void): void {
 function refuseThrottled(engine: Engine, call: Call, reasons: Reason[]): void {
   if (!reasons.some(({ Code }) => Code === "ThrottlingError")) return;
   giveBack(engine, call);
-  throw cancelled(reasons);
+  throw canceledTransaction(reasons);
 }
 
 function readAll(engine: Engine, call: Call, gets: Wire[]): Wire[] {
@@ -257,9 +244,8 @@ function readAll(engine: Engine, call: Call, gets: Wire[]): Wire[] {
   const targets = reads.flatMap((read, at) => (read ? targetText(tables[at]!, read.key) : []));
   if (new Set(targets).size < targets.length) throw severalOnOne();
   for (const [at, read] of reads.entries())
-    if (read && engine.flights.meets({ table: tables[at]!, key: read.key }))
-      reasons[at] = { Code: "TransactionConflict", Message: CONFLICT };
-  if (reasons.some(({ Code }) => Code !== "None")) throw cancelled(reasons);
+    if (read && engine.flights.meets({ table: tables[at]!, key: read.key })) reasons[at] = CONFLICTING;
+  if (reasons.some(({ Code }) => Code !== "None")) throw canceledTransaction(reasons);
   const answers = reads.map((read, at) => {
     const table = tables[at]!;
     const stored = read!.read(engine);
