@@ -156,7 +156,6 @@ function Plot({ values, top, at, flags, choose }: PlotProps) {
       <line class="cursor" x1={at} x2={at} y1="0" y2={HEIGHT} />
       {values.map((line, n) => (
         <polyline
-          // biome-ignore lint/suspicious/noArrayIndexKey: a line is its place in the legend
           key={n}
           class={`line-${n}`}
           points={line.map((value, day) => `${day},${y(value)}`).join(" ")}
