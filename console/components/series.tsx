@@ -155,11 +155,7 @@ function Plot({ values, top, at, flags, choose }: PlotProps) {
       ))}
       <line class="cursor" x1={at} x2={at} y1="0" y2={HEIGHT} />
       {values.map((line, n) => (
-        <polyline
-          key={n}
-          class={`line-${n}`}
-          points={line.map((value, day) => `${day},${y(value)}`).join(" ")}
-        />
+        <polyline key={n} class={`line-${n}`} points={line.map((value, day) => `${day},${y(value)}`).join(" ")} />
       ))}
     </svg>
   );

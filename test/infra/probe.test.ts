@@ -89,8 +89,8 @@ it("SSE-2 fails where frames of the stream come more than three seconds late", (
 
 it("says how it is called", async () => {
   expect(await runProbe()).toMatchObject({
-    code: 1,
-    complaints: expect.stringContaining("npm run probe -- <base_url>"),
+    code: 2,
+    complaints: expect.stringContaining("Give the base URL of a deployment"),
   });
-  expect(await runProbe("http://127.0.0.1:1", "--loud")).toMatchObject({ code: 1, printed: "" });
+  expect(await runProbe("http://127.0.0.1:1", "--loud")).toMatchObject({ code: 2, printed: "" });
 }, 30_000);
