@@ -256,11 +256,11 @@ describe("delete", () => {
   });
 
   it("AST-4 AMB-118 rule 20 while S3 fails it is not confirmed; the worker removes the object", async () => {
-    let failures = 9;
+    let failures = 2;
     const hooks = () => ({
       before: (service: string, operation: string) => {
         if (service === "s3" && operation === "DeleteObject" && failures-- > 0)
-          throw awsFailure("SlowDown", "Please reduce your request rate.", { status: 503 });
+          throw awsFailure("AccessDenied", "Not now.", { status: 403 });
       },
     });
     const { world, tenant } = await withTenant({ hooks });
@@ -276,7 +276,7 @@ describe("delete", () => {
     const hooks = () => ({
       before: (service: string, operation: string) => {
         if (failing && service === "s3" && operation === "DeleteObject")
-          throw awsFailure("SlowDown", "Please reduce your request rate.", { status: 503 });
+          throw awsFailure("AccessDenied", "Not now.", { status: 403 });
       },
     });
     const { world, tenant } = await withTenant({ hooks });

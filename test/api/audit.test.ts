@@ -1,5 +1,6 @@
 // The audit trail (RDA-23): what is in it, what it proves, and what a crash leaves of it.
 import { describe, expect, it } from "vitest";
+import { awsFailure } from "../../local/aws/stand-in.ts";
 import { MINUTE } from "../../shared/clock.ts";
 import { toJson } from "../../shared/store/item.ts";
 import { wholeTable } from "../support/people.ts";
@@ -213,7 +214,7 @@ it("RDA-23 nothing is changed that is not in the trail; what was interrupted is 
       operation === "UpdateItem" &&
       JSON.stringify(input).includes(`#${failing}`)
     )
-      throw Object.assign(new Error("broken"), { name: "ThrottlingException" });
+      throw awsFailure("ServiceUnavailable", "broken", { status: 400 });
   };
   const world = await testWorld({ hooks: (name) => (name === "api-lists" ? { before } : {}) });
   const tenant = await world.tenant();
