@@ -50,6 +50,18 @@ export const Id = v.pipe(
 export const TextUpTo = (max: number) =>
   v.pipe(v.string("must be a string"), v.maxLength(max, `must have at most ${max} characters`));
 
+/** A name that people read: `max` in characters, without spaces around it. */
+export const NameUpTo = (max: number) =>
+  v.pipe(
+    v.string("must be a string"),
+    v.trim(),
+    v.nonEmpty("must not be empty"),
+    v.maxLength(max, `must have at most ${max} characters`),
+  );
+
+/** An optional description: `max` in characters. `null` is none. */
+export const DescriptionUpTo = (max: number) => v.nullish(TextUpTo(max));
+
 /** The id of a template. What names none is refused with `TEMPLATE_NOT_FOUND` (AMB-89), so only its length is bounded. */
 export const TemplateId = TextUpTo(2_048);
 

@@ -45,7 +45,7 @@ async function setting(frequency_caps: object[], more: object = {}) {
   };
 }
 
-it("D-ATTRIB lift counts whom a cap stopped on both sides of its fraction", async () => {
+it("D-ATTRIB lift counts those stopped by a cap on both sides of its fraction", async () => {
   const { world, tenant, call, person, push } = await setting([{ ...DAILY, max: 1 }]);
   const subscriber_id = await person("ada");
   await call("POST /api/v1/insights/config", { event_name: "bought" });

@@ -90,7 +90,7 @@ export function audienceOf(chunks: readonly Item[]): Audience {
   return audience;
 }
 
-/** Those whom a chunk sends to. */
+/** The recipients of a chunk. */
 export const peopleOf = (chunk: Item): string[] =>
   chunkOf(rowOf(ChunkItem, chunk)).recipients.map(({ subscriber }) => subscriber);
 

@@ -24,7 +24,7 @@ export interface Touches {
   deliveries(job: string, subscriber: string): Span[];
   /** When a job first had to do with a subscriber, at the latest. */
   first(job: string, subscriber: string): number | undefined;
-  /** Everybody whom a job tried to reach. */
+  /** The recipients that a job tried to reach. */
   treated(job: string): Set<string>;
 }
 

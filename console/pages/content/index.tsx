@@ -21,7 +21,7 @@ export function View() {
   const [id = ""] = place.value.parts;
   const tab = tabs.find((one) => one.id === id) ?? tabs[0];
   return (
-    <Page title="Content" about="What you say, to whom again and again, and what the app shows.">
+    <Page title="Content" about="Your texts, lists, schedules and images.">
       <nav class="tabs" aria-label="Content">
         {tabs.map(({ id: name, label }) => (
           <a key={name} href={pathTo("content", name)} aria-current={name === tab.id ? "page" : undefined}>

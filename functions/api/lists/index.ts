@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { cursor, pageFields } from "../../../shared/http/paging.ts";
-import { TextUpTo, Uuid } from "../../../shared/http/schemas.ts";
+import { DescriptionUpTo, NameUpTo, TextUpTo, Uuid } from "../../../shared/http/schemas.ts";
 import { secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
 import {
   addMembers,
@@ -21,18 +21,8 @@ const MAX_NAME_CHARACTERS = 128;
 const MAX_DESCRIPTION_CHARACTERS = 1_000;
 const MAX_IDS = 1_000;
 
-const Name = v.pipe(
-  v.string("must be a string"),
-  v.trim(),
-  v.nonEmpty("must not be empty"),
-  v.maxLength(MAX_NAME_CHARACTERS, `must have at most ${MAX_NAME_CHARACTERS} characters`),
-);
-const Description = v.nullish(
-  v.pipe(
-    v.string("must be a string"),
-    v.maxLength(MAX_DESCRIPTION_CHARACTERS, `must have at most ${MAX_DESCRIPTION_CHARACTERS} characters`),
-  ),
-);
+const Name = NameUpTo(MAX_NAME_CHARACTERS);
+const Description = DescriptionUpTo(MAX_DESCRIPTION_CHARACTERS);
 
 const ListChange = v.pipe(
   v.strictObject({ name: v.optional(Name), description: Description }),

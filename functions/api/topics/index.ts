@@ -1,6 +1,7 @@
 // Topics: what messages are about, so that subscribers can opt in and out of each (TPC-1).
 import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { DescriptionUpTo, NameUpTo } from "../../../shared/http/schemas.ts";
 import { TopicKey } from "../../../shared/http/topic-key.ts";
 import { storeRead, storeWrite } from "../../../shared/resources.ts";
 import { topicDefaults } from "../../../shared/rules/topics.ts";
@@ -18,18 +19,8 @@ import {
 const MAX_NAME_CHARACTERS = 128;
 const MAX_DESCRIPTION_CHARACTERS = 500;
 
-const Name = v.pipe(
-  v.string("must be a string"),
-  v.trim(),
-  v.nonEmpty("must not be empty"),
-  v.maxLength(MAX_NAME_CHARACTERS, `must have at most ${MAX_NAME_CHARACTERS} characters`),
-);
-const Description = v.nullish(
-  v.pipe(
-    v.string("must be a string"),
-    v.maxLength(MAX_DESCRIPTION_CHARACTERS, `must have at most ${MAX_DESCRIPTION_CHARACTERS} characters`),
-  ),
-);
+const Name = NameUpTo(MAX_NAME_CHARACTERS);
+const Description = DescriptionUpTo(MAX_DESCRIPTION_CHARACTERS);
 const Default = v.pipe(
   v.picklist(topicDefaults, "must be in or out"),
   v.description("Whether a subscriber without a choice is in the topic"),

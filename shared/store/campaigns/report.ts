@@ -20,7 +20,7 @@ interface Reached {
 
 /** What of a campaign failed (AMB-126). */
 export interface CampaignFailures {
-  /** Recipients to whom a message could not be sent. */
+  /** Recipients whose message could not be sent. */
   failed: number;
   /** The same by reason. A message that failed before its audience was known counts once, by the code of its error. */
   fail_reasons: Record<string, number>;

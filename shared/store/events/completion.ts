@@ -1,5 +1,5 @@
 // Completes blocks of events whose request ended before they had their seal: what a request does after it stored the
-// blocks, once more. Each step has the same result however often and by whom it is done.
+// blocks, once more. Each step has the same result however often it is done.
 import type { Store } from "../../resources.ts";
 import { ownersOf } from "../subscribers/aliases.ts";
 import { Profile } from "../subscribers/items.ts";

@@ -194,7 +194,7 @@ export async function conversionsOfJob(
   };
 }
 
-/** Everyone whom a job was to reach at its dispatch: a recipient skipped only later can convert as well (D-ATTRIB). */
+/** The recipients of a job at its dispatch: a recipient skipped only later can convert as well (D-ATTRIB). */
 const assignedTo = ({ counts, skip_reasons }: Tally): number =>
   lateSkips.reduce((size, reason) => size + (skip_reasons[reason] ?? 0), counts.sent);
 

@@ -123,7 +123,7 @@ async function writeChanges(store: Store, evaluations: readonly Evaluation[]): P
 /**
  * One timer for each subscriber, for the window that ends first. An earlier timer that is set already is enough: its
  * evaluation sets the next one.
- * @returns the subscribers of whom another timer was set in the meantime
+ * @returns the subscribers whose timer was set again in the meantime
  */
 async function scheduleRechecks(
   store: Store,

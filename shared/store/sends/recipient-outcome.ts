@@ -30,7 +30,7 @@ const newestByAddress = (rows: readonly TouchRow[]): TouchRow[] => [
   ...new Map(rows.map((row) => [`${row.channel} ${row.device}`, row])).values(),
 ];
 
-/** The attempt that a row of the ledger stands for; none for the row of one to whom nothing was sent yet. */
+/** The attempt that a row of the ledger stands for; none if nothing was sent to the subscriber yet. */
 function attemptsOf({ channel, device, state, reason, provider_id, tries, seen }: TouchRow): Attempt[] {
   if (channel === undefined) return [];
   return [

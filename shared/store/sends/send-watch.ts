@@ -39,7 +39,7 @@ export const sendWatch: Capability<"sendWatch", SendWatch> = {
   },
 };
 
-/** The next watch of the sends of a quarter-hour: at least 15 minutes later, at a time that whoever sets it computes. */
+/** The next watch of the sends of a quarter-hour: at least 15 minutes later, at the same time in every process that sets it. */
 export const watchOf = (quarter: number, now: number): Timer => ({
   kind: "sends-watch",
   id: String(quarter),

@@ -35,7 +35,7 @@ export async function standingOf(
 /** A suspended workspace's job is looked at again after an eighth of its age, within these bounds. */
 const LOOK_AGAIN_MS = { min: 5 * MINUTE, max: HOUR, share: 1 / 8 };
 
-/** The timer by which a job of a suspended workspace goes on. Whoever stops at the same moment sets the same one. */
+/** The timer by which a job of a suspended workspace goes on. Workers that stop at the same moment set the same one. */
 export function resumeTimer({ id, created_at, scheduled_at }: JobRecord, now: number): Timer {
   const { min, max, share } = LOOK_AGAIN_MS;
   const age = now - Date.parse(scheduled_at ?? created_at);

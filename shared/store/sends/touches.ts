@@ -79,7 +79,7 @@ export function touchWrite(times: RoundTimes, chunkRef: ChunkRef, touch: Touch):
 /** A row fits one write unit. */
 const MAX_REASON_CHARACTERS = 200;
 
-/** The write of the row of a subscriber to whom nothing is sent, or nothing yet. @param at when the chunk was first claimed */
+/** The row of a subscriber who is sent nothing, or nothing yet. @param at when the chunk was first claimed */
 export const assignmentWrite = (
   at: number,
   chunkRef: ChunkRef,

@@ -59,7 +59,7 @@ async function checkLift(
   const bounds = (people: readonly string[]) => converters(world, people, (person) => [spanOf(person)], definition);
   const { must } = bounds(lasting);
   const { may } = bounds(treated);
-  // Whom a cap stopped was assigned all the same.
+  // A subscriber stopped by a cap was assigned all the same.
   const { may: mayBeCapped } = bounds(
     world.ledger.manners.get(tenant.id)?.cap === undefined ? [] : everybodyOf(world, send),
   );

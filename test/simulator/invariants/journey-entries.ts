@@ -1,4 +1,4 @@
-// At rest, whoever was named by the trigger of a journey that has been active ever since has had a run of it (JND-10).
+// At rest, each subscriber that triggered a journey, which has been active ever since, has had a run of it (JND-10).
 
 import { MINUTE } from "../../../shared/clock.ts";
 import { eventsIn, HISTORY } from "../../../shared/store/events/history.ts";

@@ -107,7 +107,7 @@ async function checkJob(world: SimWorld, book: ProviderBook, tenant: Tenant, job
   for (const reason of reasons) {
     const may = of((one) => !one.isDelivered && one.reasons.has(reason));
     if (may.length === 0 && !isOfProviders(reason)) continue;
-    // A process that dies between a claim and its calls leaves people unconfirmed whom nobody asked a provider for.
+    // A process that dies between a claim and its calls leaves people unconfirmed without a request to a provider.
     if (reason === UNCONFIRMED && profile.crash > 0) continue;
     const n = fail_reasons[reason] ?? 0;
     const must = may.filter((one) => !one.mayBeDelivered && one.reasons.size === 1 && one.unfinished.length === 0);
@@ -172,7 +172,7 @@ async function checkUnfinished(
 
 const EXPLAIN = "GET /api/v1/notifications/{id}/recipients/{subscriberId}";
 
-/** Everybody whom a provider or the inbox has to do with. Of those who are erased nothing must be true. */
+/** The recipients known to a provider or an inbox. Of those who are erased nothing must be true. */
 function recipientsOf({ ledger }: SimWorld, book: ProviderBook, job: string): Recipient[] {
   const calls = book.calls.get(job) ?? new Map<string, Map<string, Call[]>>();
   const inboxes = ledger.delivered.get(job) ?? new Map<string, string>();
