@@ -120,7 +120,8 @@ ${inAppChapter()}
 ## Errors
 
 An error is \`{code, message, fields?}\`. \`code\` is stable, \`message\` may change, and \`fields\` has the error of each
-field. Plan errors have \`error\` instead of \`code\`. The per-minute limit has \`error\` and \`retry_after\`.
+field, under its path: \`content.title\`, \`messages[0].channel_ids\`. At most 20 fields are named. Plan errors have \`error\` instead
+of \`code\`. The per-minute limit has \`error\` and \`retry_after\`.
 
 ${errorTable()}
 

@@ -2,6 +2,7 @@
 // they are unchanged, and named where they are not. Times and counts, which the service moves meanwhile, are ignored.
 import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
+import { fieldPath } from "../rules/field-path.ts";
 
 interface Parts {
   entries?: Record<string, v.GenericSchema>;
@@ -46,10 +47,10 @@ function pruned(
 ): unknown {
   const { entries, item } = innerOf(schema);
   if (item && Array.isArray(given) && Array.isArray(current))
-    return given.map((one, i) => pruned(item, one, current[i], { ...at, path: `${at.path}.${i}` }));
+    return given.map((one, i) => pruned(item, one, current[i], { ...at, path: fieldPath(at.path, i) }));
   if (!entries || !isFields(given) || !isFields(current)) return given;
   const kept = Object.entries(given).flatMap(([name, value]): [string, unknown][] => {
-    const path = at.path === "" ? name : `${at.path}.${name}`;
+    const path = fieldPath(at.path, name);
     const field = entries[name];
     const isEcho = Object.hasOwn(current, name) && isDeepStrictEqual(value, current[name]);
     if (field) {

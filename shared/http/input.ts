@@ -1,6 +1,7 @@
 // Parses path, query and body by the declared schemas; errors name the fields as the client sent them.
 import jsonBodyParser from "@middy/http-json-body-parser";
 import * as v from "valibot";
+import { fieldPath } from "../rules/field-path.ts";
 import { checkJson } from "../rules/json-limits.ts";
 import type { Caller } from "./authenticate.ts";
 import { withoutEcho } from "./echo.ts";
@@ -139,16 +140,20 @@ function parse(shape: RefusalStyle, schema: v.GenericSchema, input: unknown): un
 
 const MAX_FIELDS = 20;
 
-/** Field path (`messages.0.content`) → the first error of the field. */
+/** Field path (`messages[0].content`) → the first error of the field. */
 export function fieldsOf(issues: readonly v.BaseIssue<unknown>[]): Record<string, string> {
   const fields = new Map<string, string>();
   for (const issue of issues) {
-    const path = v.getDotPath(issue) ?? "body";
+    const path = pathOf(issue) || "body";
     if (!fields.has(path)) fields.set(path, reasonOf(issue));
     if (fields.size === MAX_FIELDS) break;
   }
   return Object.fromEntries(fields);
 }
+
+/** @returns an empty text for an issue of the whole */
+export const pathOf = ({ path }: v.BaseIssue<unknown>): string =>
+  fieldPath(...(path ?? []).map(({ key }) => (typeof key === "number" ? key : String(key))));
 
 function reasonOf(issue: v.BaseIssue<unknown>): string {
   if (issue.type === "strict_object" && issue.expected === "never") return "is not a known field";

@@ -28,10 +28,10 @@ export const ByChannelInput = v.pipe(
     const { value: whole } = dataset;
     for (const { path, reason } of byChannelProblems(whole).slice(0, MAX_PROBLEMS)) {
       const items = path.map((key) => ({
-        type: "object" as const,
+        type: "unknown" as const,
         origin: "value" as const,
         input: whole,
-        key: String(key),
+        key,
         value: whole,
       }));
       const [first, ...rest] = items;

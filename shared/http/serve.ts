@@ -30,6 +30,7 @@ import {
   parseEcho,
   parseForm,
   parseQuery,
+  pathOf,
   readJson,
   readParams,
   refuseDeepBody,
@@ -242,7 +243,7 @@ function respond({ route, shape }: Endpoint, result: unknown): Response {
   const isEmpty = isReply(result) && result.body === undefined;
   if (!shape.returns || isEmpty) return { statusCode: status, headers, ...cookies };
   const body = v.safeParse(shape.returns, reply.body);
-  if (!body.success) throw new Error(`${route} answered outside its schema: ${v.getDotPath(body.issues[0]) ?? "body"}`);
+  if (!body.success) throw new Error(`${route} answered outside its schema: ${pathOf(body.issues[0]) || "body"}`);
   return { ...json(status, body.output, headers), ...cookies };
 }
 

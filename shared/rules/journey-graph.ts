@@ -2,6 +2,7 @@
 import { type ByChannel, contentProblems } from "./channel-content.ts";
 import { hasAtMost } from "./characters.ts";
 import { parseDuration } from "./durations.ts";
+import { fieldPath } from "./field-path.ts";
 import { isMap, type Predicate, validatePredicate } from "./predicates.ts";
 import { isProblem, parseRule } from "./segment-rules.ts";
 
@@ -192,18 +193,18 @@ function checkContent(value: Record<string, unknown>, path: string, blame: Blame
       blame("malformed", `${path}.${field}`, "is not a known field");
   if (value.by_channel === undefined) return;
   for (const problem of contentProblems(value.by_channel))
-    blame("malformed", [path, "by_channel", ...problem.path].join("."), problem.reason);
+    blame("malformed", fieldPath(path, "by_channel", ...problem.path), problem.reason);
 }
 
 /** Records what is wrong with a rule in the grammar of segments. */
 export function checkRule(value: unknown, path: string, blame: Blame): undefined {
   const read = isMap(value) ? parseRule(value) : { path: "", reason: "must be an object" };
-  if (isProblem(read)) blame("malformed", read.path === "" ? path : `${path}.${read.path}`, read.reason);
+  if (isProblem(read)) blame("malformed", fieldPath(path, read.path), read.reason);
 }
 
 function checkPredicate(value: unknown, path: string, blame: Blame): undefined {
   const problem = validatePredicate(value);
-  if (problem) blame("malformed", problem.path === "" ? path : `${path}.${problem.path}`, problem.reason);
+  if (problem) blame("malformed", fieldPath(path, problem.path), problem.reason);
 }
 
 function checkExits(value: unknown, blame: Blame): undefined {
@@ -211,7 +212,7 @@ function checkExits(value: unknown, blame: Blame): undefined {
   if (value.length > MAX_EXIT_CONDITIONS)
     blame("malformed", "exit_conditions", `must be at most ${MAX_EXIT_CONDITIONS}`);
   for (const [i, condition] of value.entries()) {
-    const path = `exit_conditions.${i}`;
+    const path = fieldPath("exit_conditions", i);
     const [kind, ...more] = isMap(condition) ? Object.keys(condition) : [];
     if (!isMap(condition) || kind === undefined || more.length > 0)
       blame("malformed", path, "must have exactly one of attribute, event, rule");

@@ -1,4 +1,5 @@
 // Limits on parsed JSON, checked before any schema: a recursive schema would overflow the stack on a deep value.
+import { fieldPath } from "./field-path.ts";
 
 /** Bounds on a JSON value. */
 export interface JsonLimits {
@@ -74,9 +75,6 @@ const at = (path: string): string => (path === "" ? "" : ` at ${path}`);
 function pathOf(key: string | number, parent: ContainerPath | undefined): string {
   const steps = key === "" ? [] : [key];
   for (let place = parent; place; place = place.parent) if (place.key !== "") steps.push(place.key);
-  const path = steps
-    .reverse()
-    .map((step, i) => (typeof step === "number" ? `[${step}]` : i === 0 ? step : `.${step}`))
-    .join("");
+  const path = fieldPath(...steps.reverse());
   return path.length > MAX_PATH ? `${path.slice(0, MAX_PATH)}…` : path;
 }

@@ -1,4 +1,5 @@
 // Personalization of a send's custom data (D-LIQUID): each string in it is a template of its own. Names are not.
+import { fieldPath } from "./field-path.ts";
 import {
   type CompiledTemplate,
   compileTemplate,
@@ -79,9 +80,9 @@ function compiled(text: string): CompiledTemplate | undefined {
 /** Every string that is a value, with its path. The depth of the data was checked with its request. */
 function* stringsOf(value: unknown, path: string): Generator<[text: string, path: string]> {
   if (typeof value === "string") yield [value, path];
-  else if (Array.isArray(value)) for (const [i, one] of value.entries()) yield* stringsOf(one, `${path}[${i}]`);
+  else if (Array.isArray(value)) for (const [i, one] of value.entries()) yield* stringsOf(one, fieldPath(path, i));
   else if (typeof value === "object" && value !== null)
-    for (const [name, one] of Object.entries(value)) yield* stringsOf(one, path === "" ? name : `${path}.${name}`);
+    for (const [name, one] of Object.entries(value)) yield* stringsOf(one, fieldPath(path, name));
 }
 
 function mapStrings(value: unknown, change: (text: string) => string): unknown {

@@ -2,6 +2,7 @@
 // Journeys use the same grammar for eligibility, branches and exits.
 import { hasAtMost } from "./characters.ts";
 import { MAX_DURATION, parseDuration } from "./durations.ts";
+import { fieldPath } from "./field-path.ts";
 import { checkJson } from "./json-limits.ts";
 import { isMap, type Predicate, type PredicateProblem, validatePredicate } from "./predicates.ts";
 
@@ -60,7 +61,6 @@ export function parseRule(value: unknown): Read<RuleNode> {
 export const leavesOf = (node: RuleNode): RuleLeaf[] => (node.kind === "group" ? node.nodes.flatMap(leavesOf) : [node]);
 
 const problem = (path: string, reason: string): RuleProblem => ({ path, reason });
-const within = (path: string, step: string) => (path === "" ? step : `${path}.${step}`);
 
 /** The first field that is not one of these, if any. */
 const strangerIn = (value: object, fields: readonly string[]) =>
@@ -73,7 +73,7 @@ function readNode(value: unknown, path: string, depth: number, seen: { nodes: nu
   const [kind, ...more] = Object.keys(value);
   if (kind === undefined || more.length > 0) return problem(path, "must have exactly one of attribute, event, group");
   if (depth > 1 && isFlat(value)) return problem(path, "must not be the flat form inside a group");
-  const inner = within(path, kind);
+  const inner = fieldPath(path, kind);
   if (kind === "attribute") return readAttribute(value.attribute, inner);
   if (kind === "event") return readEvent(value.event, inner);
   if (kind === "group") return readGroup(value.group, inner, depth, seen);
@@ -83,13 +83,13 @@ function readNode(value: unknown, path: string, depth: number, seen: { nodes: nu
 function readGroup(value: unknown, path: string, depth: number, seen: { nodes: number }): Read<GroupNode> {
   if (!isMap(value)) return problem(path, "must be an object with op and nodes");
   const stranger = strangerIn(value, ["op", "nodes"]);
-  if (stranger !== undefined) return problem(within(path, stranger), "is not a field of a group");
+  if (stranger !== undefined) return problem(fieldPath(path, stranger), "is not a field of a group");
   const { op, nodes } = value;
   if (op !== "and" && op !== "or") return problem(`${path}.op`, "must be and or or");
   if (!Array.isArray(nodes) || nodes.length === 0) return problem(`${path}.nodes`, "must have at least one node");
   const read: RuleNode[] = [];
   for (const [i, node] of nodes.entries()) {
-    const one = readNode(node, `${path}.nodes[${i}]`, depth + 1, seen);
+    const one = readNode(node, fieldPath(path, "nodes", i), depth + 1, seen);
     if (isProblem(one)) return one;
     read.push(one);
   }
@@ -107,7 +107,7 @@ function readPredicate(value: unknown, path: string): Read<{ predicate: Predicat
   const wrong = validatePredicate(value);
   // Without a problem it is a predicate.
   if (!wrong) return { predicate: value as Predicate };
-  return problem(wrong.path === "" ? path : within(path, wrong.path), wrong.reason);
+  return problem(fieldPath(path, wrong.path), wrong.reason);
 }
 
 const EVENT_FIELDS = ["name", "within", "frequency", "where"];
@@ -115,7 +115,7 @@ const EVENT_FIELDS = ["name", "within", "frequency", "where"];
 function readEvent(value: unknown, path: string): Read<EventNode> {
   if (!isMap(value)) return problem(path, "must be an object with a name");
   const stranger = strangerIn(value, EVENT_FIELDS);
-  if (stranger !== undefined) return problem(within(path, stranger), "is not a field of an event condition");
+  if (stranger !== undefined) return problem(fieldPath(path, stranger), "is not a field of an event condition");
   const name = readName(value.name, path);
   if (typeof name === "object") return name;
   const duration = typeof value.within === "string" ? parseDuration(value.within) : undefined;
@@ -145,7 +145,7 @@ function readFrequency(value: unknown, path: string): Read<Frequency> {
   if (value === undefined) return { min: 1, max: undefined };
   if (!isMap(value)) return problem(path, "must be an object with min, max or both");
   const stranger = strangerIn(value, ["min", "max"]);
-  if (stranger !== undefined) return problem(within(path, stranger), "is not a field of a frequency");
+  if (stranger !== undefined) return problem(fieldPath(path, stranger), "is not a field of a frequency");
   const { min, max } = value;
   if (min === undefined && max === undefined) return problem(path, "must have min, max or both");
   for (const [field, count] of Object.entries(value))

@@ -62,7 +62,7 @@ describe("create", () => {
       text("Own"),
       another,
     ]);
-    expect(Object.keys((await post({})).body.fields)).toEqual(["messages.0"]);
+    expect(Object.keys((await post({})).body.fields)).toEqual(["messages[0]"]);
     const foreign = await template(await world.tenant());
     expect((await post({ template_id: foreign, messages: [messages[1]] })).body.code).toBe("TEMPLATE_NOT_FOUND");
   });
@@ -75,7 +75,7 @@ describe("create", () => {
       ["content", { content: undefined }],
       ["channel_ids", { channel_ids: undefined }],
       ["channel_ids", { channel_ids: [] }],
-      ["channel_ids.0", { channel_ids: [UNKNOWN] }],
+      ["channel_ids[0]", { channel_ids: [UNKNOWN] }],
       ["scheduled_at", { scheduled_at: "tomorrow" }],
       ["category", { category: "spam" }],
       ["target.type", { target: { type: "everyone" } }],
@@ -84,7 +84,7 @@ describe("create", () => {
       ["holdout_percentage", { holdout_percentage: 100 }],
       ["messages", { messages: [{ content: text("x"), channel_ids }] }],
       ["messages", { messages: [], content: undefined, channel_ids: undefined }],
-      ["messages.0", { messages: [{ channel_ids }], content: undefined, channel_ids: undefined }],
+      ["messages[0]", { messages: [{ channel_ids }], content: undefined, channel_ids: undefined }],
     ];
     for (const [field, change] of cases) {
       const refused = await create(change);
@@ -100,7 +100,7 @@ describe("create", () => {
     const unknown = await create({ template_id: UNKNOWN, content: undefined });
     expect(unknown).toMatchObject({ status: 422, body: { code: "TEMPLATE_NOT_FOUND" } });
     expect((await create({ template_id: await template(other), content: undefined })).body).toEqual(unknown.body);
-    expect((await create({ channel_ids: [await channel(other)] })).body.fields).toHaveProperty("channel_ids.0");
+    expect((await create({ channel_ids: [await channel(other)] })).body.fields).toHaveProperty(["channel_ids[0]"]);
   });
 });
 

@@ -117,7 +117,7 @@ it("AMB-90 CMP-12 CMP-16 messages of campaigns have it, too", async () => {
   expect((await outboxOf(world)).map(({ body }) => body)).toEqual(["Ada, your order A-2 is on its way."]);
   const message = { content, channel_ids: [chat_app], ...filled, chat_app_parameters: [] };
   const refused = await create({ messages: [message] });
-  expect([refused.status, Object.keys(refused.body.fields)]).toEqual([422, ["messages.0.chat_app_parameters"]]);
+  expect([refused.status, Object.keys(refused.body.fields)]).toEqual([422, ["messages[0].chat_app_parameters"]]);
   expect((await create({ messages: [{ ...message, ...fixed }], ...filled })).status).toBe(422);
   expect((await get(`/api/v1/campaigns/${single.body.id}`)).messages[0]).toMatchObject({ ...filled, ...fixed });
 });

@@ -207,7 +207,7 @@ it("CHC-1 a wrong part is named, in sends, templates and journeys", async () => 
   const body = { name: "n", content: { ...content, by_channel: by } };
   expect(Object.keys((await call("POST /api/v1/templates", body)).body.fields).sort()).toEqual([
     "content.by_channel.email.html",
-    "content.by_channel.push.buttons.0.url",
+    "content.by_channel.push.buttons[0].url",
   ]);
   const both = { subscriberIds: [ada], title: "T", content: { title: "T", body: "B" } };
   expect((await call("POST /api/v1/notifications", both)).body.fields).toHaveProperty("content");

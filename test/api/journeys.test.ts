@@ -68,9 +68,9 @@ describe("create", () => {
       [{ steps: graphOf({ a: { branch: { condition: {} } } }) }, "steps.steps.a.branch.condition"],
       [{ steps: graphOf({ a: { wait_for_event: { where: { x: 1 } } } }) }, "steps.steps.a.wait_for_event.where.x"],
       [{ steps: { ...whole, exit_conditions: {} } }, "steps.exit_conditions"],
-      [{ steps: { ...whole, exit_conditions: [{}] } }, "steps.exit_conditions.0"],
-      [{ steps: { ...whole, exit_conditions: [{ event: { name: "a" }, rule: {} }] } }, "steps.exit_conditions.0"],
-      [{ steps: { ...whole, exit_conditions: [{ event: {} }] } }, "steps.exit_conditions.0.event"],
+      [{ steps: { ...whole, exit_conditions: [{}] } }, "steps.exit_conditions[0]"],
+      [{ steps: { ...whole, exit_conditions: [{ event: { name: "a" }, rule: {} }] } }, "steps.exit_conditions[0]"],
+      [{ steps: { ...whole, exit_conditions: [{ event: {} }] } }, "steps.exit_conditions[0].event"],
     ];
     for (const [more, field] of refusals) {
       const answer = await call("POST /api/v1/journeys", definition(whole, more));

@@ -196,7 +196,7 @@ describe("members", () => {
     ["subscriber_ids", {}],
     ["subscriber_ids", { subscriber_ids: [] }],
     ["subscriber_ids", { subscriber_ids: Array.from({ length: 1_001 }, () => UNKNOWN) }],
-    ["subscriber_ids.0", { subscriber_ids: ["x"] }],
+    ["subscriber_ids[0]", { subscriber_ids: ["x"] }],
   ])("D-LIST between 1 and 1,000 ids: 422 naming %s", async (field, body) => {
     const { world, tenant } = await withTenant();
     const id = await named(world, tenant, "Readers");

@@ -104,9 +104,9 @@ describe("create", () => {
     ["target.list_id", { target: { type: "all", list_id: UNKNOWN } }],
     ["subscriberIds", { subscriberIds: [] }],
     ["subscriberIds", { subscriberIds: UNKNOWN }],
-    ["subscriberIds.0", { subscriberIds: [7] }],
-    ["subscriberIds.0", { subscriberIds: [""] }],
-    ["subscriberIds.1", { subscriberIds: [UNKNOWN, "two words"] }],
+    ["subscriberIds[0]", { subscriberIds: [7] }],
+    ["subscriberIds[0]", { subscriberIds: [""] }],
+    ["subscriberIds[1]", { subscriberIds: [UNKNOWN, "two words"] }],
     ["subscriberIds", { subscriberIds: Array.from({ length: 10_001 }, () => UNKNOWN) }],
     ["subscriber_ids", { subscriber_ids: [UNKNOWN], ...everybody }],
     ["title", { ...everybody, title: undefined }],
@@ -124,7 +124,7 @@ describe("create", () => {
     ["channel_arbitration_mode", { ...everybody, channel_arbitration_mode: "clever" }],
     ["category", { ...everybody, category: "spam" }],
     ["channel_ids", { ...everybody, channel_ids: [] }],
-    ["channel_ids.0", { ...everybody, channel_ids: [UNKNOWN] }],
+    ["channel_ids[0]", { ...everybody, channel_ids: [UNKNOWN] }],
     ["holdout_percentage", { ...everybody, holdout_percentage: 100 }],
     ["holdout_percentage", { ...everybody, holdout_percentage: -1 }],
     ["holdout_percentage", { ...everybody, holdout_percentage: 0.5 }],
@@ -169,7 +169,7 @@ describe("create", () => {
     const theirs = await addPeople(world, other, 2);
     const { job } = await send(world, other, { subscriberIds: theirs });
     const answer = await post(world, tenant, { ...everybody, channel_ids: job.channel_ids });
-    expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, ["channel_ids.0"]]);
+    expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, ["channel_ids[0]"]]);
     const as = await tenant.dashboard();
     for (const route of [`GET /api/v1/notifications/${job.id}`, `POST /api/v1/notifications/${job.id}/cancel`])
       expect((await world.call(route, { as })).status).toBe(404);

@@ -73,7 +73,7 @@ describe("create", () => {
       ["template_id", { template_id: undefined }],
       ["channel_ids", { channel_ids: [] }],
       ["channel_ids", { channel_ids: undefined }],
-      ["channel_ids.0", { channel_ids: [UNKNOWN] }],
+      ["channel_ids[0]", { channel_ids: [UNKNOWN] }],
       ["target.type", { target: { type: "segment" } }],
       ["target", { target: undefined }],
     ];
@@ -91,7 +91,7 @@ describe("create", () => {
     const unknown = await create({ template_id: UNKNOWN });
     expect(unknown).toMatchObject({ status: 422, body: { code: "TEMPLATE_NOT_FOUND" } });
     expect((await create({ template_id: await template(other) })).body).toEqual(unknown.body);
-    expect((await create({ channel_ids: [await channel(other)] })).body.fields).toHaveProperty("channel_ids.0");
+    expect((await create({ channel_ids: [await channel(other)] })).body.fields).toHaveProperty(["channel_ids[0]"]);
   });
 
   it.each(["free", "starter", "growth", "pro"] as const)("SCH-2 AMB-16 the plan %s gets its own 403", async (plan) => {

@@ -212,8 +212,8 @@ describe("bulk delete", () => {
       Array.from({ length: 1_001 }, (_, n) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`),
       "subscriber_ids",
     ],
-    ["a string that is no UUID", [UNKNOWN, "nonsense"], "subscriber_ids.1"],
-    ["a number", [7], "subscriber_ids.0"],
+    ["a string that is no UUID", [UNKNOWN, "nonsense"], "subscriber_ids[1]"],
+    ["a number", [7], "subscriber_ids[0]"],
   ])("SUB-14 LIM-7 AMB-36 answers 422 for %s", async (_, ids, field) => {
     const { world, tenant } = await withTenant();
     const { status, body } = await bulk(world, tenant, ids);

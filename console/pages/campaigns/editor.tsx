@@ -122,28 +122,28 @@ export function Editor({ campaign, done }: { campaign?: Campaign; done?: () => v
                   label="Title"
                   value={message.title}
                   onInput={(title) => change(n, { title })}
-                  fault={fields[`messages.${n}.content.title`]}
+                  fault={fields[`messages[${n}].content.title`]}
                 />
                 <TextField
                   label="Text"
                   rows={4}
                   value={message.body}
                   onInput={(body) => change(n, { body })}
-                  fault={fields[`messages.${n}.content.body`]}
+                  fault={fields[`messages[${n}].content.body`]}
                 />
               </>
             )}
             <ChannelPicker
               chosen={message.channel_ids}
               onInput={(channel_ids) => change(n, { channel_ids })}
-              fault={fields[`messages.${n}.channel_ids`]}
+              fault={fields[`messages[${n}].channel_ids`]}
             />
             <TextField
               label={`Time (${zone}, empty: at the release)`}
               type="datetime-local"
               value={message.at}
               onInput={(at) => change(n, { at })}
-              fault={fields[`messages.${n}.scheduled_at`]}
+              fault={fields[`messages[${n}].scheduled_at`]}
             />
           </Card>
         ))}
@@ -153,7 +153,9 @@ export function Editor({ campaign, done }: { campaign?: Campaign; done?: () => v
             "name",
             "target",
             ...messages.flatMap((_, n) =>
-              ["content.title", "content.body", "channel_ids", "scheduled_at"].map((field) => `messages.${n}.${field}`),
+              ["content.title", "content.body", "channel_ids", "scheduled_at"].map(
+                (field) => `messages[${n}].${field}`,
+              ),
             ),
           ]}
         />

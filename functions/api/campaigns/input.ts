@@ -117,7 +117,7 @@ export async function specOf(
   if (Buffer.byteLength(JSON.stringify(given)) > MAX_BYTES)
     throw invalid({ messages: `must have at most ${MAX_BYTES} bytes in all` });
   for (const [i, message] of given.entries()) {
-    const path = input.messages ? `messages.${i}.` : "";
+    const path = input.messages ? `messages[${i}].` : "";
     const channels = await requireChannels(store, plan, message.channel_ids, `${path}channel_ids`);
     await requireChatAppContent(store, channels, message, path);
   }

@@ -7,6 +7,7 @@ import { byChannelProblems } from "../../../shared/http/message-content.ts";
 import { Id, JsonObject } from "../../../shared/http/schemas.ts";
 import type { PlanName } from "../../../shared/plans.ts";
 import type { StoreReader } from "../../../shared/resources.ts";
+import { fieldPath } from "../../../shared/rules/field-path.ts";
 import { type Graph, type Severity, triggerTypes } from "../../../shared/rules/journey-graph.ts";
 import { entryRuleProblems, graphProblems, isRunnable, triggerProblems } from "../../../shared/rules/journey-paths.ts";
 import { validateTemplate } from "../../../shared/rules/render.ts";
@@ -114,7 +115,7 @@ export async function requireRunnable(store: StoreReader, plan: PlanName, defini
         if (problem) throw invalid({ [`${path}.content.${field}`]: problem });
       }
       const [wrong] = byChannelProblems(content?.by_channel ?? {});
-      if (wrong) throw invalid({ [[path, "content.by_channel", ...wrong.path].join(".")]: wrong.reason });
+      if (wrong) throw invalid({ [fieldPath(path, "content.by_channel", ...wrong.path)]: wrong.reason });
     }
   }
   return steps;
@@ -122,7 +123,7 @@ export async function requireRunnable(store: StoreReader, plan: PlanName, defini
 
 function problemsOf({ trigger, entry_rules, steps }: Definition): Problem[] {
   const below = (field: string, problems: Problem[]) =>
-    problems.map(({ path, ...rest }) => ({ ...rest, path: path === "" ? field : `${field}.${path}` }));
+    problems.map(({ path, ...rest }) => ({ ...rest, path: fieldPath(field, path) }));
   return [
     ...below("trigger", triggerProblems(trigger)),
     ...below("entry_rules", entry_rules ? entryRuleProblems(entry_rules) : []),

@@ -3,6 +3,7 @@ import { MINUTE, timestamp } from "../../clock.ts";
 import { ApiError, conflict, invalid, notFound } from "../../http/errors.ts";
 import { type ChannelType, type PlanName, plans } from "../../plans.ts";
 import type { Store, StoreReader } from "../../resources.ts";
+import { fieldPath } from "../../rules/field-path.ts";
 import { absent, present } from "../conditions.ts";
 import { releaseChannel } from "../dependents.ts";
 import { removeItem } from "../item.ts";
@@ -165,7 +166,7 @@ export async function requireChannels(
   if (!wanted) return channels.filter((channel) => isUsable(channel) && isPermitted(channel));
   const chosen = [...new Set(wanted)].map((id) => channels.find((channel) => channel.id === id));
   const missing = chosen.indexOf(undefined);
-  if (missing >= 0) throw invalid({ [`${field}.${missing}`]: "no such channel in this workspace" });
+  if (missing >= 0) throw invalid({ [fieldPath(field, missing)]: "no such channel in this workspace" });
   const found = chosen.filter((channel) => channel !== undefined);
   if (!found.every(isPermitted)) throw channelTypeRefusal(plan);
   return found;

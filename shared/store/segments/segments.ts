@@ -6,6 +6,7 @@ import { grammar } from "../../http/grammar.ts";
 import { LastError } from "../../http/schemas.ts";
 import { type PlanName, plans } from "../../plans.ts";
 import type { Store, StoreReader } from "../../resources.ts";
+import { fieldPath } from "../../rules/field-path.ts";
 import { capProblem, compileRule, type Rule } from "../../rules/segment-evaluation.ts";
 import { isProblem, parseRule, type RuleProblem } from "../../rules/segment-rules.ts";
 import { absent, all, any, below, is } from "../conditions.ts";
@@ -52,7 +53,7 @@ const nameTaken = () => conflict("The name is already used by another segment.")
 /** @throws 422 saying what is wrong with a rule, or what the plan does not allow about it (SEG-7). */
 export function requireRule(plan: PlanName, value: unknown, field = "rule"): Rule {
   const refuse = ({ path, reason }: RuleProblem) => {
-    const name = [field, path].filter(Boolean).join(".") || "body";
+    const name = fieldPath(field, path) || "body";
     throw invalid({ [name]: reason });
   };
   const parsed = parseRule(value);

@@ -15,7 +15,7 @@ function differences(wanted: unknown, found: unknown, path: string): string[] {
   if (isObject(wanted) && isObject(found))
     return Object.keys(wanted).flatMap((name) => differences(wanted[name], found[name], `${path}.${name}`));
   if (Array.isArray(wanted) && Array.isArray(found) && wanted.length === found.length)
-    return wanted.flatMap((one, i) => differences(one, found[i], `${path}.${i}`));
+    return wanted.flatMap((one, i) => differences(one, found[i], `${path}[${i}]`));
   return isSameValue(wanted, found) ? [] : [path];
 }
 

@@ -1,0 +1,10 @@
+// How a field is named in the `fields` of an error: `messages[0].content.title` (AMB-22).
+
+export type FieldStep = string | number;
+
+/** `["events", 0, "name"]` as `events[0].name`. Empty texts, such as the path of a whole value, are left out. */
+export const fieldPath = (...steps: readonly FieldStep[]): string =>
+  steps
+    .filter((step) => step !== "")
+    .map((step, i) => (typeof step === "number" ? `[${step}]` : i === 0 ? step : `.${step}`))
+    .join("");
