@@ -36,7 +36,7 @@ export const areas: Readonly<Record<string, Area>> = {
     scenarios: ["events", "segments"],
   },
   journeys: {
-    code: ["shared/store/journeys/", "functions/workers/step-journey/", "shared/rules/journey-run.ts"],
+    code: ["shared/store/journeys/", "functions/workers/step-journey/", "shared/rules/journey-"],
     suites: ["test/rules/journeys", ...api("journeys", "journey-funnel")],
     scenarios: ["journeys"],
   },

@@ -3,11 +3,12 @@
 import { timestamp } from "../../clock.ts";
 import { invalid } from "../../http/errors.ts";
 import type { StoreReader } from "../../resources.ts";
-import type { ExitCondition, Graph, JourneyNode } from "../../rules/journey-graph.ts";
-import { advance, type Knowledge, type Position, withTriggerValues } from "../../rules/journey-run.ts";
-import { compilePredicate, validatePredicate } from "../../rules/predicates.ts";
+import type { Graph, JourneyNode } from "../../rules/journey-graph.ts";
+import { knowledgeOf, type Source } from "../../rules/journey-knowledge.ts";
+import { advance, type Position } from "../../rules/journey-run.ts";
+import { compilePredicate } from "../../rules/predicates.ts";
 import { compileTemplate, isRenderError, type RenderScope } from "../../rules/render.ts";
-import { compileRule, type Facts, type Reason } from "../../rules/segment-evaluation.ts";
+import type { Reason } from "../../rules/segment-evaluation.ts";
 import type { Actor } from "../events/items.ts";
 import { readHistory } from "../segments/facts.ts";
 import { getTemplate } from "../sends/templates.ts";
@@ -66,8 +67,8 @@ export async function simulate(
   let now = start;
   for (let moves = 0; moves < MAX_MOVES; moves++) {
     const clauses: Reason[][] = [];
-    const knowledge = knowledgeOf(store, graph, { subject, events, cause, start, now, clauses });
-    const { outcomes, arrival } = await advance(graph, position, knowledge);
+    const source = sourceOf(store, { subject, events, cause, start, now, clauses });
+    const { outcomes, arrival } = await advance(graph, position, knowledgeOf(graph, source, now));
     for (const { step, name: outcome } of outcomes) {
       const type = graph.steps[step]?.type ?? "exit";
       const judged = type === "branch" ? (clauses.shift() ?? []) : [];
@@ -137,54 +138,24 @@ interface Moment {
 }
 
 /** What the engine may know at a moment: the stored history of the subscriber, and the given events until then. */
-function knowledgeOf(store: StoreReader, graph: Graph, moment: Moment): Knowledge {
-  const { subject, events, cause, start, now, clauses } = moment;
-  const filled = <T>(condition: T): T => withTriggerValues(condition, cause?.properties ?? {});
+function sourceOf(store: StoreReader, { subject, events, cause, start, now, clauses }: Moment): Source {
   const happened = events.filter(({ at }) => at <= now);
-
-  const judge = async (condition: Record<string, unknown>) => {
-    const rule = compileRule(filled(condition));
-    const history = subject.actors.length > 0 ? await readHistory(store, subject.actors, rule.events) : undefined;
-    const times: Facts["times"] = (node) => {
-      const satisfies = compilePredicate(node.where ?? {});
-      const own = happened.filter(({ event_name, properties }) => event_name === node.name && satisfies(properties));
-      return [...(history?.times(node) ?? []), ...own.map(({ at }) => at)].sort((a, b) => b - a);
-    };
-    const facts = { attributes: subject.attributes, times, now };
-    return { matches: rule.judge(facts).matches, reasons: rule.explain(facts) };
-  };
-
-  const occurredIn = (name: string, where: object | undefined, since: number, until: number, spent?: string) => {
-    const condition = filled(where ?? {});
-    if (validatePredicate(condition)) return undefined;
-    const satisfies = compilePredicate(condition);
-    return happened.find(
-      ({ id, event_name, at, properties }) =>
-        event_name === name && id !== cause?.id && id !== spent && at >= since && at <= until && satisfies(properties),
-    )?.id;
-  };
-
-  const meets = async (condition: ExitCondition): Promise<boolean> => {
-    if ("rule" in condition) return (await judge(condition.rule)).matches;
-    if ("event" in condition) return occurredIn(condition.event.name, condition.event.where, start, now) !== undefined;
-    const predicate = filled(condition.attribute);
-    return validatePredicate(predicate) === undefined && compilePredicate(predicate)(subject.attributes);
-  };
-
   return {
-    now,
-    holds: async (condition) => {
-      const { matches, reasons } = await judge(condition);
-      clauses.push(reasons);
-      return matches;
+    enteredAt: start,
+    triggerId: cause?.id,
+    aheadMs: 0,
+    triggerProperties: async () => cause?.properties ?? {},
+    attributes: async () => subject.attributes,
+    times: async (conditions) => {
+      const history = subject.actors.length > 0 ? await readHistory(store, subject.actors, conditions) : undefined;
+      return (node) => {
+        const satisfies = compilePredicate(node.where ?? {});
+        const own = happened.filter(({ event_name, properties }) => event_name === node.name && satisfies(properties));
+        return [...(history?.times(node) ?? []), ...own.map(({ at }) => at)].sort((a, b) => b - a);
+      };
     },
-    exit: async () => {
-      for (const [index, condition] of (graph.exit_conditions ?? []).entries())
-        if (await meets(condition)) return index;
-      return undefined;
-    },
-    occurred: async ({ wait_for_event: { event_name, where } }, since, until, spent) =>
-      occurredIn(event_name, where, since, until, spent),
+    find: async (_, __, counts) => happened.find(counts),
+    explained: (reasons) => clauses.push(reasons),
   };
 }
 

@@ -1,24 +1,19 @@
 // Decides how runs move: those that enter, and those that are driven on. Runs of one version that move at the same time
 // are stored together, in packs (docs/decisions/0029).
-import { MINUTE, SECOND } from "../../clock.ts";
 import { throwFailures } from "../../failures.ts";
 import type { Graph } from "../../rules/journey-graph.ts";
-import { type Advance, type Arrival, advance, type Outcome } from "../../rules/journey-run.ts";
+import { nextMove } from "../../rules/journey-move.ts";
 import type { ActiveJourneys, EnterableJourney } from "./active.ts";
 import { admitted, type Candidate, type Driven, evaluateAll, type Moving } from "./entries.ts";
 import { factsOf } from "./facts.ts";
 import { statusOf } from "./journeys.ts";
 import { type Move, type PackDeps, storeMoves } from "./packs.ts";
-import { endRun, type RunState, readActive } from "./runs.ts";
+import { endRun, readActive } from "./runs.ts";
 
 export interface JourneyDeps extends PackDeps {
   activeJourneys: ActiveJourneys;
 }
 
-/** A wait is evaluated once more this much later, for an event that was stored while the wait began. */
-const SECOND_LOOK_MS = 5 * SECOND;
-/** When a run that was left between two steps is continued. */
-const CONTINUED_MS = 2 * MINUTE;
 /** How often a run is read again after another worker moved it. */
 const MAX_ATTEMPTS = 10;
 
@@ -171,38 +166,10 @@ async function moveOn(deps: JourneyDeps, graph: Graph, moving: readonly Moving[]
   return { held, lost };
 }
 
-/** Where a run goes now; undefined if it stays where it is. A send is passed, and the run stops at what follows it. */
+/** Where a run goes now; undefined if it stays where it is. */
 async function decide(deps: JourneyDeps, graph: Graph, one: Moving, now: number): Promise<Move | undefined> {
   const { run, entry, seen } = one;
-  const facts = factsOf(deps.store, graph, run, { seen, now });
-  const { arrival, outcomes } = await advance(graph, run.position, facts);
-  if (isUnmoved(run, arrival, outcomes)) return undefined;
-  if (arrival.kind !== "sends") return { run, entry, outcomes, ...placeOf(graph, arrival) };
-  const { node, next, event = run.context.event_id } = arrival;
-  const send = { node, event };
-  if (!next) {
-    const to = { ends: "completed", step: node.id, reason: "the last step was taken" } as const;
-    return { run, entry, outcomes, send, to, times: [], isBetweenSteps: false };
-  }
-  // Exit conditions were evaluated a moment ago.
-  const after = await advance(graph, next, { ...facts, exit: async () => undefined });
-  return { run, entry, outcomes: [...outcomes, ...after.outcomes], send, ...placeOf(graph, after.arrival, now) };
+  const mover = { position: run.position, isNew: run.seq === 0, trigger: run.context.event_id };
+  const move = await nextMove(graph, mover, factsOf(deps.store, graph, run, { seen, now }));
+  return move && { run, entry, ...move };
 }
-
-function placeOf(graph: Graph, arrival: Arrival, now = 0): Pick<Move, "to" | "times" | "isBetweenSteps"> {
-  if (arrival.kind === "ends") {
-    const { status: ends, step, reason } = arrival;
-    return { to: { ends, step, reason }, times: [], isBetweenSteps: false };
-  }
-  if (arrival.kind === "sends") {
-    const position = { step: arrival.node.id, ...(arrival.event !== undefined && { spent: arrival.event }) };
-    return { to: { position }, times: [now + CONTINUED_MS], isBetweenSteps: true };
-  }
-  const { step, since = now, until } = arrival.position;
-  const isWait = graph.steps[step]?.type === "wait_for_event";
-  const times = [...(isWait ? [since + SECOND_LOOK_MS] : []), ...(until === undefined ? [] : [until])];
-  return { to: { position: arrival.position }, times, isBetweenSteps: false };
-}
-
-const isUnmoved = ({ seq, position }: RunState, arrival: Advance["arrival"], outcomes: readonly Outcome[]): boolean =>
-  seq > 0 && outcomes.length === 0 && arrival.kind === "waits" && arrival.position.since === position.since;

@@ -1,0 +1,64 @@
+// One move of a run: where it goes, what it sends, and when it is evaluated again. Runs and simulations move alike.
+import type { Graph, JourneyNode } from "./journey-graph.ts";
+import { type Arrival, advance, type Knowledge, type Outcome, type Position } from "./journey-run.ts";
+
+export interface JourneyMove {
+  outcomes: Outcome[];
+  to: { position: Position } | { ends: "completed" | "exited"; step: string; reason: string };
+  /** A step that sends, with the event that its texts may refer to. */
+  send?: { node: JourneyNode & { type: "send" }; event: string | undefined };
+  /** When it is to be evaluated again, in milliseconds. */
+  times: number[];
+  /** It goes on at once. */
+  isBetweenSteps: boolean;
+}
+
+interface Mover {
+  position: Position;
+  /** It is not stored yet, so that even to wait is a move. */
+  isNew: boolean;
+  /** The event that started the run, if one did. */
+  trigger: string | undefined;
+}
+
+/** A wait is evaluated once more this much later, for an event that was stored while the wait began. */
+const SECOND_LOOK_MS = 5_000;
+/** When a run that was left between two steps is continued. */
+const CONTINUED_MS = 120_000;
+
+/** Where a run goes now; undefined if it stays where it is. A send is passed, and the run stops at what follows it. */
+export async function nextMove(
+  graph: Graph,
+  { position, isNew, trigger }: Mover,
+  knowledge: Knowledge,
+): Promise<JourneyMove | undefined> {
+  const { arrival, outcomes } = await advance(graph, position, knowledge);
+  const stays = arrival.kind === "waits" && arrival.position.since === position.since;
+  if (!isNew && outcomes.length === 0 && stays) return undefined;
+  const { now } = knowledge;
+  if (arrival.kind !== "sends") return { outcomes, ...placeOf(graph, arrival, now) };
+  const { node, next, event = trigger } = arrival;
+  const send = { node, event };
+  if (!next) {
+    const to = { ends: "completed", step: node.id, reason: "the last step was taken" } as const;
+    return { outcomes, send, to, times: [], isBetweenSteps: false };
+  }
+  // Exit conditions were evaluated a moment ago.
+  const after = await advance(graph, next, { ...knowledge, exit: async () => undefined });
+  return { outcomes: [...outcomes, ...after.outcomes], send, ...placeOf(graph, after.arrival, now) };
+}
+
+function placeOf(graph: Graph, arrival: Arrival, now: number): Pick<JourneyMove, "to" | "times" | "isBetweenSteps"> {
+  if (arrival.kind === "ends") {
+    const { status: ends, step, reason } = arrival;
+    return { to: { ends, step, reason }, times: [], isBetweenSteps: false };
+  }
+  if (arrival.kind === "sends") {
+    const position = { step: arrival.node.id, ...(arrival.event !== undefined && { spent: arrival.event }) };
+    return { to: { position }, times: [now + CONTINUED_MS], isBetweenSteps: true };
+  }
+  const { step, since = now, until } = arrival.position;
+  const isWait = graph.steps[step]?.type === "wait_for_event";
+  const times = [...(isWait ? [since + SECOND_LOOK_MS] : []), ...(until === undefined ? [] : [until])];
+  return { to: { position: arrival.position }, times, isBetweenSteps: false };
+}
