@@ -1,7 +1,7 @@
 // Why a message went, waits or did not go, in one sentence: by reason, and for one subscriber.
 import type { Recipient } from "../../sdk/src/types.gen.ts";
-import type { lateSkips } from "../../shared/rules/progress.ts";
 import type { UnreachableReason } from "../../shared/rules/reach.ts";
+import type { lateSkips } from "../../shared/rules/reasons.ts";
 import { dateTime, plural } from "./time.ts";
 
 type Reason =

@@ -1,8 +1,8 @@
 // The outcome of a recipient's messages before anything is sent (F8): sent now, deferred, or skipped.
 import { classesOf } from "./arbitration.ts";
-import type { LateSkip } from "./progress.ts";
 import { disturbs } from "./quiet-hours.ts";
 import type { Target } from "./reach.ts";
+import { countedReason, type LateSkip } from "./reasons.ts";
 
 export interface Circumstances {
   /** A smart send tries the classes one after the other. */
@@ -21,16 +21,17 @@ export interface Foreseen {
 }
 
 export function foresee(targets: readonly Target[], { isSmart, quietUntil, refusal }: Circumstances): Foreseen {
-  let first: LateSkip | undefined;
+  const reasons: LateSkip[] = [];
   for (const group of isSmart ? classesOf(targets) : [targets]) {
     const later = group.filter(({ channel }) => quietUntil !== undefined && disturbs(channel));
     const asked = group.filter((target) => !later.includes(target));
     const now = asked.filter((target) => {
       const reason = refusal(target);
-      first ??= reason;
+      if (reason) reasons.push(reason);
       return reason === undefined;
     });
     if (now.length > 0 || later.length > 0) return { now, later };
   }
-  return { now: [], later: [], ...(first && { reason: first }) };
+  const reason = countedReason(reasons);
+  return { now: [], later: [], ...(reason && { reason }) };
 }

@@ -5,18 +5,13 @@ import { classesOf } from "./arbitration.ts";
 import type { CountedCap } from "./caps.ts";
 import { elementAt } from "./element-at.ts";
 import { classOf, type Target } from "./reach.ts";
+import { countedReason, EXPIRED, isLateSkip, type LateSkip, RATE_LIMITED, UNCONFIRMED } from "./reasons.ts";
 
 /** Recipients of a group: what a crash may leave unconfirmed. */
 export const GROUP_SIZE = 10;
 const MINUTE_MS = 60_000;
 /** How much later a transient failure is tried again, by attempt (docs/decisions/0013). */
 export const RETRY_AFTER_MS: readonly number[] = [1 * MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS];
-/** The reason of a message that may have been delivered, and is therefore not sent again. */
-export const UNCONFIRMED = "delivery_unconfirmed";
-/** The reason of a message that was deferred and could not be sent within a day of its time (AMB-86). */
-export const EXPIRED = "expired";
-/** The reason of a message that its provider throttled for a day (AMB-111). */
-export const RATE_LIMITED = "rate_limited";
 const DAY_MS = 24 * 60 * MINUTE_MS;
 /** A throttled message waits as long as it has waited, within these bounds, or as long as its provider says. */
 const THROTTLE_WAIT_MS = { min: 2_000, max: MINUTE_MS };
@@ -24,10 +19,6 @@ const THROTTLE_WAIT_MS = { min: 2_000, max: MINUTE_MS };
 /** `bounced`: accepted by the provider, which reported later that it came back. `skipped`: a rule of the workspace forbids it. */
 export const ledgerStates = ["sent", "failed", "retryable", "unknown", "bounced", "skipped"] as const;
 export type LedgerState = (typeof ledgerStates)[number];
-
-/** Why an address is not tried although it could be reached. */
-export const lateSkips = ["capped", "template_not_approved", "canceled", "topic_opt_out"] as const;
-export type LateSkip = (typeof lateSkips)[number];
 
 export type SendOutcome =
   | { status: "accepted"; providerId?: string }
@@ -158,7 +149,7 @@ export function note(
     return { state: "sent", tries };
   }
   if (outcome.status === "skipped") {
-    progress.why[unit.recipient] ??= outcome.reason;
+    noteReason(progress, unit, outcome.reason);
     completeUnit(progress, unit, addressee, !isOver(outcome.reason), at);
     return { state: "skipped", reason: outcome.reason, tries: unit.tries };
   }
@@ -172,9 +163,14 @@ export function note(
     openClass(progress, unit, addressee);
     return { state: "retryable", reason, tries };
   }
-  progress.why[unit.recipient] = reason;
+  noteReason(progress, unit, reason);
   completeUnit(progress, unit, addressee, outcome.status === "rejected" && !isOver(reason), at);
   return { state: outcome.status === "unknown" ? "unknown" : "failed", reason, tries };
+}
+
+function noteReason({ why }: Progress, { recipient }: Unit, reason: string): void {
+  const before = why[recipient];
+  why[recipient] = before === undefined ? reason : (countedReason([before, reason]) ?? reason);
 }
 
 /** Counts for the brake (F21). Retries do not count, or an address that fails would count several times. */
@@ -216,7 +212,7 @@ function noteThrottle(
   const { tries, throttledSince = at } = unit;
   const waited = at - throttledSince;
   if (waited >= DAY_MS) {
-    progress.why[unit.recipient] = RATE_LIMITED;
+    noteReason(progress, unit, RATE_LIMITED);
     completeUnit(progress, unit, addressee, false, at);
     return { state: "failed", reason: RATE_LIMITED, tries };
   }
@@ -301,8 +297,6 @@ export function nextRound(progress: Progress, now: number): number | undefined {
 export const byPlace = (a: Unit, b: Unit): number => a.recipient - b.recipient || a.target - b.target;
 
 const bits = (set: bigint): number => set.toString(2).replaceAll("0", "").length;
-
-const isLateSkip = (reason: string): boolean => lateSkips.some((skip) => skip === reason);
 
 /** How many recipients were reached, by channel type and in all, and why the others were not. */
 export function resultOf({ reached, why, work = [], to, next }: Progress, recipients: number) {

@@ -4,7 +4,6 @@ import { deliverInApp } from "../../../shared/providers/in-app.ts";
 import { elementAt } from "../../../shared/rules/element-at.ts";
 import {
   type Addressee,
-  lateSkips,
   note,
   RETRY_AFTER_MS,
   type SendOutcome,
@@ -12,6 +11,7 @@ import {
   unitsOf,
   type Verdict,
 } from "../../../shared/rules/progress.ts";
+import { lateSkips } from "../../../shared/rules/reasons.ts";
 import { type ItemWrite, type RowOf, ref } from "../../../shared/store/item.ts";
 import { messageId } from "../../../shared/store/sends/inbox.ts";
 import { Message } from "../../../shared/store/sends/inbox-items.ts";

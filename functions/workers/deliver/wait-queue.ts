@@ -1,14 +1,8 @@
 // Addresses that quiet hours defer (D-QUIET), and the conditions under which they may still be sent to afterwards.
 import { HOUR, MINUTE } from "../../../shared/clock.ts";
-import {
-  EXPIRED,
-  type Progress,
-  putOff,
-  type SendOutcome,
-  type Unit,
-  unitsOf,
-} from "../../../shared/rules/progress.ts";
+import { type Progress, putOff, type SendOutcome, type Unit, unitsOf } from "../../../shared/rules/progress.ts";
 import { disturbs, quietUntil } from "../../../shared/rules/quiet-hours.ts";
+import { EXPIRED } from "../../../shared/rules/reasons.ts";
 import { statusOf } from "../../../shared/store/journeys/journeys.ts";
 import { zoneFor } from "../../../shared/store/sends/deferred.ts";
 import { isPseudonym } from "../../../shared/store/sends/recipients.ts";

@@ -2,7 +2,7 @@
 import { DAY, SECOND, timestamp } from "../../clock.ts";
 import type { StoreReader } from "../../resources.ts";
 import { liftOf, rateOf } from "../../rules/lift.ts";
-import { lateSkips } from "../../rules/progress.ts";
+import { lateSkips } from "../../rules/reasons.ts";
 import { type Campaign, findCampaign } from "../campaigns/campaigns.ts";
 import { familyOf } from "../families.ts";
 import { type JourneyTotals, journeyTotals } from "../journeys/totals.ts";

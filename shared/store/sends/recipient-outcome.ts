@@ -1,6 +1,7 @@
 // What became of one recipient of a send, from the rows of the ledger and the inbox.
 import { timeOfUuid, timestamp } from "../../clock.ts";
 import { isTerminal } from "../../rules/job-states.ts";
+import { countedReason } from "../../rules/reasons.ts";
 import { fromJson } from "../item.ts";
 import type { Attempt, Decision, RecipientState } from "./explanation.ts";
 import { type MessageRow, messageIdOf } from "./inbox.ts";
@@ -84,22 +85,31 @@ export function recipientOutcome(
   const attempts = [...newestByAddress(ledger).flatMap(attemptsOf), ...messages.map(() => inboxAttempt)];
   const isHeld = ledger.some(({ state }) => state === "held_out");
   const isSent = attempts.some(({ state }) => state !== "skipped");
-  const late = isSent ? undefined : (attempts[0]?.reason ?? undefined);
+  const late = isSent ? undefined : reasonOf(attempts);
   const decision = decisionOf(job, { isHeld, skip: skip ?? late, isSent, isDeferred });
+  const state = stateOf(decision, attempts);
   const times = [
     ...ledger.flatMap(({ sk, tries = [] }) => tries.at(-1) ?? sk.split("#")[1] ?? []),
     ...messages.map((row) => timestamp(timeOfUuid(messageIdOf(row)))),
   ];
   return {
     decision,
-    state: stateOf(decision, attempts),
-    reason: skip ?? late ?? attempts.find(({ state }) => state === "failed" || state === "bounced")?.reason ?? null,
+    state,
+    reason: skip ?? late ?? reasonOf(failuresOf(attempts, state)) ?? null,
     attempts,
     isHeld,
     arm: ledger.find((row) => row.arm)?.arm,
     at: times.sort().at(-1),
   };
 }
+
+/** The reason that the totals of the send count the recipient with. */
+const reasonOf = (attempts: readonly Attempt[]): string | undefined =>
+  countedReason(attempts.flatMap(({ reason }) => reason ?? []));
+
+/** Of a mail that came back only that counts: the other addresses do not make the recipient fail. */
+const failuresOf = (attempts: readonly Attempt[], state: RecipientState): Attempt[] =>
+  attempts.filter((one) => one.state === "bounced" || (one.state === "failed" && state !== "bounced"));
 
 function decisionOf(
   job: Pick<JobRecord, "status">,

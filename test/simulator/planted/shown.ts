@@ -31,6 +31,13 @@ export const shownBugs: readonly Bug[] = [
     replace: "Date.parse(dispatched)",
   },
   {
+    name: "a recipient is explained by the first of its failed addresses",
+    area: "ledger",
+    file: "shared/store/sends/recipient-outcome.ts",
+    find: "countedReason(attempts.flatMap(({ reason }) => reason ?? []))",
+    replace: "attempts.flatMap(({ reason }) => reason ?? [])[0]",
+  },
+  {
     name: "a smart send goes on though a provider may have taken the message",
     area: "sending",
     file: "shared/rules/progress.ts",

@@ -1,5 +1,6 @@
 // Sends to lists and segments whose members are many, come and go, while the sends are planned.
 import { MINUTE, SECOND } from "../../../shared/clock.ts";
+import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { erase, insist, populate, send, TIERS } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import type { Members, Person } from "../ledger.ts";
@@ -61,20 +62,22 @@ const membersOf = ({ ledger }: SimWorld, id: string): Members => {
 
 /** A list that many are put into, and some taken out of later. */
 async function fillList(world: SimWorld, tenant: Tenant, people: readonly Person[]): Promise<string> {
-  const { random, kernel } = world;
+  const { random, kernel, profile } = world;
   const { body } = await insist(world, tenant, "dashboard", "POST /api/v1/lists", { body: { name: "people" } });
   const id: string = body.id;
   world.name(id, "list-1");
   const members = membersOf(world, id);
-  const change = async (way: "" | "/remove", some: readonly Person[]) => {
-    const subscriber_ids = some.map((person) => person.id);
+  // No request is larger than what the table takes in a few seconds.
+  const change = async (way: "" | "/remove", changed: readonly Person[]) => {
+    const subscriber_ids = changed.map((person) => person.id);
     for (const one of subscriber_ids)
       if (way === "") members.maybe.add(one);
       else members.sure.delete(one);
-    await insist(world, tenant, "dashboard", `POST /api/v1/lists/{id}/subscribers${way}`, {
-      params: { id },
-      body: { subscriber_ids },
-    });
+    for (const some of chunksOf(subscriber_ids, profile.writeUnits || subscriber_ids.length))
+      await insist(world, tenant, "dashboard", `POST /api/v1/lists/{id}/subscribers${way}`, {
+        params: { id },
+        body: { subscriber_ids: some },
+      });
     if (way === "")
       for (const one of subscriber_ids) members.sure.set(one, { from: kernel.now(), to: Number.POSITIVE_INFINITY });
   };
