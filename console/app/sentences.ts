@@ -67,6 +67,8 @@ export function explain(name: string, { state, decision, reason, attempts, defer
   if (state === "pending") return `${name} is still in the queue of this send.`;
   if (state === "canceled") return `${name} did not get it: the send was canceled first.`;
   if (state === "bounced") return `${name} did not get it: the address sent it back${why ? ` (${why})` : ""}.`;
+  if (state === "uncertain")
+    return `${name} may have got it: the provider did not confirm it, and it is not sent twice.`;
   if (state === "failed") return `${name} did not get it: ${why || "the provider refused it"}.`;
   return `${name} did not get it: ${why || "a rule of the workspace forbids it"}.`;
 }

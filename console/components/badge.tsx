@@ -23,6 +23,7 @@ const STATES: Record<string, [IconName, Tone, string?]> = {
   paused: ["pause", "warn"],
   past_due: ["warning", "warn", "past due"],
   failed: ["cross", "bad"],
+  uncertain: ["warning", "warn"],
   bounced: ["cross", "bad"],
   invalid: ["cross", "bad"],
   suspended: ["cross", "bad"],

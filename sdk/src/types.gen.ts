@@ -643,7 +643,7 @@ export interface ActivityEntry {
   /** The type of the channel */
   channel: "ios" | "android" | "web_push" | "email" | "in_app" | "sms" | "chat_app" | null;
   /** What became of the recipient */
-  state: "pending" | "deferred" | "delivered" | "failed" | "bounced" | "skipped" | "held_out" | "canceled";
+  state: "pending" | "deferred" | "delivered" | "failed" | "uncertain" | "bounced" | "skipped" | "held_out" | "canceled";
   /** Why; `null` if there is nothing to explain */
   reason: string | null;
   /** When it happened. RFC 3339. */
@@ -901,6 +901,8 @@ export interface Campaign {
   failed: number;
   /** Failed recipients by reason */
   fail_reasons: Record<string, number>;
+  /** Those among `failed` who may have got it: the provider did not confirm, and it is not sent again */
+  uncertain: number;
   /** The sends that their brake stopped */
   halted: ({
     /** The id of the notification */
@@ -1756,6 +1758,8 @@ export interface Notification {
   fail_reasons: Record<string, number>;
   /** Deliveries by channel type */
   delivered_by_channel: Record<string, number>;
+  /** Those among `failed` who may have got it: the provider did not confirm, and it is not sent again */
+  uncertain: number;
   /** The limits at which it halts by itself. Left out: the workspace's. `null`: none */
   safety: {
     /** The share of the audience that gets it first, in percent. Left out: nobody gets it first */
@@ -2002,7 +2006,7 @@ export interface Recipient {
   /** What was decided about the recipient */
   decision: "sent" | "deferred" | "held_out" | "skipped" | "not_in_audience" | "pending" | "canceled";
   /** What became of the recipient */
-  state: "pending" | "deferred" | "delivered" | "failed" | "bounced" | "skipped" | "held_out" | "canceled";
+  state: "pending" | "deferred" | "delivered" | "failed" | "uncertain" | "bounced" | "skipped" | "held_out" | "canceled";
   /** Why; `null` if there is nothing to explain */
   reason: string | null;
   /** When the quiet hours of the recipient end; `null` if it does not wait. RFC 3339. */
@@ -2039,7 +2043,7 @@ export interface Recipient {
     /** A stable id of the device, chosen by the app */
     device_id: string | null;
     /** What became of the attempt */
-    state: "pending" | "deferred" | "delivered" | "failed" | "bounced" | "skipped" | "held_out" | "canceled";
+    state: "pending" | "deferred" | "delivered" | "failed" | "uncertain" | "bounced" | "skipped" | "held_out" | "canceled";
     /** Why; `null` if there is nothing to explain */
     reason: string | null;
     /** The id of the message at the provider */
@@ -2163,7 +2167,7 @@ export interface RecipientsNotification {
   /** The id of the subscriber in your own system */
   external_id: string | null;
   /** What became of the recipient */
-  state: "pending" | "deferred" | "delivered" | "failed" | "bounced" | "skipped" | "held_out" | "canceled";
+  state: "pending" | "deferred" | "delivered" | "failed" | "uncertain" | "bounced" | "skipped" | "held_out" | "canceled";
   /** Why; `null` if there is nothing to explain */
   reason: string | null;
   /** The type of the channel */
@@ -2418,7 +2422,7 @@ export interface SubscriberExport {
     /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
     /** What became of the recipient */
-    state: "pending" | "deferred" | "delivered" | "failed" | "bounced" | "skipped" | "held_out" | "canceled";
+    state: "pending" | "deferred" | "delivered" | "failed" | "uncertain" | "bounced" | "skipped" | "held_out" | "canceled";
     /** Custom values for the app */
     data: {
       /** The type of the channel */
@@ -2989,7 +2993,7 @@ export interface SubscribersGetTimelineAnswer {
     /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
     /** What became of the recipient */
-    state: "pending" | "deferred" | "delivered" | "failed" | "bounced" | "skipped" | "held_out" | "canceled";
+    state: "pending" | "deferred" | "delivered" | "failed" | "uncertain" | "bounced" | "skipped" | "held_out" | "canceled";
     /** Custom values for the app */
     data: {
       /** The type of the channel */
@@ -3519,7 +3523,7 @@ export interface RecipientsPreviewNotificationsBody {
 
 export interface RecipientsListQuery {
   /** Only recipients in this state */
-  state?: "pending" | "deferred" | "delivered" | "failed" | "bounced" | "skipped" | "held_out" | "canceled" | undefined;
+  state?: "pending" | "deferred" | "delivered" | "failed" | "uncertain" | "bounced" | "skipped" | "held_out" | "canceled" | undefined;
   /** Only recipients skipped or failed for this reason */
   reason?: string | undefined;
   /** Only recipients of this channel */
@@ -3925,6 +3929,8 @@ export interface CampaignsGetReportAnswer {
   failed: number;
   /** Failed recipients by reason */
   fail_reasons: Record<string, number>;
+  /** Those among `failed` who may have got it: the provider did not confirm, and it is not sent again */
+  uncertain: number;
   /** Recipients who converted */
   converted: number;
   /** The revenue in cents */

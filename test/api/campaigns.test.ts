@@ -25,7 +25,7 @@ describe("create", () => {
       created_at: at(0),
       updated_at: at(0),
     });
-    expect(await get(made.body.id)).toEqual({ ...made.body, failed: 0, fail_reasons: {}, halted: [] });
+    expect(await get(made.body.id)).toEqual({ ...made.body, failed: 0, fail_reasons: {}, uncertain: 0, halted: [] });
   });
 
   it("CMP-5 CMP-7 AMB-65 a template supplies the content", async () => {
@@ -140,7 +140,7 @@ describe("list and replace", () => {
       },
     });
     expect(put.body.scheduled_at).toBeUndefined();
-    expect(await get(id)).toEqual({ ...put.body, failed: 0, fail_reasons: {}, halted: [] });
+    expect(await get(id)).toEqual({ ...put.body, failed: 0, fail_reasons: {}, uncertain: 0, halted: [] });
   });
 
   it("CMP-16 AMB-50 PUT refuses empty messages, a bad time or category, an unknown template or campaign, and a campaign that is not a draft", async () => {

@@ -205,13 +205,18 @@ describe("outcomes", () => {
     expect(await outboxOf(world)).toHaveLength(1);
   });
 
-  it("AMB-95 a call without an answer is unconfirmed: inside failed, and never sent again", async () => {
+  it("AMB-95 F1 a call without an answer is unconfirmed: uncertain inside failed, and never sent again", async () => {
     const { world, tenant, ada, body } = await onePhone();
     await spoil(world, { channel: "ios", outcome: "timeout", times: 1 });
     const { job } = await send(world, tenant, body);
     await world.advance(60 * MINUTE);
     const ended = await jobOf(world, tenant, job.id);
-    expect(ended).toMatchObject({ status: "failed", fail_reasons: { delivery_unconfirmed: 1 } });
+    expect(ended).toMatchObject({ status: "failed", uncertain: 1, fail_reasons: { delivery_unconfirmed: 1 } });
+    const route = `GET /api/v1/notifications/${job.id}/recipients`;
+    const as = await tenant.dashboard();
+    const unsure = { state: "uncertain", reason: "delivery_unconfirmed" };
+    expect((await world.call(`${route}?state=uncertain`, { as })).body.items).toMatchObject([unsure]);
+    expect((await world.call(`${route}/${ada}`, { as })).body).toMatchObject({ ...unsure, decision: "sent" });
     expect((await ledgerOf(tenant, ada))[0]).toMatchObject({ state: "unknown", reason: "delivery_unconfirmed" });
     expect((await outboxOf(world)).length).toBeLessThanOrEqual(1);
   });

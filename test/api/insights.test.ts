@@ -223,6 +223,7 @@ describe("campaign report", () => {
       revenue_cents: 500,
       failed: 0,
       fail_reasons: {},
+      uncertain: 0,
       skip_reasons: {},
       by_variant: [],
       by_channel: [{ channel: "in_app", delivered: 8, opened: 2, opened_human: 2, clicked: 1, clicked_human: 1 }],

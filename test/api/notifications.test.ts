@@ -66,6 +66,7 @@ describe("create", () => {
       counts: { total: 2, sent: 2, delivered: 2, failed: 0, skipped: 0, held_out: 0 },
       skip_reasons: {},
       fail_reasons: {},
+      uncertain: 0,
       delivered_by_channel: { in_app: 2 },
       deferred: 0,
       error: null,

@@ -11,7 +11,17 @@ import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { More, Table } from "../../components/table.tsx";
 
 type Row = RecipientsListAnswer["items"][number];
-const STATES = ["delivered", "failed", "bounced", "skipped", "held_out", "deferred", "pending", "canceled"] as const;
+const STATES = [
+  "delivered",
+  "failed",
+  "uncertain",
+  "bounced",
+  "skipped",
+  "held_out",
+  "deferred",
+  "pending",
+  "canceled",
+] as const;
 
 export function Recipients({ send }: { send: string }) {
   const [state, setState] = useState("");

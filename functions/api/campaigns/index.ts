@@ -24,6 +24,7 @@ import { CampaignMessage, campaignFields, MessageError, messageFields } from "..
 import { applyState, deleteCampaign, makeJobs } from "../../../shared/store/campaigns/jobs.ts";
 import { campaignFailures, haltedSends, reportOf } from "../../../shared/store/campaigns/report.ts";
 import { fieldsOf } from "../../../shared/store/item.ts";
+import { uncertain } from "../../../shared/store/sends/tallies.ts";
 import { topicExists } from "../../../shared/store/topics/topics.ts";
 import { CampaignReplacement, NewCampaign, specOf } from "./input.ts";
 
@@ -43,7 +44,7 @@ const CampaignShape = v.object({
 });
 
 /** AMB-126. */
-const failures = { failed: v.number(), fail_reasons: v.record(v.string(), v.number()) };
+const failures = { failed: v.number(), fail_reasons: v.record(v.string(), v.number()), uncertain };
 
 /** The sends that their brake stopped (F21). */
 const halted = v.array(v.object({ job_id: v.string(), ...Halt.entries }));

@@ -21,7 +21,13 @@ import { jobFields } from "../../../shared/store/sends/job-items.ts";
 import { jobWidths } from "../../../shared/store/sends/job-width.ts";
 import { cancelJob, getJob, type Job } from "../../../shared/store/sends/jobs.ts";
 import { sendWatch } from "../../../shared/store/sends/send-watch.ts";
-import { ArbitrationReport, arbitrationReport, tallyFields } from "../../../shared/store/sends/tallies.ts";
+import {
+  ArbitrationReport,
+  arbitrationReport,
+  tallyFields,
+  uncertain,
+  uncertainIn,
+} from "../../../shared/store/sends/tallies.ts";
 import { createNotification } from "./create.ts";
 
 const {
@@ -73,6 +79,7 @@ export const Notification = v.object({
   source: v.object({ type: v.string(), id: v.nullable(v.string()) }),
   sent,
   ...tallyFields,
+  uncertain,
   /** F21. */
   safety: v.nullable(Safety),
   /** Of a send that its brake stopped, until it is resumed. */
@@ -119,6 +126,7 @@ export const shown = async (store: StoreReader, job: Job): Promise<v.InferInput<
     counts,
     skip_reasons,
     fail_reasons,
+    uncertain: uncertainIn(fail_reasons),
     delivered_by_channel,
     deferred,
     safety: brakeOf(job),

@@ -5,7 +5,7 @@ import type { Halt } from "../sends/brake.ts";
 import type { InteractionTotals } from "../sends/interaction-totals.ts";
 import { withContents } from "../sends/job-content.ts";
 import type { Job, JobRecord } from "../sends/jobs.ts";
-import { sumOf } from "../sends/tallies.ts";
+import { sumOf, uncertainIn } from "../sends/tallies.ts";
 import type { Campaign, ReleasedMessage } from "./campaigns.ts";
 import type { CampaignMessage } from "./items.ts";
 
@@ -24,6 +24,8 @@ export interface CampaignFailures {
   failed: number;
   /** The same by reason. A message that failed before its audience was known counts once, by the code of its error. */
   fail_reasons: Record<string, number>;
+  /** Those among `failed` who may have got it (F1). */
+  uncertain: number;
 }
 
 export interface CampaignReport extends Funnel, CampaignFailures {
@@ -138,7 +140,7 @@ function failuresOf({ messages }: Campaign, jobs: readonly JobRecord[]): Campaig
     const isRefused = job.status === "failed" && job.counts.total === 0;
     if (isRefused) count(errors.get(job.id)?.code ?? "failed", Math.max(1, job.sent));
   }
-  return { failed, fail_reasons };
+  return { failed, fail_reasons, uncertain: uncertainIn(fail_reasons) };
 }
 
 /** CRP-4, AMB-68: its title, a template's as it was sent, else its number. */

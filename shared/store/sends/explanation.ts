@@ -14,6 +14,7 @@ export const recipientStates = [
   "deferred",
   "delivered",
   "failed",
+  "uncertain",
   "bounced",
   "skipped",
   "held_out",

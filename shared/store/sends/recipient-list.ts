@@ -6,6 +6,7 @@ import { pageRoom } from "../../http/paging.ts";
 import { Timestamp } from "../../http/schemas.ts";
 import type { StoreReader } from "../../resources.ts";
 import { reachChannels } from "../../rules/reach.ts";
+import { UNCONFIRMED } from "../../rules/reasons.ts";
 import { fromJson, type RowOf, ref } from "../item.ts";
 import { getProfiles } from "../subscribers/subscribers.ts";
 import { ChunkItem, ClaimItem, chunkNumberOf, claimsFrom, RangeItem, SkippedIds } from "./audience-items.ts";
@@ -105,6 +106,7 @@ function mayHold(totals: Totals, { state, reason, channel }: RecipientFilter): b
   const { counts, skip_reasons, fail_reasons, delivered_by_channel } = tallyOf(totals);
   if (state === "skipped" || state === "failed" || state === "held_out" || state === "delivered")
     if (counts[state] === 0) return false;
+  if (state === "uncertain" && !fail_reasons[UNCONFIRMED]) return false;
   if (state === "pending" || state === "deferred" || state === "canceled") return false;
   if (state === "delivered" && channel !== undefined && !delivered_by_channel[channel]) return false;
   // A mail that came back later counts as delivered.

@@ -11,7 +11,7 @@ import type { TouchRow } from "./touches.ts";
 const states: Record<TouchRow["state"], RecipientState> = {
   sent: "delivered",
   failed: "failed",
-  unknown: "failed",
+  unknown: "uncertain",
   retryable: "pending",
   bounced: "bounced",
   skipped: "skipped",
@@ -109,7 +109,9 @@ const reasonOf = (attempts: readonly Attempt[]): string | undefined =>
 
 /** Of a mail that came back only that counts: the other addresses do not make the recipient fail. */
 const failuresOf = (attempts: readonly Attempt[], state: RecipientState): Attempt[] =>
-  attempts.filter((one) => one.state === "bounced" || (one.state === "failed" && state !== "bounced"));
+  attempts.filter(
+    (one) => one.state === "bounced" || (["failed", "uncertain"].includes(one.state) && state !== "bounced"),
+  );
 
 function decisionOf(
   job: Pick<JobRecord, "status">,
@@ -127,7 +129,7 @@ function decisionOf(
 function stateOf(decision: Decision, attempts: readonly Attempt[]): RecipientState {
   if (decision === "not_in_audience") return "skipped";
   if (decision !== "sent") return decision;
-  const found = (["delivered", "pending", "bounced"] as const).find((state) =>
+  const found = (["delivered", "pending", "bounced", "uncertain"] as const).find((state) =>
     attempts.some((one) => one.state === state),
   );
   return found ?? "failed";

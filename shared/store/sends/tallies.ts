@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { type RankSource, rankSources } from "../../rules/arbitration.ts";
 import { type ChannelClass, channelClasses } from "../../rules/reach.ts";
+import { UNCONFIRMED } from "../../rules/reasons.ts";
 
 const Numbers = v.record(v.string(), v.number());
 
@@ -23,6 +24,13 @@ export const tallyFields = {
   /** Recipients reached, by channel type. */
   delivered_by_channel: Numbers,
 };
+
+/** F1: those among `failed` whose provider did not confirm the message. */
+export const uncertain = v.pipe(
+  v.number(),
+  v.description("Those among `failed` who may have got it: the provider did not confirm, and it is not sent again"),
+);
+export const uncertainIn = (failReasons: Record<string, number>): number => failReasons[UNCONFIRMED] ?? 0;
 
 /** SMA-7: what the API returns of a smart send. */
 export const ArbitrationReport = v.object({

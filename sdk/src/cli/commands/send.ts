@@ -5,7 +5,7 @@ import { idOf } from "../names.ts";
 
 const POLL_MS = 1_000;
 const MAX_WAIT_MS = 60_000;
-const UNSENT = ["failed", "bounced", "skipped", "held_out", "canceled"];
+const UNSENT = ["failed", "uncertain", "bounced", "skipped", "held_out", "canceled"];
 
 const options = {
   to: { type: "string", value: "<external id>", about: "Who gets it: your own id of the user" },
