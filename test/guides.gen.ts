@@ -175,6 +175,12 @@ async function journeys({ createClient, settle, advance, process, console }: Gui
   await advance("25h");
   const { runs, steps: counts } = await service.journeys.getStats(journey.id);
   console.log(runs.completed, counts.wait?.outcomes, counts.reminder?.outcomes); // 1 {"wait:timeout":1} {"sent":1}
+
+  const from = items[0]!.entered_at;
+  const to = new Date(Date.parse(from) + 25 * 3_600_000).toISOString();
+  const past = await service.journeys.createSimulation(journey.id, { from, to });
+  console.log(past.status, past.result.runs.completed, past.result.sends.length); // "completed" 1 1
+  console.log(past.result.edges.find(({ from, by }) => from === "wait" && by === "wait:timeout")?.taken); // 1
 }
 
 async function topics({ createClient, createBrowserClient, process, console }: GuideDeps) {
@@ -494,7 +500,7 @@ export const runnableGuides: readonly RunnableGuide[] = [
   { name: "quickstart", run: quickstart, printed: ["1","\"Hello Ada\""] },
   { name: "backend-sending", run: backendSending, printed: ["1 1 [\"user-99\"]","true","1","\"completed\" 1","0.1 false","422 \"VALIDATION_ERROR\" [\"title\"]"] },
   { name: "segments", run: segments, printed: ["1 true","[\"ada\"]","true [true,true,true]","0","2"] },
-  { name: "journeys", run: journeys, printed: ["[\"wait\"]","1 {\"wait:timeout\":1} {\"sent\":1}"] },
+  { name: "journeys", run: journeys, printed: ["[\"wait\"]","1 {\"wait:timeout\":1} {\"sent\":1}","\"completed\" 1 1","1"] },
   { name: "topics", run: topics, printed: ["[\"deals opted_out\",\"news opted_in\"]","1 {\"topic_opt_out\":1}"] },
   { name: "imports", run: imports, printed: ["3 1","1 1","\"completed\" 3 1","2"] },
   { name: "in-app", run: inApp, printed: ["\"live\"","\"Spring, Ada\"","1 1 1"] },

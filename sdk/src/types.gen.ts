@@ -1419,6 +1419,100 @@ export interface Heatmap {
   opened: number;
 }
 
+export interface HistorySimulation {
+  /** The id; `null` where the answer is complete at once */
+  id: string | null;
+  /** Whether the result is complete */
+  status: "pending" | "processing" | "completed" | "failed" | "canceled";
+  /** The version of the journey that was simulated */
+  version: number;
+  /** The beginning of the window. RFC 3339. */
+  from: string;
+  /** The end of the window. RFC 3339. */
+  to: string;
+  /** The share of subscribers that is looked at, in percent */
+  sample: number;
+  /** The share of the window that has been played, 0 to 1 */
+  progress: number;
+  /** What was counted so far; all of it once `status` is `completed` */
+  result: {
+    /** How many subscribers entered */
+    subscribers: number;
+    /** How many runs began */
+    entered: number;
+    /** Runs by their status at the end of the window */
+    runs: {
+      /** Runs that had not ended when the window did */
+      active: number;
+      /** Runs that took their last step */
+      completed: number;
+      /** Runs that an exit condition ended */
+      exited: number;
+    };
+    /** For each step: the runs that are on it at the end, and its outcomes, as in the statistics */
+    steps: Record<string, {
+      /** How many runs are on the step now */
+      active: number;
+      /** How often the step ended in each way */
+      outcomes: Record<string, number>;
+    }>;
+    /** The ways from step to step, and how often each was taken */
+    edges: ({
+      /** The step that it leaves */
+      from: string;
+      /** `next`, or the outcome of a branch or wait: `branch:then`, `branch:else`, `wait:event`, `wait:timeout` */
+      by: string;
+      /** The step that it leads to; `null` where the run completes */
+      to: string | null;
+      /** How often it was taken */
+      taken: number;
+    })[];
+    /** The ways that were never taken */
+    dead: ({
+      /** The step that it leaves */
+      from: string;
+      /** `next`, or the outcome of a branch or wait: `branch:then`, `branch:else`, `wait:event`, `wait:timeout` */
+      by: string;
+      /** The step that it leads to; `null` where the run completes */
+      to: string | null;
+    })[];
+    /** By step: how often a run took it again */
+    loops: Record<string, number>;
+    /** Messages by day and channel */
+    sends: ({
+      /** The day in UTC on which the messages would go out */
+      day: string;
+      /** The type of the channel */
+      channel: string;
+      /** Messages */
+      sent: number;
+    })[];
+    /** Sends that would reach nobody, by reason: consent, no address, `capped` */
+    skipped: Record<string, number>;
+    /** Sends that would wait for the end of quiet hours */
+    deferred: number;
+    /** Subscribers with more than 2,000 events or 1,000 moves, of which the rest is left out */
+    cut_short: number;
+    /** What the sends would cost at list prices */
+    cost: {
+      /** All of it, in US dollars */
+      dollars: number;
+      /** Of that, the table, the queues and the functions */
+      service_dollars: number;
+      /** Of that, mails by SES; the prices of other providers are not in it */
+      provider_dollars: number;
+      /** Write units of the table */
+      write_units: number;
+      /** Read units of the table */
+      read_units: number;
+      /** Messages of queues */
+      queue_messages: number;
+    };
+  };
+  /** Why it failed; `null` otherwise */
+  error: string | null;
+}
+
 export interface IdentityKey {
   /** The id */
   id: string;
@@ -4055,6 +4149,17 @@ export interface JourneysSimulateAnswer {
   };
 }
 
+export interface JourneysCreateSimulationBody {
+  /** The beginning, included. RFC 3339. */
+  from: string;
+  /** The end, not included. RFC 3339. */
+  to: string;
+  /** The share of subscribers that is looked at, in percent; the counts are of these alone */
+  sample?: number | undefined;
+  /** A version that was activated. Default: the journey as it is now */
+  version?: number | undefined;
+}
+
 export interface JourneysGetStatsAnswer {
   /** Runs by status */
   runs: Record<string, number>;
@@ -5587,6 +5692,12 @@ export interface Endpoints {
     replace(id: string, body: JourneysReplaceBody, options?: CallOptions): Promise<Journey>;
     /** Walk a subscriber or a sample through the steps of a journey. `POST /api/v1/journeys/:id/simulate` */
     simulate(id: string, body: JourneysSimulateBody, options?: CallOptions): Promise<JourneysSimulateAnswer>;
+    /** Run a journey on the events of the past. `POST /api/v1/journeys/:id/simulations` */
+    createSimulation(id: string, body: JourneysCreateSimulationBody, options?: CallOptions): Promise<HistorySimulation>;
+    /** Get a simulation on history, with what it has counted so far. `GET /api/v1/journeys/:id/simulations/:simulationId` */
+    getSimulation(id: string, simulationId: string, options?: CallOptions): Promise<HistorySimulation>;
+    /** Cancel a simulation on history. `POST /api/v1/journeys/:id/simulations/:simulationId/cancel` */
+    cancelSimulation(id: string, simulationId: string, options?: CallOptions): Promise<HistorySimulation>;
     /** Activate a draft or paused journey after checking all of it. `POST /api/v1/journeys/:id/activate` */
     activate(id: string, options?: CallOptions): Promise<Journey>;
     /** Pause an active journey: no subscriber enters, and runs stay where they are. `POST /api/v1/journeys/:id/pause` */

@@ -156,6 +156,7 @@ export type Kind =
   | "webhook"
   | "import"
   | "export"
+  | "simulation"
   | "annotation"
   | "conversion"
   | "server-key"

@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { verifyWebhook } from "../../sdk/src/webhook.ts";
+import { HOUR, timestamp } from "../../shared/clock.ts";
 import { cliOf } from "../support/cli.ts";
 import { BASE_URL, fetchOf } from "../support/embedded-fetch.ts";
 import { testWorld } from "../support/world.ts";
@@ -84,6 +85,14 @@ it("sends to one subscriber, tails it, imports a file and simulates a journey", 
   expect(simulated).toMatchObject({
     code: 0,
     out: [expect.stringContaining("exit"), expect.stringContaining("on end")],
+  });
+  await world.call("POST /v1/events", { as: tenant.server, body: { event_name: "signed_up", external_id: "ada" } });
+  await world.advance(1_000);
+  const window = ["--from", timestamp(world.clock.now() - HOUR), "--to", timestamp(world.clock.now())];
+  const history = await cli.run("simulate", "Onboarding", ...window);
+  expect(history).toMatchObject({
+    code: 0,
+    out: expect.arrayContaining(["1 runs of 1 subscribers: 0 active, 1 completed, 0 exited"]),
   });
   expect((await cli.run("send", "--to", "nobody", "--title", "t", "--body", "b")).code).toBe(1);
 });

@@ -25,6 +25,7 @@ import { listRuns } from "../../../shared/store/journeys/run-list.ts";
 import { cancelRun, Run } from "../../../shared/store/journeys/runs.ts";
 import { definitionOf, JOURNEY_LIMITS, JourneyInput, journeyExample, requireRunnable } from "./input.ts";
 import { simulateJourney } from "./simulate.ts";
+import { historySimulations } from "./simulations.ts";
 
 const MAX_STEP_CHARACTERS = 256;
 
@@ -126,6 +127,7 @@ export const journeys = group("journeys", "What happens to each subscriber, from
   ),
 
   simulateJourney,
+  ...historySimulations,
 
   endpoint(
     "POST /api/v1/journeys/:id/activate",

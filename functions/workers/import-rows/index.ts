@@ -32,6 +32,7 @@ import {
 import { queueWorker } from "../../../shared/worker.ts";
 import { csvOf } from "./csv.ts";
 import { makeExport } from "./exports.ts";
+import { simulateOnHistory } from "./simulations.ts";
 import { takeRows } from "./take-rows.ts";
 
 const BATCH_ROWS = 100;
@@ -56,10 +57,11 @@ export type WorkerContext = Context<typeof uses> & { clock: Clock; log(entry: Lo
 
 export const importRows = queueWorker(
   "import-rows",
-  "Reads import files into lists, and makes the files of exports.",
+  "Reads import files into lists, makes the files of exports, and computes simulations on history.",
   uses,
   async (message, context) => {
     if (message.export) return makeExport(message, context);
+    if (message.simulation) return simulateOnHistory(message, context);
     const { store, files, timers, clock, log, importRowsQueue: queue } = context;
     const found = await findImport(store, message.import);
     if (!found || hasEnded(found)) {

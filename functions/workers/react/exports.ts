@@ -1,7 +1,8 @@
-// Exports that were just asked for.
+// Exports and simulations on history that were just asked for.
 import type { Context } from "../../../shared/deps.ts";
 import { importRowsQueue } from "../../../shared/resources.ts";
 import { ExportItem } from "../../../shared/store/exports/items.ts";
+import { SimulationItem } from "../../../shared/store/journeys/simulation-items.ts";
 import { type Changes, isNew } from "./change.ts";
 
 export const exportUses = [importRowsQueue] as const;
@@ -11,5 +12,9 @@ export async function queueExports(
   { importRowsQueue: queue }: Context<typeof exportUses>,
 ): Promise<void> {
   const jobs = changes.of(ExportItem, "export").filter(isNew);
-  await queue.send(jobs.map(({ tenant, after }) => ({ tenant, import: after.id, export: true })));
+  const simulations = changes.of(SimulationItem, "simulation").filter(isNew);
+  await queue.send([
+    ...jobs.map(({ tenant, after }) => ({ tenant, import: after.id, export: true })),
+    ...simulations.map(({ tenant, after }) => ({ tenant, import: after.id, simulation: true })),
+  ]);
 }

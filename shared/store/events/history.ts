@@ -26,7 +26,8 @@ export const eventsIn = (row: RowOf<typeof ActorEvents>): StoredEvent[] =>
   unpackEvents(row.events).map((event) => packedEventOf(event, row));
 
 export interface HistoryRange {
-  event_name: string;
+  /** One name, or several. */
+  event_name: string | readonly string[];
   /** RFC 3339 in UTC with milliseconds, included. */
   from?: string | undefined;
   /** Not included. */
@@ -35,7 +36,7 @@ export interface HistoryRange {
   limit?: number | undefined;
 }
 
-/** The events of one name of a subscriber, including those of its anonymous ids, oldest first. */
+/** Events of a subscriber by their names, including those of its anonymous ids, oldest first. */
 export async function eventsOf(store: StoreReader, subscriber: string, range: HistoryRange): Promise<StoredEvent[]> {
   const [aliases, isMixed] = await Promise.all([aliasesOf(store, subscriber), hasFirstFormat(store)]);
   const actors: Actor[] = [{ subscriber }, ...aliases.map((anonymous) => ({ anonymous }))];
@@ -54,9 +55,10 @@ async function readActor(
   range: HistoryRange,
   isMixed: boolean,
 ): Promise<StoredEvent[]> {
-  const own = await readHistory(store, actor, range);
-  const old = isMixed ? await readFirstFormat(store, actor, range) : [];
-  return [...own, ...old].sort(later).slice(0, range.limit);
+  const names = [range.event_name].flat();
+  const own = await readHistory(store, actor, new Set(names), range);
+  const old = isMixed ? await Promise.all(names.map((name) => readFirstFormat(store, actor, name, range))) : [];
+  return [...own, ...old.flat()].sort(later).slice(0, range.limit);
 }
 
 const PAGE_ROWS = 100;
@@ -65,7 +67,8 @@ const PAGE_ROWS = 100;
 async function readHistory(
   store: StoreReader,
   actor: Actor,
-  { event_name, from = "", to = "~", limit = Number.POSITIVE_INFINITY }: HistoryRange,
+  names: ReadonlySet<string>,
+  { from = "", to = "~", limit = Number.POSITIVE_INFINITY }: HistoryRange,
 ): Promise<StoredEvent[]> {
   const found = new Map<string, StoredEvent>();
   let after: Key | undefined;
@@ -79,7 +82,7 @@ async function readHistory(
       limit: PAGE_ROWS,
     });
     for (const event of page.items.flatMap(eventsIn))
-      if (event.event_name === event_name && event.occurred_at >= from && event.occurred_at < to)
+      if (names.has(event.event_name) && event.occurred_at >= from && event.occurred_at < to)
         found.set(event.id, event);
     // The rows to come have no event after the last event of this one.
     const bound = untilOf(page.items.at(-1)?.sk ?? "");
@@ -96,7 +99,8 @@ const endOf = (to: string): string => (to === "~" ? to : timestamp(Date.parse(to
 async function readFirstFormat(
   store: StoreReader,
   actor: Actor,
-  { event_name, from = "", to = "~", limit = Number.POSITIVE_INFINITY }: HistoryRange,
+  event_name: string,
+  { from = "", to = "~", limit = Number.POSITIVE_INFINITY }: HistoryRange,
 ): Promise<StoredEvent[]> {
   const events: StoredEvent[] = [];
   let after: Key | undefined;

@@ -1,6 +1,6 @@
 // The sends of journeys: one job for the runs that take a step together, in the transaction that moves them (JND-15).
 import { createHash } from "node:crypto";
-import type { Store } from "../../resources.ts";
+import type { Store, StoreReader } from "../../resources.ts";
 import type { JourneyNode } from "../../rules/journey-graph.ts";
 import { type ItemWrite, toJson } from "../item.ts";
 import { planSmall } from "../sends/audiences.ts";
@@ -100,13 +100,12 @@ async function planGroup<S extends Sender>(
   senders: readonly S[],
   { outcomeOf, groups }: Planned<S>,
 ): Promise<void> {
-  const spec = { ...specOf(senders, node, event), topic: await topicOfSend(store, node.send.topic) };
-  const via = await selectedChannels(store, spec);
-  if (via.length === 0) {
+  const plan = await planOfStep(store, workspace, senders, { node, event });
+  if (!plan) {
     for (const sender of senders) outcomeOf.set(sender, "failed");
     return;
   }
-  const rules = await planningRules(store, "", spec, { via, emailConsent: workspace.email_consent_mode ?? "opt_out" });
+  const { spec, via, rules } = plan;
   const ids = senders.map(({ run }) => run.subscriber_id);
   const chunks = (await planSmall(store, spec, rules, ids)) ?? [];
   const reached = new Map(chunks.flatMap(({ chunk }) => chunk.recipients.map((one) => [one.subscriber, one] as const)));
@@ -131,6 +130,20 @@ async function planGroup<S extends Sender>(
   const content = await storeContent(store, whole);
   const means = isDirect ? deliverySettingsOf(spec, via.map(channelSettings), undefined) : undefined;
   groups.push({ step: node.id, spec: whole, content, recipients, means });
+}
+
+/** What a step sends, by which channels and to whom; undefined where none of its channels can be used. */
+export async function planOfStep(
+  store: StoreReader,
+  workspace: WorkspaceRecord,
+  senders: readonly Sender[],
+  { node, event }: Omit<Step, "texts">,
+) {
+  const spec = { ...specOf(senders, node, event), topic: await topicOfSend(store, node.send.topic) };
+  const via = await selectedChannels(store, spec);
+  if (via.length === 0) return undefined;
+  const emailConsent = workspace.email_consent_mode ?? "opt_out";
+  return { spec, via, rules: await planningRules(store, "", spec, { via, emailConsent }) };
 }
 
 /** The job of those recipients whose runs move now; undefined if there are none. */

@@ -1,4 +1,4 @@
-// Walks a subscriber, or one that there is not, through the steps of a journey.
+// Walks a subscriber, or one that there is not, through the steps of a journey; or runs it on the events of the past.
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { JourneysSimulateAnswer as Simulation } from "../../types.gen.ts";
@@ -6,6 +6,7 @@ import { type Call, CommandError, command, EXIT, usageError } from "../command.t
 import { type Connection, connect } from "../connection.ts";
 import type { Io } from "../io.ts";
 import { idOf } from "../names.ts";
+import { linesOf, simulateHistory } from "./simulate-history.ts";
 
 const declared = {
   subscriber: { type: "string", value: "<external id>", about: "A subscriber, with what is known of it now" },
@@ -15,6 +16,9 @@ const declared = {
     value: "<file>",
     about: "A JSON file with events: [{event_name, occurred_at, properties}]",
   },
+  from: { type: "string", value: "<time>", about: "Instead of a subscriber: the stored events from here on" },
+  to: { type: "string", value: "<time>", about: "The end of that window, at most 90 days later" },
+  percent: { type: "string", value: "<n>", about: "The share of subscribers that is looked at (default: 100)" },
   start: { type: "string", value: "<time>", about: "When the run begins (default: with its event, else now)" },
 } as const;
 
@@ -38,7 +42,7 @@ function readJson(io: Io, file: string): unknown {
 async function bodyOf({ io, options }: Call<typeof declared>, { client }: Connection): Promise<object> {
   const { subscriber, attributes, events, start } = options;
   if ((subscriber === undefined) === (attributes === undefined))
-    throw usageError("Either --subscriber or --attributes is required.");
+    throw usageError("Either --subscriber, --attributes or --from and --to is required.");
   const [found] = subscriber === undefined ? [] : (await client.subscribers.list({ external_id: subscriber })).items;
   if (subscriber !== undefined && !found)
     throw new CommandError(`There is no subscriber with the external id ${subscriber}.`);
@@ -53,7 +57,7 @@ async function bodyOf({ io, options }: Call<typeof declared>, { client }: Connec
 export const simulate = command({
   name: "simulate",
   args: "<journey>",
-  summary: "Walk a subscriber through a journey; nothing is written or sent",
+  summary: "Walk a subscriber through a journey, or run it on past events; nothing is sent",
   about: "The journey is named by its name or id, and may be a draft.",
   options: declared,
   run: async (call) => {
@@ -62,6 +66,17 @@ export const simulate = command({
     const connection = await connect(io, options);
     try {
       const id = await idOf(connection, "journeys", journey);
+      const { from, to, percent } = options;
+      if (from !== undefined && to !== undefined) {
+        const sample = percent === undefined ? undefined : Number(percent);
+        const simulation = await simulateHistory(io, connection, id, {
+          from,
+          to,
+          ...(sample !== undefined && { sample }),
+        });
+        for (const line of options.json ? [JSON.stringify(simulation)] : linesOf(simulation)) io.out(line);
+        return EXIT.ok;
+      }
       const body = await bodyOf(call, connection);
       const result = (await connection.call("journeys.simulate", id, body)) as unknown as Simulation;
       if (options.json) {

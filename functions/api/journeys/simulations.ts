@@ -1,0 +1,239 @@
+// What a journey would have done with what has happened (F3): its steps on stored events, on a clock of their own.
+import * as v from "valibot";
+import { timestamp } from "../../../shared/clock.ts";
+import { workspaceOf } from "../../../shared/http/authenticate.ts";
+import { SendCost } from "../../../shared/http/cost.ts";
+import { endpoints } from "../../../shared/http/endpoint.ts";
+import { ApiError, invalid } from "../../../shared/http/errors.ts";
+import { Timestamp, TimestampInput } from "../../../shared/http/schemas.ts";
+import type { PlanName } from "../../../shared/plans.ts";
+import { type StoreReader, secrets, storeRead, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
+import type { Definition } from "../../../shared/rules/journey-replay.ts";
+import { summaryOf } from "../../../shared/rules/journey-tally.ts";
+import { simulationStatuses } from "../../../shared/rules/simulation-states.ts";
+import { getJourney, getVersion, type Journey } from "../../../shared/store/journeys/journeys.ts";
+import {
+  cancelSimulation,
+  getSimulation,
+  type Simulated,
+  simulatedOf,
+  startSimulation,
+} from "../../../shared/store/journeys/simulations.ts";
+import { requireRunnable } from "./input.ts";
+
+const MAX_DAYS = 90;
+const DAY_MS = 86_400_000;
+
+const Percent = v.pipe(
+  v.number("must be a number"),
+  v.integer("must be a whole number"),
+  v.minValue(1, "must be 1 at least"),
+  v.maxValue(100, "must be 100 at most"),
+);
+
+const HistoryInput = v.strictObject({
+  from: v.pipe(TimestampInput, v.description("The beginning of the window")),
+  to: v.pipe(TimestampInput, v.description("The end of the window, at most 90 days later and not in the future")),
+  sample: v.pipe(
+    v.optional(Percent, 100),
+    v.description("The share of subscribers that is looked at, in percent; the counts are of these alone"),
+  ),
+  version: v.pipe(
+    v.optional(v.pipe(v.number("must be a number"), v.integer("must be a whole number"), v.minValue(1))),
+    v.description("A version that was activated. Default: the journey as it is now"),
+  ),
+});
+
+const Numbers = v.record(v.string(), v.number());
+const Edge = {
+  from: v.pipe(v.string(), v.description("The step that it leaves")),
+  by: v.pipe(
+    v.string(),
+    v.description(
+      "`next`, or the outcome of a branch or wait: `branch:then`, `branch:else`, `wait:event`, `wait:timeout`",
+    ),
+  ),
+  to: v.pipe(v.nullable(v.string()), v.description("The step that it leads to; `null` where the run completes")),
+};
+
+const Result = v.pipe(
+  v.object({
+    subscribers: v.pipe(v.number(), v.description("How many subscribers entered")),
+    entered: v.pipe(v.number(), v.description("How many runs began")),
+    runs: v.pipe(
+      v.object({
+        active: v.pipe(v.number(), v.description("Runs that had not ended when the window did")),
+        completed: v.pipe(v.number(), v.description("Runs that took their last step")),
+        exited: v.pipe(v.number(), v.description("Runs that an exit condition ended")),
+      }),
+      v.description("Runs by their status at the end of the window"),
+    ),
+    steps: v.pipe(
+      v.record(v.string(), v.object({ active: v.number(), outcomes: Numbers })),
+      v.description("For each step: the runs that are on it at the end, and its outcomes, as in the statistics"),
+    ),
+    edges: v.pipe(
+      v.array(
+        v.pipe(
+          v.object({ ...Edge, taken: v.pipe(v.number(), v.description("How often it was taken")) }),
+          v.title("SimulatedEdge"),
+        ),
+      ),
+      v.description("The ways from step to step, and how often each was taken"),
+    ),
+    dead: v.pipe(
+      v.array(v.pipe(v.object(Edge), v.title("JourneyEdge"))),
+      v.description("The ways that were never taken"),
+    ),
+    loops: v.pipe(Numbers, v.description("By step: how often a run took it again")),
+    sends: v.pipe(
+      v.array(
+        v.pipe(
+          v.object({
+            day: v.pipe(v.string(), v.description("The day in UTC on which the messages would go out")),
+            channel: v.pipe(v.string(), v.description("The type of the channel")),
+            sent: v.pipe(v.number(), v.description("Messages")),
+          }),
+          v.title("SimulatedSends"),
+        ),
+      ),
+      v.description("Messages by day and channel"),
+    ),
+    skipped: v.pipe(Numbers, v.description("Sends that would reach nobody, by reason: consent, no address, `capped`")),
+    deferred: v.pipe(v.number(), v.description("Sends that would wait for the end of quiet hours")),
+    cut_short: v.pipe(
+      v.number(),
+      v.description("Subscribers with more than 2,000 events or 1,000 moves, of which the rest is left out"),
+    ),
+    cost: v.pipe(SendCost, v.description("What the sends would cost at list prices")),
+  }),
+  v.title("SimulationResult"),
+);
+
+const Simulation = v.pipe(
+  v.object({
+    id: v.pipe(v.nullable(v.string()), v.description("The id; `null` where the answer is complete at once")),
+    status: v.pipe(v.picklist(simulationStatuses), v.description("Whether the result is complete")),
+    version: v.pipe(v.number(), v.description("The version of the journey that was simulated")),
+    from: v.pipe(Timestamp, v.description("The beginning of the window")),
+    to: v.pipe(Timestamp, v.description("The end of the window")),
+    sample: v.pipe(v.number(), v.description("The share of subscribers that is looked at, in percent")),
+    progress: v.pipe(v.number(), v.description("The share of the window that has been played, 0 to 1")),
+    result: v.pipe(Result, v.description("What was counted so far; all of it once `status` is `completed`")),
+    error: v.pipe(v.nullable(v.string()), v.description("Why it failed; `null` otherwise")),
+  }),
+  v.title("HistorySimulation"),
+);
+
+const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
+
+interface Shown {
+  simulated: Simulated;
+  work: { definition: Definition; window: { from: number; to: number }; percent: number };
+  version: number;
+}
+
+function shown({ simulated, work, version }: Shown): v.InferOutput<typeof Simulation> {
+  const { id, status, progress, tally, error } = simulated;
+  const { from, to } = work.window;
+  return {
+    id,
+    status,
+    version,
+    from: timestamp(from),
+    to: timestamp(to),
+    sample: work.percent,
+    progress: Math.round(progress * 1_000) / 1_000,
+    result: summaryOf(tally, work.definition.graph),
+    error,
+  };
+}
+
+/** @throws 422 for a window that ends before it begins, in the future, or more than 90 days after its beginning */
+function windowOf(now: number, { from, to }: { from: string; to: string }) {
+  const window = { from: Date.parse(from), to: Date.parse(to) };
+  if (window.to <= window.from) throw invalid({ to: "must be after from" });
+  if (window.to > now) throw invalid({ to: "must not lie in the future" });
+  if (window.to - window.from > MAX_DAYS * DAY_MS) throw invalid({ to: `must be at most ${MAX_DAYS} days after from` });
+  return window;
+}
+
+/** The journey as it is, or a version that was activated. @throws 422 for no such version, or what cannot be run */
+async function definitionOf(
+  store: StoreReader,
+  plan: PlanName,
+  journey: Journey,
+  version: number | undefined,
+): Promise<Definition> {
+  const stored = version === undefined ? undefined : await getVersion(store, journey.id, version);
+  if (stored) return stored;
+  if (version !== undefined && version !== journey.version)
+    throw invalid({ version: "is no version of this journey that was activated" });
+  const { trigger, entry_rules } = journey;
+  return { trigger, entry_rules, graph: await requireRunnable(store, plan, journey) };
+}
+
+export const historySimulations = [
+  endpoint(
+    "POST /api/v1/journeys/:id/simulations",
+    { effect: "read", uses: [storeWrite, secrets, timers, workspaceRead] },
+    {
+      summary: "Run a journey on the events of the past",
+      description:
+        "The journey, which may be a draft, meets the stored events of the window on a clock of their own: its runs move as " +
+        "real ones do. Nothing is sent, and no subscriber changes. Attributes, consent and devices are those of today, and " +
+        "an event counts when it occurred. Caps count the sends of this simulation alone. Runs that began before the " +
+        "window are left out. Of a segment, the last entry of its present members is known. A small window is answered at " +
+        "once. Else the answer has an `id`: read it until it is `completed`. It is kept for 7 days.",
+      body: HistoryInput,
+      returns: Simulation,
+      status: 200,
+      example: { body: { from: "2026-11-01T00:00:00.000Z", to: "2026-11-08T00:00:00.000Z" } },
+      errors: ["NOT_FOUND", "TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE", "QUOTA_EXCEEDED"],
+    },
+    async ({ store, secrets, timers, workspace, caller, params, body, clock }) => {
+      const journey = await getJourney(store, params.id);
+      const window = windowOf(clock.now(), body);
+      const definition = await definitionOf(store, workspaceOf(caller).plan, journey, body.version);
+      if (definition.trigger.type === "segment_exited")
+        throw invalid({ trigger: "exits from segments are not kept, so they cannot be simulated" });
+      const record = await workspace();
+      if (!record) throw new ApiError("NOT_FOUND", "The workspace was not found.");
+      const deps = { store, workspace: record, root: () => secrets.root() };
+      const work = { journey: journey.id, definition, window, percent: body.sample };
+      const version = body.version ?? journey.version;
+      return shown({ simulated: await startSimulation(deps, timers, work, version), work, version });
+    },
+  ),
+
+  endpoint(
+    "GET /api/v1/journeys/:id/simulations/:simulationId",
+    { uses: [storeRead] },
+    {
+      summary: "Get a simulation on history, with what it has counted so far",
+      returns: Simulation,
+      errors: ["NOT_FOUND"],
+    },
+    async ({ store, params }) => {
+      const { job, work } = await getSimulation(store, params.id, params.simulationId);
+      return shown({ simulated: simulatedOf(job), work, version: job.version });
+    },
+  ),
+
+  endpoint(
+    "POST /api/v1/journeys/:id/simulations/:simulationId/cancel",
+    { permission: "content:write", uses: [storeWrite] },
+    {
+      summary: "Cancel a simulation on history",
+      description: "What it has counted can still be read.",
+      returns: Simulation,
+      status: 200,
+      errors: ["NOT_FOUND", "CONFLICT"],
+    },
+    async ({ store, params }) => {
+      const { work } = await getSimulation(store, params.id, params.simulationId);
+      const job = await cancelSimulation(store, params.id, params.simulationId);
+      return shown({ simulated: simulatedOf(job), work, version: job.version });
+    },
+  ),
+];

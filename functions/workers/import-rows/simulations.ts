@@ -1,0 +1,70 @@
+// Plays stored events to a journey (F3), page by page. What was counted is noted together with the position, so that
+// another message goes on where this one stopped.
+import { type Clock, SECOND } from "../../../shared/clock.ts";
+import type { Context, LogEntry } from "../../../shared/deps.ts";
+import type { Message } from "../../../shared/messages.ts";
+import type { importRowsQueue, secrets, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
+import { fromJson } from "../../../shared/store/item.ts";
+import { replayPage } from "../../../shared/store/journeys/replays.ts";
+import {
+  endSimulation,
+  isTooOld,
+  isUnfinished,
+  noteSimulation,
+  SIMULATION_WATCH_MS,
+  type SimulationJob,
+  takeSimulation,
+  workOf,
+} from "../../../shared/store/journeys/simulations.ts";
+
+/** After this time the worker stops, and another message continues. */
+const WORKING_MS = 35 * SECOND;
+
+type Uses = readonly [typeof storeWrite, typeof secrets, typeof timers, typeof workspaceRead, typeof importRowsQueue];
+type WorkerContext = Context<Uses> & { clock: Clock; log(entry: LogEntry): void };
+
+/** Begins, continues or checks a simulation. */
+export async function simulateOnHistory(
+  { tenant, import: id, watch }: Message<"import-rows">,
+  context: WorkerContext,
+): Promise<void> {
+  const { store, timers, clock, log, importRowsQueue: queue } = context;
+  if (watch && (await isUnfinished(store, id)))
+    await timers.set([{ kind: "simulation-watch", id, at: clock.now() + SIMULATION_WATCH_MS }]);
+  const job = await takeSimulation(store, id);
+  if (!job) return log({ level: "info", message: "a simulation is not to be computed", tenant, simulation: id });
+  if (isTooOld(store, job)) {
+    await endSimulation(store, job, { error: "it could not be computed within a day" });
+    return;
+  }
+  if (!(await play(context, job))) await queue.send([{ tenant, import: id, simulation: true }]);
+}
+
+/** Plays pages until the last one or the end of the time. @returns false if another message must continue */
+async function play(context: WorkerContext, job: SimulationJob): Promise<boolean> {
+  const { store, secrets, clock, log } = context;
+  const until = clock.now() + WORKING_MS;
+  const [work, workspace] = await Promise.all([workOf(store, job), context.workspace()]);
+  if (!work || !workspace) return endSimulation(store, job, { error: "the workspace is closed" }).then(() => true);
+  const deps = { store, workspace, root: () => secrets.root() };
+  const tally = fromJson(job.tally);
+  let position = job.position === undefined ? undefined : fromJson(job.position);
+  for (;;) {
+    position = await replayPage(deps, work, position, tally);
+    if (!position) {
+      await endSimulation(store, job, { tally });
+      return true;
+    }
+    const isTimeUp = clock.now() >= until;
+    if (!(await noteSimulation(store, job, { position, tally }, isTimeUp))) {
+      log({
+        level: "info",
+        message: "a simulation ended while it was computed",
+        tenant: store.tenant,
+        simulation: job.id,
+      });
+      return true;
+    }
+    if (isTimeUp) return false;
+  }
+}

@@ -1,0 +1,38 @@
+// A journey on the events of the past: begun, waited for, and printed as numbers.
+import type { HistorySimulation, JourneysCreateSimulationBody } from "../../types.gen.ts";
+import { CommandError } from "../command.ts";
+import type { Connection } from "../connection.ts";
+import type { Io } from "../io.ts";
+
+const POLL_MS = 2_000;
+
+/** @throws CommandError if the simulation fails or is canceled. */
+export async function simulateHistory(
+  io: Io,
+  { client }: Connection,
+  journey: string,
+  body: JourneysCreateSimulationBody,
+): Promise<HistorySimulation> {
+  let simulation = await client.journeys.createSimulation(journey, body);
+  while (simulation.status === "pending" || simulation.status === "processing") {
+    io.progress(`${Math.round(simulation.progress * 100)} %`);
+    if (io.signal.aborted) await client.journeys.cancelSimulation(journey, simulation.id ?? "");
+    else await io.pause(POLL_MS);
+    simulation = await client.journeys.getSimulation(journey, simulation.id ?? "");
+  }
+  if (simulation.status === "completed") return simulation;
+  throw new CommandError(`The simulation is ${simulation.status}${simulation.error ? `: ${simulation.error}` : ""}.`);
+}
+
+export function linesOf({ result }: HistorySimulation): string[] {
+  const { entered, subscribers, runs, edges, sends, skipped, deferred, cost } = result;
+  const numbers = Object.entries(runs).map(([status, n]) => `${n} ${status}`);
+  return [
+    `${entered} runs of ${subscribers} subscribers: ${numbers.join(", ")}`,
+    ...edges.map(({ from, by, to, taken }) => `${taken}  ${from} -> ${to ?? "the end"} (${by})`),
+    ...sends.map(({ day, channel, sent }) => `${day}  ${sent} by ${channel}`),
+    ...Object.entries(skipped).map(([reason, n]) => `${n} skipped: ${reason}`),
+    ...(deferred > 0 ? [`${deferred} after quiet hours`] : []),
+    `cost at list prices: $${cost.dollars}`,
+  ];
+}

@@ -1,0 +1,74 @@
+// What a simulation of a journey on history adds up to (F3): small, however long the history is.
+import { costOfSend } from "./cost.ts";
+import { edgesOf, takenOf } from "./journey-edges.ts";
+import type { Graph } from "./journey-graph.ts";
+
+export interface ReplayTally {
+  subscribers: number;
+  runs: Record<"active" | "completed" | "exited", number>;
+  steps: Record<string, { active: number; outcomes: Record<string, number>; repeated: number }>;
+  /** Messages by `<day> <channel>`, at the time at which they would go out. */
+  sends: Record<string, number>;
+  /** Sends that reach nobody, by reason. */
+  skipped: Record<string, number>;
+  /** Sends that wait for the end of quiet hours. */
+  deferred: number;
+  /** Recipients by each class of channels that reaches them, and each counted once. */
+  classes: Record<string, number>;
+  recipients: number;
+  /** Subscribers with more events or moves than are looked at. */
+  cut: number;
+}
+
+export const emptyTally = (): ReplayTally => ({
+  subscribers: 0,
+  runs: { active: 0, completed: 0, exited: 0 },
+  steps: {},
+  sends: {},
+  skipped: {},
+  deferred: 0,
+  classes: {},
+  recipients: 0,
+  cut: 0,
+});
+
+/** One more of a name. */
+export const count = (numbers: Record<string, number>, name: string): void => {
+  numbers[name] = (Object.hasOwn(numbers, name) ? (numbers[name] ?? 0) : 0) + 1;
+};
+
+/** The numbers of a step, which are added where there are none. */
+export function stepOf({ steps }: ReplayTally, id: string): ReplayTally["steps"][string] {
+  const found = Object.hasOwn(steps, id) ? steps[id] : undefined;
+  if (found) return found;
+  const added = { active: 0, outcomes: {}, repeated: 0 };
+  steps[id] = added;
+  return added;
+}
+
+/** As a client reads it. */
+export function summaryOf({ steps: counted, ...tally }: ReplayTally, graph: Graph) {
+  const ids = Object.keys(graph.steps);
+  const none = { active: 0, outcomes: {}, repeated: 0 };
+  const of = (id: string) => (Object.hasOwn(counted, id) ? counted[id] : undefined) ?? none;
+  const edges = edgesOf(graph).map((edge) => ({ ...edge, taken: takenOf(edge, of(edge.from).outcomes) }));
+  const sends = Object.entries(tally.sends).map(([name, sent]) => {
+    const [day = "", channel = ""] = name.split(" ");
+    return { day, channel, sent };
+  });
+  const { active, completed, exited } = tally.runs;
+  return {
+    subscribers: tally.subscribers,
+    entered: active + completed + exited,
+    runs: tally.runs,
+    steps: Object.fromEntries(ids.map((id) => [id, { active: of(id).active, outcomes: of(id).outcomes }])),
+    edges,
+    dead: edges.filter(({ taken }) => taken === 0).map(({ taken: _, ...edge }) => edge),
+    loops: Object.fromEntries(ids.flatMap((id) => (of(id).repeated > 0 ? [[id, of(id).repeated]] : []))),
+    sends: sends.sort((a, b) => (`${a.day} ${a.channel}` < `${b.day} ${b.channel}` ? -1 : 1)),
+    skipped: tally.skipped,
+    deferred: tally.deferred,
+    cut_short: tally.cut,
+    cost: costOfSend(tally.classes, tally.recipients),
+  };
+}

@@ -1,0 +1,185 @@
+// Simulations of journeys on stored events (F3): small ones within the request, others by a worker, a lease at a time.
+import { DAY, MINUTE, SECOND, timestamp } from "../../clock.ts";
+import { ApiError, conflict, notFound } from "../../http/errors.ts";
+import type { Store, StoreReader } from "../../resources.ts";
+import { emptyTally, type ReplayTally } from "../../rules/journey-tally.ts";
+import { simulationMoves } from "../../rules/simulation-states.ts";
+import { absent, any, below, is } from "../conditions.ts";
+import { fromJson, type NewRowOf, putItem, type RowOf, toJson } from "../item.ts";
+import { move } from "../lifecycle.ts";
+import type { Timers } from "../timers.ts";
+import { type ReplayDeps, type ReplayPosition, type ReplayWork, replayPage } from "./replays.ts";
+import { SimulatedVersion, SimulationItem } from "./simulation-items.ts";
+
+export type SimulationJob = RowOf<typeof SimulationItem>;
+
+const KEPT_MS = 7 * DAY;
+/** A worker's time limit and 10 s. */
+const LEASE_MS = 70 * SECOND;
+/** One without an end after this time fails. */
+const GIVE_UP_MS = DAY;
+export const SIMULATION_WATCH_MS = 10 * MINUTE;
+const MAX_OPEN = 3;
+/** Pages that are played within the request. */
+const PAGES_AT_ONCE = 4;
+
+export interface Simulated {
+  id: string | null;
+  status: SimulationJob["status"];
+  /** The share of the window, or of the segment, that was played: 0 to 1. */
+  progress: number;
+  tally: ReplayTally;
+  error: string | null;
+}
+
+const isOpen = ({ status }: SimulationJob) => status === "pending" || status === "processing";
+
+/**
+ * Plays the window within the request if it is small; else puts a job, which goes on where the request stopped.
+ * @throws 429 while three are computed.
+ */
+export async function startSimulation(
+  deps: ReplayDeps & { store: Store },
+  timers: Timers,
+  work: ReplayWork,
+  version: number,
+): Promise<Simulated> {
+  const tally = emptyTally();
+  let position: ReplayPosition | undefined;
+  for (let page = 0; page < PAGES_AT_ONCE; page++) {
+    position = await replayPage(deps, work, position, tally);
+    if (!position) return { id: null, status: "completed", progress: 1, tally, error: null };
+  }
+  return simulatedOf(await createSimulation(deps.store, timers, work, { version, position, tally }));
+}
+
+interface SoFar {
+  version: number;
+  position: ReplayPosition | undefined;
+  tally: ReplayTally;
+}
+
+/** Puts a simulation; its insertion into the table starts it. The watchdog is set before. */
+async function createSimulation(
+  store: Store,
+  timers: Timers,
+  { journey, definition, window: { from, to }, percent }: ReplayWork,
+  { version, position, tally }: SoFar,
+): Promise<SimulationJob> {
+  const open = (await store.queryAll(SimulationItem, {})).filter(isOpen);
+  if (open.length >= MAX_OPEN)
+    throw new ApiError("QUOTA_EXCEEDED", `${MAX_OPEN} simulations are computed. Wait until one of them has ended.`);
+  const now = store.clock.now();
+  const id = store.ids.uuidAt(now);
+  const expires = Math.ceil((now + KEPT_MS) / SECOND);
+  await timers.set([{ kind: "simulation-watch", id, at: now + SIMULATION_WATCH_MS }]);
+  const row: NewRowOf<typeof SimulationItem> = {
+    react: "simulation",
+    id,
+    journey,
+    version,
+    from,
+    to,
+    percent,
+    status: "pending",
+    position: position && toJson(position),
+    tally: toJson(tally),
+    created_at: timestamp(now),
+    expires,
+  };
+  await store.transact([
+    putItem(SimulatedVersion, { simulation: id }, { definition: toJson(definition), expires }),
+    putItem(SimulationItem, { id }, row, absent()),
+  ]);
+  return requireSimulation(store, id);
+}
+
+async function requireSimulation(store: StoreReader, id: string): Promise<SimulationJob> {
+  const found = await store.get(SimulationItem, { id });
+  if (!found) throw notFound("simulation");
+  return found;
+}
+
+/** A simulation of this journey. @throws 404. */
+export async function getSimulation(store: StoreReader, journey: string, id: string) {
+  const job = await requireSimulation(store, id);
+  const work = await workOf(store, job);
+  if (job.journey !== journey || !work) throw notFound("simulation");
+  return { job, work };
+}
+
+/** What a simulation plays; undefined once it has expired. */
+export async function workOf(
+  store: StoreReader,
+  { id, journey, from, to, percent }: SimulationJob,
+): Promise<ReplayWork | undefined> {
+  const version = await store.get(SimulatedVersion, { simulation: id });
+  return version && { journey, definition: fromJson(version.definition), window: { from, to }, percent };
+}
+
+export function simulatedOf({ id, status, position, tally, error }: SimulationJob): Simulated {
+  const played = position === undefined ? 0 : fromJson(position).progress;
+  return { id, status, progress: status === "completed" ? 1 : played, tally: fromJson(tally), error: error ?? null };
+}
+
+/** @throws 404, 409 if it has ended. A canceled one is returned as it is. */
+export async function cancelSimulation(store: Store, journey: string, id: string): Promise<SimulationJob> {
+  const { job } = await getSimulation(store, journey, id);
+  if (job.status === "canceled") return job;
+  const change = { set: { completed_at: timestamp(store.clock.now()) }, remove: ["lease"] as const };
+  const canceled = await move(store, SimulationItem, { id }, simulationMoves, "cancel", { change });
+  if ("row" in canceled) return canceled.row;
+  throw conflict(`The simulation is ${canceled.current?.status ?? job.status} and can no longer be canceled.`);
+}
+
+/** Takes a simulation for the time of a lease. @returns undefined if it has ended, or another worker has it */
+export async function takeSimulation(store: Store, id: string): Promise<SimulationJob | undefined> {
+  const now = store.clock.now();
+  const taken = await move(store, SimulationItem, { id }, simulationMoves, "begin", {
+    change: { set: { lease: now + LEASE_MS } },
+    when: any(absent("lease"), below("lease", now)),
+  });
+  return "row" in taken ? taken.row : undefined;
+}
+
+export const isTooOld = ({ clock }: Pick<Store, "clock">, { created_at }: SimulationJob): boolean =>
+  clock.now() - Date.parse(created_at) > GIVE_UP_MS;
+
+/** Whether somebody works on it, or must. */
+export async function isUnfinished(store: StoreReader, id: string): Promise<boolean> {
+  const job = await store.get(SimulationItem, { id });
+  return job !== undefined && isOpen(job);
+}
+
+/**
+ * Notes what was played so far, in one write with the position, so that no page counts twice.
+ * @returns false if the simulation was canceled, or another worker has it
+ */
+export async function noteSimulation(
+  store: Store,
+  { id, lease = 0 }: SimulationJob,
+  { position, tally }: { position: ReplayPosition; tally: ReplayTally },
+  isReleased: boolean,
+): Promise<boolean> {
+  const set = { position: toJson(position), tally: toJson(tally), ...(isReleased && { lease: 0 }) };
+  const noted = await move(store, SimulationItem, { id }, simulationMoves, "begin", {
+    change: { set },
+    when: is("lease", lease),
+  });
+  return "row" in noted;
+}
+
+/** @returns false if it had ended before, or another worker has it */
+export async function endSimulation(
+  store: Store,
+  { id, lease = 0 }: SimulationJob,
+  outcome: { tally: ReplayTally } | { error: string },
+): Promise<boolean> {
+  const completed_at = timestamp(store.clock.now());
+  const set = "error" in outcome ? { error: outcome.error } : { tally: toJson(outcome.tally) };
+  const ended = await move(store, SimulationItem, { id }, simulationMoves, "error" in outcome ? "fail" : "complete", {
+    change: { set: { ...set, completed_at }, remove: ["lease", "position"] },
+    when: is("lease", lease),
+  });
+  return "row" in ended;
+}
