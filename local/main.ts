@@ -44,6 +44,7 @@ async function start(): Promise<void> {
     await fillDemo({ ...running, demo: await prepare() });
     await running.service.time.advance(Math.max(running.service.clock.now(), Date.now()));
   }
+  running.service.time.start();
   const demo = await prepare();
   const servers = await openServers(settings, running, log, address);
   const variables = writeVariables(settings, servers.url, demo);
@@ -110,7 +111,6 @@ async function runService(
     dynamodbEndpoint,
     env: { COMMIT: commitOf(), ...passedOn },
   }).catch(refuseEndpoint(dynamodbEndpoint));
-  service.time.start();
   const tenancy = openTenancy(service.partsFor(UNDISTURBED));
   return { service, faults, tenancy, state: openState(service.database) };
 }

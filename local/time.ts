@@ -36,8 +36,11 @@ export interface TimeDeps {
 export interface Time {
   /** Runs all work that is due now, until idle. */
   settle(): Promise<void>;
-  /** Moves time to `to` and runs the work that is due in between, in the order of time. @returns the new time. */
-  advance(to: number): Promise<number>;
+  /**
+   * Moves time to `to` and runs the work that is due in between, in the order of time. Recurring schedules fire once at
+   * the end; with `recurring: false` they wait for a later call. @returns the new time.
+   */
+  advance(to: number, which?: Pick<Firing, "recurring">): Promise<number>;
   /** Runs a request, after an advance in progress. */
   enter<T>(work: () => Promise<T>): Promise<T>;
   /** Starts the background pump of a ticking clock. */
@@ -198,14 +201,14 @@ export function createTime(deps: TimeDeps): Time {
     }
   };
 
-  const advance = (to: number): Promise<number> => {
+  const advance = (to: number, { recurring = true }: Pick<Firing, "recurring"> = {}): Promise<number> => {
     const result = inTurn(() =>
       heldStill(async () => {
         if (to <= clock.now()) return clock.now();
         await follow(to, { recurring: false });
         clock.jumpTo(to);
         dynamodb.expire();
-        await follow(to, { collapse: true });
+        await follow(to, { collapse: true, recurring });
         return clock.now();
       }),
     );
