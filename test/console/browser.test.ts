@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync } from "node:fs";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hasBrowser, launchBrowser } from "../support/browser.ts";
-import { openTab, SETTLE_MS, violations } from "../support/console-tab.ts";
+import { openTab, SETTLE_MS, tabTo, violations } from "../support/console-tab.ts";
 import { cleanUp, type ServiceProcess, startService } from "../support/service-process.ts";
 
 const ARTEFACTS = new URL("../../artefacts/console/", import.meta.url).pathname;
@@ -31,16 +31,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
 
   it("CON-6 CON-4 a first message is written, previewed, sent and explained by keyboard alone", async () => {
     const { page, context } = await open();
-    const focusOn = async (label: string) => {
-      for (let n = 0; n < 80; n++) {
-        const name = await page.evaluate(
-          "(document.activeElement.labels?.[0] ?? document.activeElement).textContent.trim()",
-        );
-        if (String(name).startsWith(label)) return;
-        await page.keyboard.press("Tab");
-      }
-      throw new Error(`Tab never came to ${label}.`);
-    };
+    const focusOn = (label: string) => tabTo(page, label);
     await page.keyboard.press("g");
     await page.keyboard.press("s");
     await page.getByRole("heading", { name: "Send", exact: true }).waitFor();

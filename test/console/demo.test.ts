@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hasBrowser, launchBrowser } from "../support/browser.ts";
-import { openTab, violations } from "../support/console-tab.ts";
+import { openTab, tabTo, violations } from "../support/console-tab.ts";
 import { cleanUp, type ServiceProcess, startService } from "../support/service-process.ts";
 
 /** `PICTURES=1` makes those of the documentation anew. */
@@ -71,6 +71,56 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     expect([...new Set(faults)]).toEqual([]);
     await context.close();
   }, 180_000);
+
+  it("CON-4 a journey is made, drawn, mended and activated by keyboard alone", async () => {
+    const { page, visit, context } = await openTab({ service, browser, faults });
+    const to = (name: string) => tabTo(page, name);
+    await visit("journeys");
+    await to("New journey");
+    await page.keyboard.press("Enter");
+    await to("Name");
+    await page.keyboard.type("Trial ends");
+    await to("Begins with the event");
+    await page.keyboard.type("trial_ended");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Trial ends", level: 1 }).waitFor();
+    for (const kind of ["Send a message", "Wait"]) {
+      await to("Insert a step after the event trial_ended happens");
+      await page.keyboard.press("Enter");
+      await to(kind);
+      await page.keyboard.press("Enter");
+      await page.getByRole("button", { name: "Take the step out" }).waitFor();
+    }
+    const press = async (...names: string[]) => {
+      for (const name of names) {
+        await to(name);
+        await page.keyboard.press("Enter");
+      }
+    };
+    const saved = () => page.getByText("Not saved yet.").waitFor({ state: "detached" });
+    await press("Save");
+    await saved();
+    await press("Activate", "Activate it");
+    // The message has no channel yet: the refusal stands at its step.
+    const message = page.locator("button.chart-node.has-fault");
+    await message.waitFor();
+    expect(await violations(page)).toEqual([]);
+    await message.focus();
+    await page.keyboard.press("Enter");
+    await to("Title");
+    await page.keyboard.type("Your trial has ended");
+    await to("Text");
+    await page.keyboard.type("Stay with us.");
+    await to("In-app");
+    await page.keyboard.press("Space");
+    await press("Save");
+    await saved();
+    await press("Activate", "Activate it");
+    await page.getByText("The journey is active.").waitFor();
+    await press("List");
+    await page.locator("ol.step-list").getByText("Your trial has ended").waitFor();
+    await context.close();
+  });
 
   it("RDA-10 RDA-15 the days of a series are read by arrow keys; a channel says how its provider answered", async () => {
     const { page, visit, context } = await openTab({ service, browser, faults });

@@ -58,6 +58,19 @@ export async function openTab({ service, browser, faults }: Bench, role = "owner
   return { context, page, visit };
 }
 
+const MAX_TABS = 120;
+
+/** Presses Tab until the focus is on what has this name, as people do who have no pointer. */
+export async function tabTo(page: Page, name: string): Promise<void> {
+  for (let n = 0; n < MAX_TABS; n++) {
+    const label = await page.evaluate(`(({ labels, ariaLabel, textContent }) =>
+      labels?.length ? labels[0].textContent : ariaLabel ?? textContent)(document.activeElement).trim()`);
+    if (String(label).startsWith(name)) return;
+    await page.keyboard.press("Tab");
+  }
+  throw new Error(`Tab never came to ${name}.`);
+}
+
 interface AxeResult {
   id: string;
   nodes: string[];

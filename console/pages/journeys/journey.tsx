@@ -1,23 +1,27 @@
 // One journey: its steps as an indented list with the people on each, its editor, and its moves.
 import { useState } from "preact/hooks";
-import type { Journey, JourneyGraph, JourneyTrigger } from "../../../sdk/src/types.gen.ts";
+import type { Journey, JourneyGraph, JourneysSimulateAnswer, JourneyTrigger } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
-import { invalidate, useQuery } from "../../app/query.ts";
-import { go, pathTo } from "../../app/router.ts";
-import { isLocal, local, readMe } from "../../app/session.ts";
+import { useQuery } from "../../app/query.ts";
+import { go, pathTo, place, setQuery } from "../../app/router.ts";
+import { isLocal } from "../../app/session.ts";
 import { plural } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
-import { SelectField, TextField } from "../../components/field.tsx";
 import { Card, Confirm, Figure, Page, Time } from "../../components/page.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
+import { Chart } from "./chart.tsx";
+import { Play } from "./play.tsx";
 import { Simulate } from "./simulate.tsx";
 import { Steps } from "./step-list.tsx";
-import { triggerText } from "./steps.ts";
+import { isAbout, triggerText } from "./steps.ts";
+import { TriggerForm } from "./trigger-form.tsx";
 
 const STALE = ["journeys."];
 const EVERY_MS = 5_000;
+/** A chart needs room: without a choice, narrow windows show the list. */
+const NARROW = "(max-width: 800px)";
 
 export function JourneyView({ id }: { id: string }) {
   const journey = useQuery("journeys.get", [id]);
@@ -41,6 +45,7 @@ function Opened({ journey }: { journey: Journey }) {
   const [graph, setGraph] = useState<JourneyGraph>(journey.steps);
   const [trigger, setTrigger] = useState<JourneyTrigger>(journey.trigger);
   const [past, setPast] = useState<readonly JourneyGraph[]>([]);
+  const [walk, setWalk] = useState<JourneysSimulateAnswer>();
   const [asking, setAsking] = useState<"activate" | "delete">();
   const save = useAction("journeys.replace", { stale: STALE });
   const activate = useAction("journeys.activate", { stale: STALE });
@@ -52,6 +57,13 @@ function Opened({ journey }: { journey: Journey }) {
   const mayEdit = status === "draft" || status === "paused";
   const isChanged = graph !== journey.steps || trigger !== journey.trigger;
   const running = stats.data?.runs.active ?? 0;
+  const entered = Object.values(stats.data?.runs ?? {}).reduce((sum, one) => sum + one, 0);
+  const faults = error?.fields ?? {};
+  const unplaced = Object.entries(faults).filter(
+    ([path]) => !path.startsWith("trigger.") && !Object.keys(graph.steps ?? {}).some((step) => isAbout(path, step)),
+  );
+  const view = place.value.query.get("view");
+  const isList = view ? view === "list" : matchMedia(NARROW).matches;
   const change = (next: JourneyGraph) => {
     setPast([...past, graph]);
     setGraph(next);
@@ -65,6 +77,7 @@ function Opened({ journey }: { journey: Journey }) {
       );
   };
   const last = past.at(-1);
+  const shown = { graph, stats: stats.data, faults, change: mayEdit ? change : undefined };
   return (
     <Page
       title={journey.name}
@@ -116,10 +129,7 @@ function Opened({ journey }: { journey: Journey }) {
       {error && (
         <div class="banner bad" role="alert">
           <span>
-            <b>{error.message}</b>{" "}
-            {Object.entries(error.fields ?? {})
-              .map(([path, reason]) => `${path}: ${reason}`)
-              .join("; ")}
+            <b>{error.message}</b> {unplaced.map(([path, reason]) => `${path}: ${reason}`).join("; ")}
           </span>
         </div>
       )}
@@ -153,11 +163,24 @@ function Opened({ journey }: { journey: Journey }) {
           )}
         </div>
       )}
-      <Card title={mayEdit ? "Begins when" : `Begins when ${triggerText(journey.trigger)}`}>
-        {mayEdit && <TriggerForm trigger={trigger} onInput={setTrigger} />}
-        <Steps graph={graph} stats={stats.data} faults={error?.fields ?? {}} change={mayEdit ? change : undefined} />
+      <Card
+        title={mayEdit ? "Begins when" : `Begins when ${triggerText(journey.trigger)}`}
+        actions={<Views isList={isList} />}
+      >
+        {mayEdit && <TriggerForm trigger={trigger} onInput={setTrigger} faults={faults} />}
+        {isList ? (
+          <Steps {...shown} />
+        ) : (
+          <Chart
+            {...shown}
+            journey={id}
+            begin={triggerText(trigger)}
+            entered={entered}
+            walked={new Set(walk?.steps.flatMap(({ step, outcome }) => [step, `${step} ${outcome}`]))}
+          />
+        )}
       </Card>
-      <Simulate id={id} />
+      <Simulate id={id} walk={walk} onWalk={setWalk} />
       {asking === "activate" && (
         <Confirm
           title={`Activate ${journey.name}?`}
@@ -195,59 +218,15 @@ function Opened({ journey }: { journey: Journey }) {
   );
 }
 
-/** Moves the test clock of a local service, so that a journey of days is seen at once. */
-function Play() {
-  const [isBusy, setBusy] = useState(false);
-  const play = async () => {
-    setBusy(true);
-    try {
-      await local("clock", { advance: "72h" });
-      await readMe();
-      invalidate("");
-      say("72 hours have passed.");
-    } catch (error) {
-      say(error instanceof Error ? error.message : String(error));
-    }
-    setBusy(false);
-  };
+function Views({ isList }: { isList: boolean }) {
   return (
-    <Button icon="clock" isBusy={isBusy} onClick={() => void play()}>
-      Play 72 h
-    </Button>
-  );
-}
-
-function TriggerForm({ trigger, onInput }: { trigger: JourneyTrigger; onInput: (trigger: JourneyTrigger) => void }) {
-  const segments = useQuery("segments.list", []);
-  return (
-    <div class="row">
-      <SelectField
-        label="Trigger"
-        value={trigger.type}
-        options={[
-          { value: "event", label: "An event happens" },
-          { value: "segment_entered", label: "A person enters a segment" },
-          { value: "segment_exited", label: "A person leaves a segment" },
-        ]}
-        onInput={(type) => onInput({ type } as JourneyTrigger)}
-      />
-      {trigger.type === "event" ? (
-        <TextField
-          label="Event"
-          value={trigger.event_name ?? ""}
-          onInput={(event_name) => onInput({ type: "event", event_name })}
-        />
-      ) : (
-        <SelectField
-          label="Segment"
-          value={trigger.segment_id ?? ""}
-          options={[
-            { value: "", label: "Choose…" },
-            ...(segments.data?.segments ?? []).map(({ id, name }) => ({ value: id, label: name })),
-          ]}
-          onInput={(segment_id) => onInput({ type: trigger.type, segment_id })}
-        />
-      )}
-    </div>
+    <>
+      <Button kind="quiet" pressed={!isList} onClick={() => setQuery({ view: "chart" })}>
+        Chart
+      </Button>
+      <Button kind="quiet" pressed={isList} onClick={() => setQuery({ view: "list" })}>
+        List
+      </Button>
+    </>
   );
 }

@@ -9,18 +9,23 @@ import { Button } from "../../components/button.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Card } from "../../components/page.tsx";
 import { Failure } from "../../components/states.tsx";
-import { stepNames } from "./steps.ts";
+import { stepNames, ways } from "./steps.ts";
 
-export function Simulate({ id }: { id: string }) {
+interface SimulateProps {
+  id: string;
+  walk: JourneysSimulateAnswer | undefined;
+  onWalk: (walk: JourneysSimulateAnswer) => void;
+}
+
+export function Simulate({ id, walk, onWalk }: SimulateProps) {
   const simulate = useAction("journeys.simulate");
   const [text, setText] = useState("");
   const [asked, setAsked] = useState("");
-  const [walk, setWalk] = useState<JourneysSimulateAnswer>();
   const found = useQuery("subscribers.list", [{ external_id: asked, limit: 1 }], { when: asked !== "" });
   const person = found.data?.items[0];
   const run = async () => {
     const done = await simulate.run(id, person ? { subscriber_id: person.id } : { sample: { attributes: {} } });
-    if (done) setWalk(done.answer);
+    if (done) onWalk(done.answer);
   };
   return (
     <Card title="Simulate">
@@ -56,7 +61,8 @@ function Walk({ walk: { steps, ended } }: { walk: JourneysSimulateAnswer }) {
     <ol class="stack tight" aria-live="polite">
       {steps.map(({ step, type, at, outcome, clauses, rendering }) => (
         <li key={`${step}${at}`}>
-          <b>{stepNames[type]}</b> <span class="dim">{fullTime(at)}</span> {outcome}
+          <b>{stepNames[type]}</b> <span class="dim">{fullTime(at)}</span>{" "}
+          {ways[type].find((way) => way.outcome === outcome)?.label}
           {rendering && (
             <p>
               {rendering.title}: {rendering.body}

@@ -9,19 +9,21 @@ export type StepType = "send" | "delay" | "branch" | "wait_for_event" | "exit";
 export interface Way {
   field: string;
   label: string;
+  /** The label in the chart. */
+  short: string;
   outcome: string;
 }
 
 export const ways: Record<StepType, readonly Way[]> = {
-  send: [{ field: "next", label: "", outcome: "sent" }],
-  delay: [{ field: "next", label: "", outcome: "delayed" }],
+  send: [{ field: "next", label: "", short: "", outcome: "sent" }],
+  delay: [{ field: "next", label: "", short: "", outcome: "delayed" }],
   branch: [
-    { field: "then", label: "If so", outcome: "branch:then" },
-    { field: "else", label: "If not", outcome: "branch:else" },
+    { field: "then", label: "If so", short: "yes", outcome: "branch:then" },
+    { field: "else", label: "If not", short: "no", outcome: "branch:else" },
   ],
   wait_for_event: [
-    { field: "on_event", label: "When it happens", outcome: "wait:event" },
-    { field: "on_timeout", label: "When the time is over", outcome: "wait:timeout" },
+    { field: "on_event", label: "When it happens", short: "event", outcome: "wait:event" },
+    { field: "on_timeout", label: "When the time is over", short: "time is over", outcome: "wait:timeout" },
   ],
   exit: [],
 };
@@ -112,6 +114,14 @@ export function stepText(step: JourneyStep): string {
   }
 }
 
+export const nameOf = (step: JourneyStep): string => `${stepNames[typeOf(step) ?? "exit"]} ${stepText(step)}`.trim();
+
+export const isAbout = (path: string, id: string): boolean => path.split(".").includes(id);
+
+/** What the server says is wrong with a step, by path. */
+export const faultsOf = (faults: Record<string, string>, id: string): [string, string][] =>
+  Object.entries(faults).filter(([path]) => isAbout(path, id));
+
 const newId = (steps: Record<string, JourneyStep>, type: StepType): string => {
   const taken = new Set(Object.keys(steps));
   for (let n = 1; ; n++) if (!taken.has(`${type}_${n}`)) return `${type}_${n}`;
@@ -145,6 +155,13 @@ const targetOf = ({ start = "", steps = {} }: JourneyGraph, from: { id: string; 
   const step = steps[from.id];
   return from.id === "" ? start : step ? nextOf(step, from.field) : "";
 };
+
+/** Leads an edge to another step. Steps that the start does not reach any more are taken out. */
+export function relink(graph: JourneyGraph, from: { id: string; field: string }, to: string): JourneyGraph {
+  const linked = link(graph, from, to);
+  const reached = new Set(linesOf(linked).flatMap(({ kind, id }) => (kind === "step" ? [id] : [])));
+  return { ...linked, steps: Object.fromEntries(Object.entries(linked.steps ?? {}).filter(([id]) => reached.has(id))) };
+}
 
 /** Puts a new step into an edge; what followed the edge follows the first way out of the step. */
 export function insertStep(

@@ -1,0 +1,188 @@
+// The form of one step, and what the step says where it cannot be edited.
+import type { JourneyGraph, JourneyStep, SegmentRule } from "../../../sdk/src/types.gen.ts";
+import { Button } from "../../components/button.tsx";
+import { SelectField, TextField } from "../../components/field.tsx";
+import { ChannelPicker, TopicPicker } from "../../components/pickers.tsx";
+import { RuleBuilder } from "../../components/rule-builder.tsx";
+import { SeenAs } from "../../components/seen.tsx";
+import {
+  changeStep,
+  nameOf,
+  nextOf,
+  relink,
+  removeStep,
+  type StepType,
+  settingsOf,
+  stepNames,
+  stepText,
+  typeOf,
+  ways,
+} from "./steps.ts";
+
+interface EditorProps {
+  graph: JourneyGraph;
+  id: string;
+  /** What the server says is wrong, by path. */
+  faults: Record<string, string>;
+  /** Undefined: the journey cannot be edited now. */
+  change: ((graph: JourneyGraph) => void) | undefined;
+}
+
+/** Everything about one step: its settings, where it leads, and its removal. */
+export function StepEditor({ graph, id, faults, change }: EditorProps) {
+  const step = graph.steps?.[id];
+  const type = step && typeOf(step);
+  if (!step || !type) return null;
+  if (!change) return <StepFacts type={type} step={step} />;
+  const faultAt = (field: string) =>
+    Object.entries(faults).find(([path]) => path.endsWith(`${id}.${type}.${field}`))?.[1];
+  return (
+    <>
+      <StepForm
+        type={type}
+        step={step}
+        faultAt={faultAt}
+        change={(settings) => change(changeStep(graph, id, settings))}
+      />
+      <Targets graph={graph} id={id} step={step} type={type} change={change} />
+      <div class="actions">
+        <Button kind="danger" onClick={() => change(removeStep(graph, id))}>
+          Take the step out
+        </Button>
+      </div>
+    </>
+  );
+}
+
+function StepFacts({ type, step }: { type: StepType; step: JourneyStep }) {
+  const { content } = settingsOf(step) as { content?: { title?: string; body?: string } };
+  return (
+    <>
+      {content ? (
+        <SeenAs channel="in_app" title={content.title ?? ""} body={content.body ?? ""} />
+      ) : (
+        <p>
+          {stepNames[type]} {stepText(step)}
+        </p>
+      )}
+      <p class="dim">Pause the journey to change its steps.</p>
+    </>
+  );
+}
+
+interface TargetsProps {
+  graph: JourneyGraph;
+  id: string;
+  step: JourneyStep;
+  type: StepType;
+  change: (graph: JourneyGraph) => void;
+}
+
+/** Each way out leads to another step; steps that nothing leads to any more are taken out. */
+function Targets({ graph, id, step, type, change }: TargetsProps) {
+  const others = Object.entries(graph.steps ?? {}).filter(([other]) => other !== id);
+  return (
+    <div class="row">
+      {ways[type].map(({ field, label }) => (
+        <SelectField
+          key={field}
+          label={label || "Then"}
+          value={nextOf(step, field)}
+          options={others.map(([value, other]) => ({ value, label: nameOf(other) }))}
+          onInput={(to) => change(relink(graph, { id, field }, to))}
+        />
+      ))}
+    </div>
+  );
+}
+
+const text = (value: unknown): string => (typeof value === "string" ? value : "");
+
+function StepForm({
+  type,
+  step,
+  faultAt,
+  change,
+}: {
+  type: StepType;
+  step: JourneyStep;
+  faultAt: (field: string) => string | undefined;
+  change: (settings: Record<string, unknown>) => void;
+}) {
+  const settings = settingsOf(step);
+  if (type === "delay")
+    return (
+      <TextField
+        label="How long"
+        value={text(settings.duration)}
+        fault={faultAt("duration")}
+        onInput={(duration) => change({ duration })}
+        hint="30m, 24h or 7d."
+      />
+    );
+  if (type === "branch")
+    return (
+      <RuleBuilder
+        rule={settings.condition as SegmentRule | undefined}
+        onInput={(condition) => condition && change({ condition })}
+      />
+    );
+  if (type === "wait_for_event")
+    return (
+      <div class="row">
+        <TextField
+          label="Event"
+          value={text(settings.event_name)}
+          fault={faultAt("event_name")}
+          onInput={(event_name) => change({ event_name })}
+        />
+        <TextField
+          label="At most"
+          value={text(settings.within)}
+          fault={faultAt("within")}
+          onInput={(within) => change({ within: within || undefined })}
+          hint="30m, 24h or 7d; empty: without limit."
+        />
+      </div>
+    );
+  if (type === "exit") return <p class="dim">The person leaves the journey here.</p>;
+  const content = (settings.content ?? {}) as { title?: string; body?: string };
+  return (
+    <>
+      {settings.template_id ? (
+        <p class="dim">The content is a template.</p>
+      ) : (
+        <>
+          <TextField
+            label="Title"
+            value={content.title ?? ""}
+            fault={faultAt("content.title")}
+            onInput={(title) => change({ content: { ...content, title } })}
+          />
+          <TextField
+            label="Text"
+            rows={3}
+            value={content.body ?? ""}
+            fault={faultAt("content.body")}
+            onInput={(body) => change({ content: { ...content, body } })}
+          />
+        </>
+      )}
+      <ChannelPicker
+        chosen={(settings.channel_ids as string[] | undefined) ?? []}
+        fault={faultAt("channel_ids")}
+        onInput={(channel_ids) => change({ channel_ids })}
+      />
+      <SelectField
+        label="Category"
+        value={text(settings.category) || "marketing"}
+        options={[
+          { value: "marketing", label: "Marketing" },
+          { value: "transactional", label: "Transactional" },
+        ]}
+        onInput={(category) => change({ category })}
+      />
+      <TopicPicker value={text(settings.topic)} onInput={(topic) => change({ topic: topic || undefined })} />
+    </>
+  );
+}
