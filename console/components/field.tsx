@@ -49,6 +49,7 @@ interface TextProps {
   autofocus?: boolean;
   min?: number | string;
   max?: number | string;
+  step?: number | "any";
 }
 
 export function TextField({ label, value, onInput, hint, fault, rows, code, autocomplete, ...rest }: TextProps) {

@@ -96,7 +96,8 @@ export function SchemaForm({
   const defaults = Object.fromEntries(fields.map(([name, field]) => [name, startOf(name, field)]));
   const [values, setValues] = useState<Values>(defaults);
   const form = useFaultFocus(action.error);
-  const set = (name: string, value: unknown) => setValues({ ...values, [name]: value });
+  // Browsers fill several inputs at once.
+  const set = (name: string, value: unknown) => setValues((old) => ({ ...old, [name]: value }));
   const given = () =>
     Object.fromEntries(Object.entries(values).filter(([, value]) => value !== "" && value !== undefined));
   return (

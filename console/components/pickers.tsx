@@ -138,18 +138,40 @@ export function TopicPicker({ value, onInput, fault }: TopicPickerProps) {
   );
 }
 
-export function HoldoutSlider({ value, onInput }: { value: number; onInput: (value: number) => void }) {
+interface SliderProps {
+  label: string;
+  /** In percent. */
+  value: number;
+  min: number;
+  max: number;
+  onInput: (value: number) => void;
+  hint?: string;
+}
+
+export function Slider({ label, value, min, max, onInput, hint }: SliderProps) {
   return (
     <label class="field">
-      <span class="label">Held out as control group: {value} %</span>
+      <span class="label">
+        {label}: {value} %
+      </span>
       <input
         type="range"
-        min={0}
-        max={50}
+        min={min}
+        max={max}
         value={value}
         onInput={(event) => onInput(Number(event.currentTarget.value))}
       />
-      <span class="hint">People who are held out get nothing. The report compares them with the others.</span>
+      {hint && <span class="hint">{hint}</span>}
     </label>
   );
 }
+
+export const HoldoutSlider = (props: Pick<SliderProps, "value" | "onInput">) => (
+  <Slider
+    {...props}
+    label="Held out as control group"
+    min={0}
+    max={50}
+    hint="People who are held out get nothing. The report compares them with the others."
+  />
+);

@@ -179,10 +179,10 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     const { page, visit, context } = await open("viewer");
     for (const [path, button] of [
       ["channels", "Connect a channel"],
-      ["send", "Send to"],
+      ["send", "Send"],
     ] as const) {
       await visit(path);
-      const found = page.getByRole("button", { name: button });
+      const found = page.getByRole("button", { name: button, exact: true });
       await found.waitFor();
       expect(await found.getAttribute("aria-disabled")).toBe("true");
       expect(await page.getByText("This session may only read.").count()).toBeGreaterThan(0);

@@ -1,5 +1,5 @@
 // A campaign as a draft: audience, one or several messages, control group.
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { Campaign, CampaignsCreateBody, Target } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
@@ -7,15 +7,17 @@ import { go, pathTo } from "../../app/router.ts";
 import { fromLocalInput, toLocalInput, zone } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
+import { ContentEditor } from "../../components/content-editor.tsx";
+import { type Content, contentOf, faultsUnder, type Own, shownOn } from "../../components/content-model.ts";
 import { Choices, TextField } from "../../components/field.tsx";
 import { FormFault, useFaultFocus } from "../../components/form.tsx";
 import { Card, Page } from "../../components/page.tsx";
 import { ChannelPicker, HoldoutSlider, TargetPicker, TopicPicker } from "../../components/pickers.tsx";
+import { type Safety, SafetyPicker } from "../../components/safety.tsx";
 import { SeenAs } from "../../components/seen.tsx";
 
 interface MessageDraft {
-  title: string;
-  body: string;
+  content: Content;
   channel_ids: string[] | undefined;
   /** Of a message that a template fills; kept as it is. */
   template_id: string | undefined;
@@ -23,12 +25,16 @@ interface MessageDraft {
   at: string;
 }
 
-const EMPTY: MessageDraft = { title: "", body: "", channel_ids: undefined, template_id: undefined, at: "" };
+const EMPTY: MessageDraft = {
+  content: { title: "", body: "" },
+  channel_ids: undefined,
+  template_id: undefined,
+  at: "",
+};
 
 const messagesOf = (campaign: Campaign): MessageDraft[] =>
   campaign.messages.map(({ content, template_id, channel_ids, scheduled_at }) => ({
-    title: content?.title ?? "",
-    body: content?.body ?? "",
+    content: content ?? EMPTY.content,
     channel_ids,
     template_id,
     at: scheduled_at ? toLocalInput(Date.parse(scheduled_at)) : "",
@@ -41,11 +47,14 @@ export function Editor({ campaign, done }: { campaign?: Campaign; done?: () => v
   const [target, setTarget] = useState<Target>(campaign?.target ?? { type: "all" });
   const [holdout, setHoldout] = useState(campaign?.holdout_percentage ?? 0);
   const [messages, setMessages] = useState<readonly MessageDraft[]>(campaign ? messagesOf(campaign) : [EMPTY]);
+  const [safety, setSafety] = useState<Safety | null | undefined>(campaign?.safety);
+  const [shown, setShown] = useState<Own | "">("");
   const channels = useQuery("channels.list", []);
   const create = useAction("campaigns.create", { stale: ["campaigns."] });
   const replace = useAction("campaigns.replace", { stale: ["campaigns."] });
   const action = campaign ? replace : create;
   const fields = action.error?.fields ?? {};
+  const faults = useMemo(() => messages.map((_, n) => faultsUnder(fields, `messages[${n}].content.`)), [action.error]);
   const form = useFaultFocus(action.error);
   const usable =
     channels.data?.channels.filter(({ active, status }) => active && status === "active").map(({ id }) => id) ?? [];
@@ -59,9 +68,9 @@ export function Editor({ campaign, done }: { campaign?: Campaign; done?: () => v
       ...(topic && { topic }),
       target,
       holdout_percentage: holdout,
-      ...(campaign?.safety !== undefined && { safety: campaign.safety }),
-      messages: messages.map(({ title, body: text, channel_ids, template_id, at }) => ({
-        ...(template_id ? { template_id } : { content: { title, body: text } }),
+      ...(safety !== undefined && { safety }),
+      messages: messages.map(({ content: text, channel_ids, template_id, at }) => ({
+        ...(template_id ? { template_id } : { content: contentOf(text) }),
         channel_ids: channel_ids ?? usable,
         ...(at && { scheduled_at: fromLocalInput(at) }),
       })),
@@ -98,6 +107,7 @@ export function Editor({ campaign, done }: { campaign?: Campaign; done?: () => v
           />
           <TopicPicker value={topic} onInput={setTopic} fault={fields.topic} />
           <HoldoutSlider value={holdout} onInput={setHoldout} />
+          <SafetyPicker safety={safety} onInput={setSafety} faultAt={(path) => fields[`safety${path}`]} />
         </Card>
         {messages.map((message, n) => (
           <Card
@@ -117,21 +127,13 @@ export function Editor({ campaign, done }: { campaign?: Campaign; done?: () => v
             {message.template_id ? (
               <p class="dim">Its content is a template.</p>
             ) : (
-              <>
-                <TextField
-                  label="Title"
-                  value={message.title}
-                  onInput={(title) => change(n, { title })}
-                  fault={fields[`messages[${n}].content.title`]}
-                />
-                <TextField
-                  label="Text"
-                  rows={4}
-                  value={message.body}
-                  onInput={(body) => change(n, { body })}
-                  fault={fields[`messages[${n}].content.body`]}
-                />
-              </>
+              <ContentEditor
+                content={message.content}
+                onInput={(text) => change(n, { content: text })}
+                faults={faults[n] ?? {}}
+                shown={shown}
+                show={setShown}
+              />
             )}
             <ChannelPicker
               chosen={message.channel_ids}
@@ -152,11 +154,8 @@ export function Editor({ campaign, done }: { campaign?: Campaign; done?: () => v
           placed={[
             "name",
             "target",
-            ...messages.flatMap((_, n) =>
-              ["content.title", "content.body", "channel_ids", "scheduled_at"].map(
-                (field) => `messages[${n}].${field}`,
-              ),
-            ),
+            ...Object.keys(fields).filter((path) => /^(messages\[\d+\]\.content|safety)\b/.test(path)),
+            ...messages.flatMap((_, n) => ["channel_ids", "scheduled_at"].map((field) => `messages[${n}].${field}`)),
           ]}
         />
         <div class="actions">
@@ -181,7 +180,7 @@ export function Editor({ campaign, done }: { campaign?: Campaign; done?: () => v
       <aside class="stack preview" aria-label="Preview">
         {messages.map((message, n) => (
           <Card key={n} title={messages.length > 1 ? `Message ${n + 1}` : "Message"}>
-            <SeenAs channel="in_app" title={message.title || "Title"} body={message.body || "Text"} />
+            <SeenAs channel={shown || "in_app"} {...shownOn(message.content, shown || "in_app")} />
           </Card>
         ))}
       </aside>

@@ -205,7 +205,7 @@ function FileCredentials({ channel, given }: { channel: Channel; given: Given<"f
               { value: "production", label: "Production" },
               { value: "sandbox", label: "Sandbox, for builds from the developer tools" },
             ]}
-            onInput={(value) => setValues({ ...values, [name]: value })}
+            onInput={(value) => setValues((old) => ({ ...old, [name]: value }))}
           />
         ) : (
           <TextField
@@ -214,7 +214,7 @@ function FileCredentials({ channel, given }: { channel: Channel; given: Given<"f
             hint={hint}
             value={values[name] ?? ""}
             fault={fields?.[name]}
-            onInput={(value) => setValues({ ...values, [name]: value })}
+            onInput={(value) => setValues((old) => ({ ...old, [name]: value }))}
           />
         ),
       )}

@@ -1,20 +1,23 @@
 // Templates: named texts that sends, schedules and journeys refer to.
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { Template } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
+import { ContentEditor } from "../../components/content-editor.tsx";
+import { type Content, contentOf, faultsUnder, type Own, shownOn } from "../../components/content-model.ts";
 import { Check, TextField } from "../../components/field.tsx";
 import { FormFault, useFaultFocus } from "../../components/form.tsx";
 import { Confirm, Dialog, Time } from "../../components/page.tsx";
 import { Pager, pageNumber } from "../../components/pager.tsx";
+import { SeenAs } from "../../components/seen.tsx";
 import { Empty, Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 
 const PAGE_SIZE = 50;
 const STALE = ["templates."];
-const FIELDS = ["name", "content.title", "content.body"];
+const isOfContent = (path: string) => path.startsWith("content.");
 
 type Open = { kind: "edit"; template?: Template } | { kind: "delete"; template: Template };
 
@@ -86,10 +89,11 @@ function Edit({ template, close }: { template: Template | undefined; close: () =
   const update = useAction("templates.update", { stale: STALE });
   const action = template ? update : create;
   const [name, setName] = useState(template?.name ?? "");
-  const [title, setTitle] = useState(template?.content.title ?? "");
-  const [body, setBody] = useState(template?.content.body ?? "");
+  const [content, setContent] = useState<Content>(template?.content ?? { title: "", body: "" });
+  const [channel, setChannel] = useState<Own | "">("");
   const form = useFaultFocus(action.error);
   const fields = action.error?.fields ?? {};
+  const faults = useMemo(() => faultsUnder(fields, "content."), [action.error]);
   return (
     <Dialog title={template ? `Edit ${template.name}` : "New template"} close={close} class="wide">
       <form
@@ -97,7 +101,7 @@ function Edit({ template, close }: { template: Template | undefined; close: () =
         class="form"
         onSubmit={async (event) => {
           event.preventDefault();
-          const given = { name, content: { title, body } };
+          const given = { name, content: contentOf(content) };
           const done = template ? await update.run(template.id, given) : await create.run(given);
           if (!done) return;
           say(`${name} is saved.`);
@@ -105,17 +109,16 @@ function Edit({ template, close }: { template: Template | undefined; close: () =
         }}
       >
         <TextField label="Name" value={name} onInput={setName} fault={fields.name} required />
-        <TextField label="Title" value={title} onInput={setTitle} fault={fields["content.title"]} required />
-        <TextField
-          label="Text"
-          rows={6}
-          value={body}
-          onInput={setBody}
-          fault={fields["content.body"]}
+        <ContentEditor
+          content={content}
+          onInput={setContent}
+          faults={faults}
+          shown={channel}
+          show={setChannel}
           hint="May hold attributes, such as {{ subscriber.first_name }}."
-          required
         />
-        <FormFault error={action.error} placed={FIELDS} />
+        <SeenAs channel={channel || "in_app"} {...shownOn(content, channel || "in_app")} />
+        <FormFault error={action.error} placed={["name", ...Object.keys(fields).filter(isOfContent)]} />
         <div class="actions end">
           <Button onClick={close}>Cancel</Button>
           <Button

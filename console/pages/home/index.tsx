@@ -194,7 +194,7 @@ function AddPerson({ close }: { close: () => void }) {
   const upsert = useAction("subscribers.upsert", { stale: ["subscribers."] });
   const [values, setValues] = useState({ external_id: "", email: "", first_name: "" });
   const form = useFaultFocus(upsert.error);
-  const set = (name: keyof typeof values) => (value: string) => setValues({ ...values, [name]: value });
+  const set = (name: keyof typeof values) => (value: string) => setValues((old) => ({ ...old, [name]: value }));
   const fields = upsert.error?.fields;
   const add = async () => {
     const { external_id, email, first_name } = values;

@@ -1,6 +1,9 @@
 // The form of one step, and what the step says where it cannot be edited.
+import { useMemo, useState } from "preact/hooks";
 import type { JourneyGraph, JourneyStep, SegmentRule } from "../../../sdk/src/types.gen.ts";
 import { Button } from "../../components/button.tsx";
+import { ContentEditor } from "../../components/content-editor.tsx";
+import { type Content, contentOf, faultsUnder, type Own, shownOn } from "../../components/content-model.ts";
 import { SelectField, TextField } from "../../components/field.tsx";
 import { ChannelPicker, TopicPicker } from "../../components/pickers.tsx";
 import { RuleBuilder } from "../../components/rule-builder.tsx";
@@ -30,6 +33,7 @@ interface EditorProps {
 
 /** Everything about one step: its settings, where it leads, and its removal. */
 export function StepEditor({ graph, id, faults, change }: EditorProps) {
+  const contentFaults = useMemo(() => faultsUnder(faults, `steps.steps.${id}.send.content.`), [JSON.stringify(faults)]);
   const step = graph.steps?.[id];
   const type = step && typeOf(step);
   if (!step || !type) return null;
@@ -42,6 +46,7 @@ export function StepEditor({ graph, id, faults, change }: EditorProps) {
         type={type}
         step={step}
         faultAt={faultAt}
+        contentFaults={contentFaults}
         change={(settings) => change(changeStep(graph, id, settings))}
       />
       <Targets graph={graph} id={id} step={step} type={type} change={change} />
@@ -102,11 +107,13 @@ function StepForm({
   type,
   step,
   faultAt,
+  contentFaults,
   change,
 }: {
   type: StepType;
   step: JourneyStep;
   faultAt: (field: string) => string | undefined;
+  contentFaults: Record<string, string>;
   change: (settings: Record<string, unknown>) => void;
 }) {
   const settings = settingsOf(step);
@@ -146,27 +153,16 @@ function StepForm({
       </div>
     );
   if (type === "exit") return <p class="dim">The person leaves the journey here.</p>;
-  const content = (settings.content ?? {}) as { title?: string; body?: string };
   return (
     <>
       {settings.template_id ? (
         <p class="dim">The content is a template.</p>
       ) : (
-        <>
-          <TextField
-            label="Title"
-            value={content.title ?? ""}
-            fault={faultAt("content.title")}
-            onInput={(title) => change({ content: { ...content, title } })}
-          />
-          <TextField
-            label="Text"
-            rows={3}
-            value={content.body ?? ""}
-            fault={faultAt("content.body")}
-            onInput={(body) => change({ content: { ...content, body } })}
-          />
-        </>
+        <Message
+          content={{ title: "", body: "", ...(settings.content as Partial<Content> | undefined) }}
+          faults={contentFaults}
+          onInput={(content) => change({ content: contentOf(content) })}
+        />
       )}
       <ChannelPicker
         chosen={(settings.channel_ids as string[] | undefined) ?? []}
@@ -183,6 +179,22 @@ function StepForm({
         onInput={(category) => change({ category })}
       />
       <TopicPicker value={text(settings.topic)} onInput={(topic) => change({ topic: topic || undefined })} />
+    </>
+  );
+}
+
+interface MessageProps {
+  content: Content;
+  faults: Record<string, string>;
+  onInput: (content: Content) => void;
+}
+
+function Message({ content, faults, onInput }: MessageProps) {
+  const [channel, setChannel] = useState<Own | "">("");
+  return (
+    <>
+      <ContentEditor content={content} onInput={onInput} faults={faults} shown={channel} show={setChannel} />
+      <SeenAs channel={channel || "in_app"} {...shownOn(content, channel || "in_app")} />
     </>
   );
 }

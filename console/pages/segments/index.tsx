@@ -10,7 +10,7 @@ import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button, LinkButton } from "../../components/button.tsx";
 import { Check, TextField } from "../../components/field.tsx";
-import { FormFault } from "../../components/form.tsx";
+import { FormFault, useFaultFocus } from "../../components/form.tsx";
 import { Card, Page, Time } from "../../components/page.tsx";
 import { Empty, Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { More, Table } from "../../components/table.tsx";
@@ -80,9 +80,11 @@ function New() {
   const [rule, setRule] = useState<SegmentRule>();
   const fields = create.error?.fields ?? {};
   const ruleFault = Object.entries(fields).find(([path]) => path.startsWith("rule"));
+  const form = useFaultFocus(create.error);
   return (
     <Page title="New segment" back={{ href: pathTo("segments"), label: "Segments" }}>
       <form
+        ref={form}
         class="stack"
         onSubmit={async (event) => {
           event.preventDefault();

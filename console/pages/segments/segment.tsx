@@ -11,7 +11,7 @@ import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { TextField } from "../../components/field.tsx";
-import { FormFault } from "../../components/form.tsx";
+import { FormFault, useFaultFocus } from "../../components/form.tsx";
 import { Card, Confirm, Page, Time } from "../../components/page.tsx";
 import { Empty, Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { More, Table } from "../../components/table.tsx";
@@ -86,11 +86,13 @@ function Rule({ segment: { id, name: known, rule: stored } }: { segment: Segment
   const update = useAction("segments.update", { stale: STALE });
   const [name, setName] = useState(known);
   const [rule, setRule] = useState<SegmentRule | undefined>(stored);
+  const form = useFaultFocus(update.error);
   const fields = update.error?.fields ?? {};
   const ruleFault = Object.entries(fields).find(([path]) => path.startsWith("rule"));
   const isChanged = name !== known || JSON.stringify(rule) !== JSON.stringify(stored);
   return (
     <form
+      ref={form}
       class="stack"
       onSubmit={async (event) => {
         event.preventDefault();

@@ -3,6 +3,8 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { NotificationsCreateBody, TestsTestNotificationsBody } from "../../../sdk/src/types.gen.ts";
 import { place } from "../../app/router.ts";
 import { fromLocalInput } from "../../app/time.ts";
+import { type Content, contentOf } from "../../components/content-model.ts";
+import type { Safety } from "../../components/safety.tsx";
 
 export interface Draft {
   audience: "all" | "list" | "segment" | "people";
@@ -14,6 +16,8 @@ export interface Draft {
   template_id: string;
   title: string;
   body: string;
+  /** What some channels say instead. */
+  by_channel: Content["by_channel"];
   name: string;
   category: "marketing" | "transactional";
   topic: string;
@@ -25,6 +29,8 @@ export interface Draft {
   b_body: string;
   split: number;
   holdout: number;
+  /** Null is kept as it is, but undefined is not in JSON: the workspace's limits. */
+  safety?: Safety | null | undefined;
   /** The same for every attempt to send this draft. */
   key: string;
 }
@@ -42,6 +48,7 @@ export const emptyDraft = (): Draft => ({
   template_id: "",
   title: "",
   body: "",
+  by_channel: undefined,
   name: "",
   category: "marketing",
   topic: "",
@@ -124,8 +131,12 @@ export function missingInMessage(draft: Draft, channelIds: readonly string[]): s
   return undefined;
 }
 
-const contentOf = (draft: Draft) =>
-  draft.source === "template" ? { template_id: draft.template_id } : { title: draft.title, body: draft.body };
+/** A message that is the same on every channel has the short form of the API. */
+const messageOf = (draft: Draft) => {
+  if (draft.source === "template") return { template_id: draft.template_id };
+  const content = contentOf(draft);
+  return content.by_channel ? { content } : content;
+};
 
 /** The message of a draft as a test: without its audience and its time. */
 export const testBodyOf = (
@@ -133,7 +144,7 @@ export const testBodyOf = (
   channelIds: readonly string[],
   variant: "a" | "b",
 ): TestsTestNotificationsBody => ({
-  ...contentOf(draft),
+  ...messageOf(draft),
   channel_ids: [...channelIds],
   category: draft.category,
   ...(draft.topic && { topic: draft.topic }),
@@ -143,7 +154,7 @@ export const testBodyOf = (
 export function bodyOf(draft: Draft, channelIds: readonly string[]): NotificationsCreateBody {
   return {
     ...targetOf(draft),
-    ...contentOf(draft),
+    ...messageOf(draft),
     channel_ids: [...channelIds],
     category: draft.category,
     ...(draft.topic && { topic: draft.topic }),
@@ -155,6 +166,7 @@ export function bodyOf(draft: Draft, channelIds: readonly string[]): Notificatio
       split_percentage: draft.split,
     }),
     ...(draft.holdout > 0 && { holdout_percentage: draft.holdout }),
+    ...(draft.safety !== undefined && { safety: draft.safety }),
   };
 }
 

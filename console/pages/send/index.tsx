@@ -1,5 +1,5 @@
 // Send: who gets what, exactly. Left the message, right what one person of the audience will see.
-import { useMemo } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
 import { go, pathTo } from "../../app/router.ts";
@@ -7,10 +7,12 @@ import { channelName, countSentence, reasonText } from "../../app/sentences.ts";
 import { dateTime, plural, zone } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
+import { type Own, owners } from "../../components/content-model.ts";
+import { useFaultFocus } from "../../components/form.tsx";
 import { Card, Page } from "../../components/page.tsx";
 import { Failure, Skeleton } from "../../components/states.tsx";
 import { bodyOf, missingIn, useDraft, useSettled } from "./draft.ts";
-import { Audience, Content, Delivery } from "./parts.tsx";
+import { Audience, Delivery, Message } from "./parts.tsx";
 import { Sample } from "./sample.tsx";
 import { TestSend } from "./test-send.tsx";
 
@@ -19,6 +21,7 @@ const PREVIEW_WAIT_MS = 500;
 export function View() {
   const editor = useDraft();
   const { draft } = editor;
+  const [channel, setChannel] = useState<Own | "">("");
   const channels = useQuery("channels.list", []);
   const usable = useMemo(
     () => channels.data?.channels.filter(({ active, status }) => active && status === "active") ?? [],
@@ -30,6 +33,7 @@ export function View() {
   const settled = useSettled(missing ? undefined : body, PREVIEW_WAIT_MS);
   const preview = useQuery("recipients.previewNotifications", [settled ?? body], { when: settled !== undefined });
   const send = useAction("notifications.create", { stale: ["notifications.", "billing."] });
+  const form = useFaultFocus(send.error);
   const fields = { ...preview.error?.fields, ...send.error?.fields };
 
   const counts = preview.data?.counts;
@@ -67,6 +71,7 @@ export function View() {
     >
       <div class="composer">
         <form
+          ref={form}
           class="stack"
           onSubmit={(event) => {
             event.preventDefault();
@@ -74,7 +79,7 @@ export function View() {
           }}
         >
           <Audience editor={editor} fields={fields} />
-          <Content editor={editor} fields={fields} />
+          <Message editor={editor} fields={fields} shown={channel} show={setChannel} />
           <Delivery editor={editor} fields={fields} channels={channels} chosen={chosen} />
           <Card>
             {send.error && <Failure error={send.error} />}
@@ -112,7 +117,10 @@ export function View() {
                 refusal={refusal}
                 isBusy={send.isBusy}
               >
-                {draft.when === "later" ? "Plan for" : "Send to"} {plural(reached, "person", "people")}
+                {draft.when === "later" ? "Plan" : "Send"}
+                {counts &&
+                  !missing &&
+                  ` ${draft.when === "later" ? "for" : "to"} ${plural(reached, "person", "people")}`}
               </Button>
               {draft.when === "later" && draft.at && (
                 <span class="dim">
@@ -127,6 +135,8 @@ export function View() {
             <Sample
               preview={preview.data}
               body={settled ?? body}
+              wanted={channel}
+              want={(name) => setChannel(owners.find((own) => own === name) ?? "")}
               channelTypes={usable.filter(({ id }) => chosen.includes(id)).map(({ type }) => type)}
             />
           ) : (

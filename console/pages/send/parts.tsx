@@ -1,13 +1,17 @@
 // The parts of the composer: audience, content, delivery.
+import { useMemo } from "preact/hooks";
 import type { ChannelsListAnswer } from "../../../sdk/src/types.gen.ts";
 import { may } from "../../app/may.ts";
 import { type Query, useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
 import { now, number, toLocalInput, zone } from "../../app/time.ts";
+import { ContentEditor } from "../../components/content-editor.tsx";
+import { faultsUnder, type Own } from "../../components/content-model.ts";
 import { Check, Choices, SelectField, TextField } from "../../components/field.tsx";
 import { Card } from "../../components/page.tsx";
-import { TopicPicker } from "../../components/pickers.tsx";
+import { HoldoutSlider, Slider, TopicPicker } from "../../components/pickers.tsx";
+import { SafetyPicker } from "../../components/safety.tsx";
 import { Loaded } from "../../components/states.tsx";
 import type { Draft, DraftEditor } from "./draft.ts";
 
@@ -86,7 +90,19 @@ export function Audience({ editor: { draft, change }, fields }: PartProps) {
 
 const LIQUID = "{{ subscriber.first_name | default: 'there' }}";
 
-export function Content({ editor: { draft, change }, fields }: PartProps) {
+/** Those of a message in the short form of the API. */
+const shortFaults = ({ title, body }: Record<string, string>) => ({ ...(title && { title }), ...(body && { body }) });
+
+interface MessageProps extends PartProps {
+  shown: Own | "";
+  show: (channel: Own | "") => void;
+}
+
+export function Message({ editor: { draft, change }, fields, shown, show }: MessageProps) {
+  const faults = useMemo(
+    () => ({ ...shortFaults(fields), ...faultsUnder(fields, "content.") }),
+    [JSON.stringify(fields)],
+  );
   const templates = useQuery("templates.list", [{ per_page: 100 }], { when: draft.source === "template" });
   return (
     <Card title="What">
@@ -113,27 +129,18 @@ export function Content({ editor: { draft, change }, fields }: PartProps) {
           )}
         </Loaded>
       ) : (
-        <>
-          <TextField
-            label="Title"
-            value={draft.title}
-            onInput={(title) => change({ title })}
-            fault={fields.title}
-            hint="The subject of a mail, the headline of a push."
-          />
-          <TextField
-            label="Text"
-            rows={5}
-            value={draft.body}
-            onInput={(body) => change({ body })}
-            fault={fields.body}
-            hint={
-              <>
-                Say a person's name with <code>{LIQUID}</code>.
-              </>
-            }
-          />
-        </>
+        <ContentEditor
+          content={draft}
+          onInput={({ title, body, by_channel }) => change({ title, body, by_channel })}
+          faults={faults}
+          shown={shown}
+          show={show}
+          hint={
+            <>
+              Say a person's name with <code>{LIQUID}</code>.
+            </>
+          }
+        />
       )}
       <Check
         label="Compare with a variant B"
@@ -166,35 +173,6 @@ export function Content({ editor: { draft, change }, fields }: PartProps) {
         </>
       )}
     </Card>
-  );
-}
-
-function Slider({
-  label,
-  value,
-  min,
-  max,
-  onInput,
-}: {
-  label: string;
-  value: number;
-  min: number;
-  max: number;
-  onInput: (value: number) => void;
-}) {
-  return (
-    <label class="field">
-      <span class="label">
-        {label}: {value} %
-      </span>
-      <input
-        type="range"
-        min={min}
-        max={max}
-        value={value}
-        onInput={(event) => onInput(Number(event.currentTarget.value))}
-      />
-    </label>
   );
 }
 
@@ -273,8 +251,8 @@ export function Delivery({ editor: { draft, change }, fields, channels, chosen }
           fault={fields.scheduled_at}
         />
       )}
-      <details open={draft.holdout > 0 || draft.name !== ""}>
-        <summary>Name and control group</summary>
+      <details open={draft.holdout > 0 || draft.name !== "" || draft.safety !== undefined}>
+        <summary>Name, control group and brake</summary>
         <div class="stack">
           <TextField
             label="Name for reports (optional)"
@@ -282,14 +260,12 @@ export function Delivery({ editor: { draft, change }, fields, channels, chosen }
             onInput={(name) => change({ name })}
             fault={fields.name}
           />
-          <Slider
-            label="Held out as control group"
-            value={draft.holdout}
-            min={0}
-            max={50}
-            onInput={(holdout) => change({ holdout })}
+          <HoldoutSlider value={draft.holdout} onInput={(holdout) => change({ holdout })} />
+          <SafetyPicker
+            safety={draft.safety}
+            onInput={(safety) => change({ safety })}
+            faultAt={(path) => fields[`safety${path}`]}
           />
-          <p class="hint">People who are held out get nothing. The report compares them with the others.</p>
         </div>
       </details>
     </Card>

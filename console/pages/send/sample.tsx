@@ -17,11 +17,13 @@ interface Shown {
   /** What was previewed. */
   body: NotificationsCreateBody;
   channelTypes: readonly string[];
+  /** The class of the channel that is shown. */
+  wanted: string;
+  want: (channel: string) => void;
 }
 
-export function Sample({ preview, body, channelTypes }: Shown) {
+export function Sample({ preview, body, channelTypes, wanted, want }: Shown) {
   const [at, setAt] = useState(0);
-  const [wanted, setWanted] = useState("");
   const { samples } = preview;
   const sample = samples[Math.min(at, samples.length - 1)];
   const person = useQuery("subscribers.get", [sample?.subscriber_id ?? ""], { when: sample !== undefined });
@@ -64,7 +66,7 @@ export function Sample({ preview, body, channelTypes }: Shown) {
       {classes.length > 1 && (
         <div class="actions">
           {classes.map((name) => (
-            <Button key={name} kind="quiet" pressed={name === shown} onClick={() => setWanted(name)}>
+            <Button key={name} kind="quiet" pressed={name === shown} onClick={() => want(name)}>
               {channelName(name)}
             </Button>
           ))}

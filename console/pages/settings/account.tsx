@@ -51,7 +51,7 @@ function Password() {
           autocomplete="current-password"
           required
           value={values.current_password}
-          onInput={(current_password) => setValues({ ...values, current_password })}
+          onInput={(current_password) => setValues((old) => ({ ...old, current_password }))}
           fault={fields.current_password}
         />
         <TextField
@@ -60,7 +60,7 @@ function Password() {
           autocomplete="new-password"
           required
           value={values.password}
-          onInput={(password) => setValues({ ...values, password })}
+          onInput={(password) => setValues((old) => ({ ...old, password }))}
           fault={fields.password}
           hint="At least 12 characters; a few words are good."
         />

@@ -1,4 +1,4 @@
-// The workspace: name, time zone, consent for mails, quiet hours, frequency caps.
+// The workspace: name, time zone, consent for mails, sender, quiet hours, and what limits its sends.
 import { useState } from "preact/hooks";
 import type { AccountUpdateWorkspaceBody, WorkspacePage } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
@@ -9,6 +9,9 @@ import { Check, Choices, SelectField, TextField } from "../../components/field.t
 import { FormFault, useFaultFocus } from "../../components/form.tsx";
 import { Card } from "../../components/page.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
+import { Brake } from "./brake.tsx";
+import { FrequencyCaps } from "./caps.tsx";
+import { Testers } from "./testers.tsx";
 
 const zones: readonly string[] = Intl.supportedValuesOf("timeZone");
 type Caps = WorkspacePage["frequency_caps"];
@@ -32,6 +35,10 @@ function Form({ found }: { found: WorkspacePage }) {
   const [consent, setConsent] = useState(found.email_consent_mode);
   const [quiet, setQuiet] = useState<Quiet | null>(found.quiet_hours);
   const [caps, setCaps] = useState<Caps>(found.frequency_caps);
+  const [safety, setSafety] = useState(found.safety);
+  const [testers, setTesters] = useState<readonly string[]>(found.test_subscriber_ids);
+  const [sender, setSender] = useState(found.sender_name ?? "");
+  const [address, setAddress] = useState(found.postal_address ?? "");
   const form = useFaultFocus(update.error);
   const fields = update.error?.fields ?? {};
   const body: AccountUpdateWorkspaceBody = {
@@ -40,6 +47,10 @@ function Form({ found }: { found: WorkspacePage }) {
     email_consent_mode: consent,
     quiet_hours: quiet,
     frequency_caps: caps,
+    safety,
+    test_subscriber_ids: [...testers],
+    sender_name: sender || null,
+    postal_address: address || null,
   };
   return (
     <form
@@ -71,13 +82,26 @@ function Form({ found }: { found: WorkspacePage }) {
             { value: "opt_in", label: "only those who opted in" },
           ]}
         />
+        <TextField
+          label="Sender (optional)"
+          value={sender}
+          onInput={setSender}
+          fault={fields.sender_name}
+          hint="In the footer of marketing mails, and on the page to unsubscribe."
+        />
+        <TextField
+          label="Postal address (optional)"
+          rows={2}
+          value={address}
+          onInput={setAddress}
+          fault={fields.postal_address}
+        />
       </Card>
       <QuietHours quiet={quiet} fields={fields} onQuiet={setQuiet} />
-      <FrequencyCaps caps={caps} onCaps={setCaps} />
-      <FormFault
-        error={update.error}
-        placed={["name", "timezone", "email_consent_mode", "quiet_hours.start", "quiet_hours.end"]}
-      />
+      <FrequencyCaps caps={caps} onCaps={setCaps} fields={fields} />
+      <Brake safety={safety} onSafety={setSafety} fields={fields} />
+      <Testers ids={testers} onIds={setTesters} fields={fields} />
+      <FormFault error={update.error} placed={Object.keys(fields).filter(hasInput)} />
       <div class="actions">
         <Button kind="primary" type="submit" needs="account.updateWorkspace" isBusy={update.isBusy}>
           Save
@@ -86,6 +110,9 @@ function Form({ found }: { found: WorkspacePage }) {
     </form>
   );
 }
+
+/** A field with an input of its own; only days of the week have none. */
+const hasInput = (path: string) => !path.startsWith("quiet_hours.days") && path !== "frequency_caps";
 
 interface QuietProps {
   quiet: Quiet | null;
@@ -132,79 +159,6 @@ function QuietHours({ quiet, fields, onQuiet }: QuietProps) {
           />
         </>
       )}
-    </Card>
-  );
-}
-
-const classes = [
-  { value: "", label: "all channels" },
-  { value: "push", label: "push" },
-  { value: "web_push", label: "web push" },
-  { value: "email", label: "e-mail" },
-  { value: "in_app", label: "in-app" },
-  { value: "sms", label: "SMS" },
-  { value: "chat_app", label: "chat app" },
-];
-
-function FrequencyCaps({ caps, onCaps }: { caps: Caps; onCaps: (caps: Caps) => void }) {
-  const replace = (n: number, cap: Caps[number]) => onCaps(caps.map((old, i) => (i === n ? cap : old)));
-  return (
-    <Card
-      title="Frequency caps"
-      actions={
-        <Button icon="plus" onClick={() => onCaps([...caps, { category: "marketing", max: 3, per: "week" }])}>
-          Add a cap
-        </Button>
-      }
-    >
-      {caps.length === 0 && <p class="dim">A person may get any number of messages.</p>}
-      {caps.map((cap, n) => (
-        <div class="row" key={n}>
-          <TextField
-            label="At most"
-            type="number"
-            min={1}
-            value={String(cap.max)}
-            onInput={(text) => replace(n, { ...cap, max: Number(text) })}
-          />
-          <SelectField
-            label="Messages of"
-            value={cap.category}
-            options={[
-              { value: "marketing", label: "marketing" },
-              { value: "transactional", label: "transactional" },
-            ]}
-            onInput={(value) => replace(n, { ...cap, category: value as Caps[number]["category"] })}
-          />
-          <SelectField
-            label="By"
-            value={cap.channel_class ?? ""}
-            options={classes}
-            onInput={(value) => {
-              const { channel_class: _, ...rest } = cap;
-              replace(
-                n,
-                value ? { ...rest, channel_class: value as NonNullable<Caps[number]["channel_class"]> } : rest,
-              );
-            }}
-          />
-          <SelectField
-            label="Each"
-            value={cap.per}
-            options={[
-              { value: "day", label: "day" },
-              { value: "week", label: "week" },
-            ]}
-            onInput={(value) => replace(n, { ...cap, per: value as Caps[number]["per"] })}
-          />
-          <Button
-            kind="quiet"
-            icon="cross"
-            label={`Remove cap ${n + 1}`}
-            onClick={() => onCaps(caps.filter((_, i) => i !== n))}
-          />
-        </div>
-      ))}
     </Card>
   );
 }

@@ -8,7 +8,7 @@ import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { TextField } from "../../components/field.tsx";
-import { FormFault } from "../../components/form.tsx";
+import { FormFault, useFaultFocus } from "../../components/form.tsx";
 import { Card, Time } from "../../components/page.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
@@ -71,10 +71,12 @@ export function Plan() {
 
 function Cap({ cap }: { cap: number | null }) {
   const update = useAction("billing.update", { stale: ["billing."] });
+  const form = useFaultFocus(update.error);
   const [text, setText] = useState(cap === null ? "" : String(cap));
   return (
     <Card title="Your own cap">
       <form
+        ref={form}
         class="row"
         onSubmit={async (event) => {
           event.preventDefault();

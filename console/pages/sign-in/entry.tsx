@@ -59,7 +59,7 @@ export function Entry<F extends string>({ title, about, fields, action, submit, 
             required
             {...field}
             value={values[name]}
-            onInput={(value) => setValues({ ...values, [name]: value })}
+            onInput={(value) => setValues((old) => ({ ...old, [name]: value }))}
             fault={action.error?.fields?.[name]}
           />
         ))}

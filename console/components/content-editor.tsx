@@ -1,0 +1,214 @@
+// The editor of a message: title and text for every channel, and a tab for each channel that says something else.
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+import { classOf } from "../../shared/rules/reach.ts";
+import { useQuery } from "../app/query.ts";
+import { channelName } from "../app/sentences.ts";
+import { Button } from "./button.tsx";
+import { type Content, type Own, owners, ownOf } from "./content-model.ts";
+import { TextField } from "./field.tsx";
+
+interface ContentEditorProps {
+  content: Content;
+  onInput: (content: Content) => void;
+  /** What the API says is wrong, by a path that begins at the content. */
+  faults: Record<string, string>;
+  /** Empty: what every channel says. */
+  shown: Own | "";
+  show: (channel: Own | "") => void;
+  /** Below title and text. */
+  hint?: ComponentChildren;
+}
+
+interface FieldText {
+  name: string;
+  label: string;
+  rows?: number;
+  code?: boolean;
+  hint?: string;
+}
+
+const title = { name: "title", label: "Title" };
+const text = { name: "body", label: "Text", rows: 4 };
+const image = { name: "image_url", label: "Address of an image" };
+const push: readonly FieldText[] = [title, text, image, { name: "url", label: "A tap opens" }];
+
+const fieldsOf: Record<Own, readonly FieldText[]> = {
+  email: [
+    { name: "subject", label: "Subject" },
+    { name: "preheader", label: "Preview line", hint: "What a mailbox shows after the subject." },
+    { name: "html", label: "HTML", rows: 8, code: true },
+    { name: "text", label: "Plain text", rows: 4, hint: "For mailboxes that show no HTML." },
+  ],
+  sms: [{ name: "body", label: "Text of the SMS", rows: 4 }],
+  push,
+  web_push: push,
+  in_app: [title, text, image],
+};
+
+/** What a field says where it is empty. */
+const fallbackOf = (content: Content, name: string): string | undefined =>
+  ({ title: content.title, subject: content.title, body: content.body, text: content.body })[name];
+
+const buttonsOf: Partial<Record<Own, { field: string; max: number }>> = {
+  push: { field: "buttons", max: 2 },
+  web_push: { field: "buttons", max: 2 },
+  in_app: { field: "actions", max: 4 },
+};
+
+/** Tabs of channels that the workspace has, and of those that say something. */
+function useOwners(content: Content): readonly Own[] {
+  const channels = useQuery("channels.list", []).data?.channels;
+  const known = new Set<string>(channels?.map(({ type }) => classOf(type)));
+  return owners.filter((name) => !channels || known.has(name) || ownOf(content, name));
+}
+
+export function ContentEditor({ content, onInput, faults, shown, show, hint }: ContentEditorProps) {
+  const hasFault = (tab: Own | "") =>
+    Object.keys(faults).some((path) => (tab ? path.startsWith(`by_channel.${tab}.`) : !path.startsWith("by_channel.")));
+  const refused = (["", ...owners] as const).find(hasFault);
+  // What is refused must be seen, also where another tab is open.
+  useEffect(() => {
+    if (refused !== undefined && !hasFault(shown)) show(refused);
+  }, [faults]);
+  const tabs = useOwners(content);
+  return (
+    <>
+      <fieldset class="channel-tabs" aria-label="Content for">
+        <Button kind="quiet" pressed={shown === ""} onClick={() => show("")}>
+          Every channel
+        </Button>
+        {tabs.map((channel) => (
+          <Button
+            key={channel}
+            kind="quiet"
+            icon={hasFault(channel) ? "warning" : ownOf(content, channel) ? "pencil" : undefined}
+            pressed={shown === channel}
+            onClick={() => show(channel)}
+          >
+            {channelName(channel)}
+          </Button>
+        ))}
+      </fieldset>
+      {shown === "" ? (
+        <>
+          <TextField
+            label="Title"
+            value={content.title}
+            onInput={(value) => onInput({ ...content, title: value })}
+            fault={faults.title}
+            hint="The subject of a mail, the headline of a push."
+          />
+          <TextField
+            label="Text"
+            rows={5}
+            value={content.body}
+            onInput={(value) => onInput({ ...content, body: value })}
+            fault={faults.body}
+            hint={hint}
+          />
+        </>
+      ) : (
+        <OwnFields key={shown} channel={shown} content={content} onInput={onInput} faults={faults} />
+      )}
+    </>
+  );
+}
+
+interface OwnProps extends Pick<ContentEditorProps, "content" | "onInput" | "faults"> {
+  channel: Own;
+}
+
+function OwnFields({ channel, content, onInput, faults }: OwnProps) {
+  const faultAt = (path: string) => faults[`by_channel.${channel}.${path}`];
+  const own: Record<string, unknown> = { ...content.by_channel?.[channel] };
+  const change = (part: Record<string, unknown>) =>
+    onInput({ ...content, by_channel: { ...content.by_channel, [channel]: { ...own, ...part } } });
+  const buttons = buttonsOf[channel];
+  return (
+    <>
+      <p class="hint">What is empty here is taken from “Every channel”.</p>
+      {fieldsOf[channel].map(({ name, ...field }) => (
+        <TextField
+          key={name}
+          {...field}
+          value={String(own[name] ?? "")}
+          placeholder={fallbackOf(content, name) ?? ""}
+          onInput={(value) => change({ [name]: value })}
+          fault={faultAt(name)}
+        />
+      ))}
+      {buttons && (
+        <Buttons
+          max={buttons.max}
+          buttons={(own[buttons.field] ?? []) as MessageButton[]}
+          onInput={(list) => change({ [buttons.field]: list })}
+          faultAt={(path) => faultAt(buttons.field + path)}
+        />
+      )}
+      {ownOf(content, channel) && (
+        <div class="actions">
+          <Button
+            kind="quiet"
+            onClick={() => onInput({ ...content, by_channel: { ...content.by_channel, [channel]: undefined } })}
+          >
+            Say what every channel says
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+interface MessageButton {
+  id: string;
+  title: string;
+  url: string;
+}
+
+interface ButtonsProps {
+  buttons: readonly MessageButton[];
+  max: number;
+  onInput: (buttons: readonly MessageButton[]) => void;
+  faultAt: (path: string) => string | undefined;
+}
+
+function Buttons({ buttons, max, onInput, faultAt }: ButtonsProps) {
+  const change = (at: number, part: Partial<MessageButton>) =>
+    onInput(buttons.map((button, n) => (n === at ? { ...button, ...part } : button)));
+  const freeId = () => ["a", "b", "c", "d"].find((id) => !buttons.some((button) => button.id === id)) ?? "a";
+  return (
+    <>
+      {buttons.map((button, n) => (
+        <div class="row" key={button.id}>
+          <TextField
+            label={`Button ${n + 1}`}
+            value={button.title}
+            onInput={(value) => change(n, { title: value })}
+            fault={faultAt(`[${n}].title`)}
+          />
+          <TextField
+            label={`Button ${n + 1} opens`}
+            value={button.url}
+            onInput={(url) => change(n, { url })}
+            fault={faultAt(`[${n}].url`)}
+          />
+          <Button
+            kind="quiet"
+            icon="cross"
+            label={`Remove button ${n + 1}`}
+            onClick={() => onInput(buttons.filter((_, at) => at !== n))}
+          />
+        </div>
+      ))}
+      {faultAt("") && <span class="fault">{faultAt("")}</span>}
+      {buttons.length < max && (
+        <div class="actions">
+          <Button icon="plus" onClick={() => onInput([...buttons, { id: freeId(), title: "", url: "" }])}>
+            Add a button
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,112 @@
+// The brake of a send (F21): with how many it begins, and at which rates it halts.
+import { Choices, TextField } from "./field.tsx";
+
+export interface Safety {
+  canary_percent?: number | undefined;
+  canary_wait_minutes?: number | undefined;
+  max_error_rate?: number | undefined;
+  max_bounce_rate?: number | undefined;
+  max_complaint_rate?: number | undefined;
+  max_opt_out_rate?: number | undefined;
+}
+
+type FaultAt = (path: string) => string | undefined;
+
+const rates = [
+  ["max_error_rate", "Refused or unanswered, %"],
+  ["max_bounce_rate", "Mails that bounce, %"],
+  ["max_complaint_rate", "Complaints about mails, %"],
+  ["max_opt_out_rate", "Opt-outs by mail, %"],
+] as const;
+
+/** The API has shares of one, people read percent. */
+const asPercent = (rate: number | undefined): string =>
+  rate === undefined ? "" : String(Number((100 * rate).toFixed(4)));
+const asRate = (text: string): number | undefined =>
+  text === "" ? undefined : Number((Number(text) / 100).toFixed(6));
+const asNumber = (text: string): number | undefined => (text === "" ? undefined : Number(text));
+
+interface FieldsProps<T extends Safety> {
+  safety: T;
+  onInput: (safety: T) => void;
+  faultAt: FaultAt;
+  /** What an empty field means. */
+  empty: string;
+}
+
+export function SafetyFields<T extends Safety>({ safety, onInput, faultAt, empty }: FieldsProps<T>) {
+  return (
+    <>
+      <div class="row">
+        <TextField
+          label="First to, % of the audience"
+          type="number"
+          value={String(safety.canary_percent ?? "")}
+          onInput={(text) => onInput({ ...safety, canary_percent: asNumber(text) })}
+          placeholder="nobody"
+          fault={faultAt("canary_percent")}
+        />
+        <TextField
+          label="Then wait, minutes"
+          type="number"
+          value={String(safety.canary_wait_minutes ?? "")}
+          placeholder="30"
+          onInput={(text) => onInput({ ...safety, canary_wait_minutes: asNumber(text) })}
+          fault={faultAt("canary_wait_minutes")}
+        />
+      </div>
+      <div class="row">
+        {rates.map(([name, label]) => (
+          <TextField
+            key={name}
+            label={label}
+            type="number"
+            step="any"
+            value={asPercent(safety[name])}
+            onInput={(text) => onInput({ ...safety, [name]: asRate(text) })}
+            fault={faultAt(name)}
+          />
+        ))}
+      </div>
+      <p class="hint">The send halts once a rate is surely above its limit. You resume or cancel it. {empty}</p>
+    </>
+  );
+}
+
+interface PickerProps {
+  /** Undefined: the workspace's. Null: none. */
+  safety: Safety | null | undefined;
+  onInput: (safety: Safety | null | undefined) => void;
+  /** Paths begin at `safety`. */
+  faultAt: FaultAt;
+}
+
+/** The brake of one send or campaign. */
+export function SafetyPicker({ safety, onInput, faultAt }: PickerProps) {
+  const kind = safety === undefined ? "workspace" : safety === null ? "none" : "own";
+  const start = { workspace: undefined, none: null, own: {} };
+  return (
+    <>
+      <Choices
+        legend="Brake"
+        name="safety"
+        value={kind}
+        options={[
+          { value: "workspace", label: "As in the settings" },
+          { value: "own", label: "Limits of its own" },
+          { value: "none", label: "None" },
+        ]}
+        onInput={(value) => onInput(start[value as typeof kind])}
+        fault={faultAt("")}
+      />
+      {safety && (
+        <SafetyFields
+          safety={safety}
+          onInput={onInput}
+          faultAt={(name) => faultAt(`.${name}`)}
+          empty="What is empty is as in the settings."
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,153 @@
+// What the API refuses in a form stands at its input, and the first one has the focus; two tabs show two workspaces.
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { hasBrowser, launchBrowser } from "../support/browser.ts";
+import { openTab } from "../support/console-tab.ts";
+import { cleanUp, type ServiceProcess, startService } from "../support/service-process.ts";
+
+interface Form {
+  path: string;
+  /** What is pressed until the form is there. */
+  open?: readonly string[];
+  fill?: Record<string, string>;
+  submit: string;
+  field: string;
+  label: string;
+}
+
+const forms: readonly Form[] = [
+  { path: "settings", submit: "Save", field: "timezone", label: "Time zone" },
+  { path: "settings", submit: "Save", field: "safety.max_bounce_rate", label: "Mails that bounce, %" },
+  { path: "settings", submit: "Save", field: "test_subscriber_ids", label: "Own id of a test subscriber" },
+  { path: "settings/account", submit: "Change the password", field: "password", label: "New password" },
+  { path: "settings/conversions", submit: "Save", field: "event_name", label: "Event" },
+  { path: "settings/keys", open: ["New key"], submit: "Make the key", field: "name", label: "Name" },
+  { path: "settings/team", open: ["Invite"], submit: "Invite", field: "email", label: "E-mail" },
+  { path: "content", open: ["New template"], submit: "Save the template", field: "content.title", label: "Title" },
+  {
+    path: "content",
+    open: ["New template", "In-app"],
+    submit: "Save the template",
+    field: "content.by_channel.in_app.image_url",
+    label: "Address of an image",
+  },
+  { path: "content/topics", open: ["New topic"], submit: "Save the topic", field: "key", label: "Key" },
+  { path: "content/lists", open: ["New list"], submit: "Save the list", field: "name", label: "Name" },
+  {
+    path: "content/experiences",
+    open: ["New experience"],
+    submit: "Save as a draft",
+    field: "content.body",
+    label: "Text",
+  },
+  { path: "campaigns/new", submit: "Save the draft", field: "messages[0].content.body", label: "Text" },
+  {
+    path: "journeys",
+    open: ["New journey"],
+    submit: "Make the draft",
+    field: "trigger.event_name",
+    label: "Begins with the event",
+  },
+  {
+    path: "segments/new",
+    fill: { "Attribute 1": "plan", "Value 1": "pro" },
+    submit: "Create the segment",
+    field: "name",
+    label: "Name",
+  },
+  {
+    path: "channels",
+    open: ["Connect a channel"],
+    submit: "Go on to its credentials",
+    field: "name",
+    label: "Name (optional)",
+  },
+  { path: "webhooks", open: ["Add an endpoint"], submit: "Add the endpoint", field: "target_url", label: "Address" },
+  { path: "insights", open: ["Add an annotation"], submit: "Add it", field: "ends_at", label: "Until (optional)" },
+];
+
+const REASON = "is not right";
+
+/** Gives every input that must not be empty something, as a browser demands before it submits. */
+const fillRequired = (page: Page) =>
+  page.evaluate(`for (const input of document.querySelectorAll(":is(dialog[open], main) :is(input, textarea):invalid")) {
+    input.value = { email: "a@example.com", number: "1", "datetime-local": "2026-01-01T00:00" }[input.type] ?? "long enough for all";
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+  }`);
+
+describe.skipIf(!hasBrowser)("forms in Chromium", () => {
+  let service: ServiceProcess;
+  let browser: Browser;
+  const faults: string[] = [];
+
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([startService({ DATA_DIR: ":memory:" }), launchBrowser()]);
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await cleanUp();
+  });
+
+  it("CON-3 what is refused stands at its input, in each form", async () => {
+    const { page, visit, context } = await openTab({ service, browser, faults });
+    let field = "";
+    await page.route("**/api/v1/**", (route) => {
+      const request = route.request();
+      if (request.method() === "GET" || /auth\/browser|preview/.test(request.url())) return route.continue();
+      return route.fulfill({
+        status: 422,
+        json: { code: "VALIDATION_ERROR", message: `${field}: ${REASON}`, fields: { [field]: REASON } },
+      });
+    });
+    const outcomes: object[] = [];
+    for (const form of forms) {
+      field = form.field;
+      await visit("home");
+      await visit(form.path);
+      const [first, ...tabs] = form.open ?? [];
+      if (first) await page.locator("main").getByRole("button", { name: first }).first().click();
+      const inside = page.locator(first ? "dialog[open]" : "main");
+      for (const name of tabs) await inside.getByRole("button", { name }).click();
+      await inside.locator("form").first().waitFor();
+      for (const [label, value] of Object.entries(form.fill ?? {})) await inside.getByLabel(label).fill(value);
+      await fillRequired(page);
+      await inside.getByRole("button", { name: form.submit, exact: true }).click();
+      const input = inside.getByLabel(form.label, { exact: true });
+      await input.and(page.locator("[aria-invalid=true]:focus")).waitFor();
+      outcomes.push({ ...form, times: await inside.getByText(REASON).count() });
+      if (first) await page.keyboard.press("Escape");
+    }
+    expect(outcomes).toEqual(forms.map((form) => ({ ...form, times: 1 })));
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+
+  it("CON-2 two tabs of one browser show two workspaces, each with its own session", async () => {
+    const made = await fetch(`${service.url}/_local/workspaces`, {
+      method: "POST",
+      body: JSON.stringify({ name: "Navy" }),
+      headers: { "content-type": "application/json" },
+    });
+    const { tenant_id, owner } = (await made.json()) as {
+      tenant_id: string;
+      owner: { email: string; password: string };
+    };
+    const { page, context } = await openTab({ service, browser, faults });
+    const other = await context.newPage();
+    await other.goto(`${service.url}/console/sign-in`);
+    await other.getByLabel("E-mail").fill(owner.email);
+    await other.getByLabel("Password").fill(owner.password);
+    await other.getByRole("button", { name: "Sign in" }).click();
+    await other.locator("nav.nav").waitFor();
+    for (const tab of [page, other]) await tab.reload();
+    await page.locator("nav.nav").getByText("Demo").waitFor();
+    await other.locator("nav.nav").getByText("Navy").waitFor();
+    expect(new URL(page.url()).pathname).toContain(service.tenant);
+    expect(new URL(other.url()).pathname).toContain(tenant_id);
+    await other.getByRole("button", { name: "Sign out" }).click();
+    await other.getByRole("button", { name: "Sign in" }).waitFor();
+    await page.reload();
+    await page.locator("nav.nav").getByText("Demo").waitFor();
+    await context.close();
+  });
+});
