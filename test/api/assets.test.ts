@@ -1,41 +1,20 @@
-// Images for in-app content (AST-1 to AST-4): uploads, public URLs, quotas and removal.
+// Images for in-app content (AST-1 to AST-3): uploads, public URLs, quotas and the list.
 import { describe, expect, it } from "vitest";
-import { awsFailure } from "../../local/aws/stand-in.ts";
-import { MINUTE, SECOND } from "../../shared/clock.ts";
+import { SECOND } from "../../shared/clock.ts";
 import { AssetTotals } from "../../shared/store/experiences/asset-items.ts";
+import { ask, list, objects, type Parts, remove, storedBytes, upload } from "../support/assets.ts";
 import { hostileFiles } from "../support/hostile-files.ts";
-import { outsideAudit, quickStore, wholeTable } from "../support/people.ts";
-import { formOf, pictures } from "../support/pictures.ts";
-import { type Answer, START, type Tenant, type TestWorld } from "../support/world.ts";
+import { quickStore } from "../support/people.ts";
+import { pictures } from "../support/pictures.ts";
+import { START } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
 const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 const MB = 1_048_576;
 
-type Parts = Parameters<typeof formOf>[0];
-
-async function upload(world: TestWorld, tenant: Tenant, parts: Parts): Promise<Answer> {
-  const { body: raw, headers } = formOf(parts);
-  return world.call("POST /api/v1/in-app/assets", { as: await tenant.dashboard(), raw, headers });
-}
-const list = async (world: TestWorld, tenant: Tenant, query = "") =>
-  world.call(`GET /api/v1/in-app/assets${query}`, { as: await tenant.dashboard() });
-const remove = async (world: TestWorld, tenant: Tenant, id: string) =>
-  world.call(`DELETE /api/v1/in-app/assets/${id}`, { as: await tenant.dashboard() });
-const storedBytes = async (world: TestWorld, tenant: Tenant): Promise<number> =>
-  (await world.call("GET /api/v1/billing", { as: await tenant.dashboard() })).body.usage.asset_bytes;
-const objects = async (world: TestWorld): Promise<string[]> => {
-  const { Contents } = await world.s3.operate("ListObjectsV2", { Bucket: world.env.ASSETS_BUCKET });
-  return (Contents as { key: string }[]).map(({ key }) => key);
-};
 /** An image of exactly this size: bytes after its end are ignored. */
 const pictureOf = (bytes: number) => Buffer.concat([pictures.png, Buffer.alloc(bytes - pictures.png.length)]);
-
-function ask(world: TestWorld, url: string, method = "GET", headers: Record<string, string> = {}) {
-  const path = url.replace(String(world.env.BASE_URL), "");
-  return world.gateway.handle({ method, path, headers, body: Buffer.alloc(0), sourceIp: "203.0.113.7" });
-}
 
 describe("upload", () => {
   it.each([
@@ -209,107 +188,6 @@ describe("list", () => {
     await upload(world, other, { file: pictures.png });
     expect((await list(world, tenant)).body).toEqual({ items: [], total: 0, page: 1, page_size: 20 });
   });
-});
-
-describe("delete", () => {
-  it("AST-4 removes the row, the object and the URL", async () => {
-    const { world, tenant } = await withTenant();
-    const { id, url } = (await upload(world, tenant, { file: pictures.png })).body;
-    const kept = (await upload(world, tenant, { file: pictures.gif })).body;
-    expect((await remove(world, tenant, id)).status).toBe(204);
-    expect((await list(world, tenant)).body.items.map((asset: { id: string }) => asset.id)).toEqual([kept.id]);
-    expect((await remove(world, tenant, id)).status).toBe(404);
-    await world.settle();
-    expect((await ask(world, url)).status).toBe(404);
-    expect((await ask(world, kept.url)).status).toBe(200);
-    expect(await objects(world)).toHaveLength(1);
-    await world.advance(16 * MINUTE);
-    expect(JSON.stringify(outsideAudit(await wholeTable(world)))).not.toContain(id);
-    expect(await storedBytes(world, tenant)).toBe(pictures.gif.length);
-  });
-
-  it("AST-4 AMB-118 the object is gone before the answer, although no worker has run", async () => {
-    const { world, tenant } = await withTenant();
-    const { id, url } = (await upload(world, tenant, { file: pictures.png })).body;
-    await world.settle();
-    expect((await remove(world, tenant, id)).status).toBe(204);
-    expect((await ask(world, url)).status).toBe(404);
-    expect(await objects(world)).toEqual([]);
-  });
-
-  it("AST-4 two concurrent deletions: one 204, one 404, and the bytes are returned once", async () => {
-    const { world, tenant } = await withTenant();
-    const { id } = (await upload(world, tenant, { file: pictures.png })).body;
-    const both = await Promise.all([remove(world, tenant, id), remove(world, tenant, id)]);
-    expect(both.map(({ status }) => status).sort()).toEqual([204, 404]);
-    await world.settle();
-    expect(await storedBytes(world, tenant)).toBe(0);
-  });
-
-  it("AST-4 GEN-8 an unknown and another workspace's asset are 404", async () => {
-    const world = await fresh();
-    const [tenant, other] = [await world.tenant(), await world.tenant()];
-    const { id, url } = (await upload(world, other, { file: pictures.png })).body;
-    for (const one of [id, UNKNOWN, "nonsense"]) expect((await remove(world, tenant, one)).status).toBe(404);
-    await world.settle();
-    expect((await ask(world, url)).status).toBe(200);
-  });
-
-  it("AST-4 AMB-118 rule 20 while S3 fails it is not confirmed; the worker removes the object", async () => {
-    let failures = 2;
-    const hooks = () => ({
-      before: (service: string, operation: string) => {
-        if (service === "s3" && operation === "DeleteObject" && failures-- > 0)
-          throw awsFailure("AccessDenied", "Not now.", { status: 403 });
-      },
-    });
-    const { world, tenant } = await withTenant({ hooks });
-    const { id } = (await upload(world, tenant, { file: pictures.png })).body;
-    expect((await remove(world, tenant, id)).status).toBe(500);
-    expect((await list(world, tenant)).body.total).toBe(0);
-    await world.advance(30 * MINUTE);
-    expect(await objects(world)).toEqual([]);
-  });
-
-  it("AST-4 AMB-118 a repeated request removes the object that the first could not", async () => {
-    let failing = true;
-    const hooks = () => ({
-      before: (service: string, operation: string) => {
-        if (failing && service === "s3" && operation === "DeleteObject")
-          throw awsFailure("AccessDenied", "Not now.", { status: 403 });
-      },
-    });
-    const { world, tenant } = await withTenant({ hooks });
-    const { id, url } = (await upload(world, tenant, { file: pictures.png })).body;
-    expect((await remove(world, tenant, id)).status).toBe(500);
-    failing = false;
-    expect((await remove(world, tenant, id)).status).toBe(404);
-    expect((await ask(world, url)).status).toBe(404);
-  });
-});
-
-describe("an interrupted upload", () => {
-  const failing = (when: "before" | "after") => () => ({
-    [when]: (service: string, operation: string) => {
-      if (service === "s3" && operation === "PutObject")
-        throw Object.assign(new Error("socket hang up"), { code: "ECONNREFUSED", name: "Broken" });
-    },
-  });
-
-  it.each(["before", "after"] as const)(
-    "AST-2 %s its object is written, is not listed and is removed",
-    async (when) => {
-      const { world, tenant } = await withTenant({ hooks: failing(when) });
-      expect((await upload(world, tenant, { file: pictures.png })).status).toBe(500);
-      expect((await list(world, tenant)).body).toMatchObject({ items: [], total: 0 });
-      expect(await storedBytes(world, tenant)).toBe(pictures.png.length);
-      await world.advance(20 * MINUTE);
-      expect(await objects(world)).toEqual([]);
-      expect(await storedBytes(world, tenant)).toBe(0);
-      const rows = await wholeTable(world);
-      expect(rows.filter(({ pk }) => String(pk.S).endsWith("#asset"))).toEqual([]);
-    },
-  );
 });
 
 it("INX-1 a plan without in-app messaging refuses all three with its own body", async () => {

@@ -1,7 +1,6 @@
-// Insights: conversions and their attribution, funnels, sums, lift, heatmap (ISG, CNV, CRP).
+// Insights: conversions and their attribution, funnels and sums (ISG, CNV, CRP).
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, SECOND, timestamp } from "../../shared/clock.ts";
-import { bucket } from "../../shared/rules/split.ts";
 import { withBuyers } from "../support/conversions.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -251,55 +250,5 @@ describe("campaign report", () => {
     const { call, campaign } = await setting();
     const { id } = await campaign();
     expect((await call(`GET /api/v1/campaigns/${id}/report`)).body).toMatchObject({ sent: 4, by_message: [] });
-  });
-});
-
-describe("lift", () => {
-  it("ISG-6 ISG-7 ISG-8 ISG-9 AMB-97 treated against held out, everyone assigned counted", async () => {
-    const { call, ids, define, campaign, buy } = await setting(40);
-    const { jobs } = await campaign([undefined], { holdout_percentage: 50 });
-    const job = jobs[0]!;
-    const heldOut = ids.filter((id) => bucket("holdout", job, id) < 5_000);
-    const treated = ids.filter((id) => !heldOut.includes(id));
-    const lift = async () => (await call(`GET /api/v1/insights/lift?job_id=${job}`)).body;
-    expect(await lift()).toMatchObject({ conversion_configured: false, window_days: 7, lift_percentage_points: 0 });
-    await define({ window_seconds: 100_000 });
-    for (const who of treated.slice(0, 3)) await buy(who, 100);
-    await buy(treated[0]!, 50);
-    await buy(heldOut[0]!, 30);
-    const found = await lift();
-    const rates = [3 / treated.length, 1 / heldOut.length] as const;
-    expect(found).toMatchObject({
-      job_id: job,
-      treated: { size: treated.length, converters: 3, conversion_rate: rates[0], revenue_cents: 350 },
-      holdout: { size: heldOut.length, converters: 1, conversion_rate: rates[1], revenue_cents: 30 },
-      window_days: 2,
-      conversion_configured: true,
-      significant: false,
-    });
-    expect(found.lift_percentage_points).toBeCloseTo((rates[0] - rates[1]) * 100, 9);
-    expect(found.ci_low).toBeLessThan(found.lift_percentage_points);
-    expect(found.ci_high).toBeGreaterThan(found.lift_percentage_points);
-    expect((await call(`GET /api/v1/insights/lift?job_id=${UNKNOWN}`)).status).toBe(404);
-  });
-});
-
-describe("heatmap", () => {
-  it("ISG-4 ISG-5 AMB-56 by weekday and hour in UTC, empty cells left out, days capped", async () => {
-    const { world, call, ids, campaign, react } = await setting();
-    const { jobs } = await campaign();
-    await react(jobs[0]!, ids[0]!, "inapp_impression");
-    await world.advance(2 * DAY + 3 * HOUR);
-    await react(jobs[0]!, ids[1]!, "inapp_impression");
-    const heatmap = async (query = "") => (await call(`GET /api/v1/insights/heatmap${query}`)).body;
-    expect(await heatmap()).toEqual({
-      window_days: 90,
-      cells: [
-        { weekday: 0, hour: 15, delivered: 0, opened: 1 },
-        { weekday: 5, hour: 12, delivered: 4, opened: 1 },
-      ],
-    });
-    expect((await heatmap("?days=1")).cells).toHaveLength(1);
-    expect((await heatmap("?days=5000")).window_days).toBe(365);
   });
 });

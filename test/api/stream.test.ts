@@ -3,15 +3,12 @@ import { describe, expect, it } from "vitest";
 import { DAY, MINUTE, SECOND } from "../../shared/clock.ts";
 import { toJson } from "../../shared/store/item.ts";
 import { messageWrite } from "../../shared/store/sends/inbox.ts";
-import { Message } from "../../shared/store/sends/inbox-items.ts";
-import { SubscriberStream } from "../../shared/store/sends/stream-items.ts";
-import { addPeople, inboxOf, operate, quickStore, send } from "../support/people.ts";
-import { addReader, openStream } from "../support/sse.ts";
+import { addPeople, inboxOf, quickStore, send } from "../support/people.ts";
+import { addReader } from "../support/sse.ts";
 import { START } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
-const LIFETIME = 90 * SECOND;
 
 async function withReader(options: Parameters<typeof fresh>[0] = {}) {
   const { world, tenant } = await withTenant(options);
@@ -185,136 +182,5 @@ describe("resumption", () => {
     const ahead = await open({ "last-event-id": world.ids.uuidAt(START + 60 * DAY) });
     await tell("now");
     expect(ahead.frames().map(({ data }) => data.title)).toEqual(["now"]);
-  });
-});
-
-describe("lifetime", () => {
-  it("AMB-122 a stream ends after 90 seconds; one that goes on from its last id loses nothing and sends nothing twice", async () => {
-    const { world, open, tell } = await withReader();
-    await tell("before");
-    const titles: string[] = [];
-    let position: string | undefined;
-    for (let n = 0; n < 4; n++) {
-      const stream = await open(position === undefined ? {} : { "last-event-id": position });
-      await tell(`early ${n}`);
-      await world.advance(88 * SECOND);
-      await tell(`late ${n}`);
-      await world.advance(2 * SECOND);
-      expect(stream.ended).toBe(true);
-      titles.push(...stream.frames().map(({ data }) => data.title));
-      position = /id: (\S+)\n\n$/.exec(stream.text)?.[1];
-      await tell(`between ${n}`);
-      await world.advance(2 * SECOND);
-    }
-    const told = [0, 1, 2, 3].flatMap((n) => [`between ${n - 1}`, `early ${n}`, `late ${n}`]).slice(1);
-    expect(titles).toEqual(told);
-  });
-
-  it("AMB-122 the position is written soon after messages, so that they leave the platform's buffer", async () => {
-    const { world, open, tell } = await withReader();
-    const stream = await open();
-    await tell("hello");
-    expect(stream.text.endsWith("\n\n")).toBe(true);
-    const before = stream.text.length;
-    await world.advance(10);
-    expect(stream.text.slice(before)).toMatch(/^id: [0-9a-f-]{36}\.[0-9a-f]{12}\n\n$/);
-  });
-
-  it("AMB-122 a viewer that left keeps its invocation until the stream ends; a goodbye ends it at once, that of another does not", async () => {
-    const { world, tenant, id, open } = await withReader();
-    const goodbye = async (stream: Awaited<ReturnType<typeof open>>, as = tenant.sdk, subscriber_id = id) => {
-      const body = { subscriber_id, stream_id: stream.headers["x-stream-id"] };
-      const { status } = await world.call("POST /v1/in-app/stream/close", { as, body });
-      await world.advance(2 * SECOND);
-      return status;
-    };
-    const left = await open();
-    const stream = await open();
-    for (const each of [left, stream]) each.disconnect();
-    await world.advance(MINUTE);
-    expect(world.host.running("stream")).toBe(2);
-    const [stranger] = (await addPeople(world, tenant, 1, () => ({ external_id: "stranger" }))) as [string];
-    expect(await goodbye(stream, (await world.tenant()).sdk)).toBe(204);
-    expect(await goodbye(stream, tenant.sdk, stranger)).toBe(204);
-    expect(world.host.running("stream")).toBe(2);
-    expect(await goodbye(stream)).toBe(204);
-    expect(world.host.running("stream")).toBe(1);
-    // It has ended, and its goodbye leaves no row.
-    expect(await goodbye(stream)).toBe(204);
-    await world.advance(LIFETIME - MINUTE);
-    expect(world.host.running("stream")).toBe(0);
-    expect(await tenant.store.queryAll(SubscriberStream, { subscriber: id })).toEqual([]);
-  });
-
-  it("SSE-3 ARC-3 retry at once, a keepalive comment every 30 seconds, a clean end after 90 seconds", async () => {
-    const { world, open } = await withReader();
-    const stream = await open();
-    expect(stream.retries()).toEqual([2_000]);
-    await world.advance(29 * SECOND);
-    expect(stream.comments()).toBe(0);
-    await world.advance(2 * SECOND);
-    expect(stream.comments()).toBe(1);
-    await world.advance(30 * SECOND);
-    expect(stream.comments()).toBe(2);
-    await world.advance(START + LIFETIME - 2 * SECOND - world.clock.now());
-    expect([stream.ended, stream.comments()]).toEqual([false, 2]);
-    await world.advance(4 * SECOND);
-    expect(stream.ended).toBe(true);
-    expect(stream.text.endsWith("\n\n")).toBe(true);
-    expect(world.logs.filter(({ level }) => level !== "info")).toEqual([]);
-  });
-
-  it("SSE-3 keepalives are sent between messages too", async () => {
-    const { world, open, tell } = await withReader();
-    const stream = await open();
-    for (let n = 0; n < 13; n++) {
-      await tell(`m${n}`);
-      await world.advance(5 * SECOND);
-    }
-    expect([stream.comments(), stream.frames().length]).toEqual([2, 13]);
-  });
-
-  it("docs/decisions/0021#live-streams the newest three streams of a subscriber stay, an older one ends with a long retry", async () => {
-    const { world, tenant, open, tell } = await withReader();
-    const [other] = (await addPeople(world, tenant, 1, () => ({ external_id: "other" }))) as [string];
-    const neighbour = await openStream(world, `?subscriber_id=${other}`, tenant.sdk);
-    const streams = [];
-    for (let n = 0; n < 5; n++) {
-      streams.push(await open());
-      await world.advance(SECOND);
-    }
-    await world.advance(35 * SECOND);
-    expect(streams.map(({ ended }) => ended)).toEqual([true, true, false, false, false]);
-    expect(neighbour.ended).toBe(false);
-    expect(streams[0]!.retries()).toEqual([2_000, 5 * MINUTE]);
-    await tell("hello");
-    expect(streams.map((stream) => stream.frames().length)).toEqual([0, 0, 1, 1, 1]);
-    const again = await open();
-    await world.advance(35 * SECOND);
-    expect([streams[2]!.ended, again.ended]).toEqual([true, false]);
-  });
-
-  it.each(["suspended", "deleted"] as const)(
-    "ERR-6 ERR-7 the stream of a workspace that is %s ends within half a minute, and a reconnect is refused",
-    async (status) => {
-      const { world, tenant, open } = await withReader();
-      const stream = await open();
-      await world.advance(35_000);
-      expect(stream.ended).toBe(false);
-      await operate(world, tenant, { status });
-      await world.advance(30_000);
-      expect([stream.ended, stream.retries()]).toEqual([true, [2_000]]);
-      expect((await open()).status).toBe(403);
-    },
-  );
-
-  it("SUB-8 the stream of an erased subscriber ends and leaves no row", async () => {
-    const { world, tenant, open, id } = await withReader();
-    const stream = await open();
-    const erased = await world.call(`DELETE /api/v1/subscribers/${id}`, { as: await tenant.dashboard() });
-    expect(erased.status).toBe(204);
-    await world.advance(3 * MINUTE);
-    expect([stream.ended, stream.retries()]).toEqual([true, [2_000, 5 * MINUTE]]);
-    expect(await quickStore(world, tenant).queryRows(Message, { subscriber: id })).toEqual({ items: [] });
   });
 });

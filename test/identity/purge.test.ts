@@ -1,7 +1,7 @@
 // Purge of a deleted workspace: unchanged for 30 days, then only a tombstone (D-TENANT).
 import { describe, expect, it } from "vitest";
 import { declaredItems } from "../../docs/generate/items.ts";
-import { DAY, HOUR, MINUTE, timestamp } from "../../shared/clock.ts";
+import { DAY, HOUR, timestamp } from "../../shared/clock.ts";
 import { platformWrite } from "../../shared/resources.ts";
 import { type AnyItem, fullKey, prefixOf, putItem } from "../../shared/store/item.ts";
 import type { Key, TenantId } from "../../shared/store/model.ts";
@@ -11,40 +11,14 @@ import { workspaceRows } from "../../shared/workspace-rows.ts";
 import { foreignIds } from "../support/foreign.ts";
 import { fillWorkspace, join } from "../support/full-workspace.ts";
 import { uploadFile } from "../support/imports.ts";
-import { mortal } from "../support/mortal.ts";
-import { addPeople, quickDeps, quickStore, wholeTable } from "../support/people.ts";
-import { formOf, pictures } from "../support/pictures.ts";
-import type { Tenant, TestWorld } from "../support/world.ts";
+import { quickDeps, quickStore, wholeTable } from "../support/people.ts";
+import { deletedLongAgo, objectsOf, operate, pass30Days, rowsOf, wake } from "../support/purge.ts";
+import type { Tenant } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
 
-const operate = (world: TestWorld, tenant: Tenant, change: object) =>
-  world.host.invoke("operator", { tenant_id: tenant.id, ...change });
-
-/** Every row that names the workspace, anywhere in it. */
-/** Without the operator's list, in which a workspace stays as its tombstone does. */
-const rowsOf = async (world: TestWorld, { id }: Tenant) =>
-  (await wholeTable(world)).filter((item) => item.pk.S !== "WORKSPACES" && JSON.stringify(item).includes(id));
-
 const nameOf = ({ pk, sk }: Record<string, { S: string }>) => `${pk?.S} ${sk?.S}`;
-
-const objectsOf = async (world: TestWorld) => {
-  const found = [];
-  for (const Bucket of [world.env.ASSETS_BUCKET, world.env.IMPORTS_BUCKET]) {
-    const { Contents = [] } = await world.s3.operate("ListObjectsV2", { Bucket });
-    found.push(...(Contents as { key: string }[]).map(({ key }) => key));
-  }
-  return found;
-};
-
-/** Deleted just so long ago that the purge may begin. */
-async function deletedLongAgo(world: TestWorld, tenant: Tenant): Promise<void> {
-  await operate(world, tenant, { status: "deleted" });
-  const platform = platformWrite.open(quickDeps(world))("" as TenantId);
-  const deleted_at = timestamp(world.clock.now() - 30 * DAY);
-  await platform.change(WorkspaceItem, { tenant: tenant.id }, { set: { deleted_at } });
-}
 
 const isOfWorkspace = (item: AnyItem): item is AnyItem<"workspace"> => item.scope === "workspace";
 const isOfPlatform = (item: AnyItem): item is AnyItem<"platform"> => item.scope === "platform";
@@ -53,17 +27,6 @@ const everyItem = async () => (await declaredItems()).items.map(({ item }) => it
 /** The parts of any key: that of the workspace, the others by their names. */
 const partsOf = (tenant: TenantId): object =>
   new Proxy({}, { get: (_, part) => (part === "tenant" ? tenant : String(part)) });
-
-const wake = (world: TestWorld, { id }: Tenant) =>
-  world.host.invoke("purge", {
-    Records: [{ messageId: "1", body: JSON.stringify({ tenant: id }), attributes: {}, messageAttributes: {} }],
-  }) as Promise<{ batchItemFailures: unknown[] }>;
-
-/** To the end: the passes, the pause between them, the watchdog. */
-const pass30Days = async (world: TestWorld) => {
-  await world.advance(30 * DAY + 1);
-  await world.advance(3 * HOUR);
-};
 
 describe("a purge", () => {
   it("D-TENANT AMB-86 leaves nothing of a deleted workspace after 30 days but a tombstone, and its neighbour alone", async () => {
@@ -248,100 +211,5 @@ describe("concurrent work", () => {
     const body = { email: "ada@team.example", password: "correct horse battery" };
     const login = await world.call("POST /api/v1/auth/login", { body });
     expect([login.status, login.body.tenant.id]).toEqual([200, other.id]);
-  });
-});
-
-describe("a deletion", () => {
-  it("D-TENANT ERR-7 is final after the purge: no key opens the workspace, no operator brings it back", async () => {
-    const world = await fresh();
-    const tenant = await world.tenant();
-    const as = await tenant.dashboard();
-    await operate(world, tenant, { status: "deleted" });
-    await pass30Days(world);
-    const upsert = { as: tenant.sdk, body: { external_id: "ada" } };
-    expect((await world.call("POST /api/v1/subscribers/upsert", upsert)).body.code).toBe("TENANT_DELETED");
-    expect((await world.call("GET /v1/whoami", { as: tenant.server })).status).toBe(401);
-    expect((await world.call("GET /api/v1/me", { as })).status).toBe(401);
-    for (const change of [{ status: "active" }, { plan: "free" }, { usage: { sends: 1 } }])
-      expect(await operate(world, tenant, change)).toEqual({ error: "not_found" });
-    await world.advance(5 * DAY);
-    expect(await rowsOf(world, tenant)).toHaveLength(1);
-  });
-
-  it("D-TENANT a deletion reverted within 30 days keeps everything; the next one counts from its own start", async () => {
-    const world = await fresh();
-    const tenant = await world.tenant();
-    await addPeople(world, tenant, 3);
-    await operate(world, tenant, { status: "deleted" });
-    await world.advance(29 * DAY);
-    await operate(world, tenant, { status: "active" });
-    await world.advance(2 * DAY);
-    const people = async () => (await world.call("GET /v1/subscribers", { as: tenant.server })).body.items?.length;
-    expect(await people()).toBe(3);
-    await operate(world, tenant, { status: "deleted" });
-    await world.advance(DAY);
-    await operate(world, tenant, { status: "deleted" });
-    await world.advance(28 * DAY);
-    expect((await rowsOf(world, tenant)).length).toBeGreaterThan(5);
-    await world.advance(DAY);
-    await world.advance(3 * HOUR);
-    expect(await rowsOf(world, tenant)).toHaveLength(1);
-  });
-});
-
-describe("a worker", () => {
-  it("D-TENANT asked too early, of an open workspace or of none does nothing", async () => {
-    const world = await fresh();
-    const [tenant, open] = [await world.tenant(), await world.tenant()];
-    await operate(world, tenant, { status: "deleted" });
-    const before = await wholeTable(world);
-    for (const one of [tenant, open, { ...tenant, id: "nobody" as TenantId }])
-      expect(await wake(world, one)).toEqual({ batchItemFailures: [] });
-    expect(await wholeTable(world)).toEqual(before);
-  });
-
-  it("D-TENANT works alone, although others are started too", async () => {
-    const world = await fresh();
-    const tenant = await world.tenant();
-    await deletedLongAgo(world, tenant);
-    await Promise.all([wake(world, tenant), wake(world, tenant), wake(world, tenant)]);
-    const AttributeNames = ["ApproximateNumberOfMessagesDelayed"];
-    const asked = { QueueUrl: world.env.PURGE_QUEUE_URL, AttributeNames };
-    const { Attributes } = await world.sqs.operate("GetQueueAttributes", asked);
-    expect(Attributes).toEqual({ ApproximateNumberOfMessagesDelayed: "1" });
-  });
-
-  it("D-TENANT that falls at any step is followed by one that goes on, however many messages there are", async () => {
-    const purging = mortal("purge");
-    const world = await fresh({ hooks: purging.hooks });
-    const deleted = async () => {
-      const tenant = await world.tenant();
-      const image = formOf({ file: pictures.png });
-      const as = await tenant.dashboard();
-      await world.call("POST /api/v1/in-app/assets", { as, raw: image.body, headers: image.headers });
-      await deletedLongAgo(world, tenant);
-      return tenant;
-    };
-    await wake(world, await deleted());
-    const steps = purging.steps();
-    expect(steps).toBeGreaterThan(20);
-    const all: Tenant[] = [];
-    for (let n = 1; n <= steps; n++) {
-      const tenant = await deleted();
-      purging.dieAt(n, n % 2 ? "before" : "after");
-      const { batchItemFailures } = await wake(world, tenant);
-      expect(batchItemFailures).toHaveLength(1);
-      purging.revive();
-      all.push(tenant);
-    }
-    await world.advance(2 * MINUTE);
-    for (const tenant of all) await Promise.all([wake(world, tenant), wake(world, tenant)]);
-    await world.advance(4 * HOUR);
-    const left = (await wholeTable(world)).filter(
-      ({ pk }) => !/^(DUE#|WORKSPACES|SECRETS|SWEEP|JWK|LIMIT#)/.test(pk.S),
-    );
-    expect(left.filter(({ purged_at }) => !purged_at)).toEqual([]);
-    expect(left).toHaveLength(all.length + 1);
-    expect(await objectsOf(world)).toEqual([]);
   });
 });

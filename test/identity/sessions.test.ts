@@ -1,7 +1,6 @@
-// Registration, login, refresh, logout and switching of workspaces.
+// Login, refresh, logout and switching of workspaces.
 import { generateKeyPairSync, sign } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
-import { timestamp } from "../../shared/clock.ts";
 import { platformWrite } from "../../shared/resources.ts";
 import { hashOf } from "../../shared/store/hash.ts";
 import type { TenantId } from "../../shared/store/model.ts";
@@ -27,104 +26,6 @@ const login = (body: object = {}) =>
 const refresh = (refresh_token: string) => world.call("POST /api/v1/auth/refresh", { body: { refresh_token } });
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 const me = async (token: string) => world.call("GET /api/v1/me", { as: bearer(token) });
-
-describe("registration", () => {
-  it("ATH-R10 makes a user, a workspace of the default plan and both tokens", async () => {
-    const { status, body } = await register();
-    expect(status).toBe(201);
-    expect(body).toMatchObject({
-      user: { email: ada.email, name: "Ada" },
-      tenant: { name: "Analytical Engines", plan: "enterprise", role: "owner" },
-      token_type: "Bearer",
-      expires_in: 900,
-    });
-    expect((await me(body.access_token)).body).toMatchObject({ user: body.user, role: "owner", read_only: false });
-  });
-
-  it("RDA-2 tells the user's workspaces by name, and the time of the service", async () => {
-    const { body } = await register();
-    await world.advance(1_000);
-    expect((await me(body.access_token)).body).toMatchObject({
-      workspaces: [{ tenant_id: body.tenant.id, name: "Analytical Engines", role: "owner" }],
-      now: timestamp(world.clock.now()),
-    });
-  });
-
-  it("ERR-11 D-AUTH answers 409 for a taken e-mail address, whatever its case", async () => {
-    await register();
-    expect(await register({ email: "ADA@lovelace.example" })).toMatchObject({
-      status: 409,
-      body: { code: "CONFLICT" },
-    });
-  });
-
-  it.each([
-    ["short", "password"],
-    ["123456789012", "password"],
-    ["aaaaaaaaaaaaaaa", "password"],
-    ["abcdefghijklmno", "password"],
-    ["Password1234", "password"],
-    ["Analytical Engines", "password"],
-  ])("AMB-77 refuses the weak password %s", async (password, field) => {
-    const { status, body } = await register({ password });
-    expect([status, body.code, Object.keys(body.fields)]).toEqual([422, "VALIDATION_ERROR", [field]]);
-  });
-
-  it("LIM-4 ERR-16 allows 5 an hour from an address, refused ones counted", async () => {
-    const statuses = [];
-    for (let i = 0; i < 6; i++) statuses.push((await register({ email: `${i}@one${i}.example` })).status);
-    expect(statuses).toEqual([201, 201, 201, 201, 201, 429]);
-    const refused = await register({ email: "x@other.example" });
-    expect(refused.body.code).toBe("RATE_LIMITED");
-    expect(refused.headers["retry-after"]).toMatch(/^[0-9]+$/);
-    await world.advance(Number(refused.headers["retry-after"]) * 1_000);
-    expect((await register({ email: "x@other.example" })).status).toBe(201);
-  });
-
-  it("LIM-4 AMB-76 an attempt that ends in 409 counts as any other", async () => {
-    const statuses = [];
-    for (let i = 0; i < 6; i++) statuses.push((await register()).status);
-    expect(statuses).toEqual([201, 409, 409, 409, 409, 429]);
-  });
-
-  it("LIM-4 AMB-76 allows 10 a day from an e-mail domain; a body that fails validation does not count", async () => {
-    const statuses = [];
-    for (let i = 0; i < 11; i++) {
-      if (i % 4 === 0) await world.advance(3_600_000);
-      expect((await register({ email: `a${i}@same.example`, password: "short" })).status).toBe(422);
-      statuses.push((await register({ email: `a${i}@same.example` })).status);
-    }
-    expect(statuses).toEqual([...Array(10).fill(201), 429]);
-  });
-
-  it("LIM-4 a header of the client does not change its address", async () => {
-    const statuses = [];
-    for (let i = 0; i < 6; i++) {
-      const headers = { "x-forwarded-for": `198.51.100.${i}`, "x-viewer-ip": `198.51.100.${i}` };
-      const body = { ...ada, email: `${i}@two${i}.example` };
-      statuses.push((await world.call("POST /api/v1/auth/register", { body, headers })).status);
-    }
-    expect(statuses.at(-1)).toBe(429);
-  });
-});
-
-describe("addresses", () => {
-  it("LIM-4 E8 E9 behind the edge the viewer's address counts, where the edge's secret comes with it", async () => {
-    const edge = await testWorld({ env: { ORIGIN_SECRET: "right" } });
-    const from = async (n: number, headers: Record<string, string>) => {
-      const body = { ...ada, email: `${n}@many${n}.example` };
-      return (await edge.call("POST /api/v1/auth/register", { body, headers })).status;
-    };
-    const via = (address: string, secret = "right") => ({ "x-viewer-ip": address, "x-origin-secret": secret });
-    const statuses = [];
-    for (let n = 0; n < 6; n++) statuses.push(await from(n, via("198.51.100.1")));
-    statuses.push(await from(6, via("198.51.100.2")), await from(7, via("198.51.100.1")));
-    expect(statuses).toEqual([201, 201, 201, 201, 201, 429, 201, 429]);
-    const pretended = [];
-    for (let n = 8; n < 14; n++) pretended.push(await from(n, via(`198.51.100.${n}`, "wrong")));
-    expect(pretended).toEqual([201, 201, 201, 201, 201, 429]);
-  });
-});
 
 describe("login", () => {
   it("gives tokens for the right password and 401 for anything else", async () => {

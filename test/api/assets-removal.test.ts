@@ -1,0 +1,112 @@
+// Images for in-app content (AST-4): removal, and uploads that are interrupted.
+import { describe, expect, it } from "vitest";
+import { awsFailure } from "../../local/aws/stand-in.ts";
+import { MINUTE } from "../../shared/clock.ts";
+import { ask, list, objects, remove, storedBytes, upload } from "../support/assets.ts";
+import { outsideAudit, wholeTable } from "../support/people.ts";
+import { pictures } from "../support/pictures.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh, withTenant } = worlds();
+const UNKNOWN = "00000000-0000-4000-8000-000000000000";
+
+describe("delete", () => {
+  it("AST-4 removes the row, the object and the URL", async () => {
+    const { world, tenant } = await withTenant();
+    const { id, url } = (await upload(world, tenant, { file: pictures.png })).body;
+    const kept = (await upload(world, tenant, { file: pictures.gif })).body;
+    expect((await remove(world, tenant, id)).status).toBe(204);
+    expect((await list(world, tenant)).body.items.map((asset: { id: string }) => asset.id)).toEqual([kept.id]);
+    expect((await remove(world, tenant, id)).status).toBe(404);
+    await world.settle();
+    expect((await ask(world, url)).status).toBe(404);
+    expect((await ask(world, kept.url)).status).toBe(200);
+    expect(await objects(world)).toHaveLength(1);
+    await world.advance(16 * MINUTE);
+    expect(JSON.stringify(outsideAudit(await wholeTable(world)))).not.toContain(id);
+    expect(await storedBytes(world, tenant)).toBe(pictures.gif.length);
+  });
+
+  it("AST-4 AMB-118 the object is gone before the answer, although no worker has run", async () => {
+    const { world, tenant } = await withTenant();
+    const { id, url } = (await upload(world, tenant, { file: pictures.png })).body;
+    await world.settle();
+    expect((await remove(world, tenant, id)).status).toBe(204);
+    expect((await ask(world, url)).status).toBe(404);
+    expect(await objects(world)).toEqual([]);
+  });
+
+  it("AST-4 two concurrent deletions: one 204, one 404, and the bytes are returned once", async () => {
+    const { world, tenant } = await withTenant();
+    const { id } = (await upload(world, tenant, { file: pictures.png })).body;
+    const both = await Promise.all([remove(world, tenant, id), remove(world, tenant, id)]);
+    expect(both.map(({ status }) => status).sort()).toEqual([204, 404]);
+    await world.settle();
+    expect(await storedBytes(world, tenant)).toBe(0);
+  });
+
+  it("AST-4 GEN-8 an unknown and another workspace's asset are 404", async () => {
+    const world = await fresh();
+    const [tenant, other] = [await world.tenant(), await world.tenant()];
+    const { id, url } = (await upload(world, other, { file: pictures.png })).body;
+    for (const one of [id, UNKNOWN, "nonsense"]) expect((await remove(world, tenant, one)).status).toBe(404);
+    await world.settle();
+    expect((await ask(world, url)).status).toBe(200);
+  });
+
+  it("AST-4 AMB-118 rule 20 while S3 fails it is not confirmed; the worker removes the object", async () => {
+    let failures = 2;
+    const hooks = () => ({
+      before: (service: string, operation: string) => {
+        if (service === "s3" && operation === "DeleteObject" && failures-- > 0)
+          throw awsFailure("AccessDenied", "Not now.", { status: 403 });
+      },
+    });
+    const { world, tenant } = await withTenant({ hooks });
+    const { id } = (await upload(world, tenant, { file: pictures.png })).body;
+    expect((await remove(world, tenant, id)).status).toBe(500);
+    expect((await list(world, tenant)).body.total).toBe(0);
+    await world.advance(30 * MINUTE);
+    expect(await objects(world)).toEqual([]);
+  });
+
+  it("AST-4 AMB-118 a repeated request removes the object that the first could not", async () => {
+    let failing = true;
+    const hooks = () => ({
+      before: (service: string, operation: string) => {
+        if (failing && service === "s3" && operation === "DeleteObject")
+          throw awsFailure("AccessDenied", "Not now.", { status: 403 });
+      },
+    });
+    const { world, tenant } = await withTenant({ hooks });
+    const { id, url } = (await upload(world, tenant, { file: pictures.png })).body;
+    expect((await remove(world, tenant, id)).status).toBe(500);
+    failing = false;
+    expect((await remove(world, tenant, id)).status).toBe(404);
+    expect((await ask(world, url)).status).toBe(404);
+  });
+});
+
+describe("an interrupted upload", () => {
+  const failing = (when: "before" | "after") => () => ({
+    [when]: (service: string, operation: string) => {
+      if (service === "s3" && operation === "PutObject")
+        throw Object.assign(new Error("socket hang up"), { code: "ECONNREFUSED", name: "Broken" });
+    },
+  });
+
+  it.each(["before", "after"] as const)(
+    "AST-2 %s its object is written, is not listed and is removed",
+    async (when) => {
+      const { world, tenant } = await withTenant({ hooks: failing(when) });
+      expect((await upload(world, tenant, { file: pictures.png })).status).toBe(500);
+      expect((await list(world, tenant)).body).toMatchObject({ items: [], total: 0 });
+      expect(await storedBytes(world, tenant)).toBe(pictures.png.length);
+      await world.advance(20 * MINUTE);
+      expect(await objects(world)).toEqual([]);
+      expect(await storedBytes(world, tenant)).toBe(0);
+      const rows = await wholeTable(world);
+      expect(rows.filter(({ pk }) => String(pk.S).endsWith("#asset"))).toEqual([]);
+    },
+  );
+});

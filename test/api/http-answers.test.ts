@@ -1,0 +1,111 @@
+// What applies to every answer (GEN, D-HTTPCODES, D-REQID), and what browsers need (D-CORS).
+import { describe, expect, it } from "vitest";
+import type { Hooks } from "../../local/aws/protocol.ts";
+import { awsFailure } from "../../local/aws/stand-in.ts";
+import { addPeople } from "../support/people.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+const UNKNOWN = "00000000-0000-4000-8000-000000000000";
+const UPSERT = "POST /api/v1/subscribers/upsert";
+
+describe("answers", () => {
+  it("D-REQID every answer has its own X-Request-Id, the log has the same, and JSON is never cached or sniffed", async () => {
+    const { world, tenant } = await withTenant();
+    const answers = [
+      await world.call(UPSERT, { as: tenant.sdk, body: { external_id: "a" } }),
+      await world.call(UPSERT, { as: tenant.sdk, body: {} }),
+      await world.call(UPSERT, {}),
+      await world.call("GET /nothing"),
+    ];
+    const ids = answers.map(({ headers }) => headers["x-request-id"]);
+    expect(new Set(ids).size).toBe(4);
+    const logged = world.logs.map(({ request_id }) => request_id);
+    for (const [n, { headers }] of answers.entries()) {
+      expect(logged).toContain(ids[n]);
+      expect(headers).toMatchObject({ "x-content-type-options": "nosniff", "cache-control": "no-store" });
+      expect(headers["content-type"]).toMatch(/^application\/json/);
+    }
+  });
+
+  it("ERR-17 D-REQID what breaks inside is a 500 that names the request in its message and nothing else", async () => {
+    const hooks = (): Hooks => ({
+      before: (_, operation) => {
+        if (operation === "Query") throw awsFailure("AccessDeniedException", "secret arn:aws:iam::1:role/x");
+      },
+    });
+    const { world, tenant } = await withTenant({ hooks });
+    const { status, body, headers } = await world.call("GET /api/v1/channels", { as: await tenant.dashboard() });
+    expect([status, body]).toEqual([500, { code: "INTERNAL_ERROR", message: expect.any(String) }]);
+    expect(body.message).toContain(headers["x-request-id"]);
+    expect(JSON.stringify(body)).not.toContain("arn:");
+    expect(world.logs).toContainEqual(expect.objectContaining({ level: "error", request_id: headers["x-request-id"] }));
+  });
+
+  it("ERR-18 a busy dependency is a 503 with Retry-After", async () => {
+    const hooks = (): Hooks => ({
+      before: (_, operation) => {
+        if (operation === "Query") throw awsFailure("ServiceUnavailable", "busy");
+      },
+    });
+    const { world, tenant } = await withTenant({ hooks });
+    const { status, body, headers } = await world.call("GET /api/v1/channels", { as: await tenant.dashboard() });
+    expect([status, body.code, headers["retry-after"]]).toEqual([503, "SERVICE_UNAVAILABLE", "1"]);
+  });
+
+  it("GEN-3 ids are UUIDs throughout", async () => {
+    const { world, tenant } = await withTenant();
+    const [id] = await addPeople(world, tenant, 1);
+    const as = await tenant.dashboard();
+    const body = { subscriberIds: [id], title: "t", body: "b" };
+    const sent = (await world.call("POST /api/v1/notifications", { as, body })).body.id;
+    const channel = (await world.call("GET /api/v1/channels", { as })).body.channels[0].id;
+    for (const each of [id, sent, channel, tenant.id])
+      expect(each).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  });
+});
+
+describe("browsers", () => {
+  it("D-CORS SDK-key routes are open to any origin without credentials, on success and on refusal", async () => {
+    const { world, tenant } = await withTenant();
+    for (const options of [{ as: tenant.sdk, body: { external_id: "a" } }, { as: tenant.sdk, body: {} }, {}]) {
+      const { headers } = await world.call(UPSERT, { ...options, headers: { origin: "https://shop.example" } });
+      expect(headers["access-control-allow-origin"]).toBe("*");
+      expect(headers).not.toHaveProperty("access-control-allow-credentials");
+    }
+    for (const as of [await tenant.dashboard(), {}]) {
+      const { headers } = await world.call("GET /api/v1/templates", {
+        as,
+        headers: { origin: "https://shop.example" },
+      });
+      expect(Object.keys(headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
+    }
+  });
+
+  it.each([
+    ["/api/v1/subscribers/upsert", "POST"],
+    ["/v1/in-app/messages", "GET"],
+    [`/v1/in-app/messages/${UNKNOWN}/read`, "POST"],
+    ["/v1/in-app/stream", "GET"],
+  ])("D-CORS the preflight of %s names its method and headers", async (path, method) => {
+    const { world } = await withTenant();
+    const headers = { origin: "https://shop.example", "access-control-request-method": method };
+    const answer = await world.call(`OPTIONS ${path}`, { headers });
+    expect(answer.status).toBe(204);
+    expect(answer.headers["access-control-allow-origin"]).toBe("*");
+    expect(String(answer.headers["access-control-allow-methods"]).split(", ")).toContain(method);
+    expect(String(answer.headers["access-control-allow-headers"]).split(", ")).toEqual(
+      expect.arrayContaining(["content-type", "x-sdk-key", "last-event-id"]),
+    );
+  });
+
+  it.each(["/api/v1/templates", "/api/v1/notifications", "/v1/subscribers", "/nothing"])(
+    "D-CORS the preflight of %s is 404 without any permission",
+    async (path) => {
+      const { world } = await withTenant();
+      const { status, headers } = await world.call(`OPTIONS ${path}`, { headers: { origin: "https://shop.example" } });
+      expect(status).toBe(404);
+      expect(Object.keys(headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
+    },
+  );
+});

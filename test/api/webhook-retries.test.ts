@@ -1,0 +1,131 @@
+import { describe, expect, it } from "vitest";
+import { DAY, HOUR, SECOND } from "../../shared/clock.ts";
+import { hook, log, receiving, type Setting, upsert } from "../support/hooks.ts";
+import { worlds } from "../support/worlds.ts";
+
+const setting = receiving(worlds());
+
+describe("retries", () => {
+  it("WHK-8 WHK-10 LIM-5 a 5xx is attempted four times, after 1, 2 and 4 seconds, with every attempt in the log", async () => {
+    const here = await setting();
+    const { id } = await hook(here, ["subscriber.created"]);
+    here.outside.answer((_, n) => 499 + n);
+    await upsert(here);
+    await here.world.advance(HOUR);
+    const times = here.outside.received.map(({ at }) => at);
+    expect(times.map((at, i) => (at - times[Math.max(0, i - 1)]!) / SECOND)).toEqual([0, 1, 2, 4]);
+    expect(new Set(here.outside.received.map(({ headers }) => headers["x-service-delivery"])).size).toBe(1);
+    expect(new Set(here.outside.received.map(({ body }) => body)).size).toBe(1);
+    const { items } = await log(here, id);
+    expect(items).toMatchObject([
+      {
+        event_type: "subscriber.created",
+        outcome: "failed",
+        attempt_count: 4,
+        last_status_code: 503,
+        attempts: [500, 501, 502, 503].map((status_code, i) => ({ n: i + 1, status_code })),
+        payload: JSON.parse(here.outside.received[0]!.body),
+      },
+    ]);
+  });
+
+  it("WHK-7 WHK-8 a receiver that recovers gets the delivery once", async () => {
+    const here = await setting();
+    const { id } = await hook(here, ["subscriber.created"]);
+    here.outside.answer((_, n) => (n === 1 ? "hang up" : 204));
+    await upsert(here);
+    await here.world.advance(HOUR);
+    expect(here.outside.received).toHaveLength(2);
+    expect((await log(here, id)).items).toMatchObject([
+      {
+        outcome: "delivered",
+        attempt_count: 2,
+        last_status_code: 204,
+        attempts: [{ status_code: null }, { status_code: 204 }],
+      },
+    ]);
+  });
+
+  it("WHK-7 AMB-32 an attempt without an answer in 10 seconds counts as a network error", async () => {
+    const here = await setting();
+    const { id } = await hook(here, ["subscriber.created"]);
+    here.outside.answer((_, n) => (n === 1 ? "silence" : 200));
+    await upsert(here);
+    await here.world.advance(HOUR);
+    const [first, second] = here.outside.received.map(({ at }) => at);
+    expect((second! - first!) / SECOND).toBe(11);
+    expect((await log(here, id)).items[0].attempts[0]).toMatchObject({ status_code: null, duration_ms: 10_000 });
+  });
+
+  it.each([400, 404, 410, 429, 301, 302, 307])("WHK-9 AMB-32 a %i is final", async (status) => {
+    const here = await setting();
+    const { id } = await hook(here, ["subscriber.created"]);
+    here.outside.answer(() => status);
+    await upsert(here);
+    await here.world.advance(HOUR);
+    expect(here.outside.received).toHaveLength(1);
+    expect((await log(here, id)).items).toMatchObject([
+      { outcome: "failed", attempt_count: 1, last_status_code: status },
+    ]);
+  });
+});
+
+describe("consecutive failures", () => {
+  const failures = async ({ world, tenant }: Setting, id: string) =>
+    (await world.call(`GET /api/v1/webhooks/${id}`, { as: await tenant.dashboard() })).body;
+
+  it("WHK-11 AMB-103 counts consecutive failed deliveries; a success resets the count", async () => {
+    const here = await setting();
+    const { id } = await hook(here, ["subscriber.created"]);
+    here.outside.answer(() => 400);
+    for (const n of [1, 2, 3]) await upsert(here, { external_id: `u${n}` });
+    await here.world.settle();
+    expect(await failures(here, id)).toMatchObject({ consecutive_failures: 3, active: true, disabled_at: null });
+    here.outside.answer(() => 200);
+    await upsert(here, { external_id: "u4" });
+    await here.world.settle();
+    expect(await failures(here, id)).toMatchObject({ consecutive_failures: 0 });
+  });
+
+  it("AMB-103 D-ANNAUTO 20 consecutive failures over a day disable it, with an annotation", async () => {
+    const here = await setting();
+    const { world, tenant, outside } = here;
+    const { id } = await hook(here, ["subscriber.created"]);
+    outside.answer(() => 400);
+    for (let n = 0; n < 25; n++) await upsert(here, { external_id: `u${n}` });
+    await world.settle();
+    expect(await failures(here, id)).toMatchObject({ consecutive_failures: 25, active: true });
+    await world.advance(DAY);
+    await upsert(here, { external_id: "last" });
+    await world.settle();
+    expect(await failures(here, id)).toMatchObject({ active: false, disabled_at: expect.any(String) });
+    const calls = outside.received.length;
+    await upsert(here, { external_id: "after" });
+    await world.settle();
+    expect(outside.received).toHaveLength(calls);
+    const body = { active: true };
+    await world.call(`PATCH /api/v1/webhooks/${id}`, { as: await tenant.dashboard(), body });
+    expect(await failures(here, id)).toMatchObject({ active: true, disabled_at: null, consecutive_failures: 0 });
+  });
+
+  it("AMB-103 D-ANNAUTO a worker that stops between the last failure and the end of its endpoint leaves both to the next", async () => {
+    let stops = 0;
+    const here = await setting({
+      before: (_, operation, input) => {
+        if (operation !== "TransactWriteItems" || !JSON.stringify(input).includes("disabled_at") || stops > 0) return;
+        stops++;
+        throw new Error("The worker stopped.");
+      },
+    });
+    const { world, outside } = here;
+    const { id } = await hook(here, ["subscriber.created"]);
+    outside.answer(() => 400);
+    for (let n = 0; n < 20; n++) await upsert(here, { external_id: `u${n}` });
+    await world.settle();
+    await world.advance(DAY);
+    await upsert(here, { external_id: "last" });
+    await world.settle();
+    await world.advance(HOUR);
+    expect([stops, await failures(here, id)]).toMatchObject([1, { active: false, disabled_at: expect.any(String) }]);
+  });
+});

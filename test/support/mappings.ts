@@ -1,0 +1,40 @@
+// Event source mappings over the stream of a toy table and a real queue.
+import { openDatabase } from "../../local/aws/database.ts";
+import type { StreamRecord } from "../../local/aws/dynamodb/index.ts";
+import { createSqs } from "../../local/aws/sqs.ts";
+import { createClock } from "../../local/clock.ts";
+import { createLambdaHost } from "../../local/lambda.ts";
+import { createMappings, type MappingDeps } from "../../local/mappings.ts";
+import { systemIds } from "../../shared/clock.ts";
+
+export const at = Date.UTC(2026, 0, 1);
+
+/** A table's stream whose records are `key:sequence`. */
+export function toyStream() {
+  const records: StreamRecord[] = [];
+  const listeners = new Set<(table: string, key: string) => void>();
+  const source: MappingDeps["dynamodb"] & { write(key: string): void } = {
+    keepRecords: () => undefined,
+    records: (_, after, limit) => records.filter(({ dynamodb }) => dynamodb.SequenceNumber > after).slice(0, limit),
+    onWrite: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    write: (key) => {
+      const SequenceNumber = String(records.length + 1).padStart(21, "0");
+      const record = { eventName: "INSERT", dynamodb: { Keys: { PK: { S: key } }, SequenceNumber } };
+      records.push(record as unknown as StreamRecord);
+      for (const listener of listeners) listener("app", key);
+    },
+  };
+  return source;
+}
+
+export function world({ database = openDatabase(":memory:"), dynamodb = toyStream() } = {}) {
+  const clock = createClock({ start: at, ticking: false });
+  const sqs = createSqs({ clock, ids: systemIds, database });
+  const host = createLambdaHost({ clock, ids: systemIds });
+  const logged: string[] = [];
+  const mappings = createMappings({ clock, database, sqs, dynamodb, host, log: (message) => logged.push(message) });
+  return { clock, sqs, host, mappings, dynamodb, logged };
+}

@@ -1,0 +1,12 @@
+// The stored credentials of a channel, opened.
+import type { Credentials } from "../../shared/providers/credentials.ts";
+import { openCredentials } from "../../shared/store/channels/credentials.ts";
+import { CredentialsItem } from "../../shared/store/channels/items.ts";
+import { vaultOpening } from "../../shared/vault.ts";
+import type { Tenant, TestWorld } from "./world.ts";
+
+/** The stored credentials of a channel, opened as a worker of `tenant` opens them. */
+export async function opened(world: TestWorld, tenant: Tenant, id: string): Promise<Credentials> {
+  const row = await tenant.store.get(CredentialsItem, { channel: id });
+  return openCredentials(vaultOpening.open(world.partsFor("test"))(tenant.id), id, row!);
+}

@@ -1,0 +1,18 @@
+// A workspace with topics, and people who choose among them.
+import type { worlds } from "./worlds.ts";
+
+export const choosing =
+  ({ withTenant }: Pick<ReturnType<typeof worlds>, "withTenant">) =>
+  async (topics: object[] = [{ key: "news", name: "News" }]) => {
+    const { world, tenant } = await withTenant();
+    const call = async (route: string, body?: object) =>
+      world.call(route, { as: await tenant.dashboard(), ...(body && { body }) });
+    for (const topic of topics) await call("POST /api/v1/topics", topic);
+    const person = async (external_id: string, more: object = {}): Promise<string> =>
+      (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id, ...more } })).body.id;
+    const choose = (external_id: string, chosen: object) =>
+      world.call("PUT /v1/preferences", { as: tenant.sdk, body: { external_id, topics: chosen } });
+    const { channels } = (await call("GET /api/v1/channels")).body;
+    const inApp: string = channels.find(({ type }: { type: string }) => type === "in_app").id;
+    return { world, tenant, call, person, choose, inApp };
+  };
