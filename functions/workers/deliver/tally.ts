@@ -1,7 +1,7 @@
 // The numbers of a chunk from its progress.
 import { type Progress, resultOf } from "../../../shared/rules/progress.ts";
 import { type Chunk, tallyOfChunk } from "../../../shared/store/sends/chunks.ts";
-import type { Tally } from "../../../shared/store/sends/tallies.ts";
+import { NO_TALLY, sumOf, type Tally } from "../../../shared/store/sends/tallies.ts";
 
 /** The tally of the chunk so far: a recipient that still waits is neither delivered nor failed. */
 export function talliedBy({ chunk }: { chunk: Chunk }, progress: Progress): Tally {
@@ -13,7 +13,7 @@ export function talliedBy({ chunk }: { chunk: Chunk }, progress: Progress): Tall
     ...reached,
     // A recipient that is skipped only now was not accepted into delivery after all.
     counts: { ...counts, delivered, failed, sent: counts.sent - skipped, skipped: counts.skipped + skipped },
-    skip_reasons: { ...plain.skip_reasons, ...skip_reasons },
+    skip_reasons: sumOf([plain, { ...NO_TALLY, skip_reasons }]).skip_reasons,
     arbitration: {
       ...plain.arbitration,
       fallback_steps: progress.fallbackSteps,
