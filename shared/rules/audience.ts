@@ -54,8 +54,8 @@ export type Judgement =
   | { verdict: "excluded" };
 
 /**
- * Filters decide who is in the audience. The control group is drawn from the audience (ABH-1, ABH-2). A candidate that
- * no selected channel reaches is skipped, and the rest is sent to.
+ * Filters decide who is in the audience. A candidate that no selected channel reaches is skipped. The control group is
+ * drawn from those who can be reached, because lift compares it with those who were (ABH-1, ABH-2).
  */
 export function judge({ id, subscriber }: Candidate, rules: AudienceRules): Judgement {
   if (!subscriber) return { verdict: "skip", reason: "unknown_subscriber" };
@@ -64,10 +64,10 @@ export function judge({ id, subscriber }: Candidate, rules: AudienceRules): Judg
   if (!rules.matchesSubscriber(attributes)) return { verdict: "excluded" };
   const matching = matchesDevice && devices.filter(matchesDevice);
   if (matching?.length === 0) return { verdict: "excluded" };
-  if (isHeldOut(rules.job, id, rules.holdoutPercentage)) return { verdict: "held_out" };
   const allowed = matching && new Set(matching.map((device) => device.id));
   const reach = reachOf(contact, rules.reach, (device) => allowed?.has(device.id) ?? true);
   if ("reason" in reach) return { verdict: "skip", reason: reach.reason };
+  if (isHeldOut(rules.job, id, rules.holdoutPercentage)) return { verdict: "held_out" };
   const arm = rules.splitPercentage === undefined ? {} : { arm: armOf(rules.job, id, rules.splitPercentage) };
   if (!rules.tenant) return { verdict: "send", ...arm, targets: reach.targets };
   const classes = reach.targets.map(({ channel }) => classOf(channel));
