@@ -115,6 +115,7 @@ export interface Wish {
   channels?: readonly string[];
   smart?: boolean;
   category?: "transactional";
+  topic?: string;
   templateId?: string;
   small?: boolean;
   keyed?: boolean;
@@ -141,6 +142,7 @@ export async function send(world: SimWorld, tenant: Tenant, wish: Wish): Promise
     tier,
     platform,
     group: target && (target.type === "list" ? target.list_id : target.segment_id),
+    topic: wish.topic,
     smart: wish.smart ?? false,
     channels: wish.channels,
     small: wish.small ?? true,
@@ -160,6 +162,7 @@ export async function send(world: SimWorld, tenant: Tenant, wish: Wish): Promise
     ...(wish.channels && { channel_ids: wish.channels }),
     ...(wish.smart && { channel_arbitration_mode: "smart" }),
     ...(wish.category && { category: wish.category }),
+    ...(wish.topic && { topic: wish.topic }),
     ...(wish.safety && { safety: wish.safety }),
     ...(holdout > 0 && { holdout_percentage: holdout }),
     ...(splitShare !== undefined && { split_percentage: splitShare, variant_b: { title: "B", body: text } }),

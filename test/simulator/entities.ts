@@ -62,13 +62,14 @@ export function partsOf(mirror: Mirror, tenant: string, job: string): Deps {
 export interface Audience {
   sent: Map<string, "a" | "b" | undefined>;
   heldOut: Set<string>;
-  skipped: Set<string>;
+  /** Whom the plan skipped, and why. */
+  skipped: Map<string, string>;
   /** Elements that occur twice. */
   twice: string[];
 }
 
 export function audienceOf(chunks: readonly Item[]): Audience {
-  const audience: Audience = { sent: new Map(), heldOut: new Set(), skipped: new Set(), twice: [] };
+  const audience: Audience = { sent: new Map(), heldOut: new Set(), skipped: new Map(), twice: [] };
   const seen = new Set<string>();
   const meet = (id: string) => (seen.has(id) ? void audience.twice.push(id) : void seen.add(id));
   for (const item of chunks) {
@@ -82,10 +83,11 @@ export function audienceOf(chunks: readonly Item[]): Audience {
       audience.heldOut.add(id);
     }
     const skipped: Record<string, string[]> = item.ids ? JSON.parse(String(item.ids)) : {};
-    for (const id of Object.values(skipped).flat()) {
-      meet(id);
-      audience.skipped.add(id);
-    }
+    for (const [reason, ids] of Object.entries(skipped))
+      for (const id of ids) {
+        meet(id);
+        audience.skipped.set(id, reason);
+      }
   }
   return audience;
 }

@@ -33,6 +33,8 @@ export interface Send {
   platform: string | undefined;
   /** The list or segment that it goes to. */
   group?: string | undefined;
+  /** The key of its topic. */
+  topic?: string | undefined;
   /** One class of channels after the other, until one reaches the subscriber. */
   smart: boolean;
   channels: readonly string[] | undefined;
@@ -133,6 +135,13 @@ export interface Import {
   invalid: number;
 }
 
+/** A topic of sends, and who chose what, one choice after the other. */
+export interface Topic {
+  isInByDefault: boolean;
+  /** By subscriber. `doneAt`: when the choice was acknowledged, infinite until then. */
+  choices: Map<string, { isIn: boolean; from: number; doneAt: number }[]>;
+}
+
 /** What counts as a conversion in a workspace, unchanged from before the story. */
 export interface Definition {
   event: string;
@@ -187,6 +196,8 @@ export interface Ledger {
   /** Uses of a server key: when they set out, and how they ended. */
   uses: { key: ServerKey; at: number; status: number }[];
   campaigns: Map<string, Campaign>;
+  /** By key: one workspace has them. */
+  topics: Map<string, Topic>;
   /** By workspace. */
   definitions: Map<string, Definition>;
   purchases: Purchase[];
@@ -233,6 +244,7 @@ export const openLedger = (): Ledger => ({
   stopped: new Map(),
   uses: [],
   campaigns: new Map(),
+  topics: new Map(),
   definitions: new Map(),
   purchases: [],
   deleted: new Map(),

@@ -13,10 +13,11 @@ export const countsRecount: Invariant = {
       if (after.status === "canceled" && after.halted !== undefined) return;
       const job = String(after.id);
       const { counts, skip_reasons } = tallyOf(after);
-      // A recipient that a cap stops is in a chunk, and still skipped.
-      const late = skip_reasons.capped ?? 0;
       const { chunks, claims } = partsOf(mirror, place.tenant, job);
       const { sent, heldOut, skipped } = audienceOf(chunks);
+      // A recipient that a cap or a choice of a topic stops is in a chunk, and still skipped.
+      const planned = [...skipped.values()].filter((reason) => reason === "topic_opt_out").length;
+      const late = (skip_reasons.capped ?? 0) + (skip_reasons.topic_opt_out ?? 0) - planned;
       const check = (what: string, shown: number, counted: number) => {
         if (shown !== counted) broken(`job ${job} shows ${what} ${shown}, its rows say ${counted}`, job);
       };

@@ -35,6 +35,7 @@ import { stops } from "./stops.ts";
 import { suspension } from "./suspension.ts";
 import { tenantWalls } from "./tenant-walls.ts";
 import { timers } from "./timers.ts";
+import { topics } from "./topics.ts";
 import { webhookStreaks } from "./webhook-streaks.ts";
 import { webhooks } from "./webhooks.ts";
 
@@ -54,6 +55,7 @@ export const invariants: readonly Invariant[] = [
   oneJob,
   recipients,
   timers,
+  topics,
   manners,
   erasure,
   eventsExported,

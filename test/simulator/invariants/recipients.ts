@@ -21,8 +21,8 @@ export const recipients: Invariant = {
 
         for (const person of ledger.people.values()) {
           const isIn = sent.has(person.id) || heldOut.has(person.id);
-          // Somebody may have no address by the channels that were asked for.
-          const mayBeSkipped = send.channels !== undefined && skipped.has(person.id);
+          // Somebody may have no address by the channels that were asked for, or not be in the topic.
+          const mayBeSkipped = (send.channels ?? send.topic) !== undefined && skipped.has(person.id);
           if (isSurelyIn(ledger, send, person.id) && mustHold(send, person) && !isIn && !mayBeSkipped)
             broken(`job ${job} left out ${person.id}`, job, person.id);
         }
@@ -43,8 +43,8 @@ export const recipients: Invariant = {
           const expected = send.splitShare === undefined ? undefined : armOf(job, id, send.splitShare);
           if (arm !== expected) broken(`job ${job}: ${id} is in arm ${arm}, not ${expected}`, job, id);
           const isReached = delivered.has(id) || ledger.pushed.get(job)?.has(id);
-          if (!isReached && Number(item["n:failed"] ?? 0) + Number(item["skip:capped"] ?? 0) === 0)
-            broken(`job ${job} never reached ${id}`, job, id);
+          const others = [item["n:failed"], item["skip:capped"], item["skip:topic_opt_out"]];
+          if (!isReached && others.every((n = 0) => n === 0)) broken(`job ${job} never reached ${id}`, job, id);
         }
         for (const id of send.ids ?? [])
           if (!ledger.people.has(id) && !skipped.has(id)) broken(`job ${job} does not show the unknown ${id}`, job, id);

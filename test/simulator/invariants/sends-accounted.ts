@@ -18,7 +18,16 @@ const ENDED = ["completed", "failed"];
 /** Clocks of two processes differ. */
 const AHEAD_MS = 5 * SECOND;
 /** Reasons of the service itself that end an address before its last try. */
-const OWN_REASONS = ["no_device", "no_consent", "suppressed", "erased", "expired", "canceled", "no_credentials"];
+const OWN_REASONS = [
+  "no_device",
+  "no_consent",
+  "suppressed",
+  "erased",
+  "expired",
+  "canceled",
+  "no_credentials",
+  "topic_opt_out",
+];
 
 /** What is known of a recipient, over its addresses. */
 interface Recipient {

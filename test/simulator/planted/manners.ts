@@ -6,6 +6,35 @@ const rounds = "functions/workers/deliver/rounds.ts";
 
 export const mannersBugs: readonly Bug[] = [
   {
+    name: "skips of the plan are forgotten where a later skip has their reason",
+    area: "counters",
+    file: "functions/workers/deliver/tally.ts",
+    find: "sumOf([plain, { ...NO_TALLY, skip_reasons }]).skip_reasons",
+    replace: "{ ...plain.skip_reasons, ...skip_reasons }",
+  },
+  {
+    name: "a choice of a topic does not count once the send is planned",
+    area: "sending",
+    file: "functions/workers/deliver/prepare.ts",
+    find: "topic && profile && !isInTopic(contactOf(profile, []).consents, topic)",
+    replace: "topic && profile && !profile",
+  },
+  {
+    name: "the default of a topic overrides an earlier choice",
+    area: "sending",
+    file: "shared/rules/topics.ts",
+    find: 'chosen === undefined ? byDefault === "in"',
+    replace: 'chosen === undefined || byDefault === "in" ? byDefault === "in"',
+  },
+  {
+    name: "the control group holds subscribers whom no channel reaches",
+    area: "conversions",
+    file: "shared/rules/audience.ts",
+    find: '  if ("reason" in reach) return { verdict: "skip", reason: reach.reason };\n',
+    replace:
+      '  if ("reason" in reach && !isHeldOut(rules.job, id, rules.holdoutPercentage)) return { verdict: "skip", reason: reach.reason };\n  if ("reason" in reach) return { verdict: "held_out" };\n',
+  },
+  {
     name: "a cap is counted without being checked",
     area: "counters",
     file: caps,

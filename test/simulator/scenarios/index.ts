@@ -22,6 +22,7 @@ import { singles } from "./singles.ts";
 import { suspension } from "./suspension.ts";
 import { targets } from "./targets.ts";
 import { timersScenario } from "./timers.ts";
+import { topics } from "./topics.ts";
 import { versions } from "./versions.ts";
 import { webhooks } from "./webhooks.ts";
 
@@ -53,6 +54,7 @@ export const scenarios: readonly Scenario[] = [
   singles,
   versions,
   brakes,
+  topics,
 ];
 
 /** Short ones that make every kind of request to AWS: for runs through the SDK, which cost twice as much. */

@@ -1,0 +1,75 @@
+// Sends by topic, while subscribers choose what they want to hear about.
+import { MINUTE, SECOND } from "../../../shared/clock.ts";
+import { erase, insist, populate, send } from "../actors.ts";
+import type { Scenario } from "../invariant.ts";
+import type { Person } from "../ledger.ts";
+import type { Tenant } from "../tenants.ts";
+import type { SimWorld } from "../world.ts";
+import { equip } from "./pushes.ts";
+
+const BUSY_MS = 14 * MINUTE;
+const TOPICS = { news: "in", deals: "out" } as const;
+const KEYS = Object.keys(TOPICS) as (keyof typeof TOPICS)[];
+
+export const topics: Scenario = {
+  name: "topics",
+  start: async (world) => {
+    const { random, kernel } = world;
+    const tenant = await world.tenant();
+    await tenant.addChannel("ios");
+    const people = await populate(world, tenant, random.between(2, 12));
+    for (const { id } of people) if (random.chance(0.7)) await equip(world, tenant, id);
+    for (const [key, byDefault] of Object.entries(TOPICS)) {
+      world.ledger.topics.set(key, { isInByDefault: byDefault === "in", choices: new Map() });
+      world.act(random.between(0, 10 * SECOND), async () => {
+        await insist(world, tenant, "dashboard", "POST /api/v1/topics", {
+          body: { key, name: key, default: byDefault },
+        });
+      });
+    }
+    const sometime = () => random.between(MINUTE, BUSY_MS);
+    for (let n = random.between(3, 12); n > 0; n--)
+      world.act(sometime(), () => choose(world, tenant, random.pick(people)));
+    for (let n = random.between(2, 5); n > 0; n--)
+      world.act(sometime(), async () => {
+        await send(world, tenant, {
+          topic: random.pick(KEYS),
+          keyed: random.chance(0.7),
+          personal: random.chance(0.3),
+          small: false,
+          ...(random.chance(0.3) && { category: "transactional" as const }),
+          ...(random.chance(0.4) && { ids: random.some(people, random.between(1, people.length)).map(({ id }) => id) }),
+          ...(random.chance(0.3) && { scheduledAt: kernel.now() + random.between(SECOND, 4 * MINUTE) }),
+          ...(random.chance(0.2) && { holdout: random.between(1, 60) }),
+        });
+      });
+    chooseAtDelivery(world, tenant, people);
+    if (random.chance(0.3)) world.act(sometime(), () => erase(world, tenant, random.pick(people)));
+  },
+};
+
+/** A subscriber makes one choice after the other. */
+async function choose(world: SimWorld, tenant: Tenant, person: Person): Promise<void> {
+  const { random, ledger, kernel } = world;
+  const key = random.pick(KEYS);
+  const { choices } = ledger.topics.get(key)!;
+  const made = choices.get(person.id) ?? [];
+  choices.set(person.id, made);
+  if (made.at(-1)?.doneAt === Number.POSITIVE_INFINITY) return;
+  const choice = { isIn: random.chance(0.4), from: kernel.now(), doneAt: Number.POSITIVE_INFINITY };
+  made.push(choice);
+  const body = { subscriber_id: person.id, topics: { [key]: choice.isIn ? "opted_in" : "opted_out" } };
+  await insist(world, tenant, "sdk", "PUT /v1/preferences", { body });
+  choice.doneAt = kernel.now();
+}
+
+/** Trace point: a choice is made exactly when a job is planned or delivered. */
+function chooseAtDelivery(world: SimWorld, tenant: Tenant, people: readonly Person[]): void {
+  const { random } = world;
+  let left = random.between(0, 3);
+  world.onStart((queue) => {
+    if ((queue !== "deliver" && queue !== "fan-out") || left === 0 || random.chance(0.5)) return;
+    left--;
+    world.act(random.between(0, 100), () => choose(world, tenant, random.pick(people)));
+  });
+}
