@@ -23,13 +23,14 @@ export async function checkReasons(
     const query = { limit: "100", ...(cursor && { cursor }) };
     const { body } = await ask(world, tenant, ROUTE, { params: { id }, query });
     for (const one of body.items as Json[]) {
-      const reasons = listed[one.state as keyof typeof listed];
-      reasons?.set(one.reason, [...(reasons.get(one.reason) ?? []), one.subscriber_id]);
+      const reasons = listed[(one.state === "uncertain" ? "failed" : one.state) as keyof typeof listed];
+      if (one.reason !== null) reasons?.set(one.reason, [...(reasons.get(one.reason) ?? []), one.subscriber_id]);
     }
     cursor = body.next_cursor;
   } while (cursor);
-  // A mail without an answer may turn out to have arrived.
+  // A mail without an answer may turn out to have arrived; nothing is known of an inbox whose reader is erased.
   const late = receiptsOf(world).filter(({ call }) => call.job === id).length;
+  const mayBeMissing = (reason: string) => (reason === "erased" ? Number.POSITIVE_INFINITY : late);
   for (const [state, counted] of Object.entries({ failed: fail_reasons, skipped: skip_reasons }) as [
     keyof typeof listed,
     Record<string, number>,
@@ -37,7 +38,7 @@ export async function checkReasons(
     for (const reason of new Set([...Object.keys(counted), ...listed[state].keys()])) {
       const found = listed[state].get(reason) ?? [];
       const missing = (counted[reason] ?? 0) - found.length;
-      if (missing < 0 || missing > late)
+      if (missing < 0 || missing > mayBeMissing(reason))
         broken(`job ${id} counts ${counted[reason]} ${state} by ${reason} and lists ${found.length}`, id, ...found);
     }
 }
