@@ -136,5 +136,6 @@ it("and everything that was there before stays as it was", async () => {
     "sdk/src/browser-routes.gen.ts",
     "sdk/src/routes.gen.ts",
     "sdk/src/types.gen.ts",
+    "test/samples.gen.ts",
   ]);
 });

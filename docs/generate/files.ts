@@ -9,6 +9,7 @@ import { guides, guidesModule } from "./guides.ts";
 import { tableGolden } from "./items.ts";
 import { openApiOf } from "./openapi.ts";
 import { requirementsPage } from "./requirements.ts";
+import { samplesModule } from "./samples.ts";
 import { sdkRoutes, sdkTypes } from "./sdk.ts";
 import { statesPage } from "./states.ts";
 import { toolsFile } from "./tools.ts";
@@ -44,6 +45,7 @@ export async function generatedFiles(contents: Contents): Promise<Map<string, st
     [PACKED, packed(document, "packedOpenApi", "docs/openapi.json")],
     [PACKED_GUIDES, packed(guides(), "packedGuides", "docs/guides")],
     ["test/guides.gen.ts", guidesModule()],
+    ["test/samples.gen.ts", samplesModule(document)],
     ["functions/api/mcp/tools.gen.ts", toolsFile(contents, document)],
     ["docs/access.md", accessPage(contents)],
     ["docs/states.md", await statesPage()],

@@ -163,11 +163,7 @@ function operationOf({ group, endpoint, isStream }: Operation, name: string, fou
     access.agents && `A tool of agents, with the scope \`${access.agents}\`.`,
     access.feature && `Needs a plan with \`${access.feature}\`.`,
   ].filter(Boolean);
-  const parameters = [
-    ...pathParameters(endpoint.route),
-    ...queryParameters(endpoint, isStream),
-    ...headersOf(endpoint),
-  ];
+  const parameters = [...pathParameters(endpoint), ...queryParameters(endpoint, isStream), ...headersOf(endpoint)];
   const object: OperationObject = {
     operationId: id,
     tags: [group],
@@ -183,7 +179,12 @@ function operationOf({ group, endpoint, isStream }: Operation, name: string, fou
       requestBody: { required: true, content: { "multipart/form-data": formOf(endpoint, found, id) } },
     }),
     ...(shape.raw !== undefined && {
-      requestBody: { required: true, content: { [shape.raw]: { schema: { type: "object" } } } },
+      requestBody: {
+        required: true,
+        content: {
+          [shape.raw]: { schema: { type: "object" }, ...(shape.example?.body && { example: shape.example.body }) },
+        },
+      },
     }),
     responses: successesOf(endpoint, found, isStream, id),
   };
@@ -195,7 +196,7 @@ function sampledOf({ group, endpoint, isStream }: Operation, name: string, objec
   const [content] = Object.entries(object.requestBody?.content ?? {});
   return {
     group,
-    method: isStream || endpoint.shape.text ? undefined : name,
+    method: isStream || endpoint.shape.text || endpoint.access.credentials.includes("agent") ? undefined : name,
     verb,
     path,
     credentials: endpoint.access.credentials,

@@ -7,13 +7,35 @@ import { queryFields } from "./sentences/queries.ts";
 /** `readParams` answers 404 to a longer one. */
 const MAX_ID_CHARACTERS = 128;
 
-export const pathParameters = (route: string) =>
-  [...route.matchAll(/:(\w+)/g)].map(([, name]) => ({
-    name: name!,
+/** What a parameter of a path names, where it is not the id of what the path says before it. */
+const pathSentences: Record<string, string> = {
+  token: "The token of a link, from a mail or a response of the service",
+  key: "The key of the topic",
+  event: "The type of event",
+};
+
+const singular = (noun: string): string => noun.replace(/ies$/, "y").replace(/s$/, "");
+
+/** `/api/v1/in-app/experiences/:id` as "Id of the experience". */
+function sentenceOf(route: string, name: string): string {
+  if (pathSentences[name]) return pathSentences[name];
+  const before =
+    route
+      .slice(0, route.indexOf(`:${name}`))
+      .split("/")
+      .at(-2) ?? "";
+  const noun = name === "id" ? singular(before) : name.replace(/Id$/, "");
+  return `Id of the ${noun.replaceAll("-", " ")}; of another workspace: as if it did not exist`;
+}
+
+export const pathParameters = ({ route, shape }: Pick<Operation["endpoint"], "route" | "shape">) =>
+  [...route.matchAll(/:(\w+)/g)].map(([, name = ""]) => ({
+    name,
     in: "path",
     required: true,
+    description: sentenceOf(route, name),
     schema: { type: "string", maxLength: MAX_ID_CHARACTERS } as JsonSchema,
-    example: EXAMPLE_ID,
+    example: shape.example?.params?.[name] ?? EXAMPLE_ID,
   }));
 
 export function queryParameters(
@@ -53,6 +75,9 @@ export const headersOf = ({ shape }: Operation["endpoint"]): ReturnType<typeof p
           in: "header",
           required: false,
           schema: { type: "string", minLength: 1, maxLength: 255 },
+          description:
+            "Names this request, so that it can be repeated for 24 hours without a second send. A repeat with another body " +
+            "is a 409",
           example: "order-4711",
         },
       ]

@@ -88,7 +88,7 @@ export interface Shape {
   /** The field of the answer that names what was made or changed, for the audit trail. Default: `id`. */
   names?: string;
   /** For the reference and the sample events, where a value generated from the schema is invalid or unclear. */
-  example?: { query?: object; body?: object; returns?: object };
+  example?: { params?: Readonly<Record<string, string>>; query?: object; body?: object; returns?: object };
   /** The endpoint will be removed: every response has the date of the announcement, the sunset and the successor (D-VER). */
   deprecated?: Deprecation;
   /** Instead of JSON: the handler returns text (or bytes) of this type, sent with these headers. */

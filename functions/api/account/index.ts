@@ -45,6 +45,7 @@ export const account = group("account", "Keys and settings of a workspace, and t
         name: v.pipe(v.string("must be a string"), v.trim(), v.nonEmpty("must not be empty"), v.maxLength(128)),
         scopes: v.optional(v.pipe(Scopes, v.minLength(1, "must name at least one scope"))),
       }),
+      example: { body: { name: "Order service", scopes: ["messages:send", "subscribers:write"] } },
       returns: v.object({
         id: v.string(),
         name: v.string(),
@@ -133,6 +134,12 @@ export const account = group("account", "Keys and settings of a workspace, and t
         "messages to a subscriber by day or week of the workspace's zone; messages beyond a cap are `skipped: capped`. " +
         "Both apply to sends that are dispatched from now on. `test_subscriber_ids` are the subscribers that test sends go to.",
       body: SettingsChange,
+      example: {
+        body: {
+          timezone: "Europe/Berlin",
+          quiet_hours: { start: "22:00", end: "08:00", timezone_mode: "subscriber", days: [0, 1, 2, 3, 4, 5, 6] },
+        },
+      },
       returns: WorkspaceSettings,
     },
     async ({ platform, store, tenant, body }) => {

@@ -18,6 +18,7 @@ export const agency = group("agency", "The workspaces of an agency's clients.", 
     {
       summary: "Create a client's workspace, on the plan that new workspaces begin with",
       body: v.strictObject({ name: OwnName }),
+      example: { body: { name: "Harbour Bakery" } },
       returns: Client,
       status: 201,
       errors: ["FORBIDDEN", "QUOTA_EXCEEDED"],

@@ -54,6 +54,7 @@ export const annotations = group("annotations", "What happened when, for charts.
         to: TimestampInput,
         kinds: v.optional(TextUpTo(256)),
       }),
+      example: { query: { from: "2026-11-01T00:00:00.000Z", to: "2026-11-30T00:00:00.000Z" } },
       returns: v.object({ annotations: v.array(Annotation) }),
     },
     async ({ store, caller, query: { from, to, kinds: wanted } }) => {
@@ -72,6 +73,7 @@ export const annotations = group("annotations", "What happened when, for charts.
       summary: "Create an annotation",
       description: "Only an agency's session in a client's workspace can write and see `agency_only` annotations.",
       body: NewAnnotation,
+      example: { body: { occurred_at: "2026-11-20T12:00:00.000Z", text: "New prices" } },
       returns: Annotation,
       status: 201,
     },

@@ -50,6 +50,14 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
         "mail, a token is mailed that confirms the address. A deployment may demand that before the user may invite, " +
         "send or add credentials.",
       body: NewAccount,
+      example: {
+        body: {
+          email: "ada@example.com",
+          password: "correct horse battery staple",
+          name: "Ada Lovelace",
+          workspace_name: "Analytical Engines",
+        },
+      },
       returns: Session,
       status: 201,
       errors: ["CONFLICT", "FORBIDDEN", "RATE_LIMITED"],

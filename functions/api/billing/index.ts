@@ -63,6 +63,7 @@ export const billing = group("billing", "Plan, usage and caps.", [
     {
       summary: "Set the workspace's own monthly cap on sends; null removes it, 0 stops sending",
       body: v.strictObject({ monthly_send_cap: SendCap }),
+      example: { body: { monthly_send_cap: 500_000 } },
       returns: Billing,
     },
     async ({ store, platform, tenant, body }) => {
@@ -77,6 +78,7 @@ export const billing = group("billing", "Plan, usage and caps.", [
     {
       summary: "Change the plan. A downgrade is never refused: what exceeds its limits can no longer grow",
       body: v.strictObject({ plan: v.picklist(planNames, `must be one of ${planNames.join(", ")}`) }),
+      example: { body: { plan: "premium" } },
       returns: Billing,
     },
     async ({ store, platform, tenant, body }) => {

@@ -80,6 +80,7 @@ export const credentialEndpoints = [
       summary: "Store the account of an SMS provider",
       description: REPLACES,
       body: v.strictObject(smsFields),
+      example: { body: { api_key: "0a1b2c3d", api_secret: "S3cr3t4711abcdef", sender_id: "Shop" } },
       ...confirmed,
     },
     ({ store, timers, vault, params, body }) =>
@@ -95,6 +96,15 @@ export const credentialEndpoints = [
         `${REPLACES} With \`app_secret\` (and \`webhook_verify_token\` to set it up) the provider may call back at ` +
         "`/v1/inbound/chat-app/:channelId` about opt-outs and the review of templates.",
       body: v.strictObject(chatAppFields),
+      example: {
+        body: {
+          access_token: "EAAGm0PX4ZCps",
+          phone_number_id: "106540352242922",
+          waba_id: "102290129340398",
+          app_secret: "0f1e2d3c4b5a69788796a5b4c3d2e1f0",
+          webhook_verify_token: "a-text-of-your-choice",
+        },
+      },
       ...confirmed,
     },
     ({ store, timers, vault, callbacks, params, body }) => {
@@ -112,6 +122,7 @@ export const credentialEndpoints = [
       summary: "Store the sender of an e-mail channel",
       description: `${REPLACES} Through Amazon SES, or an SMTP server on a public host and a port of mail.`,
       body: NewEmail,
+      example: { body: { provider: "ses", from_email: "news@example.com", from_name: "Shop" } },
       ...confirmed,
     },
     async ({ store, timers, vault, egress, params, body }) => {

@@ -170,6 +170,7 @@ export const experiences = group("experiences", "In-app experiences, from draft 
     {
       summary: "Copy an experience to a new draft, without its live window and send",
       body: CopyName,
+      example: { body: { name: "Summer sale" } },
       returns: Experience,
       status: 201,
       errors: ["NOT_FOUND", "QUOTA_EXCEEDED"],

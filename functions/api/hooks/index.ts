@@ -51,6 +51,7 @@ export const hooks = group("hooks", "Webhook endpoints for integrations.", [
     { scope: "hooks:read" },
     {
       summary: "Get sample data of an event type",
+      example: { params: { event: "notification.terminal" } },
       returns: v.array(v.pipe(v.record(v.string(), v.any()), grammar("WebhookData"))),
       errors: ["NOT_FOUND"],
     },

@@ -26,7 +26,9 @@ export const inbound = group("inbound", "Callbacks of providers.", [
       summary: "Confirm this address as the callback URL of a chat-app channel",
       description: "Answers `hub.challenge` where `hub.verify_token` is the channel's `webhook_verify_token`.",
       query: Challenge,
-      example: { query: { "hub.mode": "subscribe", "hub.challenge": "1158201444" } },
+      example: {
+        query: { "hub.mode": "subscribe", "hub.verify_token": "a-text-of-your-choice", "hub.challenge": "1158201444" },
+      },
       text: { type: "text/plain; charset=utf-8" },
       errors: ["NOT_FOUND", "FORBIDDEN"],
     },
@@ -51,6 +53,12 @@ export const inbound = group("inbound", "Callbacks of providers.", [
         "Signed with the channel's `app_secret` in `X-Hub-Signature-256`: reviews of templates, and incoming messages, " +
         "of which only opt-outs are stored. A repeat changes nothing.",
       raw: "application/json",
+      example: {
+        body: {
+          object: "whatsapp_business_account",
+          entry: [{ id: "102290129340398", changes: [{ field: "messages", value: { messages: [] } }] }],
+        },
+      },
       returns: v.object({ status: v.literal("received") }),
       errors: ["NOT_FOUND", "UNAUTHORIZED", "BAD_REQUEST"],
     },

@@ -219,6 +219,7 @@ export const insights = group("insights", "Results of sends, and the lift they c
     {
       summary: "Remove a conversion definition",
       query: v.object({ event_name: EventName }),
+      example: { query: { event_name: "purchase" } },
       errors: ["NOT_FOUND"],
     },
     ({ store, query: { event_name } }) => removeDefinition(store, event_name),

@@ -49,6 +49,7 @@ export const lists = group("lists", "Lists of subscribers to send to.", [
     {
       summary: "Create a list",
       body: v.strictObject({ name: Name, description: Description }),
+      example: { body: { name: "Newsletter", description: "Who reads the letter on Fridays" } },
       returns: SubscriberList,
       status: 201,
       errors: ["CONFLICT", "QUOTA_EXCEEDED"],

@@ -32,6 +32,15 @@ export const reportInteraction = endpoint(
       "Counts in stats, funnels and reports and fires the webhook event `notification.interaction`. A report equal to " +
       "an earlier one in every field, `occurred_at` included, counts once.",
     body: Interaction,
+    example: {
+      body: {
+        job_id: "5f1b9c5e-2f5a-4f0e-9d3b-8a4c1e7d2b60",
+        interaction: "tapped",
+        platform: "ios",
+        occurred_at: "2026-11-20T12:00:00.000Z",
+        subscriber_id: "5f1b9c5e-2f5a-4f0e-9d3b-8a4c1e7d2b60",
+      },
+    },
     status: 202,
   },
   async ({ store, body }) => {

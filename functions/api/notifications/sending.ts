@@ -198,6 +198,7 @@ export const resuming = {
     "The recipients that are left get it, each once. What was known until now does not count against it any more. " +
     "`safety` changes its limits for the rest, `null` switches the brake off.",
   body: v.strictObject({ safety: v.optional(SafetyInput) }),
+  example: { body: { safety: { max_error_rate: 0.3 } } },
   returns: Notification,
   status: 200,
   errors: ["NOT_FOUND", "CONFLICT"],

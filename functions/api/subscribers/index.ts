@@ -41,6 +41,9 @@ const SubscriberPage = v.object({ items: v.array(Subscriber), next_cursor: v.str
 const upserting = {
   summary: "Create or update a subscriber by external_id",
   body: Upsert,
+  example: {
+    body: { external_id: "ada", email: "ada@example.com", attributes: { first_name: "Ada", plan: "pro" } },
+  },
   returns: Subscriber,
   errors: ["QUOTA_EXCEEDED"],
 } as const satisfies Shape;
@@ -212,6 +215,7 @@ export const subscribers = group("subscribers", "The users that a workspace send
       summary: "Change a subscriber's e-mail address and attributes",
       description: "Attributes that are not named stay; null removes one.",
       body: SubscriberChange,
+      example: { body: { attributes: { plan: "team", trial_ends: null } } },
       returns: Subscriber,
       errors: ["NOT_FOUND"],
     },
@@ -261,6 +265,7 @@ export const subscribers = group("subscribers", "The users that a workspace send
       summary: "Record a consent of a subscriber",
       description: "It is added to the history. The newest consent of a channel or topic decides.",
       body: v.strictObject({ ...ConsentInput.entries, source: v.optional(ConsentInput.entries.source, "dashboard") }),
+      example: { body: { channel: "email", status: "opted_in", consented_at: "2026-11-20T12:00:00.000Z" } },
       returns: Consent,
       status: 201,
       errors: ["NOT_FOUND"],

@@ -42,6 +42,7 @@ export const team = group("team", "Members, roles and invitations.", [
     {
       summary: "Change a member's role",
       body: v.strictObject({ role: Role }),
+      example: { body: { role: "developer" } },
       returns: Member,
       errors: ["NOT_FOUND", "CONFLICT"],
     },
@@ -75,6 +76,7 @@ export const team = group("team", "Members, roles and invitations.", [
         email: AccountEmail,
         role: Role,
       }),
+      example: { body: { email: "grace@example.com", role: "marketer" } },
       returns: v.object({
         ...Invitation.entries,
         mailed: v.pipe(v.boolean(), v.description("The token is in the mail alone")),

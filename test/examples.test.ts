@@ -1,0 +1,68 @@
+// Every example of the document is sent as it is written, to a workspace in which its ids name something (GEN-16).
+import { expect, it } from "vitest";
+import { contents, operationsOf } from "../docs/generate/contents.ts";
+import { type OperationObject, openApiOf } from "../docs/generate/openapi.ts";
+import { routeKeyOf } from "../shared/http/endpoint.ts";
+import { exampleRequests } from "./support/example-requests.ts";
+import { testWorld } from "./support/world.ts";
+
+const document = await openApiOf(contents);
+const operations = operationsOf(contents).filter(({ isStream }) => !isStream);
+const world = await testWorld();
+const tenant = await world.tenant();
+const requests = await exampleRequests(world, tenant);
+
+const described = (route: string): OperationObject => {
+  const [method = "", path = ""] = routeKeyOf(route).split(" ");
+  return document.paths[path]![method.toLowerCase()]!;
+};
+
+/** The statuses by which an operation succeeds. */
+const successes = ({ responses }: OperationObject) => Object.keys(responses).filter((one) => /^(2\d\d|302)$/.test(one));
+
+it.each(operations.map(({ endpoint }) => [endpoint.route, endpoint] as const))(
+  "GEN-16 the example of %s succeeds",
+  async (route, endpoint) => {
+    const operation = described(route);
+    const { status, body } = await requests.send(endpoint, operation);
+    expect(successes(operation), JSON.stringify(body)).toContain(String(status));
+  },
+);
+
+const message = { title: "Hello", body: "It works." };
+const journey = { name: "Example", steps: { start: "end", steps: { end: { id: "end", type: "exit" } } } };
+const trigger = { type: "event", event_name: "signed_up" };
+
+/** A request with an example of a grammar, which is written as a whole value of a field. */
+const requestsWith: Record<string, (example: unknown) => [route: string, status: number, body: unknown]> = {
+  Target: (target) => ["POST /api/v1/notifications/preview", 200, { target, ...message }],
+  AttributePredicate: (subscriber_filters) => [
+    "POST /api/v1/notifications/preview",
+    200,
+    { target: { type: "all" }, subscriber_filters, ...message },
+  ],
+  DevicePredicate: (device_filters) => [
+    "POST /api/v1/notifications/preview",
+    200,
+    { target: { type: "all" }, device_filters, ...message },
+  ],
+  ContentByChannel: (by_channel) => [
+    "POST /api/v1/templates",
+    201,
+    { name: `Example ${world.ids.uuid()}`, content: { ...message, by_channel } },
+  ],
+  SegmentRule: (rule) => ["POST /api/v1/segments/preview", 200, rule],
+  JourneyTrigger: (example) => ["POST /api/v1/journeys", 201, { ...journey, trigger: example }],
+  EntryRules: (entry_rules) => ["POST /api/v1/journeys", 201, { ...journey, trigger, entry_rules }],
+  JourneyGraph: (steps) => ["POST /api/v1/journeys", 201, { ...journey, trigger, steps }],
+};
+
+it.each(Object.entries(requestsWith))("GEN-16 the examples of %s are taken", async (name, requestOf) => {
+  const { examples = [] } = document.components.schemas[name]!;
+  expect(examples.length).toBeGreaterThanOrEqual(3);
+  for (const example of examples) {
+    const [route, status, body] = requestOf(requests.filled(example));
+    const answer = await world.call(route, { as: await tenant.dashboard(), body });
+    expect(answer.status, JSON.stringify({ example, answer: answer.body })).toBe(status);
+  }
+});

@@ -1,0 +1,298 @@
+// What the examples of some operations need before they can be sent: a campaign in progress, the link of a mail, a form.
+import { createHmac } from "node:crypto";
+import { platformWrite } from "../../shared/resources.ts";
+import type { TenantId } from "../../shared/store/model.ts";
+import { haltJob } from "../../shared/store/sends/brake.ts";
+import { beginSession } from "../../shared/store/workspaces/refresh.ts";
+import { mailedToken } from "./accounts.ts";
+import { APPLE_KEY, CHAT_APP, channelCalls, GOOGLE_KEY } from "./channels.ts";
+import { foreignIds } from "./foreign.ts";
+import { mailing } from "./mails.ts";
+import { createMcp } from "./mcp.ts";
+import { multipartBody } from "./multipart.ts";
+import { pictures } from "./pictures.ts";
+import type { Answer, Headers, Tenant, TestWorld } from "./world.ts";
+
+const PASSWORD = "correct horse battery staple";
+/** A caller without a credential. */
+const NOBODY: Headers = {};
+
+/** How a request differs from its example. */
+export interface Setting {
+  /** Path parameters; what is missing is made by `foreignIds`. */
+  params?: Record<string, string>;
+  /** Query parameters and fields of the body in the place of the example's. */
+  query?: Record<string, string>;
+  body?: Record<string, unknown>;
+  /** The file of a form, under the name of its part. */
+  file?: { name: string; filename: string; content: string | Buffer };
+  /** The bytes of a body that is no JSON of ours. */
+  raw?: Buffer;
+  as?: Headers;
+  headers?: Headers;
+}
+
+type Settings = Record<string, () => Promise<Setting> | Setting>;
+type Call = (route: string, body?: object, as?: Headers) => Promise<Answer["body"]>;
+
+export const callsOf =
+  (world: TestWorld, tenant: Tenant): Call =>
+  async (route, body, as) => {
+    const answer = await world.call(route, { as: as ?? (await tenant.dashboard()), ...(body && { body }) });
+    if (answer.status >= 300) throw new Error(`${route}: ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  };
+
+const linksOf = (mail: {
+  text: string;
+  unsubscribe: string | undefined;
+  pixel: string;
+  clicks: string[];
+}): Settings => {
+  const paths = {
+    u: mail.unsubscribe,
+    o: mail.pixel,
+    c: mail.clicks[0],
+    p: /\/p\/\S+/.exec(mail.text)?.[0],
+  };
+  return Object.fromEntries(
+    Object.entries(paths).flatMap(([letter, path]) =>
+      ["GET", "POST", "HEAD"].map((method) => [
+        `${method} /${letter}/:token`,
+        () => ({ params: { token: path?.split("/").at(-1) ?? "" }, as: NOBODY }),
+      ]),
+    ),
+  );
+};
+
+function sendsOf(world: TestWorld, tenant: Tenant, { ada, job }: { ada: string; job: string }): Settings {
+  const call = callsOf(world, tenant);
+  const halted = async (): Promise<Setting> => {
+    const { id } = await call("POST /api/v1/notifications", { target: { type: "all" }, title: "t", body: "b" });
+    const breach = { reason: "error_rate", channel: "ios", rate: 0.3, limit: 0.2, count: 60, tried: 200 } as const;
+    await haltJob(tenant.store, { id, name: null, releasedAt: undefined }, breach);
+    return { params: { id } };
+  };
+  const message = async (): Promise<Setting> => {
+    const { messages } = await call(`GET /v1/in-app/messages?subscriber_id=${ada}`, undefined, tenant.sdk);
+    return { params: { id: messages[0].id } };
+  };
+  const device = async (): Promise<Setting> => {
+    const body = { subscriber_id: ada, platform: "ios", token: "0badcafe" };
+    return { params: { id: (await call("POST /api/v1/devices", body, tenant.sdk)).id } };
+  };
+  return {
+    "POST /api/v1/subscribers/bulk-delete": () => ({ body: { subscriber_ids: [world.ids.uuid()] } }),
+    "GET /api/v1/erasures/:id": async () => {
+      const { id } = await call("POST /api/v1/subscribers/upsert", { external_id: "gone" }, tenant.sdk);
+      await call(`DELETE /api/v1/subscribers/${id}`);
+      return { params: { id } };
+    },
+    "DELETE /api/v1/devices/:id": device,
+    "POST /api/v1/notifications/:id/resume": halted,
+    "POST /v1/notifications/:id/resume": halted,
+    "GET /api/v1/notifications/:id/recipients/:subscriberId": () => ({ params: { id: job, subscriberId: ada } }),
+    "GET /api/v1/segments/:id/members/:subscriberId": () => ({ params: { subscriberId: ada } }),
+    "POST /v1/in-app/messages/:id/read": message,
+    "POST /v1/in-app/messages/:id/dismiss": message,
+    "POST /api/v1/webhooks/:id/deliveries/:deliveryId/redeliver": async () => {
+      const id = await foreignIds(world, tenant, "GET /api/v1/webhooks/:id");
+      const { delivery_id } = await call(`POST /api/v1/webhooks/${id}/test`, { event: "subscriber.created" });
+      await world.advance(60_000);
+      return { params: { id, deliveryId: delivery_id } };
+    },
+    "DELETE /api/v1/insights/config": async () => {
+      await call("POST /api/v1/insights/config", { event_name: "purchase" });
+      return {};
+    },
+  };
+}
+
+function automationsOf(world: TestWorld, tenant: Tenant, ada: string): Settings {
+  const call = callsOf(world, tenant);
+  const journey = async () => {
+    const wait = { id: "wait", type: "delay", delay: { duration: "9d", next: "end" } };
+    const steps = { start: "wait", steps: { wait, end: { id: "end", type: "exit" } } };
+    const trigger = { type: "event", event_name: "waited" };
+    const { id } = await call("POST /api/v1/journeys", { name: "Waiting", trigger, steps });
+    await call(`POST /api/v1/journeys/${id}/activate`);
+    return id;
+  };
+  const simulation = async (): Promise<Setting> => {
+    const id = await journey();
+    const range = { from: "2026-11-10T00:00:00Z", to: "2026-11-20T00:00:00Z" };
+    const { id: simulationId } = await call(`POST /api/v1/journeys/${id}/simulations`, range);
+    return { params: { id, simulationId } };
+  };
+  const experience =
+    (...actions: string[]) =>
+    async (): Promise<Setting> => {
+      const id = await foreignIds(world, tenant, "GET /api/v1/in-app/experiences/:id");
+      const ready = { content: { title: "t", body: "b" }, audience: { type: "all" } };
+      await call(`PATCH /api/v1/in-app/experiences/${id}`, ready);
+      for (const action of actions) await call(`POST /api/v1/in-app/experiences/${id}/${action}`);
+      return { params: { id } };
+    };
+  return {
+    "PATCH /api/v1/campaigns/:id": async () => {
+      const id = await foreignIds(world, tenant, "GET /api/v1/campaigns/:id");
+      await call(`POST /api/v1/campaigns/${id}/release`);
+      return { params: { id } };
+    },
+    "GET /api/v1/journeys/:id/simulations/:simulationId": simulation,
+    "POST /api/v1/journeys/:id/simulations/:simulationId/cancel": simulation,
+    "POST /api/v1/journeys/:id/pause": async () => ({ params: { id: await journey() } }),
+    "POST /api/v1/journeys/:id/runs/:runId/cancel": async () => {
+      const id = await journey();
+      await call("POST /v1/events", { event_name: "waited", subscriber_id: ada }, tenant.sdk);
+      await world.settle();
+      const { items } = await call(`GET /api/v1/journeys/${id}/runs`);
+      return { params: { id, runId: items[0].id } };
+    },
+    "POST /api/v1/in-app/experiences/:id/publish": experience(),
+    "POST /api/v1/in-app/experiences/:id/pause": experience("publish"),
+    "POST /api/v1/in-app/experiences/:id/resume": experience("publish", "pause"),
+    "POST /api/v1/in-app/experiences/:id/end": experience("publish"),
+  };
+}
+
+async function channelsOf(world: TestWorld, tenant: Tenant): Promise<Settings> {
+  const { create, upload, call } = await channelCalls(world, tenant);
+  const chatApp = await create("chat_app");
+  await upload(chatApp, "chat_app");
+  const template = async (...actions: string[]) => {
+    const body = { name: `order ${world.ids.uuid()}`, body: "Your order {{1}} is on its way.", category: "UTILITY" };
+    const { id } = (await call(`POST /${chatApp}/chat-app-templates`, { body })).body;
+    for (const action of actions) await call(`POST /${chatApp}/chat-app-templates/${id}/${action}`);
+    return id;
+  };
+  const of =
+    (type: string, more: Setting = {}) =>
+    async (): Promise<Setting> => ({ params: { id: await create(type) }, ...more });
+  const file = (content: string) => ({ name: "key_file", filename: "key", content });
+  const callback = Buffer.from(JSON.stringify({ object: "whatsapp_business_account", entry: [] }));
+  const signature = `sha256=${createHmac("sha256", CHAT_APP.app_secret).update(callback).digest("hex")}`;
+  const credentials = "POST /api/v1/channels/:id/credentials";
+  const templates = "POST /api/v1/channels/:id/chat-app-templates";
+  return {
+    [`${credentials}/ios-push`]: of("ios", { file: file(APPLE_KEY) }),
+    [`${credentials}/android-push`]: of("android", { file: file(JSON.stringify(GOOGLE_KEY)) }),
+    [`${credentials}/vapid`]: of("web_push"),
+    [`${credentials}/sms`]: of("sms"),
+    [`${credentials}/chat_app`]: of("chat_app"),
+    [`${credentials}/email`]: of("email"),
+    "POST /api/v1/channels/:id/verify": () => ({ params: { id: chatApp } }),
+    "PATCH /api/v1/channels/:id": of("sms"),
+    "DELETE /api/v1/channels/:id": of("sms"),
+    [templates]: () => ({ params: { id: chatApp } }),
+    [`${templates}/:templateId/submit`]: async () => ({ params: { id: chatApp, templateId: await template() } }),
+    [`${templates}/:templateId/refresh`]: async () => ({
+      params: { id: chatApp, templateId: await template("submit") },
+    }),
+    "GET /v1/inbound/chat-app/:channelId": () => ({
+      params: { channelId: chatApp },
+      query: { "hub.verify_token": CHAT_APP.webhook_verify_token },
+    }),
+    "POST /v1/inbound/chat-app/:channelId": () => ({
+      params: { channelId: chatApp },
+      raw: callback,
+      headers: { "content-type": "application/json", "x-hub-signature-256": signature },
+    }),
+  };
+}
+
+function filesOf(world: TestWorld, tenant: Tenant, list: string): Settings {
+  const file = { name: "file", filename: "people.csv", content: "external_id,email\neve,eve@shop.example\nbad,bad\n" };
+  const rejected = async (): Promise<Setting> => {
+    const form = multipartBody({ listId: list }, file);
+    const { body } = await world.call("POST /api/v1/lists/import", { as: await tenant.dashboard(), ...form });
+    await world.settle();
+    const job = await callsOf(world, tenant)(`GET /api/v1/lists/import/${body.import_job_id}`);
+    return { params: { token: job.rejected_rows_url.split("/").at(-1) }, as: NOBODY };
+  };
+  return {
+    "POST /api/v1/lists/import": () => ({ file }),
+    "POST /api/v1/in-app/assets": () => ({ file: { name: "file", filename: "a.png", content: pictures.png } }),
+    "GET /r/:token": rejected,
+    "HEAD /r/:token": rejected,
+  };
+}
+
+/** The user of the example of a registration, and sessions of the owner. */
+function accountsOf(world: TestWorld, tenant: Tenant): Settings {
+  const call = callsOf(world, tenant);
+  const OWN = { "sec-fetch-site": "same-origin" };
+  const email = "ada@example.com";
+  const refreshToken = async () => {
+    const platform = platformWrite.open(world.partsFor("test"))("" as TenantId);
+    return (await beginSession(platform, { user: tenant.owner, tenant: tenant.id }))!.token;
+  };
+  const refresh = async (): Promise<Setting> => ({ body: { refresh_token: await refreshToken() }, headers: OWN });
+  const cookie = async (): Promise<Setting> => {
+    const kept = await world.call("POST /api/v1/auth/browser/keep", {
+      body: { refresh_token: await refreshToken() },
+      headers: OWN,
+    });
+    const [set = ""] = String(kept.headers["set-cookie"]).split(";");
+    return { body: { tenant_id: tenant.id }, headers: { ...OWN, cookie: set } };
+  };
+  const member = async (): Promise<Setting> => {
+    await tenant.dashboard("marketer");
+    return { params: { userId: `marketer-${tenant.id}` } };
+  };
+  return {
+    "POST /api/v1/auth/refresh": refresh,
+    "POST /api/v1/auth/logout": refresh,
+    "POST /api/v1/auth/browser/keep": refresh,
+    "POST /api/v1/auth/browser/refresh": cookie,
+    "POST /api/v1/auth/browser/logout": cookie,
+    "POST /api/v1/auth/invitations/accept": async () => {
+      const invited = { email: "grace@example.com", role: "marketer" };
+      await call("POST /api/v1/team/invitations", invited);
+      return { body: { token: await mailedToken(world, invited.email, "You are invited") } };
+    },
+    "POST /api/v1/auth/password/reset": async () => ({ body: { token: await mailedToken(world, email, "Reset") } }),
+    "POST /api/v1/auth/password/change": async () => {
+      const session = await call("POST /api/v1/auth/login", { email, password: PASSWORD }, NOBODY);
+      return { as: { authorization: `Bearer ${session.access_token}` } };
+    },
+    "POST /api/v1/auth/email/confirm": async () => {
+      const account = { email: "late@example.com", password: PASSWORD, name: "Ada", workspace_name: "Late" };
+      await call("POST /api/v1/auth/register", account, NOBODY);
+      return { body: { token: await mailedToken(world, account.email, "Confirm") } };
+    },
+    "PATCH /api/v1/team/members/:userId": member,
+    "DELETE /api/v1/team/members/:userId": member,
+    "POST /api/v1/team/invitations": () => ({ body: { email: "mary@example.com" } }),
+    "POST /v1/mcp": async () => ({ as: { authorization: `Bearer ${await createMcp(world, tenant).key("read")}` } }),
+  };
+}
+
+/** Prepares what all of them share. @returns it, and the preparations by route */
+export async function exampleSettings(world: TestWorld, tenant: Tenant) {
+  const call = callsOf(world, tenant);
+  const made = (route: string) => foreignIds(world, tenant, route);
+  await call("POST /api/v1/topics", { key: "offers", name: "Offers" });
+  const { ada, mail } = await mailing(world, tenant);
+  const { job, mail: letter } = await mail({ title: "t", body: "https://example.com/sale", topic: "offers" });
+  await call("POST /api/v1/notifications", { subscriberIds: [ada], title: "t", body: "b" });
+  const ids = {
+    subscriber: ada,
+    job: job.id,
+    list: await made("GET /api/v1/lists/:id"),
+    segment: await made("GET /api/v1/segments/:id"),
+    template: await made("GET /api/v1/templates/:id"),
+    channel: await made("GET /api/v1/channels/:id"),
+    campaign: await made("GET /api/v1/campaigns/:id"),
+  };
+  const settings: Settings = {
+    ...linksOf(letter),
+    ...sendsOf(world, tenant, { ada, job: job.id }),
+    ...automationsOf(world, tenant, ada),
+    ...(await channelsOf(world, tenant)),
+    ...filesOf(world, tenant, ids.list),
+    ...accountsOf(world, tenant),
+  };
+  await world.settle();
+  return { ids, settings };
+}
