@@ -12,6 +12,12 @@ export const periodFields = {
   to: v.pipe(v.optional(TimestampInput), v.description("Created at this time or earlier")),
 };
 
+/** @throws 422 for a period that ends before it begins. */
+export function requirePeriod({ from, to }: { from?: string | undefined; to?: string | undefined }): void {
+  if (from !== undefined && to !== undefined && Date.parse(from) > Date.parse(to))
+    throw invalid({ to: "must not be before from" });
+}
+
 const MAX_TEXT_CHARACTERS = 128;
 
 /** `q` of a list: a part of a text, whatever the case. */

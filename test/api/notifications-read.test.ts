@@ -13,6 +13,7 @@ import { worlds } from "../support/worlds.ts";
 const { withTenant } = worlds();
 const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 const everybody = { target: { type: "all" } };
+const titleOf = ({ title }: { title: string }) => title;
 
 async function withPeople(count: number) {
   const { world, tenant } = await withTenant();
@@ -154,6 +155,26 @@ describe("read", () => {
     expect(first.items[0]).toEqual(await jobOf(world, tenant, ids[0]!));
     for (const query of ["?limit=0", "?status=gone", "?cursor=x"])
       expect((await list(world, tenant, query)).status).toBe(422);
+  });
+
+  it("D-NTF a cursor fits any period, before, in and after it; a period that ends before it begins is 422", async () => {
+    const { world, tenant } = await withTenant();
+    for (let n = 0; n < 3; n++) {
+      await post(world, tenant, { ...everybody, title: `${n}` });
+      await world.advance(SECOND);
+    }
+    const as = await tenant.dashboard();
+    const listed = (query: object) =>
+      world.call(`GET /api/v1/notifications?${new URLSearchParams({ limit: "1", ...query })}`, { as });
+    const { body: first } = await listed({});
+    const cursor = first.next_cursor;
+    const titles = async (query: object) => (await listed({ cursor, ...query })).body.items.map(titleOf);
+    expect(await titles({ from: "2030-01-01T00:00:00Z" })).toEqual([]);
+    expect(await titles({ from: "2020-01-01T00:00:00Z", to: new Date(START).toISOString() })).toEqual(["0"]);
+    expect(await titles({ to: "2030-01-01T00:00:00Z" })).toEqual(["1"]);
+    expect(await titles({ to: "0001-01-01T00:00:00Z" })).toEqual([]);
+    const wrong = await listed({ from: "2026-11-21T00:00:00Z", to: "2026-11-20T00:00:00Z" });
+    expect([wrong.status, wrong.body.fields]).toEqual([422, { to: "must not be before from" }]);
   });
 
   it("AMB-127 the list is newest first whatever made the jobs, and never reads thousands of a source it leaves out", async () => {

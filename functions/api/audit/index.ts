@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { cursor, limit, openCursor, sealCursor } from "../../../shared/http/paging.ts";
 import { TimestampInput } from "../../../shared/http/schemas.ts";
+import { requirePeriod } from "../../../shared/http/window.ts";
 import { secrets, storeRead } from "../../../shared/resources.ts";
 import { AuditEntryShape, AuditPosition, listAudit } from "../../../shared/store/audit/list.ts";
 import { auditKey } from "../../../shared/store/audit/macs.ts";
@@ -47,6 +48,7 @@ export const audit = group("audit", "The audit trail: who changed what.", [
       returns: v.object({ items: v.array(AuditEntryShape), next_cursor: v.string() }),
     },
     async ({ store, secrets, query: { limit, cursor, ...filter } }) => {
+      requirePeriod(filter);
       const [root, scope] = [await secrets.root(), `audit:${store.tenant}`];
       const position = cursor === undefined ? undefined : v.parse(AuditPosition, openCursor(root, scope, cursor));
       const { items, next } = await listAudit(store, filter, { position, limit });

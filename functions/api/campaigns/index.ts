@@ -6,7 +6,7 @@ import { conflict } from "../../../shared/http/errors.ts";
 import { grammar } from "../../../shared/http/grammar.ts";
 import { pageFields } from "../../../shared/http/paging.ts";
 import { Halt, SafetyInput } from "../../../shared/http/safety.ts";
-import { periodFields, textQuery, windowFields, windowOf } from "../../../shared/http/window.ts";
+import { periodFields, requirePeriod, textQuery, windowFields, windowOf } from "../../../shared/http/window.ts";
 import { storeRead, storeWrite, timers } from "../../../shared/resources.ts";
 import { campaignStatuses } from "../../../shared/rules/campaign-states.ts";
 import {
@@ -107,6 +107,7 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
       returns: v.object({ items: v.array(CampaignShape), total: v.number(), page: v.number(), page_size: v.number() }),
     },
     async ({ store, query: { page_size: size, ...query } }) => {
+      requirePeriod(query);
       const { items, ...rest } = await listCampaigns(store, { ...query, size });
       return { items: items.map(shown), ...rest };
     },

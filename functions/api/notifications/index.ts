@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { cursor, limit, openCursor, sealCursor } from "../../../shared/http/paging.ts";
 import { TextUpTo } from "../../../shared/http/schemas.ts";
-import { periodFields, textQuery } from "../../../shared/http/window.ts";
+import { periodFields, requirePeriod, textQuery } from "../../../shared/http/window.ts";
 import { secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
 import { jobStatuses } from "../../../shared/rules/job-states.ts";
 import { jobSources } from "../../../shared/store/sends/job-ids.ts";
@@ -67,6 +67,7 @@ export const notifications = group("notifications", "One-off sends with audience
       returns: v.object({ items: v.array(Notification), next_cursor: v.string() }),
     },
     async ({ store, secrets, query: { cursor, ...filter } }) => {
+      requirePeriod(filter);
       const root = await secrets.root();
       const scope = `notifications:${store.tenant}`;
       const after = cursor === undefined ? undefined : v.parse(Position, openCursor(root, scope, cursor)).sk;

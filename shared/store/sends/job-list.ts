@@ -45,13 +45,14 @@ export async function listJobs(
   );
   if (sources.length === 0) return { jobs: [] };
   const width = await store.get(JobWidth, {});
+  const bounds = boundsOf(filter);
+  if (isBelow(after, bounds.from)) return { jobs: [] };
+  const start = isBelow(bounds.to, after) ? undefined : after;
   const lanes = lanesOf(kindsOf(sources), (kind) => width?.[kind] === true);
   const isFiltered = filter.status !== undefined || filter.source_id !== undefined || filter.q !== undefined;
   const max = filter.q === undefined ? MAX_EXAMINED : MAX_SEARCHED;
   const first = isFiltered ? Math.max(limit, MIN_FILTERED) : Math.ceil(limit / (lanes.length - 1)) + SPARE;
-  const open = await Promise.all(
-    lanes.map((lane) => readLane(store, lane, { after, first, bounds: boundsOf(filter) })),
-  );
+  const open = await Promise.all(lanes.map((lane) => readLane(store, lane, { after: start, first, bounds })));
   const found: JobRecord[] = [];
   const contains = textSearch(store);
   let position = after;
@@ -111,6 +112,9 @@ function textSearch(store: StoreReader) {
     return (await stored).toLowerCase().includes(text);
   };
 }
+
+const isBelow = (one: string | undefined, other: string | undefined): boolean =>
+  one !== undefined && other !== undefined && one < other;
 
 /** The rows of one partition, newest first, read a page at a time. */
 async function readLane(
