@@ -19,6 +19,9 @@ const recommendedFlags = createRequire(import.meta.url)("aws-cdk-lib/recommended
 
 const template: Template = deployed();
 const EVERYTHING = {
+  sdkRequestsPerAddress: "70",
+  sdkRequestsPerKey: "700",
+  accountConcurrency: "500",
   monthlyBudget: 50,
   webAclArn: "arn:aws:wafv2:us-east-1:1:global/webacl/x/y",
   domain: { name: "api.example.com", certificateArn: "arn:aws:acm:us-east-1:1:certificate/x" },
@@ -211,6 +214,10 @@ describe("functions", () => {
       });
       expect(Properties.ReservedConcurrentExecutions).toBeUndefined();
     }
+    const memoryOf = (name: string) => template.Resources[logicalIdOf(name)]!.Properties.MemorySize;
+    expect(["deliver", "react", "due", "stream", "api-templates"].map(memoryOf)).toEqual([
+      1_024, 1_024, 1_024, 128, 512,
+    ]);
     for (const { RetentionInDays } of only("AWS::Logs::LogGroup")) expect(RetentionInDays).toBe(30);
     expect(only("AWS::Lambda::Function")).toHaveLength(deployedFunctions(contents).length);
   });
@@ -304,8 +311,25 @@ describe("a first deployment", () => {
   it("limits the stage, and more tightly the routes that anyone may call", () => {
     const [{ DefaultRouteSettings, RouteSettings }] = only("AWS::ApiGatewayV2::Stage");
     expect(DefaultRouteSettings).toEqual({ ThrottlingRateLimit: 2_000, ThrottlingBurstLimit: 1_000 });
-    expect(RouteSettings["POST /api/v1/auth/login"]).toEqual({ ThrottlingRateLimit: 50, ThrottlingBurstLimit: 50 });
-    expect(RouteSettings["POST /api/v1/templates"]).toBeUndefined();
+    const open = contents.groups
+      .flatMap(({ endpoints }) => endpoints)
+      .filter(({ access, route }) => access.credentials.length === 0 && !route.startsWith("GET "));
+    expect(Object.keys(RouteSettings).sort()).toEqual(open.map(({ route }) => route.replace(/:(\w+)/g, "{$1}")).sort());
+    for (const limits of Object.values(RouteSettings))
+      expect(limits).toEqual({ ThrottlingRateLimit: 50, ThrottlingBurstLimit: 50 });
+  });
+
+  it("limits publishable keys, and asks a web ACL if there is one", () => {
+    const limitsIn = ({ Resources }: Template) => {
+      const { SDK_REQUESTS_PER_ADDRESS: address, SDK_REQUESTS_PER_KEY: key } =
+        Resources.ApiSubscribers!.Properties.Environment.Variables;
+      return [address, key];
+    };
+    expect(limitsIn(template)).toEqual(["6000", "60000"]);
+    expect(limitsIn(whole())).toEqual(["70", "700"]);
+    const aclOf = (of: Template) =>
+      ofType(of, "AWS::CloudFront::Distribution")[0]![1].Properties.DistributionConfig.WebACLId;
+    expect([aclOf(template), aclOf(whole())]).toEqual([undefined, EVERYTHING.webAclArn]);
   });
 });
 
@@ -338,6 +362,52 @@ describe("alarms", () => {
     );
     expect(template.Conditions[edge!.Condition!]).toEqual({ "Fn::Equals": [{ Ref: "AWS::Region" }, "us-east-1"] });
     expect(JSON.stringify(only("AWS::CloudWatch::Alarm"))).toContain("WriteThrottleEvents");
+  });
+
+  it("D-HEALTH ring at what is near a limit: concurrency, throttles, late work, mails that bounce, money", () => {
+    const alarms = ofType(whole(), "AWS::CloudWatch::Alarm").map(([, { Properties }]) => Properties);
+    const thresholdsOf = (metric: string) => [
+      ...new Set(alarms.filter(({ MetricName }) => MetricName === metric).map(({ Threshold }) => Threshold)),
+    ];
+    expect(
+      Object.fromEntries(
+        [
+          ...["ApproximateNumberOfMessagesVisible", "ApproximateAgeOfOldestMessage", "IteratorAge"],
+          ...["ConcurrentExecutions", "Throttles", "TargetErrorCount", "5xxErrorRate"],
+          ...["Reputation.BounceRate", "Reputation.ComplaintRate"],
+        ].map((metric) => [metric, thresholdsOf(metric)]),
+      ),
+    ).toEqual({
+      ApproximateNumberOfMessagesVisible: [0],
+      ApproximateAgeOfOldestMessage: [1_800],
+      IteratorAge: [300_000],
+      ConcurrentExecutions: [400],
+      // Of streams any, of all functions more than a few.
+      Throttles: [5, 0],
+      TargetErrorCount: [0],
+      "5xxErrorRate": [5],
+      "Reputation.BounceRate": [0.04],
+      "Reputation.ComplaintRate": [0.0008],
+    });
+    const table = JSON.stringify(alarms.find(({ Metrics }) => Metrics)?.Metrics);
+    for (const metric of ["ReadThrottleEvents", "WriteThrottleEvents"]) expect(table).toContain(metric);
+    const group = ofType(whole(), "AWS::Scheduler::ScheduleGroup")[0]![1].Properties.Name;
+    expect(alarms.find(({ MetricName }) => MetricName === "TargetErrorCount").Dimensions).toEqual([
+      { Name: "ScheduleGroup", Value: group },
+    ]);
+    const { Properties: budget } = ofType(whole(), "AWS::Budgets::Budget")[0]![1];
+    expect(budget.Budget.BudgetLimit).toEqual({ Amount: 50, Unit: "USD" });
+    expect(
+      budget.NotificationsWithSubscribers.map(
+        ({ Notification }: { Notification: { NotificationType: string; Threshold: number } }) => [
+          Notification.NotificationType,
+          Notification.Threshold,
+        ],
+      ),
+    ).toEqual([
+      ["ACTUAL", 80],
+      ["FORECASTED", 100],
+    ]);
   });
 
   it("write to an address if there is one; cdk-nag has nothing against the whole", () => {
