@@ -5,8 +5,8 @@ import { fuzz } from "./fuzz.ts";
 const USAGE = `npm run fuzz -- [--requests 20000] [--seed 1]: random requests to every route, made from the published document.
 
 Fails on a 5xx, on an answer that the document does not describe, on a request that takes more than two seconds of CPU,
-and on data of another workspace in an answer. The same seed makes the same requests.
-Progress goes to stderr, findings to stdout. Ends with 1 if there is one.
+on data of another workspace in an answer, and on a worker that fails at what was accepted. The same seed makes the same
+requests. Progress goes to stderr, findings to stdout. Ends with 1 if there is one.
 
 Example: npm run fuzz -- --requests 5000 --seed 7`;
 
@@ -17,14 +17,16 @@ const requests = wholeNumber("--requests", values.requests, 1);
 const seed = wholeNumber("--seed", values.seed);
 const STEP = 500;
 
+let printed = 0;
 const { findings, statuses } = await fuzz({
   requests,
   seed,
   onRequest: (n, found) => {
-    if (n % STEP === 0 || n === requests) console.error(`${n} of ${requests} requests, ${found} findings`);
+    for (const { n: at, request, problem } of found.slice(printed)) console.log(`${at}: ${request}\n    ${problem}`);
+    printed = found.length;
+    if (n % STEP === 0 || n === requests) console.error(`${n} of ${requests} requests, ${found.length} findings`);
   },
 });
-for (const { n, request, problem } of findings) console.log(`${n}: ${request}\n    ${problem}`);
 const answers = [...statuses].sort(([a], [b]) => a - b).map(([status, n]) => `${n} of ${status}`);
 console.log(`Answers: ${answers.join(", ")}`);
 console.log(`${requests} requests of seed ${seed}: ${findings.length} findings`);

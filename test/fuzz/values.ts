@@ -1,12 +1,13 @@
 // Values for requests: what a schema allows, and what it does not.
 import type { JsonSchema } from "../../docs/generate/json-schema.ts";
 import type { Random } from "../simulator/random.ts";
+import { type Known, kindOfField } from "./known.ts";
 
 export interface Source {
   random: Random;
+  /** What a schema refers to, by the last part of the reference. */
   schemas: Readonly<Record<string, JsonSchema>>;
-  /** Ids that are worth a try: of resources that exist, and of another workspace. */
-  ids: readonly string[];
+  known: Known;
 }
 
 const MAX_DEPTH = 6;
@@ -33,11 +34,20 @@ const strange = [
   "__proto__",
   "constructor",
   "null",
+  "a\r\nX-Injected: yes",
+  "\u2028\u0085\u200b",
+  "e\u0301\u00df\u0130\u01c5",
+  "http://169.254.169.254/latest/",
+  "javascript:alert(1)",
+  "=cmd|' /C calc'!A0",
 ] as const;
+const names = ["plan", "age", "__proto__", "constructor", "a.b", "$eq", "", "x".repeat(300), "\u0000"] as const;
 
 /** A text that nobody expects. */
-export const strangeText = ({ random }: Source): string =>
-  random.chance(0.03) ? "y".repeat(random.between(1_000, 5_000)) : random.pick(strange);
+export const strangeText = ({ random }: Source): string => {
+  if (random.chance(0.003)) return "\u00fc".repeat(220_000);
+  return random.chance(0.03) ? "y".repeat(random.between(1_000, 5_000)) : random.pick(strange);
+};
 
 const anything = (source: Source): unknown => {
   const { random } = source;
@@ -58,15 +68,16 @@ const anything = (source: Source): unknown => {
 const nested = (depth: number): unknown => (depth === 0 ? 1 : { a: nested(depth - 1) });
 
 /** A value for a schema; now and then one that does not fit. */
-export function valueFor(source: Source, schema: JsonSchema, depth = 0): unknown {
+export function valueFor(source: Source, schema: JsonSchema, depth = 0, field = ""): unknown {
   const { random, schemas } = source;
-  if (random.chance(WRONG) || depth > MAX_DEPTH) return anything(source);
-  const inner = (one: JsonSchema) => valueFor(source, one, depth + 1);
+  if (random.chance(WRONG / (depth + 1)) || depth > MAX_DEPTH) return anything(source);
+  const inner: Inner = (one, name = field) => valueFor(source, one, depth + 1, name);
   if (schema.$ref !== undefined) {
     const named = schemas[schema.$ref.split("/").at(-1) ?? ""];
     return named ? inner(named) : null;
   }
   if (schema.const !== undefined) return schema.const;
+  if (schema.examples?.length && random.chance(0.3)) return random.pick(schema.examples);
   if (schema.enum) return random.pick(schema.enum);
   const alternatives = schema.anyOf ?? schema.oneOf;
   if (alternatives) return inner(random.pick(alternatives));
@@ -74,22 +85,32 @@ export function valueFor(source: Source, schema: JsonSchema, depth = 0): unknown
   if (type === "null") return null;
   if (type === "boolean") return random.chance(0.5);
   if (type === "integer" || type === "number") return numberFor(source, schema);
-  if (type === "string") return textFor(source, schema);
+  if (type === "string") return textFor(source, schema, field);
   if (type === "array") {
     const items = schema.items;
-    return typeof items === "object" && !Array.isArray(items)
-      ? Array.from({ length: random.between(0, 3) }, () => inner(items as JsonSchema))
-      : [];
+    return typeof items === "object" ? Array.from({ length: lengthFor(random, schema) }, () => inner(items)) : [];
   }
   return objectFor(source, schema, inner);
 }
 
-function objectFor({ random }: Source, schema: JsonSchema, inner: (one: JsonSchema) => unknown): unknown {
+type Inner = (one: JsonSchema, field?: string) => unknown;
+
+const lengthFor = (random: Random, { minItems = 0, maxItems = 3 }: JsonSchema): number =>
+  random.chance(0.02)
+    ? Math.min(maxItems, 1_000) + 1
+    : random.between(minItems, Math.max(minItems, Math.min(maxItems, 3)));
+
+function objectFor({ random }: Source, schema: JsonSchema, inner: Inner): unknown {
   const required = new Set(schema.required ?? []);
   const entries = Object.entries(schema.properties ?? {}).filter(([name]) =>
     required.has(name) ? !random.chance(WRONG / 4) : random.chance(0.5),
   );
-  return Object.fromEntries(entries.map(([name, one]) => [name, inner(one)]));
+  const { additionalProperties: free = false } = schema;
+  const more = free === false ? [] : random.some(names, random.between(0, 2));
+  return Object.fromEntries([
+    ...entries.map(([name, one]): [string, unknown] => [name, inner(one, name)]),
+    ...more.map((name): [string, unknown] => [name, inner(free === true ? {} : (free as JsonSchema), name)]),
+  ]);
 }
 
 function numberFor({ random }: Source, { minimum = 0, maximum = 100 }: JsonSchema): number {
@@ -98,11 +119,15 @@ function numberFor({ random }: Source, { minimum = 0, maximum = 100 }: JsonSchem
   return random.between(Math.ceil(minimum), Math.max(Math.ceil(minimum), Math.floor(to)));
 }
 
-function textFor(source: Source, { format, minLength = 0, examples }: JsonSchema): string {
-  const { random, ids } = source;
+function textFor(source: Source, schema: JsonSchema, field: string): string {
+  const { random, known } = source;
+  const { format, minLength = 0, maxLength, examples } = schema;
   if (examples?.length && random.chance(0.5)) return String(random.pick(examples));
   if (random.chance(0.1)) return strangeText(source);
-  if (format === "uuid" || random.chance(0.3)) return random.pick(ids);
+  if (maxLength !== undefined && random.chance(0.03))
+    return "z".repeat(Math.min(maxLength, 300_000) + random.between(0, 1));
+  const kind = kindOfField(field);
+  if (format === "uuid" || kind !== field || random.chance(0.1)) return known.pick(random, kind);
   if (format === "date-time") return new Date(Date.UTC(2026, 10, random.between(1, 40))).toISOString();
   if (format === "email") return `p${random.between(1, 9)}@shop.example`;
   if (format === "uri") return "https://hooks.example.com/in";

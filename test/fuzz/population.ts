@@ -1,0 +1,122 @@
+// The two workspaces of the fuzzer: one that calls, and one whose data no answer may show.
+import { operationsOf } from "../../docs/generate/contents.ts";
+import { contents } from "../../infra/functions.ts";
+import type { Endpoint } from "../../shared/http/endpoint.ts";
+import type { Random } from "../simulator/random.ts";
+import { foreignIds } from "../support/foreign.ts";
+import { mailOf } from "../support/mails.ts";
+import { createMcp } from "../support/mcp.ts";
+import { send } from "../support/people.ts";
+import { openChannels, outboxOf } from "../support/reached.ts";
+import type { Headers, Tenant, TestWorld } from "../support/world.ts";
+import { createKnown, type Known, kindOfPath } from "./known.ts";
+
+/** A text of the other workspace. It is in no request, so no answer may have it. */
+const SECRET = "okapi-of-the-other-workspace";
+const AGENT_SCOPES = ["read", "read:pii", "write:drafts", "write:send"];
+
+/** The credentials of the workspace that calls, by kind. */
+export type Callers = Record<Endpoint["access"]["credentials"][number], Headers>;
+
+export interface Population {
+  known: Known;
+  /** New credentials, for the next minutes. */
+  callers(): Promise<Callers>;
+  /** What an answer shows of the other workspace. */
+  leakIn(text: string): string | undefined;
+}
+
+export async function fillWorld(world: TestWorld): Promise<Population> {
+  const known = createKnown();
+  const own = await world.tenant();
+  const other = await world.tenant({ name: SECRET });
+  const server = await own.backend();
+  const unsaid = new Set(await someTexts(world, other));
+  for (const route of oneRouteOfEachKind()) {
+    const kind = kindOfPath(route);
+    const theirs = await foreignIds(world, other, route);
+    unsaid.delete(theirs);
+    known.note(kind, theirs);
+    known.note(kind, await foreignIds(world, own, route));
+  }
+  await world.settle();
+  for (const [kind, token] of await mailedTokens(world, own)) known.note(kind, token);
+  const agent = await createMcp(world, own).key(...AGENT_SCOPES);
+  return {
+    known,
+    callers: async () => ({
+      sdk: own.sdk,
+      server,
+      dashboard: await own.dashboard(),
+      agent: { authorization: `Bearer ${agent}` },
+    }),
+    leakIn: (text) => {
+      const shown = [SECRET, ...unsaid].find((one) => text.includes(one));
+      return shown && `showed ${shown} of another workspace`;
+    },
+  };
+}
+
+/** A credential that the endpoint takes; seldom one that it does not. */
+export function credentialFor(random: Random, { access }: Endpoint, callers: Callers): Headers {
+  const all = Object.values(callers);
+  if (random.chance(0.03)) return random.pick([{}, ...all]);
+  if (access.credentials.length === 0) return {};
+  return callers[random.pick(access.credentials)];
+}
+
+function oneRouteOfEachKind(): string[] {
+  const routes = operationsOf(contents).map(({ endpoint }) => endpoint.route);
+  return [
+    ...new Map(routes.filter((route) => route.includes("/:")).map((route) => [kindOfPath(route), route])).values(),
+  ];
+}
+
+/** Some resources whose texts are the secret. @returns their ids, which no request names. */
+async function someTexts(world: TestWorld, tenant: Tenant): Promise<string[]> {
+  const as = await tenant.dashboard();
+  const content = { title: SECRET, body: SECRET };
+  const subscriber = { external_id: SECRET, email: `${SECRET}@example.com`, attributes: { word: SECRET } };
+  const bodies: [route: string, body: object, by?: Headers][] = [
+    ["POST /api/v1/subscribers/upsert", subscriber, tenant.sdk],
+    ["POST /api/v1/templates", { name: SECRET, content }],
+    ["POST /api/v1/lists", { name: SECRET }],
+    ["POST /api/v1/topics", { key: SECRET, name: SECRET }],
+    ["POST /api/v1/segments", { name: SECRET, rule: { attribute: { word: { $eq: SECRET } } } }],
+    ["POST /api/v1/webhooks", { target_url: `https://${SECRET}.example/in`, events: ["subscriber.created"] }],
+    ["POST /api/v1/channels", { name: SECRET, type: "in_app" }],
+    ["POST /api/v1/annotations", { occurred_at: "2026-11-01T00:00:00Z", text: SECRET }],
+    ["POST /api/v1/in-app/experiences", { name: SECRET, format: "banner", content }],
+    ["POST /v1/events", { event_name: SECRET, anonymous_id: SECRET, properties: { word: SECRET } }, tenant.sdk],
+    ["POST /api/v1/notifications", { target: { type: "all" }, ...content }],
+  ];
+  const ids: string[] = [];
+  for (const [route, body, by = as] of bodies) {
+    const { status, body: answer } = await world.call(route, { as: by, body });
+    if (status >= 300) throw new Error(`${route}: ${JSON.stringify(answer)}`);
+    if (typeof answer.id === "string") ids.push(answer.id);
+  }
+  return ids;
+}
+
+/** Opens every channel and sends a mail. @returns the tokens of its links, by the kind of their path. */
+async function mailedTokens(world: TestWorld, tenant: Tenant): Promise<[kind: string, token: string][]> {
+  await openChannels(world, tenant, "ios-push", "android-push", "vapid", "sms", "chat_app", "email");
+  const consent = { status: "opted_in" };
+  const body = { external_id: "reader", email: "reader@shop.example", phone: "+4915112345678", consent };
+  const { id } = (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body })).body;
+  await send(world, tenant, { subscriberIds: [id], title: "Hello", body: "See https://shop.example/sale" });
+  const mails = await outboxOf(world, `?channel=email&subscriber_id=${id}`);
+  return mails.flatMap(({ payload }) => {
+    const { unsubscribe = "", pixel, clicks } = mailOf(String(payload));
+    return [unsubscribe, pixel, ...clicks].flatMap((path): [string, string][] => {
+      const [, kind = "", token = ""] = path.split("/");
+      return kind === "u"
+        ? [
+            [kind, token],
+            ["p", token],
+          ]
+        : [[kind, token]];
+    });
+  });
+}
