@@ -45,7 +45,15 @@ async function download(world: TestWorld, url: string): Promise<string> {
 const ADA = {
   external_id: "ada",
   email: "ada@example.com",
-  attributes: { first_name: "Ada", phone: "+4915112345678", note: 'says "=1+1", twice', formula: "=cmd()", vip: true },
+  attributes: {
+    first_name: "Ada",
+    phone: "+4915112345678",
+    note: 'says "=1+1", twice',
+    formula: "=cmd()",
+    vip: true,
+    "=x": "y",
+    toString: "z",
+  },
   consent: { channel: "email", status: "opted_in", consented_at: "2026-11-01T00:00:00Z" },
 };
 
@@ -56,11 +64,11 @@ it("RDA-16 subscribers as a file that imports again as it is, without formulas",
   await world.settle();
   const lines = await made({ kind: "subscribers" });
   expect(lines[0]).toBe(
-    "external_id,email,phone,first_name,last_name,timezone,locale,consent_status,consent_at,formula,note,vip",
+    "external_id,email,phone,first_name,last_name,timezone,locale,consent_status,consent_at,'=x,formula,note,toString,vip",
   );
   expect(lines.slice(1).sort()).toEqual([
-    'ada,ada@example.com,+4915112345678,Ada,,,,opted_in,2026-11-01T00:00:00.000Z,\'=cmd(),"says ""=1+1"", twice",true',
-    "bob,,,,,,,,,,,",
+    'ada,ada@example.com,+4915112345678,Ada,,,,opted_in,2026-11-01T00:00:00.000Z,y,\'=cmd(),"says ""=1+1"", twice",z,true',
+    "bob,,,,,,,,,,,,,",
   ]);
   const other = await world.tenant();
   const list = (await world.call("POST /api/v1/lists", { as: await other.dashboard(), body: { name: "All" } })).body.id;
@@ -146,6 +154,7 @@ it("RDA-16 refuses what is not there, foreign ids, and a fourth export at a time
     [{ kind: "segment", filter: { segment_id: unknown } }, "filter.segment_id"],
     [{ kind: "recipients", filter: { notification_id: unknown } }, "filter.notification_id"],
     [{ kind: "events", filter: { start: "soon" } }, "filter.start"],
+    [{ kind: "report", filter: { start: "2031-01-01T00:00:00Z" } }, "filter.start"],
   ] as const) {
     const { status, body: refusal } = await call("POST /api/v1/exports", body);
     expect([status, Object.keys(refusal.fields)], JSON.stringify(body)).toEqual([422, [field]]);

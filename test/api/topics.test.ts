@@ -18,7 +18,7 @@ describe("topics", () => {
       { key: "news", name: "News", description: "Weekly", default: "in" },
     ]);
     expect((await call("POST /api/v1/topics", { key: "news", name: "Again" })).status).toBe(409);
-    for (const key of ["", "News", "-a", "a b", "a".repeat(65), "topic:a"])
+    for (const key of ["", "News", "-a", "a b", "a".repeat(65), "topic:a", "constructor"])
       expect((await call("POST /api/v1/topics", { key, name: "n" })).body.fields).toHaveProperty("key");
     await call("POST /api/v1/topics", { key: "deals", name: "Deals", default: "out" });
     const changed = await call("PATCH /api/v1/topics/news", { name: "Our news", description: null, default: "out" });

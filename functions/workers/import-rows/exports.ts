@@ -6,7 +6,7 @@ import type { exportWriting } from "../../../shared/export-files.ts";
 import { ApiError } from "../../../shared/http/errors.ts";
 import type { Message } from "../../../shared/messages.ts";
 import type { importRowsQueue, secrets, storeWrite, timers } from "../../../shared/resources.ts";
-import { csvLine } from "../../../shared/rules/csv.ts";
+import { csvLine, harmless } from "../../../shared/rules/csv.ts";
 import {
   EXPORT_WATCH_MS,
   type ExportJob,
@@ -69,7 +69,7 @@ async function writeFile(context: WorkerContext, taken: ExportJob): Promise<bool
   const job: ExportJob = { ...taken, columns };
   const parts = job.parts === undefined ? [] : fromJson(job.parts);
   let { position, rows = 0, upload } = job;
-  let text = taken.columns === undefined ? csvLine(fromJson(columns)) : "";
+  let text = taken.columns === undefined ? csvLine(fromJson(columns).map(harmless)) : "";
   if (job.has_rest) text = await files.rest(id);
   const putPart = async () => {
     upload ??= await files.begin(id);

@@ -29,7 +29,7 @@ const isOpen = ({ status }: ExportJob) => status === "pending" || status === "pr
 
 /**
  * Puts an export; its insertion into the table starts it. The watchdog is set before.
- * @throws 422 for a list, segment or notification that is not in this workspace, 429 while three are being made.
+ * @throws 422 for a list, segment or notification that is not in this workspace and for a period without time, 429 while three are being made.
  */
 export async function createExport(
   store: Store,
@@ -59,8 +59,11 @@ export async function createExport(
 
 async function requireSource(
   store: StoreReader,
-  { list_id, segment_id, notification_id }: ExportFilter,
+  { list_id, segment_id, notification_id, start, end }: ExportFilter,
 ): Promise<void> {
+  // Without an end, an export ends with what there is now.
+  if (start !== undefined && Date.parse(start) > (end === undefined ? store.clock.now() : Date.parse(end)))
+    throw invalid({ "filter.start": "must not lie after the end, which is now by default" });
   if (list_id !== undefined && !(await listExists(store, list_id)))
     throw invalid({ "filter.list_id": "no such list in this workspace" });
   if (segment_id !== undefined && !(await store.get(SegmentItem, { id: segment_id })))

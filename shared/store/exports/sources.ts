@@ -94,13 +94,14 @@ const filterOf = ({ filter }: ExportJob) => fromJson(filter);
 function subscriberCells(columns: readonly string[], profile: LivingProfile): string[] {
   const attributes = attributesOf(profile);
   const consent = (prefix: "c:" | "ct:") => familyOf(profile, prefix).find(([channel]) => channel === "email")?.[1];
-  const own: Record<string, unknown> = {
+  const cells: Record<string, unknown> = {
+    ...attributes,
     external_id: profile.external_id,
     email: profile.email,
     consent_status: consent("c:"),
     consent_at: consent("ct:"),
   };
-  return columns.map((name) => cellOf(Object.hasOwn(own, name) ? own[name] : attributes[name]));
+  return columns.map((name) => cellOf(Object.hasOwn(cells, name) ? cells[name] : undefined));
 }
 
 const columnsIn = ({ columns }: ExportJob): string[] => (columns === undefined ? [] : fromJson(columns));
