@@ -1,11 +1,12 @@
 // What the examples of some operations need before they can be sent: a campaign in progress, the link of a mail, a form.
-import { createHmac } from "node:crypto";
 import { platformWrite } from "../../shared/resources.ts";
+import { emptyTally } from "../../shared/rules/journey-tally.ts";
+import { createSimulation } from "../../shared/store/journeys/simulations.ts";
 import type { TenantId } from "../../shared/store/model.ts";
 import { haltJob } from "../../shared/store/sends/brake.ts";
 import { beginSession } from "../../shared/store/workspaces/refresh.ts";
 import { mailedToken } from "./accounts.ts";
-import { APPLE_KEY, CHAT_APP, channelCalls, GOOGLE_KEY } from "./channels.ts";
+import { channelSettings } from "./example-channels.ts";
 import { foreignIds } from "./foreign.ts";
 import { mailing } from "./mails.ts";
 import { createMcp } from "./mcp.ts";
@@ -13,7 +14,6 @@ import { multipartBody } from "./multipart.ts";
 import { pictures } from "./pictures.ts";
 import type { Answer, Headers, Tenant, TestWorld } from "./world.ts";
 
-const PASSWORD = "correct horse battery staple";
 /** A caller without a credential. */
 const NOBODY: Headers = {};
 
@@ -32,7 +32,7 @@ export interface Setting {
   headers?: Headers;
 }
 
-type Settings = Record<string, () => Promise<Setting> | Setting>;
+export type Settings = Record<string, () => Promise<Setting> | Setting>;
 type Call = (route: string, body?: object, as?: Headers) => Promise<Answer["body"]>;
 
 export const callsOf =
@@ -120,9 +120,12 @@ function automationsOf(world: TestWorld, tenant: Tenant, ada: string): Settings 
   };
   const simulation = async (): Promise<Setting> => {
     const id = await journey();
-    const range = { from: "2026-11-10T00:00:00Z", to: "2026-11-20T00:00:00Z" };
-    const { id: simulationId } = await call(`POST /api/v1/journeys/${id}/simulations`, range);
-    return { params: { id, simulationId } };
+    const { trigger, entry_rules, steps: graph } = await call(`GET /api/v1/journeys/${id}`);
+    const definition = { trigger, entry_rules, graph };
+    const work = { journey: id, definition, window: { from: 0, to: 1 }, percent: 100 };
+    const begun = { version: 1, position: undefined, tally: emptyTally() };
+    const job = await createSimulation(tenant.store, { set: async () => undefined }, work, begun);
+    return { params: { id, simulationId: job.id } };
   };
   const experience =
     (...actions: string[]) =>
@@ -153,51 +156,6 @@ function automationsOf(world: TestWorld, tenant: Tenant, ada: string): Settings 
     "POST /api/v1/in-app/experiences/:id/pause": experience("publish"),
     "POST /api/v1/in-app/experiences/:id/resume": experience("publish", "pause"),
     "POST /api/v1/in-app/experiences/:id/end": experience("publish"),
-  };
-}
-
-async function channelsOf(world: TestWorld, tenant: Tenant): Promise<Settings> {
-  const { create, upload, call } = await channelCalls(world, tenant);
-  const chatApp = await create("chat_app");
-  await upload(chatApp, "chat_app");
-  const template = async (...actions: string[]) => {
-    const body = { name: `order ${world.ids.uuid()}`, body: "Your order {{1}} is on its way.", category: "UTILITY" };
-    const { id } = (await call(`POST /${chatApp}/chat-app-templates`, { body })).body;
-    for (const action of actions) await call(`POST /${chatApp}/chat-app-templates/${id}/${action}`);
-    return id;
-  };
-  const of =
-    (type: string, more: Setting = {}) =>
-    async (): Promise<Setting> => ({ params: { id: await create(type) }, ...more });
-  const file = (content: string) => ({ name: "key_file", filename: "key", content });
-  const callback = Buffer.from(JSON.stringify({ object: "whatsapp_business_account", entry: [] }));
-  const signature = `sha256=${createHmac("sha256", CHAT_APP.app_secret).update(callback).digest("hex")}`;
-  const credentials = "POST /api/v1/channels/:id/credentials";
-  const templates = "POST /api/v1/channels/:id/chat-app-templates";
-  return {
-    [`${credentials}/ios-push`]: of("ios", { file: file(APPLE_KEY) }),
-    [`${credentials}/android-push`]: of("android", { file: file(JSON.stringify(GOOGLE_KEY)) }),
-    [`${credentials}/vapid`]: of("web_push"),
-    [`${credentials}/sms`]: of("sms"),
-    [`${credentials}/chat_app`]: of("chat_app"),
-    [`${credentials}/email`]: of("email"),
-    "POST /api/v1/channels/:id/verify": () => ({ params: { id: chatApp } }),
-    "PATCH /api/v1/channels/:id": of("sms"),
-    "DELETE /api/v1/channels/:id": of("sms"),
-    [templates]: () => ({ params: { id: chatApp } }),
-    [`${templates}/:templateId/submit`]: async () => ({ params: { id: chatApp, templateId: await template() } }),
-    [`${templates}/:templateId/refresh`]: async () => ({
-      params: { id: chatApp, templateId: await template("submit") },
-    }),
-    "GET /v1/inbound/chat-app/:channelId": () => ({
-      params: { channelId: chatApp },
-      query: { "hub.verify_token": CHAT_APP.webhook_verify_token },
-    }),
-    "POST /v1/inbound/chat-app/:channelId": () => ({
-      params: { channelId: chatApp },
-      raw: callback,
-      headers: { "content-type": "application/json", "x-hub-signature-256": signature },
-    }),
   };
 }
 
@@ -253,11 +211,20 @@ function accountsOf(world: TestWorld, tenant: Tenant): Settings {
     },
     "POST /api/v1/auth/password/reset": async () => ({ body: { token: await mailedToken(world, email, "Reset") } }),
     "POST /api/v1/auth/password/change": async () => {
-      const session = await call("POST /api/v1/auth/login", { email, password: PASSWORD }, NOBODY);
+      const session = await call(
+        "POST /api/v1/auth/login",
+        { email, password: "correct horse battery staple" },
+        NOBODY,
+      );
       return { as: { authorization: `Bearer ${session.access_token}` } };
     },
     "POST /api/v1/auth/email/confirm": async () => {
-      const account = { email: "late@example.com", password: PASSWORD, name: "Ada", workspace_name: "Late" };
+      const account = {
+        email: "late@example.com",
+        password: "correct horse battery staple",
+        name: "Ada",
+        workspace_name: "Late",
+      };
       await call("POST /api/v1/auth/register", account, NOBODY);
       return { body: { token: await mailedToken(world, account.email, "Confirm") } };
     },
@@ -289,7 +256,7 @@ export async function exampleSettings(world: TestWorld, tenant: Tenant) {
     ...linksOf(letter),
     ...sendsOf(world, tenant, { ada, job: job.id }),
     ...automationsOf(world, tenant, ada),
-    ...(await channelsOf(world, tenant)),
+    ...(await channelSettings(world, tenant)),
     ...filesOf(world, tenant, ids.list),
     ...accountsOf(world, tenant),
   };

@@ -60,7 +60,7 @@ interface SoFar {
 }
 
 /** Puts a simulation; its insertion into the table starts it. The watchdog is set before. */
-async function createSimulation(
+export async function createSimulation(
   store: Store,
   timers: Timers,
   { journey, definition, window: { from, to }, percent }: ReplayWork,
