@@ -82,6 +82,7 @@ const OutboxQuery = v.object({
   job_id: v.optional(v.string()),
   subscriber_id: v.optional(v.string()),
   limit: limit(1_000, MAX_LISTED),
+  order: v.optional(v.picklist(["oldest", "newest"], "must be oldest or newest")),
 });
 
 const read = <S extends v.GenericSchema>(schema: S, body: unknown) =>

@@ -23,11 +23,12 @@ export interface OutboxFilter {
   job_id?: string | undefined;
   subscriber_id?: string | undefined;
   limit: number;
+  /** Default: oldest first. */
+  order?: "oldest" | "newest" | undefined;
 }
 
 export interface Outbox {
   add(item: OutboxItem): void;
-  /** Oldest first. */
   list(filter: OutboxFilter): OutboxItem[];
   clear(): void;
 }
@@ -50,11 +51,11 @@ export function openOutbox(database: Database): Outbox {
       const row = [channel, job_id, subscriber_id, JSON.stringify(item)];
       database.run("INSERT INTO outbox (channel, job_id, subscriber_id, item) VALUES (?, ?, ?, ?)", ...row);
     },
-    list: ({ limit, ...filter }) => {
+    list: ({ limit, order = "oldest", ...filter }) => {
       make();
       const wanted = Object.entries(filter).filter((entry): entry is [string, string] => entry[1] !== undefined);
       const where = wanted.map(([column]) => `${column} = ?`).join(" AND ") || "1";
-      const sql = `SELECT item FROM outbox WHERE ${where} ORDER BY seq LIMIT ?`;
+      const sql = `SELECT item FROM outbox WHERE ${where} ORDER BY seq ${order === "newest" ? "DESC" : ""} LIMIT ?`;
       const rows = database.all(sql, ...wanted.map(([, value]) => value), limit);
       return rows.map(({ item }) => JSON.parse(String(item)) as OutboxItem);
     },

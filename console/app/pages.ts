@@ -9,7 +9,9 @@ export interface PageEntry {
   icon: IconName;
   /** Follows `g` on the keyboard. */
   key: string;
-  section: "Messages" | "People" | "Set-up" | "";
+  section: "Messages" | "People" | "Set-up" | "This machine" | "";
+  /** Only where the service runs on this machine. */
+  isLocal?: boolean;
   /** Words that find it in the palette. */
   words?: string;
   load(): Promise<{ View: ComponentType }>;

@@ -107,11 +107,14 @@ export async function continueAsDemo(): Promise<string> {
   return switchTo(tenant_id);
 }
 
-/** A call of the local service's control surface. */
-export async function local(name: string, body?: object): Promise<unknown> {
+/** A call of the local service's control surface. @throws an error with what it refuses, in one sentence. */
+export async function local(name: string, body?: object, method?: "DELETE"): Promise<unknown> {
   const response = await fetch(`/_local/${name}`, {
     ...(body && { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+    ...(method && { method }),
   });
-  if (!response.ok) throw new Error(`The local service answered ${response.status}.`);
-  return response.json();
+  const answer: unknown = response.status === 204 ? undefined : await response.json();
+  if (response.ok) return answer;
+  const { message } = Object(answer) as { message?: string };
+  throw new Error(message ?? `The local service answered ${response.status}.`);
 }

@@ -71,7 +71,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
   );
 }
 
-const SECTIONS = ["", "Messages", "People", "Set-up"] as const;
+const SECTIONS = ["", "Messages", "People", "Set-up", "This machine"] as const;
 
 function Navigation() {
   const [isOpen, setOpen] = useState(false);

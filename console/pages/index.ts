@@ -1,7 +1,8 @@
 // Contents of the console: every page, in the order of the navigation. Each is loaded when it is opened.
 import type { PageEntry } from "../app/pages.ts";
+import { isLocal } from "../app/session.ts";
 
-export const pages: readonly PageEntry[] = [
+const all: readonly PageEntry[] = [
   {
     name: "home",
     title: "Home",
@@ -84,6 +85,15 @@ export const pages: readonly PageEntry[] = [
     load: () => import("./import/index.tsx"),
   },
   {
+    name: "exports",
+    title: "Exports",
+    icon: "export",
+    key: "x",
+    section: "People",
+    words: "csv download file subscribers recipients events report",
+    load: () => import("./exports/index.tsx"),
+  },
+  {
     name: "segments",
     title: "Segments",
     icon: "segment",
@@ -119,4 +129,26 @@ export const pages: readonly PageEntry[] = [
     words: "account password sessions team members invite keys plan usage quiet hours caps",
     load: () => import("./settings/index.tsx"),
   },
+  {
+    name: "outbox",
+    title: "Outbox",
+    icon: "outbox",
+    key: "o",
+    section: "This machine",
+    isLocal: true,
+    words: "provider mails push sms sent local",
+    load: () => import("./outbox/index.tsx"),
+  },
+  {
+    name: "operator",
+    title: "Operator",
+    icon: "operator",
+    key: "y",
+    section: "This machine",
+    isLocal: true,
+    words: "clock faults meter workspaces dead letters cost version local",
+    load: () => import("./operator/index.tsx"),
+  },
 ];
+
+export const pages = all.filter((page) => isLocal || !page.isLocal);

@@ -34,6 +34,9 @@ const shown: readonly Shown[] = [
   { picture: "webhooks", path: "webhooks", row: "" },
   { picture: "person", path: "people", row: "", theme: "dark" },
   { picture: "settings", path: "settings" },
+  { picture: "exports", path: "exports" },
+  { picture: "outbox", path: "outbox", row: "" },
+  { picture: "operator", path: "operator" },
 ];
 
 describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
@@ -119,6 +122,36 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     await page.getByText("The journey is active.").waitFor();
     await press("List");
     await page.locator("ol.step-list").getByText("Your trial has ended").waitFor();
+    await context.close();
+  });
+
+  it("RDA-16 an export is started, waited for and downloaded; the outbox says what a phone would show", async () => {
+    const { page, visit, context } = await openTab({ service, browser, faults });
+    await visit("exports");
+    await page.getByLabel("A segment").check();
+    await page.getByLabel("Segment", { exact: true }).selectOption({ index: 1 });
+    await page.getByRole("button", { name: "Start the export" }).click();
+    const href = await page.getByRole("link", { name: "Download" }).first().getAttribute("href");
+    expect(await (await fetch(href!)).text()).toMatch(/^external_id,/);
+    await visit("outbox?channel=email");
+    await page.getByText("As the provider got it").click();
+    await page.getByText("List-Unsubscribe-Post: List-Unsubscribe=One-Click").waitFor();
+    await page.getByRole("link", { name: "The person" }).click();
+    await page.getByText("Timeline").waitFor();
+    await context.close();
+  });
+
+  it("ARC-14 D-PROV the operator moves the clock, and is told what a fault would need", async () => {
+    const { page, visit, context } = await openTab({ service, browser, faults });
+    await visit("operator");
+    await page.getByRole("cell", { name: "Demo", exact: true }).waitFor();
+    await page.getByRole("button", { name: "1 hour" }).click();
+    await page.getByText("1 hour passed.").waitFor();
+    await page.getByLabel("Times").fill("0");
+    await page.getByRole("button", { name: "Set the fault" }).click();
+    await page.getByText("times: must be at least 1").waitFor();
+    await page.getByRole("button", { name: "Remove all" }).click();
+    await page.getByText("There are no faults now.").waitFor();
     await context.close();
   });
 

@@ -9,10 +9,11 @@ import { number, plural, share } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
+import { ContentSeen } from "../../components/content-seen.tsx";
 import { Halted } from "../../components/halted.tsx";
 import { Card, Confirm, Figure, Page, Time } from "../../components/page.tsx";
 import { SeenAs } from "../../components/seen.tsx";
-import { Loaded, Skeleton } from "../../components/states.tsx";
+import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Recipients } from "./recipients.tsx";
 import { Why } from "./why.tsx";
 
@@ -28,7 +29,8 @@ export function Send({ id }: { id: string }) {
   const { data } = send;
   const wanted = data && !isRunning(data) && data.status !== "scheduled" ? undefined : EVERY_MS;
   if (wanted !== every) setEvery(wanted);
-  const mayCancel = data && ["scheduled", "queued", "processing"].includes(data.status);
+  // A send that has begun is canceled only where its brake halted it.
+  const mayCancel = data?.status === "scheduled";
   return (
     <Page
       title={data?.name ?? data?.title ?? "Send"}
@@ -51,8 +53,11 @@ export function Send({ id }: { id: string }) {
       <Loaded query={send} skeleton={<Skeleton rows={8} />}>
         {(found) => (
           <>
+            {cancel.error && <Failure error={cancel.error} />}
             {found.error && <p class="banner bad">{found.error}</p>}
-            {found.halted && found.status === "processing" && <Halted send={found.id} halt={found.halted} />}
+            {found.halted && ["queued", "processing"].includes(found.status) && (
+              <Halted send={found.id} halt={found.halted} />
+            )}
             <Outcome send={found} />
             <div class="grid wide">
               <div class="stack">
@@ -63,7 +68,7 @@ export function Send({ id }: { id: string }) {
                 {found.title === null && found.body === null ? (
                   <p class="dim">The content is a template.</p>
                 ) : (
-                  <SeenAs channel="in_app" title={found.title ?? ""} body={found.body ?? ""} />
+                  <ContentSeen content={found.content ?? { title: found.title ?? "", body: found.body ?? "" }} />
                 )}
                 {found.variant_b && (
                   <>
@@ -85,7 +90,7 @@ export function Send({ id }: { id: string }) {
           onConfirm={async () => {
             const done = await cancel.run(id);
             setAsking(false);
-            say(done ? "The send is canceled." : `It could not be canceled: ${cancel.error?.message ?? ""}`);
+            if (done) say("The send is canceled.");
           }}
         >
           Who did not get it yet, will not. What was delivered stays delivered.

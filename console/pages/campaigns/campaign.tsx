@@ -8,11 +8,12 @@ import { plural } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
+import { ContentSeen } from "../../components/content-seen.tsx";
 import { Halted } from "../../components/halted.tsx";
 import { Card, Confirm, Page, Time } from "../../components/page.tsx";
-import { SeenAs } from "../../components/seen.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Editor } from "./editor.tsx";
+import { Facts } from "./facts.tsx";
 import { Report } from "./report.tsx";
 
 const STALE = ["campaigns."];
@@ -107,7 +108,12 @@ export function CampaignView({ id }: { id: string }) {
                 </Halted>
               ))}
               {found.status !== "draft" && <Report campaign={found} />}
-              <Messages campaign={found} />
+              <div class="grid wide">
+                <div class="stack">
+                  <Messages campaign={found} />
+                </div>
+                <Facts campaign={found} />
+              </div>
             </>
           )
         }
@@ -195,7 +201,7 @@ function Messages({ campaign: { messages } }: { campaign: Campaign }) {
           actions={job_id && <a href={pathTo("activity", job_id)}>Its send</a>}
         >
           {error && <p class="banner bad">{error.message}</p>}
-          {content ? <SeenAs channel="in_app" {...content} /> : <p class="dim">A template.</p>}
+          {content ? <ContentSeen content={content} /> : <p class="dim">A template.</p>}
           {scheduled_at && (
             <p class="dim">
               Sent <Time at={scheduled_at} />

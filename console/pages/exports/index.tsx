@@ -1,0 +1,187 @@
+// Exports: what the workspace holds, as CSV files that can be imported again.
+import { useState } from "preact/hooks";
+import type { Export, ImportsCreateExportBody, Target } from "../../../sdk/src/types.gen.ts";
+import { useAction } from "../../app/action.ts";
+import type { ArgumentsOf } from "../../app/api.ts";
+import { usePages } from "../../app/pages-of.ts";
+import { useQuery } from "../../app/query.ts";
+import { fromLocalInput, number, zone } from "../../app/time.ts";
+import { say } from "../../app/toast.ts";
+import { Badge } from "../../components/badge.tsx";
+import { Button } from "../../components/button.tsx";
+import { SelectField, TextField } from "../../components/field.tsx";
+import { FormFault, useFaultFocus } from "../../components/form.tsx";
+import { Card, Page, Time } from "../../components/page.tsx";
+import { TargetPicker } from "../../components/pickers.tsx";
+import { Empty, Loaded, Skeleton } from "../../components/states.tsx";
+import { More, Table } from "../../components/table.tsx";
+
+const EVERY_MS = 4_000;
+const FIELDS = ["filter.list_id", "filter.segment_id", "filter.notification_id", "filter.start", "filter.end"];
+
+const kinds: Record<Export["kind"], string> = {
+  subscribers: "People",
+  list: "People of a list",
+  segment: "People of a segment",
+  recipients: "Recipients of a send",
+  events: "Events",
+  report: "Report",
+};
+
+export function View() {
+  return (
+    <Page title="Exports" about="Files of people can be imported again. A file can be downloaded for three days.">
+      <Begin />
+      <All />
+    </Page>
+  );
+}
+
+function Begin() {
+  const create = useAction("imports.createExport", { stale: ["imports."] });
+  const [target, setTarget] = useState<Target>({ type: "all" });
+  const [what, setWhat] = useState<"people" | "recipients" | "events" | "report">("people");
+  const [send, setSend] = useState("");
+  const [start, setStart] = useState("");
+  const [end, setEnd] = useState("");
+  const sends = useQuery("notifications.list", [{ limit: 100 }], { when: what === "recipients" });
+  const form = useFaultFocus(create.error);
+  const {
+    "filter.list_id": list_id = "",
+    "filter.segment_id": segment_id = "",
+    ...fields
+  } = create.error?.fields ?? {};
+  const bodyOf = (): ImportsCreateExportBody => {
+    if (what === "recipients") return { kind: what, filter: { notification_id: send } };
+    if (what === "people") {
+      if (target.type === "list") return { kind: "list", filter: { list_id: target.list_id } };
+      return target.type === "segment"
+        ? { kind: "segment", filter: { segment_id: target.segment_id } }
+        : { kind: "subscribers" };
+    }
+    const filter = { ...(start && { start: fromLocalInput(start) }), ...(end && { end: fromLocalInput(end) }) };
+    return { kind: what, filter };
+  };
+  return (
+    <Card title="New export">
+      <form
+        ref={form}
+        class="form"
+        onSubmit={async (event) => {
+          event.preventDefault();
+          if (await create.run(bodyOf())) say("The export has begun.");
+        }}
+      >
+        <SelectField
+          label="What"
+          value={what}
+          options={[
+            { value: "people", label: "People, with attributes and consents" },
+            { value: "recipients", label: kinds.recipients },
+            { value: "events", label: kinds.events },
+            { value: "report", label: "Report of all sends" },
+          ]}
+          onInput={(value) => setWhat(value as typeof what)}
+        />
+        {what === "people" && (
+          <TargetPicker
+            target={target}
+            onInput={setTarget}
+            fields={{ "target.list_id": list_id, "target.segment_id": segment_id }}
+          />
+        )}
+        {what === "recipients" && (
+          <SelectField
+            label="Send"
+            value={send}
+            fault={fields["filter.notification_id"]}
+            options={[
+              { value: "", label: "Choose…" },
+              ...(sends.data?.items ?? []).map(({ id, name, title }) => ({ value: id, label: name ?? title ?? id })),
+            ]}
+            onInput={setSend}
+          />
+        )}
+        {(what === "events" || what === "report") && (
+          <div class="row">
+            <TextField
+              label={`From (${zone}, optional)`}
+              type="datetime-local"
+              value={start}
+              onInput={setStart}
+              fault={fields["filter.start"]}
+            />
+            <TextField
+              label="To (optional)"
+              type="datetime-local"
+              value={end}
+              onInput={setEnd}
+              fault={fields["filter.end"]}
+            />
+          </div>
+        )}
+        <FormFault error={create.error} placed={FIELDS} />
+        <div class="actions">
+          <Button kind="primary" type="submit" icon="export" needs="imports.createExport" isBusy={create.isBusy}>
+            Start the export
+          </Button>
+        </div>
+      </form>
+    </Card>
+  );
+}
+
+function All() {
+  const found = usePages(
+    "imports.listExports",
+    (cursor): ArgumentsOf<"imports.listExports"> => [cursor ? { cursor } : {}],
+    {
+      every: EVERY_MS,
+    },
+  );
+  const rows = found.pages.flatMap((page) => page.items);
+  return (
+    <Card title="Exports of the last 30 days" flush>
+      <Loaded query={found.first} skeleton={<Skeleton table rows={4} />}>
+        {() =>
+          rows.length === 0 ? (
+            <Empty title="Nothing was exported yet." />
+          ) : (
+            <Table
+              caption="Exports"
+              rows={rows}
+              keyOf={({ id }) => id}
+              columns={[
+                { title: "What", cell: ({ kind }: Export) => kinds[kind] },
+                { title: "Status", cell: ({ status }: Export) => <Badge state={status} /> },
+                {
+                  title: "Rows",
+                  isNumber: true,
+                  cell: ({ rows: count }: Export) => (count === null ? "–" : number(count)),
+                },
+                { title: "Started", cell: ({ created_at }: Export) => <Time at={created_at} /> },
+                {
+                  title: "File",
+                  cell: ({ url, error, expires_at }: Export) =>
+                    url ? (
+                      <>
+                        <a class="button" href={url} download rel="noreferrer">
+                          Download
+                        </a>{" "}
+                        <span class="dim">
+                          until <Time at={expires_at} />
+                        </span>
+                      </>
+                    ) : (
+                      <span class="dim">{error ?? "–"}</span>
+                    ),
+                },
+              ]}
+            />
+          )
+        }
+      </Loaded>
+      <More cursor={found.pages.at(-1)?.next_cursor ?? ""} isLoading={found.isLoading} load={found.load} />
+    </Card>
+  );
+}

@@ -1,0 +1,160 @@
+// What only a local service has: its clock, injected faults, and the meter of the embedded AWS services.
+import { useState } from "preact/hooks";
+import { useLocal, useLocalCall } from "../../app/local.ts";
+import { invalidate } from "../../app/query.ts";
+import { readMe } from "../../app/session.ts";
+import { fullTime, number } from "../../app/time.ts";
+import { say } from "../../app/toast.ts";
+import { Button } from "../../components/button.tsx";
+import { SelectField, TextField } from "../../components/field.tsx";
+import { Card } from "../../components/page.tsx";
+import { Skeleton } from "../../components/states.tsx";
+import { Table } from "../../components/table.tsx";
+
+const EVERY_MS = 5_000;
+const jumps = { "1h": "1 hour", "1d": "1 day", "3d": "3 days", "7d": "7 days" };
+
+export function Clock() {
+  const clock = useLocal<{ now: string }>("clock", EVERY_MS);
+  const move = useLocalCall();
+  const error = move.error ?? clock.error;
+  return (
+    <Card title="Service time">
+      <p class="big">{clock.data ? fullTime(clock.data.now) : "…"}</p>
+      {error && <p class="banner bad">{error}</p>}
+      <p class="hint">Forward only. What falls due on the way happens, in its order.</p>
+      <div class="actions">
+        {Object.entries(jumps).map(([advance, label]) => (
+          <Button
+            key={advance}
+            icon="clock"
+            isBusy={move.isBusy}
+            onClick={async () => {
+              if (!(await move.run("clock", { advance }))) return;
+              await readMe();
+              invalidate("");
+              clock.refresh();
+              say(`${label} passed.`);
+            }}
+          >
+            {label}
+          </Button>
+        ))}
+      </div>
+    </Card>
+  );
+}
+
+const targets = [
+  "email",
+  "sms",
+  "ios",
+  "android",
+  "web_push",
+  "chat_app",
+  "stream",
+  "verify:email",
+  "verify:sms",
+  "aws:dynamodb",
+  "aws:sqs",
+  "aws:s3",
+  "aws:kms",
+  "aws:scheduler",
+];
+const outcomes = ["transient", "permanent", "invalid_token", "rate_limited", "timeout"];
+const optionsOf = (values: readonly string[]) => values.map((value) => ({ value, label: value.replaceAll("_", " ") }));
+
+export function Faults() {
+  const fault = useLocalCall();
+  const [channel, setChannel] = useState("email");
+  const [outcome, setOutcome] = useState("transient");
+  const [times, setTimes] = useState("");
+  return (
+    <Card title="Faults">
+      <form
+        class="form"
+        onSubmit={async (event) => {
+          event.preventDefault();
+          if (await fault.run("faults", { channel, outcome, ...(times && { times: Number(times) }) }))
+            say(`${channel} now answers ${outcome.replaceAll("_", " ")}.`);
+        }}
+      >
+        <div class="row">
+          <SelectField label="Of" value={channel} options={optionsOf(targets)} onInput={setChannel} />
+          <SelectField label="Answer" value={outcome} options={optionsOf(outcomes)} onInput={setOutcome} />
+          <TextField label="Times" type="number" placeholder="always" value={times} onInput={setTimes} />
+        </div>
+        {fault.error && (
+          <p class="banner bad" role="alert">
+            {fault.error}
+          </p>
+        )}
+        <div class="actions">
+          <Button type="submit" isBusy={fault.isBusy}>
+            Set the fault
+          </Button>
+          <Button
+            kind="quiet"
+            onClick={async () => {
+              if (await fault.run("faults", undefined, "DELETE")) say("There are no faults now.");
+            }}
+          >
+            Remove all
+          </Button>
+        </div>
+      </form>
+    </Card>
+  );
+}
+
+interface Metered {
+  dynamodb: { requests: number; wcu: number; rcu: number };
+  sqs: { requests: number; sent: number; received: number };
+  scheduler: { created: number; deleted: number; fired: number };
+  s3: { requests: number };
+  kms: { requests: number };
+  providers: { requests: number };
+}
+
+const units: Record<string, string> = { wcu: "write units", rcu: "read units", index_wcu: "of them for indexes" };
+
+export function Meter() {
+  const meter = useLocal<Metered>("meter", EVERY_MS);
+  const reset = useLocalCall();
+  const services = ["dynamodb", "sqs", "scheduler", "s3", "kms", "providers"] as const;
+  const textOf = (service: (typeof services)[number]) =>
+    Object.entries(meter.data?.[service] ?? {})
+      .flatMap(([name, value]) => (typeof value === "number" ? [`${number(value)} ${units[name] ?? name}`] : []))
+      .join(", ");
+  return (
+    <Card
+      title="What AWS was asked for"
+      flush
+      actions={
+        <Button
+          isBusy={reset.isBusy}
+          onClick={async () => {
+            if (await reset.run("meter", undefined, "DELETE")) meter.refresh();
+          }}
+        >
+          Begin anew
+        </Button>
+      }
+    >
+      {(meter.error ?? reset.error) && <p class="banner bad">{meter.error ?? reset.error}</p>}
+      {meter.data ? (
+        <Table
+          caption="Requests by service"
+          rows={services}
+          keyOf={(service) => service}
+          columns={[
+            { title: "Service", cell: (service) => service },
+            { title: "Since the start, or the last reset", cell: textOf },
+          ]}
+        />
+      ) : (
+        <Skeleton table rows={6} />
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,117 @@
+// The outbox of a local service: what providers were given, as a mailbox or a phone shows it.
+import { useState } from "preact/hooks";
+import { useLocal, useLocalCall } from "../../app/local.ts";
+import { pathTo, place, setQuery } from "../../app/router.ts";
+import { channelName } from "../../app/sentences.ts";
+import { Button } from "../../components/button.tsx";
+import { SelectField } from "../../components/field.tsx";
+import { Card, Code, Page, Time } from "../../components/page.tsx";
+import { SeenAs } from "../../components/seen.tsx";
+import { Empty, Skeleton } from "../../components/states.tsx";
+import { Table } from "../../components/table.tsx";
+
+const EVERY_MS = 3_000;
+const PAGE = 50;
+const MAX = 1_000;
+const channels = ["email", "sms", "ios", "android", "web_push", "chat_app"];
+
+interface Item {
+  id: string;
+  channel: string;
+  to: string;
+  subscriber_id: string | null;
+  job_id: string | null;
+  title: string | null;
+  body: string | null;
+  payload: unknown;
+  at: string;
+}
+
+export function View() {
+  const channel = place.value.query.get("channel") ?? "";
+  const [limit, setLimit] = useState(PAGE);
+  const filter = new URLSearchParams({ order: "newest", limit: String(limit), ...(channel && { channel }) });
+  const found = useLocal<{ items: Item[] }>(`outbox?${filter}`, EVERY_MS);
+  const clear = useLocalCall();
+  const items = found.data?.items ?? [];
+  const [id = items[0]?.id] = place.value.parts;
+  const item = items.find((one) => one.id === id);
+  return (
+    <Page
+      title="Outbox"
+      about="What providers were given by this machine. Nothing leaves it."
+      actions={
+        <Button
+          isBusy={clear.isBusy}
+          onClick={async () => {
+            if (await clear.run("outbox", undefined, "DELETE")) found.refresh();
+          }}
+        >
+          Empty it
+        </Button>
+      }
+    >
+      {(found.error ?? clear.error) && (
+        <p class="banner bad" role="alert">
+          {found.error ?? clear.error}
+        </p>
+      )}
+      <div class="filters">
+        <SelectField
+          label="Channel"
+          value={channel}
+          options={[
+            { value: "", label: "Every channel" },
+            ...channels.map((value) => ({ value, label: channelName(value) })),
+          ]}
+          onInput={(value) => setQuery({ channel: value })}
+        />
+      </div>
+      {!found.data && !found.error && <Skeleton table rows={6} />}
+      {found.data && items.length === 0 && (
+        <Empty title="Nothing was sent yet.">Messages in the app have no provider: they are not here.</Empty>
+      )}
+      {items.length > 0 && (
+        <div class="grid wide">
+          <div class="stack">
+            <Table
+              caption="What providers were given"
+              rows={items}
+              keyOf={(one) => one.id}
+              hrefOf={(one) => pathTo("outbox", one.id, channel ? { channel } : {})}
+              selected={id}
+              columns={[
+                { title: "To", cell: (one: Item) => one.to },
+                { title: "Channel", cell: (one: Item) => channelName(one.channel) },
+                { title: "Message", cell: (one: Item) => <div class="clip">{one.title ?? one.body}</div> },
+                { title: "When", cell: (one: Item) => <Time at={one.at} /> },
+              ]}
+            />
+            {items.length === limit && limit < MAX && (
+              <div class="more">
+                <Button onClick={() => setLimit(Math.min(MAX, limit * 4))}>Show more</Button>
+              </div>
+            )}
+          </div>
+          <div class="preview">{item && <Shown key={item.id} item={item} />}</div>
+        </div>
+      )}
+    </Page>
+  );
+}
+
+function Shown({ item: { channel, to, title, body, payload, subscriber_id, job_id } }: { item: Item }) {
+  return (
+    <Card title={`${channelName(channel)} to ${to}`}>
+      <SeenAs channel={channel} title={title ?? ""} body={body ?? ""} />
+      <p class="actions">
+        {subscriber_id && <a href={pathTo("people", subscriber_id)}>The person</a>}
+        {job_id && <a href={pathTo("activity", job_id)}>The send</a>}
+      </p>
+      <details>
+        <summary>As the provider got it</summary>
+        <Code text={typeof payload === "string" ? payload : JSON.stringify(payload, null, 2)} />
+      </details>
+    </Card>
+  );
+}
