@@ -35,8 +35,10 @@ export const queues = {
         /** When the timer was set: until 60 s later, a job that is not there yet may still appear. */
         since: v.optional(v.number()),
       }),
-      /** Set by the watchdog: check that the sends to one subscriber of a quarter-hour, or those of a partition, progress. */
+      /** Set by a timer: settle the sends to one subscriber of a quarter-hour, or those of a partition. */
       v.object({ tenant: id, quarter: v.number(), lane: v.optional(id) }),
+      /** Set by the watchdog: sends to one subscriber that should have ended by now. */
+      v.object({ tenant: id, jobs: v.array(id) }),
     ]),
     batch: 10,
   },

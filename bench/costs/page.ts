@@ -15,11 +15,6 @@ const REASONS: Record<string, string> = {
     "Each run pays its row, its head and its entry at the price of a transaction (6), and its message (1). Single writes need a protocol of intent and seal (decisions/0029).",
   "journey: end of the delay":
     "Each run pays its row at the price of a transaction (2), which also has the counts (decisions/0029).",
-  "single in-app send":
-    "The job with the quota (4 WCU) and the end with its counters (6, shared by up to ten sends) are transactions. Quota that is taken ahead would save 3 (decisions/0047).",
-  "single push send":
-    "The job with the quota (4 WCU) and the end with its counters (6, shared by up to ten sends) are transactions, and a provider needs a claim (decisions/0046, 0047).",
-  "single in-app send of 9 KB": "As a short one.",
   "event with live segments":
     "One query reads a person; 0.1 is the intake and 0.1 what a batch reads once. Who enters a segment is evaluated once more after the write, because a change may have come between, and pays two rows at the price of a transaction (decisions/0012).",
   "upsert, new":

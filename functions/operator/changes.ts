@@ -7,7 +7,8 @@ import { AccountEmail, createAccount, inviteToRegister, NewAccount } from "../..
 import { annotate } from "../../shared/store/insights/annotations.ts";
 import type { TenantId } from "../../shared/store/model.ts";
 import { changeStatus, purgeTimer } from "../../shared/store/workspaces/purge.ts";
-import { setUsage, usageOf } from "../../shared/store/workspaces/usage.ts";
+import { usageOf } from "../../shared/store/workspaces/usage.ts";
+import { setUsage } from "../../shared/store/workspaces/usage-correction.ts";
 import { changeWorkspace, getWorkspace, type WorkspaceRecord } from "../../shared/store/workspaces/workspaces.ts";
 import type { OperatorContext, Refusal } from "./context.ts";
 

@@ -10,6 +10,7 @@ import { type PartialCount, recountJourneys } from "./journeys/recount.ts";
 import { type Group, Member, MemberCount } from "./lists/items.ts";
 import { onConditionFailed } from "./refusals.ts";
 import { DynamicSegmentCount, SegmentItem } from "./segments/items.ts";
+import { recountQuarters } from "./sends/quarter-recount.ts";
 import { SHARDS } from "./shards.ts";
 import { isAlive, Profile, SubscriberCount } from "./subscribers/items.ts";
 import { fillSearch } from "./subscribers/search.ts";
@@ -59,6 +60,7 @@ const places: Record<string, Place> = {
   search: fillSearch,
   campaigns: fillNames,
   journeys: recountJourneys,
+  sends: recountQuarters,
   lists: (store, after) => recountMembers(store, "list", after),
   segments: (store, after) => recountMembers(store, "segment", after),
   webhooks: async (store) => ({

@@ -148,11 +148,12 @@ describe("conflicts and lost replies", () => {
       { name: "t", content: { title: "t", body: "b" } },
       201,
     ],
+    ["NTF-1 a send", "PutItem", "POST /api/v1/notifications", { target: { type: "all" }, title: "t", body: "b" }, 201],
     [
-      "NTF-1 a send",
+      "NTF-1 a send with an idempotency key",
       "TransactWriteItems",
       "POST /api/v1/notifications",
-      { target: { type: "all" }, title: "t", body: "b" },
+      { target: { type: "all" }, title: "t", body: "b", idempotency_key: "k" },
       201,
     ],
     ["SUB-8 an erasure", "TransactWriteItems", "DELETE /api/v1/subscribers/:id", undefined, 204],
@@ -167,7 +168,7 @@ describe("conflicts and lost replies", () => {
     let armed = false;
     const hooks = (): Hooks => ({
       after: (_service, called, input) => {
-        if (!armed || called !== operation || JSON.stringify(input).includes("LIMIT#")) return;
+        if (!armed || called !== operation || /LIMIT#|DUE#/.test(JSON.stringify(input))) return;
         armed = false;
         throw connectionLost();
       },

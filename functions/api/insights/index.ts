@@ -23,6 +23,7 @@ const Count = v.number();
 const Arm = v.object({ size: Count, converters: Count, conversion_rate: v.number(), revenue_cents: Count });
 const Measure = v.nullable(v.number());
 
+const COUNTED_LATE = "Sends to one subscriber are counted 15 to 30 minutes after the quarter-hour they were made in.";
 const SERIES = `Buckets in which nothing happened are left out. The days or hours in which the period begins and ends count
 whole. At most 366 days, or 31 days of hours. What is \`null\` is not counted in that series.
 
@@ -31,7 +32,9 @@ whole. At most 366 days, or 31 days of hours. What is \`null\` is not counted in
 - **\`group_by=channel\`**: \`sent\`, \`failed\` and \`skipped\` are \`null\`: a recipient may have several channels.
 - **\`interval=hour\`**: \`delivered\` and \`opened\`.
 - **Of a source** (\`source_type\` and \`source_id\`): what was sent counts on the day of its dispatch, and so do the opens
-  and clicks of journeys. \`converted\` and \`revenue_cents\` are those of its funnel.`;
+  and clicks of journeys. \`converted\` and \`revenue_cents\` are those of its funnel.
+
+${COUNTED_LATE}`;
 
 const Figure = v.nullable(Count);
 const SeriesBucket = v.object({
@@ -105,6 +108,7 @@ export const insights = group("insights", "Results of sends, and the lift they c
     { agents: "read", uses: [storeRead] },
     {
       summary: "Get when messages arrive and when they are opened, by weekday and hour in UTC",
+      description: COUNTED_LATE,
       query: v.object({
         days: v.optional(
           v.pipe(

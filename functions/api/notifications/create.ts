@@ -18,6 +18,7 @@ import type { SendWatch } from "../../../shared/store/sends/send-watch.ts";
 import { type StartedSend, startSend } from "../../../shared/store/sends/sends.ts";
 import { namedByExternalIds, namedByIds } from "../../../shared/store/subscribers/external-ids.ts";
 import type { Timers } from "../../../shared/store/timers.ts";
+import type { SendQuota } from "../../../shared/store/workspaces/sends-ahead.ts";
 import type { Allowance } from "../../../shared/store/workspaces/usage.ts";
 
 const REMEMBERED_MS = DAY;
@@ -36,13 +37,14 @@ interface Deps {
   timers: Timers;
   jobWidths: JobWidths;
   sendWatch: SendWatch;
+  sendQuota: SendQuota;
   secrets: Secrets;
 }
 
 /** @throws 403 by plan, 409 for a key that was used with another body, 422 for a reference to nothing. */
 export async function createNotification(
   store: Store,
-  { timers, jobWidths, sendWatch, secrets }: Deps,
+  { timers, jobWidths, sendWatch, sendQuota, secrets }: Deps,
   allowance: Allowance,
   input: NewNotification,
   key: string | undefined,
@@ -55,7 +57,7 @@ export async function createNotification(
   const record = key === undefined ? undefined : await store.get(IdempotencyRecord, { key });
   if (record && record.until > store.clock.now()) return replay(record, digest);
 
-  const spec = await oneOffSpec(store, plan, input);
+  const { spec, channels } = await oneOffSpec(store, plan, input);
   const until = store.clock.now() + REMEMBERED_MS;
   const { given, unknownOf } = await recipientsOf(store, secrets, input);
   const answerOf = ({ id, sent, unknown }: StartedSend) => {
@@ -78,7 +80,8 @@ export async function createNotification(
           ),
         ];
   const id = jobIdOf("api", store.clock.now(), store.ids.bytes(10), await jobWidths.isWide(store, "api"));
-  const started = await startSend(store, timers, allowance, { id, spec, given, sendWatch }, recordWrites);
+  const direct = { watch: sendWatch, quota: sendQuota };
+  const started = await startSend(store, timers, allowance, { id, spec, given, channels, direct }, recordWrites);
   if (!("refused" in started)) return { ...answerOf(started), replayed: false };
   const concurrent = oldRow(IdempotencyRecord, started.refused[0]);
   if (!concurrent) throw conflict("This idempotency key is in use at the moment. Try again.");

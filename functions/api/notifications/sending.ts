@@ -28,6 +28,7 @@ import {
   uncertain,
   uncertainIn,
 } from "../../../shared/store/sends/tallies.ts";
+import { sendQuota } from "../../../shared/store/workspaces/sends-ahead.ts";
 import { createNotification } from "./create.ts";
 
 const {
@@ -154,18 +155,28 @@ export const creating = {
   errors: ["CONFLICT", "TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE", "PAYMENT_REQUIRED", "SEND_CAP_REACHED"],
 } as const satisfies Shape;
 
-export const createUses = [storeWrite, timers, jobWidths, sendWatch, secrets] as const;
+export const createUses = [storeWrite, timers, jobWidths, sendWatch, sendQuota, secrets] as const;
 
 type Creation = Context<typeof createUses> & Pick<Call<typeof creating>, "caller" | "body" | "headers">;
 
-export async function create({ store, timers, jobWidths, sendWatch, secrets, caller, body, headers }: Creation) {
+export async function create({
+  store,
+  timers,
+  jobWidths,
+  sendWatch,
+  sendQuota,
+  secrets,
+  caller,
+  body,
+  headers,
+}: Creation) {
   const { plan, sendCap, sending } = workspaceOf(caller);
   const header = headers["idempotency-key"];
   if (header !== undefined && !v.is(IdempotencyKey, header))
     throw invalid({ "Idempotency-Key": "must have 1 to 255 characters" });
   const { replayed, ...answer } = await createNotification(
     store,
-    { timers, jobWidths, sendWatch, secrets },
+    { timers, jobWidths, sendWatch, sendQuota, secrets },
     { plan, sendCap, sending },
     body,
     header ?? body.idempotency_key,

@@ -34,7 +34,7 @@ export const previewNotification = endpoint(
     const { plan } = workspaceOf(caller);
     if (body.channel_arbitration_mode === "smart") requireFeature(plan, "smart_channel");
     const { render_for, ...send } = body;
-    const spec = await oneOffSpec(store, plan, send);
+    const { spec } = await oneOffSpec(store, plan, send);
     const renderFor = render_for === undefined ? undefined : await getProfile(store, render_for);
     if (render_for !== undefined && !renderFor) throw invalid({ render_for: "no such subscriber in this workspace" });
     const content = spec.template_id === null ? undefined : (await getTemplate(store, spec.template_id)).content;

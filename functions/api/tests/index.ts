@@ -11,7 +11,7 @@ import { platformWrite, storeWrite, workspaceRead } from "../../../shared/resour
 import { markedAsTest } from "../../../shared/rules/channel-content.ts";
 import { testIdOf } from "../../../shared/store/sends/job-ids.ts";
 import { oneOffSpec } from "../../../shared/store/sends/one-off.ts";
-import { channelSettings, selectedChannels } from "../../../shared/store/sends/planning.ts";
+import { channelSettings, selectedOf } from "../../../shared/store/sends/planning.ts";
 import { getTemplate } from "../../../shared/store/sends/templates.ts";
 import { getProfile, getProfiles } from "../../../shared/store/subscribers/subscribers.ts";
 import { countAttempt } from "../../../shared/store/workspaces/attempts.ts";
@@ -51,14 +51,14 @@ const testNotification = endpoint(
     const ids = [...new Set(to ?? known)].filter((one) => one !== OWN_ADDRESS);
     if (ids.some((id) => !known.includes(id)))
       throw invalid({ to: "names a subscriber that is not one of the workspace's test_subscriber_ids" });
-    const spec = await oneOffSpec(store, workspaceOf(caller).plan, {
+    const { spec, channels } = await oneOffSpec(store, workspaceOf(caller).plan, {
       ...message,
       subscriberIds: ids,
       channel_arbitration_mode: "explicit",
       holdout_percentage: 0,
       bypass_quiet_hours: true,
     });
-    const via = (await selectedChannels(store, spec)).map(channelSettings);
+    const via = selectedOf(channels, spec).map(channelSettings);
     const isToSelf = to ? to.includes(OWN_ADDRESS) : via.some(({ type }) => type === "email");
     if (ids.length === 0 && !isToSelf)
       throw invalid({ to: "names nobody: set test_subscriber_ids of the workspace, or send by e-mail to yourself" });

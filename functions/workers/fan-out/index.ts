@@ -40,6 +40,7 @@ import {
   type WorkerContext,
   watch,
   watchDirect,
+  watchJobs,
 } from "./watch.ts";
 
 /** A one-off send that is later than this is not sent any more (docs/decisions/0021#late-work). */
@@ -62,6 +63,7 @@ export const fanOut = queueWorker(
   async (message, context) => {
     const { store, clock, log, fanOutQueue: queue } = context;
     if ("quarter" in message) return watchDirect(context, message);
+    if ("jobs" in message) return watchJobs(context, message.jobs);
     const job = await findJob(store, message.job);
     if (!job) {
       const mayAppear = message.since !== undefined && clock.now() < message.since + APPEARING_MS;

@@ -3,12 +3,15 @@ import { type Clock, HOUR, MINUTE } from "../../../shared/clock.ts";
 import type { Context, Deps } from "../../../shared/deps.ts";
 import type { Message } from "../../../shared/messages.ts";
 import { deliverQueue, fanOutQueue, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
+import { chunksOf } from "../../../shared/rules/chunks.ts";
+import { isTerminal } from "../../../shared/rules/job-states.ts";
 import type { RowOf } from "../../../shared/store/item.ts";
 import type { Key } from "../../../shared/store/model.ts";
 import { ClaimItem, chunkNumberOf, claimsOf } from "../../../shared/store/sends/audience-items.ts";
-import { abandonJob, finishJob, type JobRecord } from "../../../shared/store/sends/jobs.ts";
+import { abandonJob, findJobs, finishJob, type JobRecord } from "../../../shared/store/sends/jobs.ts";
+import { directLanes, returnUnused, settleQuarter } from "../../../shared/store/sends/quarters.ts";
 import { closeRange, getRange } from "../../../shared/store/sends/ranges.ts";
-import { directLanes, openDirect, watchOf } from "../../../shared/store/sends/send-watch.ts";
+import { watchOf } from "../../../shared/store/sends/send-watch.ts";
 import { singleMessage } from "../../../shared/store/sends/single.ts";
 import { resumeTimer, type Standing, standingOf } from "../../../shared/store/sends/standing.ts";
 
@@ -20,6 +23,8 @@ export const WATCH_AFTER_MS = 15 * MINUTE;
 const HELD_WATCH_AFTER_MS = 6 * HOUR;
 /** How much earlier than its chunk a timer may be: the queue then delays the chunk. */
 const EARLY_MS = 2 * MINUTE;
+/** Jobs that a message names. */
+const MAX_JOBS = 100;
 
 /**
  * Sends again the messages of a job that were lost, or that were dropped while it was held. Claims prevent that a
@@ -53,8 +58,8 @@ export async function resume(context: WorkerContext, job: JobRecord, dispatch: (
 }
 
 /**
- * Sends the messages again of the sends to one subscriber of a quarter-hour that have not ended, and sets the next watch
- * while there are any. The partitions of a workspace that makes many jobs are looked at one by one.
+ * Settles the sends to one subscriber of a quarter-hour, and sets the next watch while there are any that have not ended:
+ * their messages are sent again. The partitions of a workspace that makes many jobs are looked at one by one.
  */
 export async function watchDirect(
   context: WorkerContext,
@@ -64,17 +69,28 @@ export async function watchDirect(
   const lanes = await directLanes(store);
   const [only, ...others] = lane === undefined ? lanes : lanes.filter((one) => one === lane);
   if (others.length > 0) return queue.send(lanes.map((one) => ({ tenant: store.tenant, quarter, lane: one })));
-  const open = only === undefined ? [] : await openDirect(store, only, quarter);
+  if (only === undefined) return;
+  const { open } = await settleQuarter(store, quarter, only);
+  await returnUnused(store, quarter, lanes);
   if (open.length === 0) return;
   await timers.set([watchOf(quarter, clock.now())]);
-  await continueDirect(context, ...open);
+  const due = open.filter((job) => isDue(job, clock.now())).map(({ id }) => id);
+  await queue.send(chunksOf(due, MAX_JOBS).map((jobs) => ({ tenant: store.tenant, jobs })));
+}
+
+/** Sends the messages again of sends to one subscriber that have not ended. */
+export async function watchJobs(context: WorkerContext, ids: readonly string[]): Promise<void> {
+  const jobs = (await findJobs(context.store, ids)).filter((job) => job !== undefined);
+  await continueDirect(context, ...jobs.filter(({ status }) => !isTerminal(status)));
 }
 
 /** Sends the messages again of sends whose recipient is on the row, unless they wait. */
 async function continueDirect({ store, clock, deliverQueue }: WorkerContext, ...jobs: JobRecord[]): Promise<void> {
-  const due = jobs.filter(({ claim }) => (claim?.waits ?? 0) <= clock.now() + EARLY_MS);
+  const due = jobs.filter((job) => isDue(job, clock.now()));
   await deliverQueue.send(due.map(({ id }) => singleMessage(store.tenant, id)));
 }
+
+const isDue = ({ claim }: JobRecord, now: number): boolean => (claim?.waits ?? 0) <= now + EARLY_MS;
 
 async function rescue(
   { store, clock, fanOutQueue: queue, deliverQueue: deliver }: WorkerContext,

@@ -1,8 +1,9 @@
-// Workspaces whose subscribers or memberships changed: their counters are recounted in the following night.
+// Workspaces whose subscribers, memberships or sends changed: their counters are recounted in the following night.
 import type { Clock } from "../../../shared/clock.ts";
 import type { Context } from "../../../shared/deps.ts";
 import { nightlyRecounts } from "../../../shared/recounts.ts";
 import { SegmentMembership } from "../../../shared/store/lists/items.ts";
+import { JobItem } from "../../../shared/store/sends/job-items.ts";
 import { ImportItem } from "../../../shared/store/subscribers/import-items.ts";
 import { Profile } from "../../../shared/store/subscribers/items.ts";
 import { type Changes, isNew } from "./change.ts";
@@ -18,6 +19,7 @@ export async function planRecounts(
     ...changes.of(Profile, "erasure"),
     ...changes.of(SegmentMembership, "membership"),
     ...changes.of(ImportItem, "import"),
+    ...changes.of(JobItem, "job").filter(isNew),
   ];
   await recounts.plan(counted.map(({ tenant }) => tenant));
 }

@@ -38,6 +38,21 @@ export const outcomesOf = (addends: Record<string, number>): Record<string, numb
 export const outcomesBeyond = (addends: Record<string, number>, before: Record<string, number>) =>
   beyond(outcomesOf(addends), before);
 
+/** The counters of a day that outcomes of sends of a category add to. @param at a timestamp */
+export function outcomeCounters(
+  at: string,
+  category: Category,
+  outcomes: Record<string, number>,
+): Record<string, number> {
+  const parts = Object.entries(outcomes).map(([name, n]): Record<string, number> => {
+    if (name.startsWith("by:")) return { [`c|${name.slice("by:".length)}|delivered`]: n };
+    const outcome = name.slice("n:".length);
+    const ofCategory = { [`k|${category}|${outcome}`]: n };
+    return outcome === "delivered" ? { ...ofCategory, [`delivered:${at.slice(11, 13)}`]: n } : ofCategory;
+  });
+  return addedUp(parts);
+}
+
 /** Outcomes of sends of a category, counted now. */
 export function countedOutcomes(
   { clock }: Pick<Store, "clock">,
@@ -45,13 +60,7 @@ export function countedOutcomes(
   outcomes: Record<string, number>,
 ): Counted {
   const at = timestamp(clock.now());
-  const parts = Object.entries(outcomes).map(([name, n]): Record<string, number> => {
-    if (name.startsWith("by:")) return { [`c|${name.slice("by:".length)}|delivered`]: n };
-    const outcome = name.slice("n:".length);
-    const ofCategory = { [`k|${category}|${outcome}`]: n };
-    return outcome === "delivered" ? { ...ofCategory, [`delivered:${at.slice(11, 13)}`]: n } : ofCategory;
-  });
-  return { at, add: addedUp(parts) };
+  return { at, add: outcomeCounters(at, category, outcomes) };
 }
 
 /** The writes that count outcomes now. @param unit what they are of: it decides the shard */

@@ -13,8 +13,8 @@ import { addends, beyond } from "./tallies.ts";
 type JobRow = RowOf<typeof JobItem>;
 type Condition = ConditionOf<typeof JobItem>;
 
-/** What the end of a job removes of its claim. */
-export const CLAIM_ATTRIBUTES = ["owner", "lease", "at", "step", "progress", "waits", "deferred", "told"] as const;
+/** What the end of a job removes of its claim. `told` stays: its outcomes were counted before a wait. */
+export const CLAIM_ATTRIBUTES = ["owner", "lease", "at", "step", "progress", "waits", "deferred"] as const;
 
 /** The claim on the row of a job; undefined before the first one and after the end. */
 export function claimOnJob({ owner, lease = 0, at = 0, ...row }: JobRow): ClaimState | undefined {

@@ -95,6 +95,10 @@ export const JobItem = item({
     means: v.optional(json<DeliverySettings>()),
     /** Sends taken from the quota for this job. */
     reserved: v.optional(v.number()),
+    /** They were taken ahead, in the quarter-hour of its id. */
+    ahead: v.optional(v.boolean()),
+    /** Its outcomes are counted when its quarter-hour is settled. */
+    counted: v.optional(v.literal("quarter")),
   },
   writers: [
     "api-notifications",

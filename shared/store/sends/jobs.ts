@@ -5,7 +5,16 @@ import type { Store, StoreReader } from "../../resources.ts";
 import type { Figures } from "../../rules/brake.ts";
 import { jobMoves, outcomeOf } from "../../rules/job-states.ts";
 import { absent, all, oneOf, present } from "../conditions.ts";
-import { type ChangeOf, type ConditionOf, fromJson, type ItemWrite, putItem, type RowOf, toJson } from "../item.ts";
+import {
+  type ChangeOf,
+  type ConditionOf,
+  fromJson,
+  type ItemWrite,
+  type NewRowOf,
+  putItem,
+  type RowOf,
+  toJson,
+} from "../item.ts";
 import { endedWrites } from "../journeys/totals.ts";
 import { move, moveWrite } from "../lifecycle.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
@@ -73,22 +82,25 @@ interface NewJob {
   /** The hash under which its content was stored, if it was. */
   content?: string | undefined;
   direct?: Pick<JobRow, "to" | "means"> | undefined;
+  /** Its share of the quota was taken ahead, in the quarter-hour of its id. */
+  ahead?: true | undefined;
 }
 
-/**
- * The write that puts a new job: its insertion starts the send. The round of recipients on the row begins with it
- * (AMB-109).
- */
-export function newJobWrite(
+/** The write that puts a new job: its insertion starts the send. */
+export const newJobWrite = (...job: Parameters<typeof newJobRow>): ItemWrite<"workspace"> =>
+  putItem(JobItem, { job: job[1] }, newJobRow(...job), absent());
+
+/** The row of a new job. The round of recipients on the row begins with it (AMB-109). */
+export function newJobRow(
   { clock }: Pick<Store, "clock">,
   id: string,
   { source, target, event_id, topic, safety, ...spec }: JobSpec,
   { sent, content, direct, ...planned }: NewJob,
-): ItemWrite<"workspace"> {
+): NewRowOf<typeof JobItem> {
   const { title, body, ...long } = contentOf(spec);
   const { category, channel_ids, channel_arbitration_mode: mode, holdout_percentage } = spec;
   const details: JobDetails = { target, event_id, topic, safety, ...(content === undefined && long) };
-  const row = {
+  return {
     react: "job" as const,
     id,
     status: spec.scheduled_at === null ? ("queued" as const) : ("scheduled" as const),
@@ -113,7 +125,6 @@ export function newJobWrite(
     ...(direct && { ...direct, round: clock.now(), dispatched_at: timestamp(clock.now()) }),
     created_at: timestamp(clock.now()),
   };
-  return putItem(JobItem, { job: id }, row, absent());
 }
 
 export function jobOf(row: JobRow): JobRecord {

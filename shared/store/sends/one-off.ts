@@ -5,13 +5,21 @@ import type { PlanName } from "../../plans.ts";
 import type { StoreReader } from "../../resources.ts";
 import { requireChannels } from "../channels/channels.ts";
 import { chatAppContentOf, requireChatAppContent } from "../channels/chat-app-content.ts";
+import type { ChannelRow } from "../channels/items.ts";
 import { requireTarget } from "../lists/targets.ts";
 import { requireTopic } from "../topics/topics.ts";
 import type { JobSpec } from "./job-spec.ts";
 import { requireTemplate } from "./templates.ts";
 
-/** Checks that everything the request refers to exists in the workspace and may be used. @throws 422 naming the field. */
-export async function oneOffSpec(store: StoreReader, plan: PlanName, input: NewNotification): Promise<JobSpec> {
+/**
+ * Checks that everything the request refers to exists in the workspace and may be used. @throws 422 naming the field.
+ * @returns what is sent, and its channels
+ */
+export async function oneOffSpec(
+  store: StoreReader,
+  plan: PlanName,
+  input: NewNotification,
+): Promise<{ spec: JobSpec; channels: ChannelRow[] }> {
   const { target = null, scheduled_at = null, template_id = null } = input;
   const ids = input.subscriberIds ?? input.external_ids;
   if (scheduled_at !== null && Date.parse(scheduled_at) <= store.clock.now())
@@ -22,7 +30,7 @@ export async function oneOffSpec(store: StoreReader, plan: PlanName, input: NewN
   await requireChatAppContent(store, channels, input);
   const chat_app = chatAppContentOf(input);
   const topic = await requireTopic(store, input.topic);
-  return {
+  const spec: JobSpec = {
     name: input.name ?? null,
     category: input.category,
     title: input.content?.title ?? input.title ?? null,
@@ -46,4 +54,5 @@ export async function oneOffSpec(store: StoreReader, plan: PlanName, input: NewN
     ...(chat_app && { chat_app }),
     ...(topic && { topic }),
   };
+  return { spec, channels };
 }

@@ -64,11 +64,14 @@ export async function planningRules(
 }
 
 /** The usable channels of a send, one of each type: the first that was named. */
-export async function selectedChannels(
-  store: StoreReader,
+export const selectedChannels = async (store: StoreReader, spec: Pick<JobSpec, "channel_ids">): Promise<ChannelRow[]> =>
+  selectedOf(await listChannels(store), spec);
+
+/** The same of channels that were read. */
+export function selectedOf(
+  channels: readonly ChannelRow[],
   { channel_ids }: Pick<JobSpec, "channel_ids">,
-): Promise<ChannelRow[]> {
-  const channels = await listChannels(store);
+): ChannelRow[] {
   const named = channel_ids.flatMap((id) => channels.find((channel) => channel.id === id && isUsable(channel)) ?? []);
   return [...new Map(named.toReversed().map((channel) => [channel.type, channel])).values()].toReversed();
 }

@@ -1,22 +1,25 @@
 // How every send begins, whichever endpoint or worker starts it: the audience is planned or kept for later, and the job
 // row comes last.
-import { MINUTE } from "../../clock.ts";
+import { MINUTE, timeOfUuid } from "../../clock.ts";
 import type { Store } from "../../resources.ts";
 import { isHeldOut } from "../../rules/split.ts";
-import { type ItemWrite, toJson } from "../item.ts";
+import type { ChannelRow } from "../channels/items.ts";
+import { absent } from "../conditions.ts";
+import { type ItemWrite, putItem, toJson } from "../item.ts";
 import { countTarget } from "../lists/targets.ts";
-import { type Failure, oldRow, onTransactionCanceled } from "../refusals.ts";
+import { type Failure, oldRow, onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import type { Timers } from "../timers.ts";
 import { useWrites } from "../uses.ts";
 import { Usage } from "../workspaces/items.ts";
+import { quarterAt, type SendQuota } from "../workspaces/sends-ahead.ts";
 import { type Allowance, reservation, usageRefusal, warnOfUsage } from "../workspaces/usage.ts";
 import { givenWrites, planSmall, SMALL_AUDIENCE } from "./audiences.ts";
 import { chunkWrites, type PlannedChunk } from "./chunks.ts";
 import { storeContent } from "./job-content.ts";
 import { JobItem } from "./job-items.ts";
 import type { JobSpec } from "./job-spec.ts";
-import { newJobWrite } from "./jobs.ts";
-import { channelSettings, deliverySettingsOf, planningRules, selectedChannels } from "./planning.ts";
+import { newJobRow } from "./jobs.ts";
+import { channelSettings, deliverySettingsOf, planningRules, selectedChannels, selectedOf } from "./planning.ts";
 import { PLANNED_RANGE } from "./range-names.ts";
 import { plannedRangeWrite } from "./ranges.ts";
 import { packRecipients, type Recipient } from "./recipients.ts";
@@ -30,11 +33,13 @@ export interface Send {
   id: string;
   /** The id is derived, so a repeat finds its own job: the audience is left to the workers, who plan it once. */
   isRepeatable?: boolean;
-  /** Watches a send to one subscriber together with others; without it each send has a watch of its own. */
-  sendWatch?: SendWatch | undefined;
+  /** Where a send to one subscriber may be one row: its watch, and the quota that was taken ahead. */
+  direct?: { watch: SendWatch; quota: SendQuota } | undefined;
   spec: JobSpec;
   /** Ids of the recipients, each once; absent for a send to a target. */
   given?: readonly string[] | undefined;
+  /** Its channels, where they were read. */
+  channels?: readonly ChannelRow[] | undefined;
 }
 
 /** `unknown`: given ids of no subscriber, where they were looked up. */
@@ -48,7 +53,8 @@ export type Started = StartedSend | { refused: readonly Failure[] };
 
 /**
  * Starts a send, now or at its `scheduled_at`. The job row, its share of the quota and `extraItems` (what refers to the
- * job: an idempotency key, a campaign's message, an experience) are one transaction.
+ * job: an idempotency key, a campaign's message, an experience) are one transaction. The share of a send to one subscriber
+ * was taken ahead, except near the limit (docs/decisions/0055).
  * @returns the job's id and `sent`; or, if a condition of `extraItems` failed, their failures, one place for each. A
  * repeat of an id whose job exists gets the same answer again.
  * @throws 402 beyond the quota or the workspace's own cap.
@@ -57,16 +63,19 @@ export async function startSend(
   store: Store,
   timers: Timers,
   allowance: Allowance,
-  { id, spec, given, isRepeatable = false, sendWatch }: Send,
+  send: Send,
   extraItems: readonly ItemWrite<"workspace">[] | ((answer: StartedSend) => readonly ItemWrite<"workspace">[]) = [],
 ): Promise<Started> {
+  const { id, spec, given, isRepeatable = false, direct } = send;
   const at = spec.scheduled_at === null ? store.clock.now() : Date.parse(spec.scheduled_at);
   const audience: Audience =
     spec.scheduled_at !== null || isRepeatable
       ? { writes: given ? givenWrites(id, given, at) : [], sent: 0 }
-      : await prepareAudience(store, id, spec, given, allowance);
+      : await prepareAudience(store, send, allowance);
   await store.writeAll(audience.writes);
-  if (audience.direct && sendWatch) await sendWatch.ensure(store, timers);
+  const quarter = quarterAt(timeOfUuid(id));
+  const taking = audience.direct && direct;
+  if (taking) await taking.watch.ensure(store, timers, quarter);
   else
     await timers.set([
       spec.scheduled_at === null
@@ -75,11 +84,19 @@ export async function startSend(
     ]);
   const answer: StartedSend = { id, sent: audience.sent, unknown: audience.unknown };
   const whole = { ...spec, ...audience.texts };
-  const job = newJobWrite(store, id, whole, { ...planOf(audience), content: await storeContent(store, whole) });
-  const reserved = audience.sent > 0 ? [reservation(store, "sends", audience.sent, allowance)] : [];
+  const content = await storeContent(store, whole);
+  const ahead = (taking && (await taking.quota.take(store, allowance, quarter))) || undefined;
+  const row = newJobRow(store, id, whole, { ...planOf(audience), content, ahead });
+  const reserved = audience.sent > 0 && !ahead ? [reservation(store, "sends", audience.sent, allowance)] : [];
   const others = typeof extraItems === "function" ? extraItems(answer) : extraItems;
   const uses = spec.scheduled_at ? useWrites(spec.target, { kind: "notification", id, until: spec.scheduled_at }) : [];
-  const started = await store.transact([job, ...reserved, ...others, ...uses]).then(
+  const rest = [...reserved, ...others, ...uses];
+  if (rest.length === 0)
+    return store.put(JobItem, { job: id }, row, absent()).then(
+      () => answer,
+      onConditionFailed(JobItem, (old) => ({ id, sent: old?.sent ?? audience.sent })),
+    );
+  const started = await store.transact([putItem(JobItem, { job: id }, row, absent()), ...rest]).then(
     (): Started => answer,
     onTransactionCanceled(async ([existing, ...failures]): Promise<Started> => {
       const old = oldRow(JobItem, existing);
@@ -91,7 +108,7 @@ export async function startSend(
       throw usageRefusal("sends", audience.sent, oldRow(Usage, usage), allowance);
     }),
   );
-  if (!("refused" in started) && audience.sent > 0) await warnOfUsage(store, "sends", allowance);
+  if (!("refused" in started) && reserved.length > 0) await warnOfUsage(store, "sends", allowance);
   return started;
 }
 
@@ -104,7 +121,7 @@ interface Audience {
   reserved?: number;
   ranges?: string[];
   /** Its only recipient, on the job's row instead of a chunk. */
-  direct?: Parameters<typeof newJobWrite>[3]["direct"];
+  direct?: Parameters<typeof newJobRow>[3]["direct"];
   /** Those of its template, for a send that is not dispatched first. */
   texts?: Pick<JobSpec, "title" | "body" | "by_channel">;
   unknown?: readonly string[];
@@ -123,20 +140,18 @@ async function textsOf(
 /** A small audience is planned now, so `sent` is exact (AMB-38). Else workers plan it, and `sent` is from the counters. */
 async function prepareAudience(
   store: Store,
-  job: string,
-  spec: JobSpec,
-  given: readonly string[] | undefined,
+  { id: job, spec, given, channels, direct }: Send,
   { sending }: Allowance,
 ): Promise<Audience> {
   const estimate = given ? given.length : await countTarget(store, spec.target);
   if (estimate <= SMALL_AUDIENCE) {
-    const via = await selectedChannels(store, spec);
+    const via = channels ? selectedOf(channels, spec) : await selectedChannels(store, spec);
     const rules = await planningRules(store, job, spec, {
       via,
       emailConsent: sending?.email_consent_mode ?? "opt_out",
     });
     const chunks = await planSmall(store, spec, rules, given);
-    const only = chunks && sending && !spec.safety ? onlyRecipient(spec, chunks) : undefined;
+    const only = direct && chunks && sending && !spec.safety ? onlyRecipient(spec, chunks) : undefined;
     // The texts of a template that was deleted meanwhile are missed at dispatch.
     const texts = only && (await textsOf(store, spec));
     if (only && texts) {

@@ -1,6 +1,7 @@
 // Sends whose recipients are on the row of the job: the deliveries of a batch are closed together
 // (docs/decisions/0027, docs/decisions/0046).
 import { timestamp } from "../../clock.ts";
+import { throwFailures } from "../../failures.ts";
 import type { Message } from "../../messages.ts";
 import type { Store } from "../../resources.ts";
 import { jobMoves, outcomeOf } from "../../rules/job-states.ts";
@@ -9,7 +10,7 @@ import { hashOf } from "../hash.ts";
 import { countedOutcomes, dayWrites, outcomesOf } from "../insights/hours.ts";
 import type { ItemWrite } from "../item.ts";
 import { endedWrites } from "../journeys/totals.ts";
-import { moveWrite } from "../lifecycle.ts";
+import { move, moveWrite } from "../lifecycle.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { deliveredWrite } from "../subscribers/engagement.ts";
 import { CLAIM_ATTRIBUTES, isHeldBy } from "./job-claims.ts";
@@ -55,11 +56,35 @@ export function beginRound(store: Store, job: string, former: number): Promise<n
   );
 }
 
-/** Closes jobs in one transaction with the counters of their deliveries. One that has ended is left out. */
+/**
+ * Closes jobs. The outcomes of a one-off send are counted when its quarter-hour is settled (docs/decisions/0056), those of
+ * a journey in the transaction that closes its jobs. One that has ended is left out.
+ */
 export async function closeSingles(store: Store, outcomes: readonly Outcome[]): Promise<void> {
+  const ofJourneys = outcomes.filter(({ job }) => !isCountedLater(job));
+  const ended = await Promise.allSettled([
+    closeTogether(store, ofJourneys),
+    ...outcomes.filter(({ job }) => isCountedLater(job)).map((one) => closeAlone(store, one)),
+  ]);
+  throwFailures(ended);
+}
+
+/** The sends that a quarter-hour's watch looks at. */
+const isCountedLater = ({ source }: JobRecord): boolean => source.type === "api";
+
+async function closeAlone(store: Store, outcome: Outcome): Promise<void> {
+  const { action, change, when } = endOf(store, outcome);
+  const options = { change: { ...change, set: { ...change.set, counted: "quarter" as const } }, when };
+  await move(store, JobItem, { job: outcome.job.id }, jobMoves, action, options);
+}
+
+async function closeTogether(store: Store, outcomes: readonly Outcome[]): Promise<void> {
   let open = outcomes;
   while (open.length > 0) {
-    const ends = open.map((one) => endOf(store, one));
+    const ends = open.map((one) => {
+      const { action, ...options } = endOf(store, one);
+      return moveWrite(JobItem, { job: one.job.id }, jobMoves, action, options);
+    });
     const failures = await store.transact([...ends, ...counted(store, open)]).then(
       () => undefined,
       onTransactionCanceled((all) => all),
@@ -73,23 +98,25 @@ export async function closeSingles(store: Store, outcomes: readonly Outcome[]): 
 const newOf = ({ as, tally }: Outcome): Record<string, number> =>
   beyond(addends(tally), "owner" in as ? as.reported : {});
 
-function endOf({ clock }: Store, outcome: Outcome): ItemWrite<"workspace"> {
-  const { job, as, tally } = outcome;
+function endOf({ clock }: Store, outcome: Outcome) {
+  const { as, tally } = outcome;
   const hasFailed = outcomeOf(tally.counts) === "failed";
   const set = {
     completed_at: timestamp(clock.now()),
     ...(hasFailed && { error: NOTHING_DELIVERED.message }),
   };
   const add = newOf(outcome);
-  if ("owner" in as)
-    return moveWrite(JobItem, { job: job.id }, jobMoves, hasFailed ? "fail" : "complete", {
-      change: { set, add, remove: CLAIM_ATTRIBUTES },
-      when: isHeldBy(as),
-    });
-  return moveWrite(JobItem, { job: job.id }, jobMoves, hasFailed ? "fail" : "deliver", {
-    change: { set, add },
-    when: is("round", as.round),
-  });
+  return "owner" in as
+    ? {
+        action: hasFailed ? ("fail" as const) : ("complete" as const),
+        change: { set, add, remove: CLAIM_ATTRIBUTES },
+        when: isHeldBy(as),
+      }
+    : {
+        action: hasFailed ? ("fail" as const) : ("deliver" as const),
+        change: { set, add },
+        when: is("round", as.round),
+      };
 }
 
 /** Deliveries by the hour, by week and class of channels, and of journeys. The first job decides the shard. */

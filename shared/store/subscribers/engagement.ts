@@ -5,7 +5,7 @@ import type { Store, StoreReader } from "../../resources.ts";
 import type { Engagement, Engagements } from "../../rules/arbitration.ts";
 import { type ChannelClass, channelClasses, classOf, reachChannels } from "../../rules/reach.ts";
 import { familyOf } from "../families.ts";
-import { type ChangeOf, changeItem, type ItemWrite } from "../item.ts";
+import { changeItem, type ItemWrite } from "../item.ts";
 import { lowestId } from "../sends/inbox.ts";
 import { Message } from "../sends/inbox-items.ts";
 import { isTestId } from "../sends/job-ids.ts";
@@ -65,20 +65,29 @@ export function noteEngagement(
   ];
 }
 
-/** The write that adds a job's deliveries to those of the workspace; undefined if there are none. */
-export function deliveredWrite(
-  { clock }: Pick<Store, "clock">,
+/** The counters of a week that deliveries by types of channels add to. @param at in milliseconds */
+export function deliveryCounters(
+  at: number,
   byChannel: Readonly<Record<string, number>>,
-  job: string,
-): ItemWrite<"workspace"> | undefined {
-  const week = weekOf(clock.now());
-  const add: NonNullable<ChangeOf<typeof EngagementCount>["add"]> = {};
+): { [counter: `wd:${string}`]: number } {
+  const week = weekOf(at);
+  const add: { [counter: `wd:${string}`]: number } = {};
   for (const channel of reachChannels) {
     const n = byChannel[channel];
     if (n === undefined) continue;
     const counter = deliveriesIn(classOf(channel), week);
     add[counter] = (add[counter] ?? 0) + n;
   }
+  return add;
+}
+
+/** The write that adds a job's deliveries to those of the workspace; undefined if there are none. */
+export function deliveredWrite(
+  { clock }: Pick<Store, "clock">,
+  byChannel: Readonly<Record<string, number>>,
+  job: string,
+): ItemWrite<"workspace"> | undefined {
+  const add = deliveryCounters(clock.now(), byChannel);
   return Object.keys(add).length > 0 ? changeItem(EngagementCount, { shard: job.slice(-1) }, { add }) : undefined;
 }
 

@@ -90,17 +90,19 @@ export const clientKeyOf = ({ pk, sk }: Key, tenant: TenantId) =>
   sk === ClientItem.sk?.({ tenant }) ? { agency: pk.slice("TENANT#".length), tenant } : undefined;
 
 export const Usage = item({
-  about: "Sends of a billing period, reserved before they are used.",
+  about: "Sends of a billing period, taken before they are used.",
   pk: () => "USAGE",
   sk: ({ period }: { period: string }) => period,
   row: {
     sends: v.optional(v.number()),
+    /** How many of them were taken ahead in a quarter-hour, until it is settled: `ahead:1975132`. */
+    "ahead:*": v.number(),
     /** The highest percentage of each limit that a warning was given for. */
     warned_sends: v.optional(v.number()),
     warned_events: v.optional(v.number()),
     warned_cap: v.optional(v.number()),
   },
-  writers: ["api-notifications", "api-events", "run-schedule", "fan-out", "operator"],
+  writers: ["api-notifications", "api-events", "run-schedule", "fan-out", "recount", "operator"],
 });
 
 export const EventUsage = item({

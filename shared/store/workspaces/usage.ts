@@ -5,7 +5,7 @@ import { type PlanName, plans } from "../../plans.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { absent, any, atMost, below } from "../conditions.ts";
 import { annotationWrite } from "../insights/annotations.ts";
-import { changeItem, type ItemWrite, putItem, ref } from "../item.ts";
+import { changeItem, type ItemWrite, ref } from "../item.ts";
 import { onTransactionCanceled } from "../refusals.ts";
 import { EventUsage, type PeriodUsage, Usage } from "./items.ts";
 import type { SendingSettings } from "./settings.ts";
@@ -28,7 +28,7 @@ export interface Period {
 }
 
 /** Shares of a quota at which a warning is given, in percent. */
-const WARNINGS = [95, 80];
+export const WARNINGS = [95, 80];
 
 /** The calendar month, in UTC. */
 export function periodAt(now: number): Period {
@@ -52,13 +52,15 @@ export async function usageIn(store: StoreReader, period: string): Promise<Recor
   return { sends, events };
 }
 
-async function readUsage(store: StoreReader, { period, ...options }: { eventual?: boolean; period?: string } = {}) {
+async function readUsage(store: StoreReader, { period }: { period?: string } = {}) {
   const key = period === undefined ? usageKey(store) : { period };
   const shards = eventUsageKeys(store, key).map((shard) => ref(EventUsage, shard));
-  const [row, ...counts] = await store.getEach([ref(Usage, key), ...shards], options);
-  const events = counts.reduce((sum, count) => sum + (count?.events ?? 0), 0);
-  return { row, sends: row?.sends ?? 0, events };
+  const [row, ...counts] = await store.getEach([ref(Usage, key), ...shards]);
+  return { sends: row?.sends ?? 0, events: sumOfEvents(counts) };
 }
+
+const sumOfEvents = (counts: readonly ({ events?: number } | undefined)[]) =>
+  counts.reduce((sum, count) => sum + (count?.events ?? 0), 0);
 
 /** Usage of events is counted in shards: a workspace may send thousands a second, more than one row takes. */
 export const EVENT_USAGE_SHARDS = 8;
@@ -101,14 +103,18 @@ export function usageRefusal(
   );
 }
 
-const limitOf = (metered: Metered, { plan, sendCap }: Allowance) =>
+/** What the plan and, for sends, the workspace's own cap allow in a period. */
+export const limitOf = (metered: Metered, { plan, sendCap }: Allowance) =>
   Math.min(plans[plan][metered], (metered === "sends" ? sendCap : null) ?? Number.POSITIVE_INFINITY);
 
 const usageKey = ({ clock }: Pick<Store, "clock">) => ({ period: periodAt(clock.now()).name });
 
 /** Once per period, threshold and limit: an annotation and a log line with the numbers (F25, D-BILL). */
 export async function warnOfUsage(store: Store, metered: Metered, allowance: Allowance): Promise<void> {
-  const { row, [metered]: used } = await readUsage(store, { eventual: true });
+  const key = usageKey(store);
+  const shards = metered === "events" ? eventUsageKeys(store, key).map((shard) => ref(EventUsage, shard)) : [];
+  const [row, ...counts] = await store.getEach([ref(Usage, key), ...shards], { eventual: true });
+  const used = metered === "events" ? sumOfEvents(counts) : (row?.sends ?? 0);
   for (const limit of warnedLimits(metered, allowance)) {
     const percent = WARNINGS.find((share) => used >= (limit.max * share) / 100);
     if (percent === undefined || (row?.[limit.mark] ?? 0) >= percent) continue;
@@ -175,17 +181,6 @@ export async function usageRecord(store: StoreReader): Promise<PeriodUsage[]> {
       events: rows.reduce((sum, row) => sum + row.events, 0),
     }))
     .sort((a, b) => (a.period < b.period ? -1 : 1));
-}
-
-/** Sets what counts as used in the current period: an operator's correction. */
-export async function setUsage(
-  store: Store,
-  { sends, events }: { [M in Metered]?: number | undefined },
-): Promise<void> {
-  await store.change(Usage, usageKey(store), { set: { sends, warned_sends: 0, warned_events: 0, warned_cap: 0 } });
-  if (events === undefined) return;
-  const rows = eventUsageKeys(store).map((key) => putItem(EventUsage, key, { events: shareOf(events, key.shard) }));
-  await store.writeAll(rows);
 }
 
 /** The expected usage at the end of the period, at the pace so far. */

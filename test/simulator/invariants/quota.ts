@@ -1,5 +1,7 @@
-// No send beyond the cap: usage never exceeds it, and a rejected request leaves no job and had a reason.
+// No send beyond the cap: usage never exceeds it, no send is stored before it was taken, and a rejected request leaves no
+// job and had a reason.
 import { timestamp } from "../../../shared/clock.ts";
+import type { Item } from "../../../shared/store/model.ts";
 import { itemsOf, placeOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 
@@ -9,10 +11,22 @@ export const quota: Invariant = {
   name: "quota",
   watch: ({ ledger, mirror, kernel, start }, broken) => {
     const used = new Map<string, number>();
+    /** Taken, by workspace and period; and what the jobs of a workspace took. */
+    const taken = new Map<string, Map<string, number>>();
+    const reserved = new Map<string, number>();
+    const noteJob = (tenant: string, before: Item | undefined, after: Item | undefined) => {
+      const sum = (reserved.get(tenant) ?? 0) + Number(after?.reserved ?? 0) - Number(before?.reserved ?? 0);
+      reserved.set(tenant, sum);
+      const all = [...(taken.get(tenant)?.values() ?? [])].reduce((total, n) => total + n, 0);
+      if (after?.ahead && !before && sum > all)
+        broken(`workspace ${tenant} took ${all} sends, its jobs used ${sum}`, tenant, String(after.id));
+    };
     return {
-      commit: ({ pk, after }) => {
+      commit: ({ pk, sk, before, after }) => {
         const place = placeOf(pk);
-        if (place?.kind !== "USAGE" || !after) return;
+        if (place?.kind === "JOB") return noteJob(place.tenant, before, after);
+        if (place?.kind !== "USAGE" || place.id !== "" || !after) return;
+        taken.set(place.tenant, (taken.get(place.tenant) ?? new Map()).set(sk, Number(after.sends ?? 0)));
         used.set(place.tenant, Number(after.sends ?? 0));
         const cap = ledger.caps.get(place.tenant);
         if (cap !== undefined && Number(after.sends ?? 0) > cap)

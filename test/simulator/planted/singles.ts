@@ -3,6 +3,8 @@ import type { Bug } from "./bug.ts";
 
 const claims = "shared/store/sends/job-claims.ts";
 const single = "shared/store/sends/single.ts";
+const quarters = "shared/store/sends/quarters.ts";
+const ahead = "shared/store/workspaces/sends-ahead.ts";
 
 export const singlesBugs: readonly Bug[] = [
   {
@@ -44,7 +46,7 @@ export const singlesBugs: readonly Bug[] = [
     name: "a send to one subscriber that was claimed is not sent again by its watch",
     area: "timers",
     file: "functions/workers/fan-out/watch.ts",
-    find: "  await continueDirect(context, ...open);\n",
+    find: "  await queue.send(chunksOf(due, MAX_JOBS).map((jobs) => ({ tenant: store.tenant, jobs })));\n",
     replace: "",
   },
   {
@@ -53,5 +55,48 @@ export const singlesBugs: readonly Bug[] = [
     file: "functions/workers/deliver/solo.ts",
     find: "written.size > 0 ? round : beginRound(",
     replace: "beginRound(",
+  },
+  {
+    name: "an environment uses one send more than it took ahead",
+    area: "counters",
+    file: ahead,
+    find: "held.left += n - 1;",
+    replace: "held.left += n;",
+  },
+  {
+    name: "what was taken ahead and not used is returned twice",
+    area: "counters",
+    file: quarters,
+    find: "remove: [name] }, is(name, taken))",
+    replace: "})",
+  },
+  {
+    name: "what was taken ahead is returned before a partition is settled",
+    area: "counters",
+    file: "functions/workers/fan-out/watch.ts",
+    find: "  const { open } = await settleQuarter(store, quarter, only);\n  await returnUnused(store, quarter, lanes);\n",
+    replace:
+      "  await returnUnused(store, quarter, []);\n  const { open } = await settleQuarter(store, quarter, only);\n",
+  },
+  {
+    name: "every settlement counts a quarter-hour again",
+    area: "counters",
+    file: quarters,
+    find: "beyond(totals, former ? fromJson(former.totals) : {})",
+    replace: "totals",
+  },
+  {
+    name: "two settlements of a quarter-hour at once both count it",
+    area: "counters",
+    file: quarters,
+    find: 'former ? is("rev", former.rev) : absent();',
+    replace: "undefined;",
+  },
+  {
+    name: "a send that ends after the settlement of its quarter-hour is in no day",
+    area: "counters",
+    file: quarters,
+    find: "if (former && Object.keys(counted).length === 0)",
+    replace: "if (former)",
   },
 ];

@@ -1,5 +1,5 @@
 // Many sends to one subscriber each, by push and in-app: bursts that workers receive together, erasures and suspensions
-// between a claim and its end, while providers reject, hang and lose replies.
+// between a claim and its end, beyond the settlement of a quarter-hour, while providers reject, hang and lose replies.
 import { MINUTE, SECOND } from "../../../shared/clock.ts";
 import { erase, populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
@@ -10,7 +10,8 @@ import type { SimWorld } from "../world.ts";
 import { equip } from "./pushes.ts";
 import { suspendFor } from "./suspension.ts";
 
-const BUSY_MS = 12 * MINUTE;
+/** More than a quarter-hour, so that what was taken ahead in one ends in the next. */
+const BUSY_MS = 20 * MINUTE;
 
 export const singles: Scenario = {
   name: "singles",
@@ -24,9 +25,14 @@ export const singles: Scenario = {
     withPurchases(world, tenant, people, BUSY_MS);
     for (let n = random.between(2, 5); n > 0; n--) burst(world, tenant, people, sometime());
     // A suspended workspace erases nobody.
-    if (random.chance(0.3))
-      world.act(sometime(), () => suspendFor(world, tenant, random.between(10 * SECOND, 4 * MINUTE)));
-    else
+    if (random.chance(0.3)) {
+      const at = sometime();
+      const isLong = random.chance(0.5);
+      if (isLong) burst(world, tenant, people, at);
+      world.act(at + random.between(0, 4 * SECOND), () =>
+        suspendFor(world, tenant, isLong ? random.between(20, 40) * MINUTE : random.between(10 * SECOND, 4 * MINUTE)),
+      );
+    } else
       for (let n = random.between(0, 3); n > 0; n--)
         world.act(sometime(), () => erase(world, tenant, random.pick(people)));
   },
@@ -35,7 +41,7 @@ export const singles: Scenario = {
 /** Sends that are made within a few seconds. */
 function burst(world: SimWorld, tenant: Tenant, people: readonly Person[], at: number): void {
   const { random } = world;
-  for (let n = random.between(1, 6); n > 0; n--)
+  for (let n = random.between(1, 8); n > 0; n--)
     world.act(at + random.between(0, 3 * SECOND), async () => {
       await send(world, tenant, {
         small: true,

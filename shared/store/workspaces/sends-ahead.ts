@@ -1,0 +1,105 @@
+// Sends that an environment takes ahead from the quota: one write for many sends to one subscriber (docs/decisions/0055).
+import { MINUTE } from "../../clock.ts";
+import type { Capability } from "../../deps.ts";
+import type { Store } from "../../resources.ts";
+import { absent, any, atMost } from "../conditions.ts";
+import { recent } from "../recent.ts";
+import { onConditionFailed } from "../refusals.ts";
+import { Usage } from "./items.ts";
+import { type Allowance, limitOf, periodAt, WARNINGS, warnOfUsage } from "./usage.ts";
+
+/** The most that is taken at once, and the most as a share of the limit. */
+const MAX_AHEAD = 200;
+const MAX_SHARE = 0.01;
+/** Beyond this share of the limit, each send is taken by itself, in the transaction of its job. */
+const AHEAD_UNTIL = 0.95;
+const MAX_CACHED_WORKSPACES = 1_000;
+
+export const QUARTER_MS = 15 * MINUTE;
+
+/** The quarter-hour of a time, counted from 1970. */
+export const quarterAt = (at: number): number => Math.floor(at / QUARTER_MS);
+
+export interface SendQuota {
+  /**
+   * Takes one send of a quarter-hour.
+   * @returns false near the limit: the send is then taken in the transaction of its job
+   */
+  take(store: Store, allowance: Allowance, quarter: number): Promise<boolean>;
+}
+
+/** What an environment holds of a workspace's quota. */
+interface Held {
+  /** Taken and not used yet. It is worth nothing after its quarter-hour, and under a lower limit. */
+  left: number;
+  quarter: number;
+  limit: number;
+  /** Sends of this minute and of the one before: as many are taken ahead. */
+  minute: number;
+  used: number;
+  usedBefore: number;
+  /** The minute in which the limit was found to be near. */
+  nearLimitIn: number | undefined;
+}
+
+export const sendQuota: Capability<"sendQuota", SendQuota> = {
+  as: "sendQuota",
+  env: [],
+  grants: [],
+  open: () => {
+    const workspaces = recent<Held>(MAX_CACHED_WORKSPACES);
+    const quota: SendQuota = {
+      take: async (store, allowance, quarter) => {
+        const limit = limitOf("sends", allowance);
+        const minute = Math.floor(store.clock.now() / MINUTE);
+        const held = currentOf(workspaces.get(store.tenant), { limit, quarter, minute });
+        workspaces.set(store.tenant, held);
+        const recently = Math.max(held.used, held.usedBefore);
+        held.used++;
+        if (held.left > 0) {
+          held.left--;
+          return true;
+        }
+        if (held.nearLimitIn === minute) return false;
+        const n = Math.max(1, Math.min(recently, MAX_AHEAD, Math.floor(limit * MAX_SHARE)));
+        const used = await takeAhead(store, quarter, n, limit);
+        if (used === undefined) {
+          held.nearLimitIn = minute;
+          return false;
+        }
+        held.left += n - 1;
+        if (used >= (limit * Math.min(...WARNINGS)) / 100) await warnOfUsage(store, "sends", allowance);
+        return true;
+      },
+    };
+    return () => quota;
+  },
+};
+
+function currentOf(held: Held | undefined, now: Pick<Held, "limit" | "quarter" | "minute">): Held {
+  if (!held) return { ...now, left: 0, used: 0, usedBefore: 0, nearLimitIn: undefined };
+  if (held.quarter !== now.quarter || now.limit < held.limit) held.left = 0;
+  if (held.minute !== now.minute) {
+    held.usedBefore = now.minute === held.minute + 1 ? held.used : 0;
+    held.used = 0;
+  }
+  return Object.assign(held, now);
+}
+
+/** A repeated request takes twice: the settlement of the quarter-hour returns it. @returns the sends of the period, or undefined near the limit */
+function takeAhead(store: Store, quarter: number, n: number, limit: number): Promise<number | undefined> {
+  const max = Math.floor(limit * AHEAD_UNTIL) - n;
+  if (max < 0) return Promise.resolve(undefined);
+  const { name: period } = periodAt(quarter * QUARTER_MS);
+  return store
+    .change(
+      Usage,
+      { period },
+      { add: { sends: n, [`ahead:${quarter}`]: n } },
+      any(absent("sends"), atMost("sends", max)),
+    )
+    .then(
+      ({ sends = 0 }) => sends,
+      onConditionFailed(() => undefined),
+    );
+}

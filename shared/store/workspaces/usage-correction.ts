@@ -1,0 +1,25 @@
+// What an operator sets as used in the current billing period.
+import type { Store } from "../../resources.ts";
+import { familyOf } from "../families.ts";
+import { putItem } from "../item.ts";
+import { usedAhead } from "../sends/quarters.ts";
+import { EventUsage, Usage } from "./items.ts";
+import { eventUsageKeys, type Metered, periodAt, shareOf } from "./usage.ts";
+
+/** Sends that were taken ahead and not used are part of the number: only those that are used later add to it. */
+export async function setUsage(
+  store: Store,
+  { sends, events }: { [M in Metered]?: number | undefined },
+): Promise<void> {
+  const key = { period: periodAt(store.clock.now()).name };
+  const row = sends === undefined ? undefined : await store.get(Usage, key);
+  const ahead: { [name: `ahead:${string}`]: number } = {};
+  for (const [quarter] of familyOf(row ?? {}, "ahead:"))
+    ahead[`ahead:${quarter}`] = await usedAhead(store, Number(quarter));
+  await store.change(Usage, key, { set: { sends, ...ahead, warned_sends: 0, warned_events: 0, warned_cap: 0 } });
+  if (events === undefined) return;
+  const rows = eventUsageKeys(store).map((shard) =>
+    putItem(EventUsage, shard, { events: shareOf(events, shard.shard) }),
+  );
+  await store.writeAll(rows);
+}

@@ -1,0 +1,92 @@
+// Sends that are taken ahead from the quota, and the settlement of their quarter-hour (docs/decisions/0055, 0056).
+import { expect, it } from "vitest";
+import { DAY, MINUTE } from "../../shared/clock.ts";
+import { fanOutQueue } from "../../shared/resources.ts";
+import { quarterAt } from "../../shared/store/workspaces/sends-ahead.ts";
+import { usageOf } from "../../shared/store/workspaces/usage.ts";
+import { addPeople, quickStore } from "../support/people.ts";
+import type { Tenant, TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+/** Sends of a backend to one subscriber each. */
+async function sendAll(world: TestWorld, tenant: Tenant, people: readonly string[]): Promise<number[]> {
+  const as = await tenant.backend("messages:send");
+  const statuses: number[] = [];
+  for (const id of people) {
+    const body = { title: "Hello", body: "World", subscriberIds: [id] };
+    statuses.push((await world.call("POST /v1/notifications", { as, body })).status);
+  }
+  await world.settle();
+  return statuses;
+}
+
+const usedBy = async (world: TestWorld, tenant: Tenant) => (await usageOf(quickStore(world, tenant))).sends;
+
+async function deliveredOf(world: TestWorld, tenant: Tenant): Promise<number> {
+  const { body } = await world.call("GET /api/v1/insights/heatmap", { as: await tenant.dashboard() });
+  return body.cells.reduce((sum: number, { delivered }: { delivered: number }) => sum + delivered, 0);
+}
+
+it("D-BILL ISG-4 what was taken ahead and not used is returned, and deliveries are counted once, however often a quarter-hour is settled", async () => {
+  const { world, tenant } = await withTenant();
+  const people = await addPeople(world, tenant, 5);
+  const quarter = quarterAt(world.clock.now());
+  await sendAll(world, tenant, people);
+  // One, one, two and four were taken.
+  expect(await usedBy(world, tenant)).toBe(8);
+  for (let n = 0; n < 2; n++) {
+    await world.advance(31 * MINUTE);
+    await fanOutQueue
+      .open(world.partsFor("fan-out"))(tenant.id)
+      .send([{ tenant: tenant.id, quarter }]);
+    await world.settle();
+    expect([await usedBy(world, tenant), await deliveredOf(world, tenant)]).toEqual([5, 5]);
+  }
+  await sendAll(world, tenant, people.slice(0, 3));
+  expect(await usedBy(world, tenant)).toBe(9);
+});
+
+it("ERR-4 A lower cap applies at once to what was taken ahead; near it each send is taken by itself", async () => {
+  const { world, tenant } = await withTenant();
+  const people = await addPeople(world, tenant, 12);
+  await sendAll(world, tenant, people.slice(0, 5));
+  await world.host.invoke("operator", { tenant_id: tenant.id, monthly_send_cap: 10 });
+  await world.advance(MINUTE);
+  // 8 of 10 count as used: 3 of them were not, until the quarter-hour is settled.
+  expect(await sendAll(world, tenant, people.slice(5, 9))).toEqual([201, 201, 402, 402]);
+  await world.advance(31 * MINUTE);
+  expect(await sendAll(world, tenant, people.slice(5, 9))).toEqual([201, 201, 201, 402]);
+  expect(await usedBy(world, tenant)).toBe(10);
+});
+
+it("D-BILL an operator's correction is not changed by the settlement, and later sends add to it", async () => {
+  const { world, tenant } = await withTenant();
+  const people = await addPeople(world, tenant, 5);
+  await sendAll(world, tenant, people);
+  await world.host.invoke("operator", { tenant_id: tenant.id, usage: { sends: 100 } });
+  await sendAll(world, tenant, people.slice(0, 2));
+  await world.advance(31 * MINUTE);
+  expect(await usedBy(world, tenant)).toBe(102);
+});
+
+it("D-BILL ISG-4 the nightly recount settles what no watch has settled, and says so", async () => {
+  let isAway = true;
+  const { world, tenant } = await withTenant({
+    hooks: (name) => ({
+      before: () => {
+        if (name === "fan-out" && isAway) throw new Error("the worker is away");
+      },
+    }),
+  });
+  const people = await addPeople(world, tenant, 5);
+  await sendAll(world, tenant, people);
+  // The queue gives up the message of the watch.
+  await world.advance(5 * 60 * MINUTE);
+  isAway = false;
+  expect([await usedBy(world, tenant), await deliveredOf(world, tenant)]).toEqual([8, 0]);
+  await world.advance(DAY);
+  expect([await usedBy(world, tenant), await deliveredOf(world, tenant)]).toEqual([5, 5]);
+  expect(JSON.stringify(world.logs)).toContain("counted late");
+});
