@@ -20,7 +20,9 @@ const REASONS: Record<string, string> = {
   "upsert, new":
     "A refused update (1 WCU) and the transaction with the counter (decisions/0024). A count that follows the table's stream counts a repeated batch again.",
   "first computation of a segment":
-    "Each member has a row of its own and one in the segment, at the price of a transaction. Sorted leaves were designed, not built.",
+    "Where members are few, each of the 16 shards has a leaf and a counter at the price of a transaction (decisions/0057).",
+  "unchanged computation of a segment":
+    "Where subscribers are few, each of the 16 shards is a query of profiles and one of leaves.",
   "preview of a rule": "The history of each sampled person is a query.",
 };
 

@@ -7,7 +7,8 @@ import { AssetItem, AssetTotals } from "./experiences/asset-items.ts";
 import { hashOf } from "./hash.ts";
 import { type AnyItem, type ChangeOf, type ConditionOf, type KeyOf, keyOf } from "./item.ts";
 import { type PartialCount, recountJourneys } from "./journeys/recount.ts";
-import { type Group, Member, MemberCount } from "./lists/items.ts";
+import { type Group, MemberCount } from "./lists/items.ts";
+import { countRows } from "./lists/memberships.ts";
 import { onConditionFailed } from "./refusals.ts";
 import { DynamicSegmentCount, SegmentItem } from "./segments/items.ts";
 import { recountQuarters } from "./sends/quarter-recount.ts";
@@ -111,7 +112,7 @@ async function recountMembers(store: Store, kind: Group["kind"], after: string |
   for (const { sk, changes, recounted } of page.items) {
     if (changes !== undefined && changes === recounted) continue;
     const key = memberCountKey(kind, sk);
-    const count = async () => ({ n: await store.count(Member, key) });
+    const count = async () => ({ n: await countRows(store, key, key.shard) });
     repaired += await repair(store, MemberCount, key, count);
     const isSame = all(present(), changes === undefined ? absent("changes") : is("changes", changes));
     await store

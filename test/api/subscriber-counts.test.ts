@@ -5,7 +5,7 @@ import { awsFailure } from "../../local/aws/stand-in.ts";
 import { DAY } from "../../shared/clock.ts";
 import { AssetTotals } from "../../shared/store/experiences/asset-items.ts";
 import { MemberCount } from "../../shared/store/lists/items.ts";
-import { countMembers } from "../../shared/store/lists/memberships.ts";
+import { countMembers } from "../../shared/store/lists/member-counts.ts";
 import { DynamicSegmentCount } from "../../shared/store/segments/items.ts";
 import { SubscriberCount } from "../../shared/store/subscribers/items.ts";
 import { WebhookCount } from "../../shared/store/webhooks/items.ts";

@@ -51,7 +51,8 @@ const profileOf = (canary: string, tier: string) => ({
   attributes: { name: canary, tier },
 });
 
-function remember(world: SimWorld, person: Person): Person {
+/** Notes a person for the invariants. */
+export function remember(world: SimWorld, person: Person): Person {
   world.name(person.id, `person-${world.ledger.people.size + 1}`);
   world.ledger.people.set(person.id, person);
   return person;

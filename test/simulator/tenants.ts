@@ -12,7 +12,7 @@ import type { TenantId } from "../../shared/store/model.ts";
 import { minuteOf, SweepItem } from "../../shared/store/platform-items.ts";
 import { registerDevice } from "../../shared/store/subscribers/device-registration.ts";
 import type { Device } from "../../shared/store/subscribers/devices.ts";
-import { upsertSubscriber } from "../../shared/store/subscribers/subscribers.ts";
+import { subscriberId, upsertSubscriber } from "../../shared/store/subscribers/subscribers.ts";
 import { createWebhook } from "../../shared/store/webhooks/webhooks.ts";
 import { register } from "../../shared/store/workspaces/identity.ts";
 import { changeWorkspace } from "../../shared/store/workspaces/workspaces.ts";
@@ -34,6 +34,8 @@ export interface Tenant {
     input: { external_id: string; email: string; attributes: Record<string, string> },
     platform?: Device["platform"],
   ): Promise<string>;
+  /** The id that a subscriber with this external id has or will have. */
+  idOf(external_id: string): string;
 }
 
 const credentialTypes: CredentialTypes = {
@@ -112,6 +114,7 @@ export function openTenants(deps: Deps) {
       configure: async (settings) => {
         await changeWorkspace(platform, id, settings);
       },
+      idOf: (external_id) => subscriberId(root, id, external_id, 0),
       addSubscriber: async (input, platform) => {
         const { id: subscriber_id } = await upsertSubscriber(store, root, input);
         const token = `token-${input.external_id}`;

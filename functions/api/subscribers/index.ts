@@ -74,7 +74,7 @@ async function upsert({ store, secrets, audienceSize, caller, body }: Upserting)
 
 const reading = {
   summary: "Get a subscriber with its devices, consents, topics, lists and segments",
-  description: `\`consents\` has the newest of each channel; \`lists\` and \`segments\` have the newest ${MAX_MEMBERSHIPS}.`,
+  description: `\`consents\` has the newest of each channel; \`lists\` and \`segments\` have the newest ${MAX_MEMBERSHIPS}, of static segments those among the newest ${MAX_MEMBERSHIPS} segments of the workspace.`,
   returns: SubscriberProfile,
   errors: ["NOT_FOUND"],
 } as const satisfies Shape;

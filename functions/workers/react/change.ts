@@ -77,5 +77,13 @@ function changeOf({ dynamodb, eventSourceARN = "" }: DynamoDBRecord): RawChange[
   return [{ tenant: after.pk.split("#")[1] ?? "", before, after, stream, position }];
 }
 
-/** The stream's wire format is that of the client, under another type. */
-const imageOf = (wire: object) => unmarshall(wire as Record<string, AttributeValue>) as Item;
+/** The stream's wire format is that of the client, under another type, except that bytes are in Base64. */
+const imageOf = (wire: NonNullable<NonNullable<DynamoDBRecord["dynamodb"]>["NewImage"]>) =>
+  unmarshall(
+    Object.fromEntries(
+      Object.entries(wire).map(([name, value]) => [
+        name,
+        (value.B === undefined ? value : { B: Buffer.from(value.B, "base64") }) as AttributeValue,
+      ]),
+    ),
+  ) as Item;

@@ -6,7 +6,8 @@ import { stepJourneyQueue } from "../../../shared/resources.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { activeJourneys, type JourneyIndex, segmentTrigger } from "../../../shared/store/journeys/active.ts";
 import { DeletedJourney, JourneyItem } from "../../../shared/store/journeys/items.ts";
-import { SegmentMembership } from "../../../shared/store/lists/items.ts";
+import { MemberLeaf, SegmentMembership } from "../../../shared/store/lists/items.ts";
+import { movesIn, segmentOfLeaf } from "../../../shared/store/lists/leaves.ts";
 import { changedKeys } from "../../../shared/store/segments/facts.ts";
 import { Profile } from "../../../shared/store/subscribers/items.ts";
 import { becomes, type Change, type Changes, isNew, newEvents, ofTenants } from "./change.ts";
@@ -29,14 +30,18 @@ export async function queueJourneys(
     ...changes.of(DeletedJourney, "journey-gone").filter(isNew).map(sweeping("delete")),
   ]);
   const memberships = ofTenants(changes.of(SegmentMembership, "membership"));
+  const leaves = ofTenants(changes.of(MemberLeaf, "leaf"));
   const reacting = Map.groupBy(newEvents(changes), ({ tenant }) => tenant);
   const profiles = ofTenants(changes.of(Profile, "subscriber"));
-  for (const tenant of new Set([...memberships.keys(), ...reacting.keys(), ...profiles.keys()])) {
+  for (const tenant of new Set([...memberships.keys(), ...leaves.keys(), ...reacting.keys(), ...profiles.keys()])) {
     const index = await activeJourneys.of(tenant);
     if (index.journeys.size === 0) continue;
     const awaited = (reacting.get(tenant) ?? []).filter(({ event_name }) => isAwaited(event_name, index));
     const events = awaited.map(({ id }) => id);
-    const moves = (memberships.get(tenant) ?? []).flatMap((change) => moveOf(change, index));
+    const moves = [
+      ...(memberships.get(tenant) ?? []).flatMap((change) => moveOf(change, index)),
+      ...(leaves.get(tenant) ?? []).flatMap((change) => movesOf(change, index)),
+    ];
     const moved = (profiles.get(tenant) ?? []).filter((change) => changesRun(change, index));
     const people = [...new Set(moved.map(({ after }) => after.id))];
     await queue.send([
@@ -76,4 +81,15 @@ function moveOf(
   if (!byTrigger.has(segmentTrigger(segment, entered))) return [];
   const at = entered ? after.entered_at : after.exited_at;
   return at === undefined ? [] : [{ subscriber, segment, entered, at }];
+}
+
+/** Of a static segment, whose members are packed. */
+function movesOf({ before, after }: Change<typeof MemberLeaf>, { byTrigger }: JourneyIndex): StepMessage["moves"] {
+  const segment = segmentOfLeaf(after);
+  const starts = (entered: boolean) => byTrigger.has(segmentTrigger(segment, entered));
+  if (!starts(true) && !starts(false)) return [];
+  const { entered: entering, left, at } = movesIn(before, after);
+  const moved = (ids: readonly string[], entered: boolean) =>
+    starts(entered) ? ids.map((subscriber) => ({ subscriber, segment, entered, at })) : [];
+  return [...moved(entering, true), ...moved(left, false)];
 }

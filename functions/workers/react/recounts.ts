@@ -2,7 +2,7 @@
 import type { Clock } from "../../../shared/clock.ts";
 import type { Context } from "../../../shared/deps.ts";
 import { nightlyRecounts } from "../../../shared/recounts.ts";
-import { SegmentMembership } from "../../../shared/store/lists/items.ts";
+import { MemberLeaf, SegmentMembership } from "../../../shared/store/lists/items.ts";
 import { JobItem } from "../../../shared/store/sends/job-items.ts";
 import { ImportItem } from "../../../shared/store/subscribers/import-items.ts";
 import { Profile } from "../../../shared/store/subscribers/items.ts";
@@ -18,6 +18,7 @@ export async function planRecounts(
     ...changes.of(Profile, "subscriber").filter(isNew),
     ...changes.of(Profile, "erasure"),
     ...changes.of(SegmentMembership, "membership"),
+    ...changes.of(MemberLeaf, "leaf"),
     ...changes.of(ImportItem, "import"),
     ...changes.of(JobItem, "job").filter(isNew),
   ];

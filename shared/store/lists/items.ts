@@ -29,6 +29,12 @@ export const ListItem = entity("list", {
   writers: ["api-lists"],
 });
 
+export interface GroupMember {
+  subscriber: string;
+  /** RFC 3339. */
+  entered_at: string;
+}
+
 const groupWriters = ["api-lists", "import-rows", "segment", "recompute-segment", "delete-memberships", "erase"];
 
 export const ListMembership = item({
@@ -66,6 +72,27 @@ export const Member = item({
   sk: ({ subscriber }: { subscriber: string }) => subscriber,
   row: { entered_at: v.string() },
   writers: groupWriters,
+  personal: "removed",
+});
+
+/** Packed members, see `packMembers`. */
+const packed = () => v.custom<Uint8Array>((value) => value instanceof Uint8Array);
+
+export const MemberLeaf = item({
+  about:
+    "Members of a static segment, packed with when they entered: those whose ids are in a range that begins at the sort " +
+    "key. The leaves of a shard are in the order of the ids, and together they cover the shard.",
+  pk: ({ segment, shard }: { segment: string; shard: string }) => `leaves#${segment}#${shard}`,
+  sk: ({ low }: { low: string }) => low,
+  row: {
+    react: v.literal("leaf"),
+    /** When it was last changed, in milliseconds: raised by each change. */
+    at: v.number(),
+    /** Where the next leaf begins; absent in the last one. */
+    high: v.optional(v.string()),
+    members: packed(),
+  },
+  writers: ["recompute-segment", "delete-memberships", "erase"],
   personal: "removed",
 });
 

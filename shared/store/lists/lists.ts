@@ -10,8 +10,9 @@ import { getProfiles } from "../subscribers/subscribers.ts";
 import type { Timers } from "../timers.ts";
 import { usersOf } from "../uses.ts";
 import { type Group, ListItem, listFields, Member, memberKey } from "./items.ts";
+import { countMembers, countsOfMany } from "./member-counts.ts";
 import { membershipDeletionWrite, planSecondPass } from "./membership-deletion.ts";
-import { changeMembers, countMembers, countsOfMany } from "./memberships.ts";
+import { changeMembers } from "./memberships.ts";
 
 export const SubscriberList = v.object({
   id: listFields.id,

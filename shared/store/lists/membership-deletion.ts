@@ -10,6 +10,7 @@ import {
   ListMembership,
   Member,
   MemberCount,
+  MemberLeaf,
   memberKey,
   SegmentMembership,
 } from "./items.ts";
@@ -41,10 +42,20 @@ export async function deleteSomeMemberships(store: Store, group: Group, isTimeUp
       await store.writeAll(members.map(({ sk }) => removeMembership(group, sk)));
       await store.writeAll(members.map(({ sk }) => removeItem(Member, memberKey(group, sk))));
     }
+    if (kind === "segment" && !(await deleteLeaves(store, id, shard, isTimeUp))) return false;
   }
   if (store.clock.now() >= deleted.at + LATE_PASS_MS) {
     const counters = SHARDS.map((shard) => removeItem(MemberCount, { kind, id, shard }));
     await store.writeAll([...counters, removeItem(DeletedMemberships, { kind, id })]);
+  }
+  return true;
+}
+
+async function deleteLeaves(store: Store, segment: string, shard: string, isTimeUp: () => boolean): Promise<boolean> {
+  const readPage = async () => (await store.query(MemberLeaf, { segment, shard }, { limit: ROWS_PER_PAGE })).items;
+  for (let leaves = await readPage(); leaves.length > 0; leaves = await readPage()) {
+    if (isTimeUp()) return false;
+    await store.writeAll(leaves.map(({ sk: low }) => removeItem(MemberLeaf, { segment, shard, low })));
   }
   return true;
 }

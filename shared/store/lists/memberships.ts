@@ -1,26 +1,22 @@
-// Memberships in lists and segments. Each has a row with its subscriber and a row in a shard of its group, and both
-// change in one transaction with the counter of the shard: counts are exact, and a repeated change has no effect.
+// Memberships in lists and dynamic segments. Each has a row with its subscriber and a row in a shard of its group, and
+// both change in one transaction with the counter of the shard: counts are exact, and a repeated change has no effect.
+// Those of static segments are in leaves (`leaves.ts`), which are read here too.
 import { DAY, SECOND, timestamp } from "../../clock.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import { absent, any, is, present } from "../conditions.ts";
-import { countChange } from "../counters.ts";
 import { changeItem, type ItemWrite, keyOf, putItem, removeItem } from "../item.ts";
 import type { Key } from "../model.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { SHARDS, shardOf } from "../shards.ts";
-import { type Group, ListMembership, Member, MemberCount, memberKey, SegmentMembership } from "./items.ts";
+import { type Group, type GroupMember, ListMembership, Member, memberKey, SegmentMembership } from "./items.ts";
+import { countLeaves, leafShard } from "./leaves.ts";
+import { countWrite } from "./member-counts.ts";
 
 /** Changes of one transaction: two rows each and a counter, of at most 100 items. */
 const CHANGES_PER_TRANSACTION = 24;
 /** The stream's reactions to an exit read the row soon after. */
 const EXIT_KEPT_MS = 30 * DAY;
-
-export interface GroupMember {
-  subscriber: string;
-  /** RFC 3339. */
-  entered_at: string;
-}
 
 type MembershipWrites = [own: ItemWrite<"workspace">, member: ItemWrite<"workspace">];
 
@@ -97,9 +93,6 @@ async function changeBatch(
   return [];
 }
 
-const countWrite = ({ kind, id }: Group, shard: string, n: number): ItemWrite<"workspace"> =>
-  changeItem(MemberCount, { kind, id, shard }, countChange({ n }));
-
 /** Whether a row is a membership, present or past. */
 export const isMembership = ({ pk, sk }: Key): boolean => pk.includes("#U#") && /^[LG]#/.test(sk);
 
@@ -123,36 +116,15 @@ export async function forgetMemberships(store: Store, subscriber: string, rows: 
   }
 }
 
-/** The number of members, from the counters. */
-export async function countMembers(store: StoreReader, { kind, id }: Group): Promise<number> {
-  const { items } = await store.query(MemberCount, { kind }, { prefix: `${id}#` });
-  return items.reduce((sum, { n }) => sum + n, 0);
+/** The number of members of a shard by its rows: what its counter must say. */
+export async function countRows(store: StoreReader, { kind, id }: Group, shard: string): Promise<number> {
+  const rows = await store.count(Member, { kind, id, shard });
+  return kind === "list" ? rows : rows + (await countLeaves(store, id, shard));
 }
 
-/** The numbers of members of several groups: `asRange` reads them by one query, else by one for each group. */
-export async function countsOfMany(
-  store: StoreReader,
-  kind: Group["kind"],
-  ids: readonly string[],
-  { asRange }: { asRange: boolean },
-): Promise<Map<string, number>> {
-  if (!asRange)
-    return new Map(await Promise.all(ids.map(async (id) => [id, await countMembers(store, { kind, id })] as const)));
-  const counts = new Map(ids.map((id) => [id, 0]));
-  const sorted = [...ids].sort();
-  if (sorted.length === 0) return counts;
-  const range = { from: `${sorted[0]}#`, to: `${sorted.at(-1)}#~`, eventual: true };
-  for (const { sk, n } of await store.queryAll(MemberCount, { kind }, range)) {
-    const id = sk.slice(0, sk.indexOf("#"));
-    const sum = counts.get(id);
-    if (sum !== undefined) counts.set(id, sum + n);
-  }
-  return counts;
-}
-
-/** The number of members by their rows: what the counters must say. */
-export async function recountMembers(store: StoreReader, { kind, id }: Group): Promise<number> {
-  const counts = await Promise.all(SHARDS.map((shard) => store.count(Member, { kind, id, shard })));
+/** The number of members of all shards by their rows. */
+export async function recountMembers(store: StoreReader, group: Group): Promise<number> {
+  const counts = await Promise.all(SHARDS.map((shard) => countRows(store, group, shard)));
   return counts.reduce((sum, n) => sum + n, 0);
 }
 
@@ -164,6 +136,8 @@ export async function memberShard(
   after: string | undefined,
   options: { eventual?: boolean; limit?: number },
 ): Promise<{ members: GroupMember[]; next: string | undefined }> {
+  const inLeaves = group.kind === "segment" && (await leafShard(store, group.id, shard, after, options));
+  if (inLeaves) return inLeaves;
   const position =
     after === undefined ? undefined : keyOf(Member, store.tenant, { ...group, shard, subscriber: after });
   const page = await store.query(Member, { ...group, shard }, { ...options, after: position });

@@ -5,7 +5,7 @@ import type { StoreReader } from "../../resources.ts";
 import { SegmentItem } from "../segments/items.ts";
 import { countSubscribers } from "../subscribers/subscribers.ts";
 import { type Group, ListItem } from "./items.ts";
-import { countMembers } from "./memberships.ts";
+import { countMembers } from "./member-counts.ts";
 
 /** The list or segment of a target; undefined for all subscribers. */
 export function groupOf(target: Target | null): Group | undefined {

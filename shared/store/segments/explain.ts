@@ -3,6 +3,7 @@ import type { StoreReader } from "../../resources.ts";
 import { compileRule, type Reason } from "../../rules/segment-evaluation.ts";
 import { hasFirstFormat } from "../events/days.ts";
 import { fromJson, ref } from "../item.ts";
+import { enteredLeaf } from "../lists/leaves.ts";
 import { Profile } from "../subscribers/items.ts";
 import { attributesForRules, isLiving } from "../subscribers/subscribers.ts";
 import { readSubscriberFacts } from "./facts.ts";
@@ -18,7 +19,10 @@ export async function explainMembership(
   if (!row || !profile || !isLiving(profile)) return undefined;
   const rule = compileRule(fromJson(row.rule));
   const isMixed = await hasFirstFormat(store);
-  const { memberOf, times } = await readSubscriberFacts(store, subscriber, rule.events, isMixed);
+  const [{ memberOf, times }, enteredAt] = await Promise.all([
+    readSubscriberFacts(store, subscriber, rule.events, isMixed),
+    row.leaves && enteredLeaf(store, segment, subscriber),
+  ]);
   const facts = { attributes: attributesForRules(profile), times, now: store.clock.now() };
-  return { member: memberOf.has(segment), reasons: rule.explain(facts) };
+  return { member: memberOf.has(segment) || enteredAt !== undefined, reasons: rule.explain(facts) };
 }

@@ -1,5 +1,6 @@
 // What rules read of a subscriber: the attributes of its profile, and as much of its event history as decides them.
 import type { StoreReader } from "../../resources.ts";
+import { chunksOf } from "../../rules/chunks.ts";
 import type { Facts, Rule, Verdict } from "../../rules/segment-evaluation.ts";
 import type { EventNode } from "../../rules/segment-rules.ts";
 import { hasFirstFormat } from "../events/days.ts";
@@ -14,6 +15,7 @@ import { attributesForRules, type LivingProfile } from "../subscribers/subscribe
 import { addFirstFormat, type History, openHistory } from "./event-history.ts";
 import { SegmentCheck } from "./items.ts";
 
+const CONCURRENT_HISTORIES = 25;
 const ATTRIBUTE = "a:";
 const FIELDS = ["external_id", "email", "created_at"];
 
@@ -124,4 +126,29 @@ export async function judgeProfile(
   if (decided !== undefined) return { matches: decided, nextChangeAt: undefined, facts: undefined };
   const facts = await readSubscriberFacts(store, profile.id, rule.events, isMixed, options);
   return { ...rule.judge({ attributes, times: facts.times, now: store.clock.now() }), facts };
+}
+
+export interface SubscriberVerdict {
+  profile: LivingProfile;
+  /** Present where the attributes alone did not decide. */
+  facts: SubscriberFacts | undefined;
+  matches: boolean;
+  nextChangeAt: number | undefined;
+}
+
+/** Evaluates a rule for the profiles of a page. */
+export async function judgeProfiles(
+  store: StoreReader,
+  rule: Rule,
+  profiles: readonly LivingProfile[],
+  options: ReadOptions = {},
+): Promise<SubscriberVerdict[]> {
+  const verdicts: SubscriberVerdict[] = [];
+  const isMixed = rule.events.length > 0 && (await hasFirstFormat(store));
+  const judge = async (profile: LivingProfile) => ({
+    profile,
+    ...(await judgeProfile(store, rule, profile, isMixed, options)),
+  });
+  for (const batch of chunksOf(profiles, CONCURRENT_HISTORIES)) verdicts.push(...(await Promise.all(batch.map(judge))));
+  return verdicts;
 }

@@ -1,6 +1,5 @@
 // Computes a segment over all subscribers: shard by shard and page by page, with a checkpoint after each page.
 import type { Store, StoreReader } from "../../resources.ts";
-import { chunksOf } from "../../rules/chunks.ts";
 import { compileRule, type Rule } from "../../rules/segment-evaluation.ts";
 import { absent, all, any, below, is } from "../conditions.ts";
 import { hasFirstFormat } from "../events/days.ts";
@@ -11,17 +10,17 @@ import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { SHARDS } from "../shards.ts";
 import { audiencePage, isProfileRow, subscriberIn } from "../subscribers/audience-pages.ts";
 import { Profile } from "../subscribers/items.ts";
-import { countSubscribers, isLiving, type LivingProfile } from "../subscribers/subscribers.ts";
+import { countSubscribers, isLiving } from "../subscribers/subscribers.ts";
 import type { Timers } from "../timers.ts";
-import { changedKeys, judgeProfile, type SubscriberFacts } from "./facts.ts";
+import { changedKeys, judgeProfiles, type SubscriberVerdict } from "./facts.ts";
+import { fillLeaves } from "./fill-leaves.ts";
 import { Fill, SegmentItem, type SegmentRow } from "./items.ts";
 import { reevaluate, scheduleRecheck } from "./reevaluation.ts";
 
 const PAGE_ROWS = 250;
-const CONCURRENT_HISTORIES = 25;
 const AGAIN = "again:";
 /** A workspace of at most so many subscribers is computed in one part, a larger one in a part for each shard. */
-const MAX_SMALL = 2_000;
+const MAX_SMALL = 5_000;
 const WHOLE = "*";
 
 /** The number of parts of a computation that starts now. */
@@ -62,22 +61,34 @@ export async function fillPart(
   const checkpoint = state?.run === run ? state : undefined;
   if (checkpoint?.done) return finishPart(store, computation);
   const { shard = shards[0] ?? "", after = "" } = checkpoint ?? {};
+  let row: SegmentRow | undefined;
+  let isBegun = checkpoint !== undefined;
   for (let position: PagePosition | undefined = { shard, after }; position; ) {
-    const row = await store.get(SegmentItem, { id: segment });
+    // What is written to leaves is refused once a newer computation has begun, so the rule is read once.
+    if (!row?.leaves) row = await store.get(SegmentItem, { id: segment });
     if (row?.run !== run) return true;
-    const last = await fillPage(store, timers, row, position);
+    if (row.leaves && !isBegun && !(await storePosition(store, computation, position))) return true;
+    isBegun = true;
+    const page: Awaited<ReturnType<typeof fillLeaves>> = row.leaves
+      ? await fillLeaves(store, row, { part, ...position })
+      : { last: await fillPage(store, timers, row, position) };
+    if (page === "ended") return true;
+    const { last }: { last: string | undefined } = page;
     const needsCheckpoint = last !== undefined || isTimeUp();
     position = last === undefined ? startOfNext(shards, position.shard) : { shard: position.shard, after: last };
     if (!position || !needsCheckpoint) continue;
-    const isStored = await store.put(Fill, { segment, part }, { run, ...position }, isOpen(run)).then(
-      () => true,
-      onConditionFailed(() => false),
-    );
-    if (!isStored) return true;
+    if (!(await storePosition(store, computation, position))) return true;
     if (isTimeUp()) return false;
   }
   return finishPart(store, computation);
 }
+
+/** @returns false if another worker has ended the part, or a newer computation has begun it. */
+const storePosition = (store: Store, { segment, run, part }: Computation, position: PagePosition): Promise<boolean> =>
+  store.put(Fill, { segment, part }, { run, ...position }, isOpen(run)).then(
+    () => true,
+    onConditionFailed(() => false),
+  );
 
 function startOfNext(shards: readonly string[], shard: string): PagePosition | undefined {
   const next = shards[shards.indexOf(shard) + 1];
@@ -107,7 +118,7 @@ async function fillPage(
   };
   const [members, verdicts] = await Promise.all([
     membersBetween(store, id, shard, bounds),
-    judgeAll(store, compileRule(fromJson(segment.rule)), profiles),
+    judgeProfiles(store, compileRule(fromJson(segment.rule)), profiles),
   ]);
   const matching = new Set(verdicts.filter(({ matches }) => matches).map(({ profile }) => profile.id));
   const enter = [...matching].filter((subscriber) => !members.has(subscriber));
@@ -171,22 +182,6 @@ async function membersBetween(
   const range = { from: `${after}!`, to: until };
   const members = await store.queryAll(Member, { kind: "segment", id: segment, shard }, range);
   return new Set(members.map(({ sk }) => sk));
-}
-
-interface SubscriberVerdict {
-  profile: LivingProfile;
-  /** Present where the attributes alone did not decide. */
-  facts: SubscriberFacts | undefined;
-  matches: boolean;
-  nextChangeAt: number | undefined;
-}
-
-async function judgeAll(store: Store, rule: Rule, profiles: readonly LivingProfile[]): Promise<SubscriberVerdict[]> {
-  const verdicts: SubscriberVerdict[] = [];
-  const isMixed = rule.events.length > 0 && (await hasFirstFormat(store));
-  const judge = async (profile: LivingProfile) => ({ profile, ...(await judgeProfile(store, rule, profile, isMixed)) });
-  for (const batch of chunksOf(profiles, CONCURRENT_HISTORIES)) verdicts.push(...(await Promise.all(batch.map(judge))));
-  return verdicts;
 }
 
 /** Marks a part as done, once, and after the last part the segment as computed. */

@@ -16,8 +16,8 @@ import { type EntityRange, entityPage } from "../entity-pages.ts";
 import { watchWrites } from "../events/watchers.ts";
 import { changeItem, fieldsOf, fromJson, type ItemWrite, type NewRowOf, putItem, removeItem, toJson } from "../item.ts";
 import type { Group } from "../lists/items.ts";
+import { countMembers, countsOfMany } from "../lists/member-counts.ts";
 import { membershipDeletionWrite, planSecondPass } from "../lists/membership-deletion.ts";
-import { countMembers, countsOfMany } from "../lists/memberships.ts";
 import { listNames, MAX_ENTITIES, Name, removeNamed } from "../name-index.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import type { Timers } from "../timers.ts";
@@ -88,6 +88,7 @@ export async function createSegment(
     id,
     name,
     is_dynamic,
+    ...(!is_dynamic && { leaves: true }),
     rule: toJson(rule),
     rule_version: 1,
     created_at: timestamp(now),

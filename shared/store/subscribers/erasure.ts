@@ -11,10 +11,11 @@ import { forgetExports } from "../exports/exports.ts";
 import type { AnyItem, ChangeOf } from "../item.ts";
 import { RunEntry } from "../journeys/run-items.ts";
 import { forgetRuns, isRun } from "../journeys/runs.ts";
-import { Member } from "../lists/items.ts";
+import { Member, MemberLeaf } from "../lists/items.ts";
 import { forgetMemberships, isMembership } from "../lists/memberships.ts";
 import type { Item, Key } from "../model.ts";
 import { onConditionFailed } from "../refusals.ts";
+import { forgetStaticMemberships } from "../segments/static-memberships.ts";
 import { ChunkItem } from "../sends/audience-items.ts";
 import { JobItem } from "../sends/job-items.ts";
 import { DeliveryItem, DeliveryPayload } from "../webhooks/delivery-items.ts";
@@ -115,6 +116,11 @@ export const places: readonly Place[] = [
     name: "the subscriber's own partition, and the rows that its memberships, runs and sends have elsewhere",
     covers: [Member, RunEntry, ChunkItem, JobItem],
     erase: eachPage(ownRows, removeOwnRows),
+  },
+  {
+    name: "members of static segments",
+    covers: [MemberLeaf],
+    erase: async (store, subscriber) => ({ memberships: await forgetStaticMemberships(store, subscriber) }),
   },
   {
     name: "files of imports, which are searched for the identifiers that the profile has until then",

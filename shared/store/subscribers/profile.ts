@@ -7,6 +7,7 @@ import { is } from "../conditions.ts";
 import { familyOf } from "../families.ts";
 import { ListItem, ListMembership, SegmentMembership } from "../lists/items.ts";
 import { SegmentItem } from "../segments/items.ts";
+import { staticMembershipsOf } from "../segments/static-memberships.ts";
 import { Preference, preferencesOf } from "../topics/preferences.ts";
 import { listTopics } from "../topics/topics.ts";
 import { Device, devicesOf } from "./devices.ts";
@@ -72,15 +73,20 @@ async function listsOf(store: StoreReader, subscriber: string) {
   return named(items, rows);
 }
 
+/** Dynamic segments by the rows of the subscriber, static ones by their leaves; the newest of both. */
 async function segmentsOf(store: StoreReader, subscriber: string) {
   const range = { newestFirst: true, limit: MAX_MEMBERSHIPS, eventual: true, filter: is("member", true) };
-  const { items } = await store.query(SegmentMembership, { subscriber }, range);
+  const [{ items }, inLeaves] = await Promise.all([
+    store.query(SegmentMembership, { subscriber }, range),
+    staticMembershipsOf(store, subscriber),
+  ]);
   const rows = await store.getAll(
     SegmentItem,
     items.map(({ segment_id: id }) => ({ id })),
     { eventual: true },
   );
-  return named(items, rows);
+  const others = inLeaves.map(({ segment: { id, name }, entered_at }) => ({ id, name, entered_at }));
+  return [...named(items, rows), ...others].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, MAX_MEMBERSHIPS);
 }
 
 /** A group that was deleted is left out, though its memberships may still be there. */

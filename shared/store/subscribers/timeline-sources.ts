@@ -7,6 +7,7 @@ import { type Actor, ActorEvents } from "../events/items.ts";
 import { RunItem } from "../journeys/run-items.ts";
 import { ListMembership, SegmentMembership } from "../lists/items.ts";
 import type { Key } from "../model.ts";
+import { staticMembershipsOf } from "../segments/static-memberships.ts";
 import { lowestId, messageIdOf } from "../sends/inbox.ts";
 import { Message } from "../sends/inbox-items.ts";
 import { TouchItem } from "../sends/ledger-items.ts";
@@ -173,6 +174,11 @@ const segments: Source = async (store, { subscriber }) =>
     ];
   });
 
+const staticSegments: Source = async (store, { subscriber }) =>
+  (await staticMembershipsOf(store, subscriber)).map(({ segment: { id: ref }, entered_at }) =>
+    placedAt(entered_at, `G#${ref}#0`, { kind: "segment", state: "entered", ref }),
+  );
+
 const lists: Source = async (store, { subscriber }) =>
   (await store.query(ListMembership, { subscriber }, few)).items.map(({ sk, list_id: ref, entered_at }) =>
     placedAt(entered_at, sk, { kind: "list", state: "entered", ref }),
@@ -204,7 +210,7 @@ export const timelineSources: Record<TimelineEntry["kind"], readonly Source[]> =
   event: [events],
   consent: [consents],
   journey: [journeys],
-  segment: [segments],
+  segment: [segments, staticSegments],
   list: [lists],
   device: [devices],
 };

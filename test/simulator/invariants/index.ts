@@ -18,6 +18,7 @@ import { journeyEntries } from "./journey-entries.ts";
 import { journeyExits } from "./journey-exits.ts";
 import { journeySends } from "./journey-sends.ts";
 import { journeys } from "./journeys.ts";
+import { leaves } from "./leaves.ts";
 import { liveStreams } from "./live-streams.ts";
 import { manners } from "./manners.ts";
 import { memberships } from "./memberships.ts";
@@ -60,6 +61,7 @@ export const invariants: readonly Invariant[] = [
   erasure,
   eventsExported,
   memberships,
+  leaves,
   journeys,
   journeySends,
   journeyExits,

@@ -5,7 +5,8 @@ import { actorText, type StoredEvent } from "../../../shared/store/events/events
 import { eventsIn, HISTORY } from "../../../shared/store/events/history.ts";
 import { ActorEvents } from "../../../shared/store/events/items.ts";
 import { fromJson, rowOf } from "../../../shared/store/item.ts";
-import { MemberCount, SegmentMembership } from "../../../shared/store/lists/items.ts";
+import { MemberCount, MemberLeaf, SegmentMembership } from "../../../shared/store/lists/items.ts";
+import { unpackMembers } from "../../../shared/store/lists/leaves.ts";
 import { SegmentItem, type SegmentRow } from "../../../shared/store/segments/items.ts";
 import { Profile, SubscriberAlias } from "../../../shared/store/subscribers/items.ts";
 import { attributesForRules, isLiving, type LivingProfile } from "../../../shared/store/subscribers/subscribers.ts";
@@ -96,6 +97,9 @@ function tenanciesOf(mirror: Mirror): Map<string, Tenancy> {
       } else if (pk.endsWith("#segment")) rows.segments.push(rowOf(SegmentItem, item));
       else if ((kind === "list" || kind === "segment") && pk.split("#").length === 5)
         add(rows.listed, `${kind}#${id}`, sk);
+      else if (kind === "leaves")
+        for (const { subscriber } of unpackMembers(rowOf(MemberLeaf, item).members))
+          for (const found of [rows.listed, rows.owned]) add(found, `segment#${id}`, subscriber);
       else if (kind === "list:counts" || kind === "segment:counts") {
         const group = `${kind.split(":")[0]}#${sk.split("#")[0]}`;
         rows.counted.set(group, (rows.counted.get(group) ?? 0) + rowOf(MemberCount, item).n);

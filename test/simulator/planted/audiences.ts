@@ -6,6 +6,8 @@ const stepJourney = "functions/workers/step-journey/index.ts";
 const reactJourneys = "functions/workers/react/journeys.ts";
 const reactSegments = "functions/workers/react/segments.ts";
 const memberships = "shared/store/lists/memberships.ts";
+const leaves = "shared/store/lists/leaves.ts";
+const fillLeaves = "shared/store/segments/fill-leaves.ts";
 const campaignJobs = "shared/store/campaigns/jobs.ts";
 
 export const audiencesBugs: readonly Bug[] = [
@@ -92,6 +94,35 @@ export const audiencesBugs: readonly Bug[] = [
     file: memberships,
     find: "countWrite(group, shard, sign * pending.length)",
     replace: "countWrite(group, shard, sign * batch.length)",
+  },
+  {
+    name: "a leaf is written whoever changed it since it was read",
+    area: "segments",
+    file: leaves,
+    find: 'const isAsRead = i > 0 || leaf.at === undefined ? absent("at") : is("at", leaf.at);',
+    replace: "const isAsRead = undefined;",
+  },
+  {
+    name: "a page of a computation that is repeated counts twice",
+    area: "segments",
+    file: fillLeaves,
+    find: "outcome = await store.transact([hold, ...leafWrites(segment.id, some, at)]).then(",
+    replace:
+      "outcome = await store.transact(leafWrites(segment.id, some, at).slice(-1)).then(() => store.transact([hold, ...leafWrites(segment.id, some, at).slice(0, -1)])).then(",
+  },
+  {
+    name: "an earlier computation goes on writing leaves",
+    area: "segments",
+    file: fillLeaves,
+    find: "{ set: { run: segment.run } }, isOurs);",
+    replace: "{ set: {}, initial: { run: segment.run } });",
+  },
+  {
+    name: "the erased stay in static segments",
+    area: "erasure",
+    file: "shared/store/subscribers/erasure.ts",
+    find: "memberships: await forgetStaticMemberships(store, subscriber)",
+    replace: "memberships: 0",
   },
   {
     name: "changed attributes change no segment",

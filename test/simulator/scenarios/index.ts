@@ -9,6 +9,7 @@ import { imports } from "./imports.ts";
 import { inbox } from "./inbox.ts";
 import { journeys } from "./journeys.ts";
 import { serverKeys } from "./keys.ts";
+import { leaves } from "./leaves.ts";
 import { live } from "./live.ts";
 import { neighbours } from "./neighbours.ts";
 import { nights } from "./nights.ts";
@@ -55,6 +56,7 @@ export const scenarios: readonly Scenario[] = [
   versions,
   brakes,
   topics,
+  leaves,
 ];
 
 /** Short ones that make every kind of request to AWS: for runs through the SDK, which cost twice as much. */

@@ -1,0 +1,67 @@
+// One page of the computation of a static segment: its members are written by leaf, in the order of their ids
+// (docs/decisions/0057).
+import type { Store } from "../../resources.ts";
+import { chunksOf } from "../../rules/chunks.ts";
+import { compileRule } from "../../rules/segment-evaluation.ts";
+import { absent, all, is } from "../conditions.ts";
+import { changeItem, fromJson } from "../item.ts";
+import { leafChanges, leafWrites, leavesBetween, timeAfter } from "../lists/leaves.ts";
+import { onTransactionCanceled } from "../refusals.ts";
+import { audiencePage, isProfileRow, subscriberIn } from "../subscribers/audience-pages.ts";
+import { isLiving } from "../subscribers/subscribers.ts";
+import { judgeProfiles } from "./facts.ts";
+import { Fill, type SegmentRow } from "./items.ts";
+
+/** Two full leaves of a page are shared with its neighbours, so a page is many leaves. */
+const PAGE_ROWS = 500;
+/** Leaves that change in one transaction: each may be split in several, of at most 100 items with their counter. */
+const LEAVES_PER_TRANSACTION = 40;
+/** How often a page is read again after another worker changed its leaves. */
+const MAX_ATTEMPTS = 10;
+
+interface PartPage {
+  /** The part of the computation, which is this run's as long as the row of the part says so. */
+  part: string;
+  shard: string;
+  /** The sort key after which the page begins; empty for the beginning. */
+  after: string;
+}
+
+/**
+ * Evaluates one page of subscribers and brings the leaves in line. A repeated page finds nothing to change. A static
+ * segment is as of the time of its computation, so what is read of subscribers may be a moment old, at half the price.
+ * @returns the sort key after which the next page begins, undefined on the last page; "ended" if the part was ended by
+ * another worker, or a newer computation has begun it
+ */
+export async function fillLeaves(
+  store: Store,
+  segment: SegmentRow,
+  { part, shard, after }: PartPage,
+): Promise<{ last: string | undefined } | "ended"> {
+  const options = { limit: PAGE_ROWS, after: after === "" ? undefined : after, eventual: true };
+  const page = await audiencePage(store, shard, options);
+  const last = page.next;
+  const profiles = page.rows.filter(isProfileRow).filter(isLiving);
+  const verdicts = await judgeProfiles(store, compileRule(fromJson(segment.rule)), profiles, { eventual: true });
+  const wanted = new Set(verdicts.flatMap(({ profile, matches }) => (matches ? [profile.id] : [])));
+  const until = last === undefined ? undefined : subscriberIn({ sk: last });
+  const range = { shard, after: subscriberIn({ sk: after }), until };
+  const isOurs = all(is("run", segment.run), absent("done"));
+  const hold = changeItem(Fill, { segment: segment.id, part }, { set: { run: segment.run } }, isOurs);
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const leaves = await leavesBetween(store, segment.id, range);
+    const at = timeAfter(leaves, store.clock.now());
+    const changes = leafChanges(leaves, range, wanted, at);
+    let outcome: "done" | "again" | "ended" = "done";
+    for (const some of chunksOf(changes, LEAVES_PER_TRANSACTION)) {
+      if (outcome === "done")
+        outcome = await store.transact([hold, ...leafWrites(segment.id, some, at)]).then(
+          () => "done" as const,
+          onTransactionCanceled(([held]) => (held ? "ended" : "again")),
+        );
+    }
+    if (outcome === "ended") return "ended";
+    if (outcome === "done" && !changes.some(({ isPartial }) => isPartial)) return { last };
+  }
+  throw new Error(`The members of segment ${segment.id} changed ${MAX_ATTEMPTS} times while a page was computed.`);
+}

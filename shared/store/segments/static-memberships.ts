@@ -1,0 +1,40 @@
+// The static segments that a subscriber is in: found from the segments, as their members are in leaves alone
+// (docs/decisions/0057).
+import type { Store, StoreReader } from "../../resources.ts";
+import { chunksOf } from "../../rules/chunks.ts";
+import { present } from "../conditions.ts";
+import { DeletedMemberships } from "../lists/items.ts";
+import { enteredLeaf, forgetInLeaf } from "../lists/leaves.ts";
+import { SegmentItem, type SegmentRow } from "./items.ts";
+
+/** Of the newest segments, so many are looked at for a person who reads about a subscriber. */
+const MAX_SEGMENTS = 100;
+const CONCURRENT_LEAVES = 50;
+
+/** The static segments among the newest 100 segments that a subscriber is in, newest first. */
+export async function staticMembershipsOf(
+  store: StoreReader,
+  subscriber: string,
+): Promise<{ segment: SegmentRow; entered_at: string }[]> {
+  const range = { newestFirst: true, limit: MAX_SEGMENTS, eventual: true, filter: present("leaves") };
+  const { items: segments } = await store.query(SegmentItem, {}, range);
+  const entered = await Promise.all(segments.map(({ id }) => enteredLeaf(store, id, subscriber, { eventual: true })));
+  return segments.flatMap((segment, i) => {
+    const entered_at = entered[i];
+    return entered_at === undefined ? [] : [{ segment, entered_at }];
+  });
+}
+
+/** Removes an erased subscriber from all static segments, also from deleted ones. @returns how many it was in */
+export async function forgetStaticMemberships(store: Store, subscriber: string): Promise<number> {
+  const [segments, deleted] = await Promise.all([
+    store.queryAll(SegmentItem, {}, { filter: present("leaves") }),
+    store.queryAll(DeletedMemberships, {}, { prefix: "segment#" }),
+  ]);
+  let forgotten = 0;
+  for (const batch of chunksOf([...segments, ...deleted], CONCURRENT_LEAVES)) {
+    const were = await Promise.all(batch.map(({ id }) => forgetInLeaf(store, id, subscriber)));
+    forgotten += were.filter((wasMember) => wasMember).length;
+  }
+  return forgotten;
+}

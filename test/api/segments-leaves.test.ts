@@ -1,0 +1,111 @@
+// Static segments, whose members are packed in leaves (docs/decisions/0057).
+import { expect, it } from "vitest";
+import { DAY, MINUTE } from "../../shared/clock.ts";
+import { secrets } from "../../shared/resources.ts";
+import { MemberCount, MemberLeaf, SegmentMembership } from "../../shared/store/lists/items.ts";
+import type { TenantId } from "../../shared/store/model.ts";
+import { SegmentItem } from "../../shared/store/segments/items.ts";
+import { subscriberId } from "../../shared/store/subscribers/subscribers.ts";
+import { delayed, journeySetting } from "../support/journeys.ts";
+import { addPeople, quickDeps } from "../support/people.ts";
+import { ask, membersOf, segmentOf, upsert } from "../support/segments.ts";
+import type { Tenant, TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant, fresh } = worlds();
+const pro = { attribute: { plan: { $eq: "pro" } } };
+const SHARD = "7";
+
+/** External ids whose subscribers are all in one shard. */
+async function namesInShard(world: TestWorld, tenant: Tenant, count: number): Promise<string[]> {
+  const root = await secrets
+    .open(quickDeps(world))("" as TenantId)
+    .root();
+  const names: string[] = [];
+  for (let n = 0; names.length < count; n++)
+    if (subscriberId(root, tenant.id, `p${n}`, 0).startsWith(SHARD)) names.push(`p${n}`);
+  return names;
+}
+
+async function recompute(world: TestWorld, tenant: Tenant, id: string): Promise<void> {
+  await ask(world, tenant, `POST /api/v1/segments/${id}/recompute`);
+  await world.settle();
+}
+
+it("SEG-1 AMB-72 members beyond a leaf are in several, which page, count, grow and shrink; a lost counter is repaired", async () => {
+  const { world, tenant } = await withTenant();
+  const names = await namesInShard(world, tenant, 130);
+  await addPeople(world, tenant, names.length, (n) => ({
+    external_id: names[n]!,
+    attributes: { n, plan: n < 90 ? "pro" : "free" },
+  }));
+  const id = await segmentOf(world, tenant, pro, { is_dynamic: false });
+  const leaves = () => tenant.store.queryAll(MemberLeaf, { segment: id, shard: SHARD });
+  expect(await membersOf(world, tenant, id)).toEqual(names.slice(0, 90).sort());
+  expect((await leaves()).length).toBe(2);
+  const lows = (await leaves()).map(({ sk }) => sk);
+  await world.advance(MINUTE);
+  await ask(world, tenant, `PATCH /api/v1/segments/${id}`, { name: "more", rule: { attribute: { n: { $gte: 20 } } } });
+  await recompute(world, tenant, id);
+  expect(await membersOf(world, tenant, id)).toEqual(names.slice(20).sort());
+  expect((await leaves()).map(({ sk }) => sk)).toEqual(expect.arrayContaining(lows));
+  const { body } = await ask(world, tenant, `GET /api/v1/segments/${id}/members`);
+  expect(new Set(body.items.map(({ entered_at }: { entered_at: string }) => entered_at)).size).toBe(2);
+  await tenant.store.change(MemberCount, { kind: "segment", id, shard: SHARD }, { add: { n: 4, changes: 1 } });
+  await world.advance(DAY);
+  expect(await membersOf(world, tenant, id)).toHaveLength(110);
+  await ask(world, tenant, `DELETE /api/v1/segments/${id}`);
+  await world.settle();
+  expect(await leaves()).toEqual([]);
+});
+
+it("JND-10 who enters or leaves a static segment when it is computed again starts journeys, also where a leaf is split", async () => {
+  const world = await fresh();
+  const { tenant, active, runs } = await journeySetting(world);
+  const names = await namesInShard(world, tenant, 60);
+  const ids = await addPeople(world, tenant, 60, (n) => ({
+    external_id: names[n]!,
+    attributes: { plan: n < 40 ? "pro" : "free" },
+  }));
+  const segment_id = await segmentOf(world, tenant, pro, { is_dynamic: false });
+  const entered = await active(delayed("1h"), { trigger: { type: "segment_entered", segment_id } });
+  const exited = await active(delayed("1h"), { trigger: { type: "segment_exited", segment_id } });
+  for (const n of [0, 1]) await upsert(world, tenant, names[n]!, { plan: "free" });
+  await addPeople(world, tenant, 20, (n) => ({ external_id: names[40 + n]!, attributes: { plan: "pro" } }));
+  await world.advance(MINUTE);
+  await recompute(world, tenant, segment_id);
+  await recompute(world, tenant, segment_id);
+  const who = async (journey: string) =>
+    (await runs(journey)).map(({ subscriber_id }: { subscriber_id: string }) => subscriber_id).sort();
+  expect([await who(entered), await who(exited)]).toEqual([ids.slice(40).sort(), ids.slice(0, 2).sort()]);
+});
+
+it("RDA-20 RDA-5 F2 SUB-9 a membership in a static segment is shown with its subscriber, explained, and erased with it", async () => {
+  const { world, tenant } = await withTenant();
+  const ada = await upsert(world, tenant, "ada", { plan: "pro" });
+  await upsert(world, tenant, "bob", { plan: "pro" });
+  const id = await segmentOf(world, tenant, pro, { is_dynamic: false, name: "Paying" });
+  const entered_at = new Date(world.clock.now()).toISOString();
+  const read = async (path: string) => (await ask(world, tenant, `GET /api/v1/${path}`)).body;
+  expect((await read(`subscribers/${ada}`)).segments).toEqual([{ id, name: "Paying", entered_at }]);
+  const { items } = await read(`subscribers/${ada}/timeline?kinds=segment`);
+  expect(items).toMatchObject([{ kind: "segment", state: "entered", title: "Paying", ref: id, at: entered_at }]);
+  expect(await read(`segments/${id}/members/${ada}`)).toMatchObject({ member: true });
+  await ask(world, tenant, `DELETE /api/v1/subscribers/${ada}`);
+  await world.settle();
+  expect(await membersOf(world, tenant, id)).toEqual(["bob"]);
+});
+
+it("SEG-1 a static segment of an earlier release keeps its rows, and is computed again in them", async () => {
+  const { world, tenant } = await withTenant();
+  const ada = await upsert(world, tenant, "ada", { plan: "pro" });
+  const body = { name: "old", is_dynamic: false, rule: pro };
+  const { id } = (await ask(world, tenant, "POST /api/v1/segments", body)).body;
+  await tenant.store.change(SegmentItem, { id }, { remove: ["leaves"] });
+  await world.settle();
+  expect(await membersOf(world, tenant, id)).toEqual(["ada"]);
+  expect(await tenant.store.get(SegmentMembership, { subscriber: ada, segment: id })).toMatchObject({ member: true });
+  await upsert(world, tenant, "bob", { plan: "pro" });
+  await recompute(world, tenant, id);
+  expect(await membersOf(world, tenant, id)).toEqual(["ada", "bob"]);
+});
