@@ -8,7 +8,7 @@ import { familyOf } from "../families.ts";
 import { hashOf } from "../hash.ts";
 import { outcomeCounters, outcomesBeyond } from "../insights/hours.ts";
 import { HourCount } from "../insights/items.ts";
-import { changeItem, checkItem, fromJson, type ItemWrite, putItem, type RowOf, ref, toJson } from "../item.ts";
+import { changeItem, fromJson, type ItemWrite, putItem, type RowOf, ref, toJson } from "../item.ts";
 import type { Key } from "../model.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { deliveryCounters } from "../subscribers/engagement.ts";
@@ -80,7 +80,7 @@ const chargeLate = (quarter: number, usage: RowOf<typeof Usage> | undefined, n: 
   const taken = `ahead:${quarter}` as const;
   return usage?.[taken] === undefined
     ? changeItem(Usage, { period }, { add: { sends: n } }, absent(taken))
-    : checkItem(Usage, { period }, present(taken));
+    : changeItem(Usage, { period }, { add: { sends: 0 } }, present(taken));
 };
 
 /**
