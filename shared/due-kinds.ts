@@ -81,6 +81,11 @@ export const dueKinds = {
   "import-watch": to("import-rows", ({ tenant, id }) => ({ tenant, import: id, watch: true })),
   /** A check that an export still progresses. */
   "export-watch": to("import-rows", ({ tenant, id }) => ({ tenant, import: id, export: true, watch: true })),
+  /** A check that a migration of runs still progresses: `<journey>#<migration>`. */
+  "migration-watch": to("step-journey", ({ tenant, id }) => {
+    const [journey = "", migration = ""] = id.split("#");
+    return { ...plainStep(tenant), sweep: { journey, mode: "migrate", migration } };
+  }),
   /** A check that a simulation on history still progresses. */
   "simulation-watch": to("import-rows", ({ tenant, id }) => ({ tenant, import: id, simulation: true, watch: true })),
   /** A tick of a schedule: `<id>:<revision>`. */

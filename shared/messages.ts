@@ -125,7 +125,7 @@ export const queues = {
   },
   /**
    * Runs of journeys to continue: one whose timer is due, or those of subscribers with new events, segment changes or
-   * attribute changes; or all runs of a journey, shard by shard, to resume, cancel or remove.
+   * attribute changes; or all runs of a journey, shard by shard, to resume, cancel, remove or migrate.
    */
   "step-journey": {
     message: v.object({
@@ -139,7 +139,8 @@ export const queues = {
       sweep: v.optional(
         v.object({
           journey: id,
-          mode: v.picklist(["resume", "cancel", "delete"]),
+          mode: v.picklist(["resume", "cancel", "delete", "migrate"]),
+          migration: v.optional(id),
           shard: v.optional(v.string()),
           after: v.optional(id),
         }),

@@ -181,6 +181,21 @@ async function journeys({ createClient, settle, advance, process, console }: Gui
   const past = await service.journeys.createSimulation(journey.id, { from, to });
   console.log(past.status, past.result.runs.completed, past.result.sends.length); // "completed" 1 1
   console.log(past.result.edges.find(({ from, by }) => from === "wait" && by === "wait:timeout")?.taken); // 1
+
+  const { version, name, trigger, entry_rules } = await service.journeys.pause(journey.id);
+  const wait = { event_name: "order_paid", within: "48h", on_event: "done", on_timeout: "reminder" };
+  const longer: JourneyGraph = {
+    ...steps,
+    steps: { ...steps.steps, wait: { id: "wait", type: "wait_for_event", wait_for_event: wait } },
+  };
+  await service.journeys.replace(journey.id, { name, trigger, entry_rules, steps: longer }, { ifVersion: version });
+  await service.journeys.activate(journey.id);
+  const { changed } = await service.journeys.getVersionsDiff(journey.id, "1", "2");
+  console.log(changed); // [{"step":"wait","fields":["within"]}]
+
+  const migration = await service.journeys.createMigration(journey.id, { from: 1, to: 2 });
+  await settle();
+  console.log((await service.journeys.getMigration(journey.id, migration.id)).status); // "completed"
 }
 
 async function topics({ createClient, createBrowserClient, process, console }: GuideDeps) {
@@ -500,7 +515,7 @@ export const runnableGuides: readonly RunnableGuide[] = [
   { name: "quickstart", run: quickstart, printed: ["1","\"Hello Ada\""] },
   { name: "backend-sending", run: backendSending, printed: ["1 1 [\"user-99\"]","true","1","\"completed\" 1","0.1 false","422 \"VALIDATION_ERROR\" [\"title\"]"] },
   { name: "segments", run: segments, printed: ["1 true","[\"ada\"]","true [true,true,true]","0","2"] },
-  { name: "journeys", run: journeys, printed: ["[\"wait\"]","1 {\"wait:timeout\":1} {\"sent\":1}","\"completed\" 1 1","1"] },
+  { name: "journeys", run: journeys, printed: ["[\"wait\"]","1 {\"wait:timeout\":1} {\"sent\":1}","\"completed\" 1 1","1","[{\"step\":\"wait\",\"fields\":[\"within\"]}]","\"completed\""] },
   { name: "topics", run: topics, printed: ["[\"deals opted_out\",\"news opted_in\"]","1 {\"topic_opt_out\":1}"] },
   { name: "imports", run: imports, printed: ["3 1","1 1","\"completed\" 3 1","2"] },
   { name: "in-app", run: inApp, printed: ["\"live\"","\"Spring, Ada\"","1 1 1"] },

@@ -425,6 +425,26 @@ export async function journeysCancelSimulation(service: Endpoints, id: string, s
   return answer;
 }
 
+export async function journeysListVersions(service: Endpoints, id: string) {
+  const answer = await service.journeys.listVersions(id);
+  return answer;
+}
+
+export async function journeysGetVersionsDiff(service: Endpoints, id: string, version: string, other: string) {
+  const answer = await service.journeys.getVersionsDiff(id, version, other);
+  return answer;
+}
+
+export async function journeysCreateMigration(service: Endpoints, id: string) {
+  const answer = await service.journeys.createMigration(id, { from: 1, to: 2, steps: { pause: "rest" } });
+  return answer;
+}
+
+export async function journeysGetMigration(service: Endpoints, id: string, migrationId: string) {
+  const answer = await service.journeys.getMigration(id, migrationId);
+  return answer;
+}
+
 export async function journeysActivate(service: Endpoints, id: string) {
   const answer = await service.journeys.activate(id);
   return answer;

@@ -41,6 +41,8 @@ export interface CallOptions {
   maxRetries?: number;
   /** If the endpoint accepts one; default: a new one per call, the same for all its attempts. */
   idempotencyKey?: string;
+  /** Of a journey that is replaced: only if this is still its version, else a 409. */
+  ifVersion?: number;
 }
 
 const TIMEOUT_MS = 30_000;
@@ -170,10 +172,12 @@ function methodOf(
       ...(await moreHeaders()),
       ...(body === "json" && { "content-type": "application/json" }),
       ...(key !== undefined && { "idempotency-key": key }),
+      ...(options.ifVersion !== undefined && { "if-match": `"${options.ifVersion}"` }),
     };
     const url = rootOf(settings) + filled + (search && `?${search}`);
     const text = body === "json" ? JSON.stringify(content) : (content as FormData | undefined);
-    const isSafe = REPEATABLE.has(verb) || idempotent === true;
+    // What has succeeded would be refused when it is repeated: it has made another version.
+    const isSafe = (REPEATABLE.has(verb) && options.ifVersion === undefined) || idempotent === true;
     return send(settings, { method: verb, url, headers, body: text }, isSafe, options);
   };
 }

@@ -1460,7 +1460,7 @@ export interface HistorySimulation {
     edges: ({
       /** The step that it leaves */
       from: string;
-      /** `next`, or the outcome of a branch or wait: `branch:then`, `branch:else`, `wait:event`, `wait:timeout` */
+      /** `next`, or the outcome: `branch:then`, `branch:else`, `wait:event`, `wait:timeout` */
       by: string;
       /** The step that it leads to; `null` where the run completes */
       to: string | null;
@@ -1471,7 +1471,7 @@ export interface HistorySimulation {
     dead: ({
       /** The step that it leaves */
       from: string;
-      /** `next`, or the outcome of a branch or wait: `branch:then`, `branch:else`, `wait:event`, `wait:timeout` */
+      /** `next`, or the outcome: `branch:then`, `branch:else`, `wait:event`, `wait:timeout` */
       by: string;
       /** The step that it leads to; `null` where the run completes */
       to: string | null;
@@ -1636,6 +1636,73 @@ export interface Journey {
   created_at: string;
   /** When it was last changed. RFC 3339. */
   updated_at: string;
+}
+
+export interface JourneyDiff {
+  /** Steps that only the second version has */
+  added: string[];
+  /** Steps that only the first version has */
+  removed: string[];
+  /** Steps of both versions that differ */
+  changed: ({
+    /** The id of the step */
+    step: string;
+    /** The settings that differ; `type` where the type does */
+    fields: string[];
+  })[];
+  /** The ways from step to step that differ */
+  edges: {
+    /** Ways that only the second version has */
+    added: ({
+      /** The step that it leaves */
+      from: string;
+      /** `next`, or the outcome: `branch:then`, `branch:else`, `wait:event`, `wait:timeout` */
+      by: string;
+      /** The step that it leads to; `null` where the run completes */
+      to: string | null;
+    })[];
+    /** Ways that only the first version has */
+    removed: ({
+      /** The step that it leaves */
+      from: string;
+      /** `next`, or the outcome: `branch:then`, `branch:else`, `wait:event`, `wait:timeout` */
+      by: string;
+      /** The step that it leads to; `null` where the run completes */
+      to: string | null;
+    })[];
+  };
+  /** Of `trigger`, `entry_rules`, `start` and `exit_conditions`, those that differ */
+  others: string[];
+}
+
+export interface JourneyMigration {
+  /** The id */
+  id: string;
+  /** Whether all runs were looked at */
+  status: "processing" | "completed";
+  /** The version that the runs are on */
+  from: number;
+  /** The version that they move to */
+  to: number;
+  /** The steps that correspond, also those of one id */
+  steps: Record<string, string>;
+  /** Runs that were moved */
+  moved: number;
+  /** The share of the journey's runs that was looked at, 0 to 1 */
+  progress: number;
+  /** When it was created. RFC 3339. */
+  created_at: string;
+}
+
+export interface JourneyVersion {
+  /** The number of the version */
+  version: number;
+  /** What starts it */
+  trigger: JourneyTrigger;
+  /** Who may enter, and how often. `null`: everybody, once */
+  entry_rules: EntryRules | null;
+  /** The steps, where it starts and what ends it early */
+  steps: JourneyGraph;
 }
 
 export interface JourneysJourney {
@@ -4160,6 +4227,31 @@ export interface JourneysCreateSimulationBody {
   version?: number | undefined;
 }
 
+export interface JourneysListVersionsQuery {
+  cursor?: string | undefined;
+}
+
+export interface JourneysListVersionsAnswer {
+  /** The items */
+  items: JourneyVersion[];
+  /** The cursor of the next page; empty on the last one */
+  next_cursor: string;
+}
+
+export interface JourneysCreateMigrationBody {
+  /** The version that the runs are on */
+  from: number;
+  /** The version that they move to */
+  to: number;
+  /** By steps of the first version: the steps of the other one where their runs continue */
+  steps?: Record<string, string> | undefined;
+}
+
+export interface JourneysGetStatsQuery {
+  /** Only runs of this version, which was activated */
+  version?: string | undefined;
+}
+
 export interface JourneysGetStatsAnswer {
   /** Runs by status */
   runs: Record<string, number>;
@@ -4170,6 +4262,8 @@ export interface JourneysGetStatsAnswer {
     /** How often the step ended in each way */
     outcomes: Record<string, number>;
   }>;
+  /** Of a version: whether every run was counted */
+  exact?: boolean | undefined;
 }
 
 export interface JourneysListRunsQuery {
@@ -5698,6 +5792,14 @@ export interface Endpoints {
     getSimulation(id: string, simulationId: string, options?: CallOptions): Promise<HistorySimulation>;
     /** Cancel a simulation on history. `POST /api/v1/journeys/:id/simulations/:simulationId/cancel` */
     cancelSimulation(id: string, simulationId: string, options?: CallOptions): Promise<HistorySimulation>;
+    /** List the versions of a journey that were activated, newest first. `GET /api/v1/journeys/:id/versions` */
+    listVersions(id: string, query?: JourneysListVersionsQuery, options?: CallOptions): Promise<JourneysListVersionsAnswer>;
+    /** Compare two versions of a journey. `GET /api/v1/journeys/:id/versions/:version/diff/:other` */
+    getVersionsDiff(id: string, version: string, other: string, options?: CallOptions): Promise<JourneyDiff>;
+    /** Move waiting runs to another version of the journey. `POST /api/v1/journeys/:id/migrations` */
+    createMigration(id: string, body: JourneysCreateMigrationBody, options?: CallOptions): Promise<JourneyMigration>;
+    /** Get a migration of runs with its progress. `GET /api/v1/journeys/:id/migrations/:migrationId` */
+    getMigration(id: string, migrationId: string, options?: CallOptions): Promise<JourneyMigration>;
     /** Activate a draft or paused journey after checking all of it. `POST /api/v1/journeys/:id/activate` */
     activate(id: string, options?: CallOptions): Promise<Journey>;
     /** Pause an active journey: no subscriber enters, and runs stay where they are. `POST /api/v1/journeys/:id/pause` */
@@ -5709,7 +5811,7 @@ export interface Endpoints {
     /** Delete a journey and all its runs. `DELETE /api/v1/journeys/:id` */
     delete(id: string, options?: CallOptions): Promise<void>;
     /** Count a journey's runs by status, and its active runs and outcomes by step. `GET /api/v1/journeys/:id/stats` */
-    getStats(id: string, options?: CallOptions): Promise<JourneysGetStatsAnswer>;
+    getStats(id: string, query?: JourneysGetStatsQuery, options?: CallOptions): Promise<JourneysGetStatsAnswer>;
     /** List the runs of a journey, newest first. `GET /api/v1/journeys/:id/runs` */
     listRuns(id: string, query?: JourneysListRunsQuery, options?: CallOptions): Promise<JourneysListRunsAnswer>;
     /** Cancel an active run. `POST /api/v1/journeys/:id/runs/:runId/cancel` */

@@ -1,7 +1,7 @@
 // Journeys: what happens to each subscriber, step by step, from a trigger to an exit.
 import * as v from "valibot";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
-import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { endpoints, group, replyWith } from "../../../shared/http/endpoint.ts";
 import { conflict } from "../../../shared/http/errors.ts";
 import { cursor, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/http/paging.ts";
 import { Uuid } from "../../../shared/http/schemas.ts";
@@ -23,19 +23,26 @@ import {
 } from "../../../shared/store/journeys/journeys.ts";
 import { listRuns } from "../../../shared/store/journeys/run-list.ts";
 import { cancelRun, Run } from "../../../shared/store/journeys/runs.ts";
+import { countsOfVersion } from "../../../shared/store/journeys/version-counts.ts";
 import { definitionOf, JOURNEY_LIMITS, JourneyInput, journeyExample, requireRunnable } from "./input.ts";
+import { journeyMigrations } from "./migrations.ts";
 import { simulateJourney } from "./simulate.ts";
 import { historySimulations } from "./simulations.ts";
+import { journeyVersions, requireVersion } from "./versions.ts";
 
 const MAX_STEP_CHARACTERS = 256;
 
 /** @throws 409 unless the journey has the version that the caller saw, as a number or an entity tag. */
-function requireVersion({ version }: { version: number }, wanted: string | undefined): void {
+function requireMatch({ version }: { version: number }, wanted: string | undefined): void {
   if (wanted === undefined || wanted.trim() === "*" || wanted.replaceAll('"', "").trim() === String(version)) return;
   throw conflict(`The journey was changed: it has version ${version}.`);
 }
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
+
+/** The numbers of steps that no run is on. */
+const withoutRuns = (steps: object) =>
+  Object.fromEntries(Object.keys(steps).map((id) => [id, { active: 0, outcomes: {} }]));
 
 /** JNY-6: only the list has the numbers of runs. */
 const withNumbers = (journey: Journey, { entered, completed } = { entered: 0, completed: 0 }) => ({
@@ -43,6 +50,9 @@ const withNumbers = (journey: Journey, { entered, completed } = { entered: 0, co
   entered,
   completed,
 });
+
+/** With its version as its entity tag. */
+const tagged = (journey: Journey) => replyWith(200, withNumbers(journey), { etag: `"${journey.version}"` });
 
 export const journeys = group("journeys", "What happens to each subscriber, from a trigger to an exit.", [
   endpoint(
@@ -101,8 +111,13 @@ export const journeys = group("journeys", "What happens to each subscriber, from
   endpoint(
     "GET /api/v1/journeys/:id",
     { agents: "read", uses: [storeRead] },
-    { summary: "Get a journey", returns: Journey, errors: ["NOT_FOUND"] },
-    async ({ store, params }) => withNumbers(await getJourney(store, params.id)),
+    {
+      summary: "Get a journey",
+      description: "The header `ETag` is its version.",
+      returns: Journey,
+      errors: ["NOT_FOUND"],
+    },
+    async ({ store, params }) => tagged(await getJourney(store, params.id)),
   ),
 
   endpoint(
@@ -110,7 +125,9 @@ export const journeys = group("journeys", "What happens to each subscriber, from
     { permission: "content:write", uses: [storeWrite] },
     {
       summary: "Replace a draft or paused journey; runs stay on the version they entered",
-      description: "With `If-Match: <version>` only if that is still its version, else 409.",
+      description:
+        "With the header `If-Match` only if the journey still has that version or entity tag, else 409. The header `ETag` is " +
+        "its new version.",
       body: JourneyInput,
       limits: JOURNEY_LIMITS,
       returns: Journey,
@@ -119,15 +136,17 @@ export const journeys = group("journeys", "What happens to each subscriber, from
     },
     async ({ store, caller, params, body, headers }) => {
       const journey = await getJourney(store, params.id);
-      requireVersion(journey, headers["if-match"]);
+      requireMatch(journey, headers["if-match"]);
       const definition = definitionOf(body, ["malformed", "wrong"]);
       if (journey.status === "paused") await requireRunnable(store, workspaceOf(caller).plan, definition);
-      return withNumbers(await replaceJourney(store, journey, definition));
+      return tagged(await replaceJourney(store, journey, definition));
     },
   ),
 
   simulateJourney,
   ...historySimulations,
+  ...journeyVersions,
+  ...journeyMigrations,
 
   endpoint(
     "POST /api/v1/journeys/:id/activate",
@@ -196,17 +215,31 @@ export const journeys = group("journeys", "What happens to each subscriber, from
     { agents: "read", uses: [storeRead] },
     {
       summary: "Count a journey's runs by status, and its active runs and outcomes by step",
+      description:
+        "Of one version, the runs are counted when they are asked for: those of erased subscribers are left out, and beyond " +
+        "10,000 runs of the journey the numbers are estimates.",
+      query: v.object({
+        version: v.pipe(
+          v.optional(v.pipe(v.string(), v.regex(/^[1-9]\d{0,6}$/, "must be the number of a version"))),
+          v.description("Only runs of this version, which was activated"),
+        ),
+      }),
       returns: v.object({
         runs: v.record(v.string(), v.number()),
         steps: v.record(v.string(), v.object({ active: v.number(), outcomes: v.record(v.string(), v.number()) })),
+        exact: v.pipe(v.optional(v.boolean()), v.description("Of a version: whether every run was counted")),
       }),
       errors: ["NOT_FOUND"],
     },
-    async ({ store, params }) => {
+    async ({ store, params, query: { version } }) => {
       const { steps } = await getJourney(store, params.id);
+      if (version !== undefined) {
+        const { graph } = await requireVersion(store, params.id, version);
+        const counted = await countsOfVersion(store, params.id, Number(version));
+        return { ...counted, steps: { ...withoutRuns(graph.steps), ...counted.steps } };
+      }
       const [counts] = await countsOf(store, [params.id]);
-      const none = Object.keys(steps.steps ?? {}).map((id) => [id, { active: 0, outcomes: {} }] as const);
-      return { runs: { ...counts?.runs }, steps: { ...Object.fromEntries(none), ...counts?.steps } };
+      return { runs: { ...counts?.runs }, steps: { ...withoutRuns(steps.steps ?? {}), ...counts?.steps } };
     },
   ),
 

@@ -20,6 +20,7 @@ import {
   startSimulation,
 } from "../../../shared/store/journeys/simulations.ts";
 import { requireRunnable } from "./input.ts";
+import { JourneyEdge } from "./versions.ts";
 
 const MAX_DAYS = 90;
 const DAY_MS = 86_400_000;
@@ -45,17 +46,6 @@ const HistoryInput = v.strictObject({
 });
 
 const Numbers = v.record(v.string(), v.number());
-const Edge = {
-  from: v.pipe(v.string(), v.description("The step that it leaves")),
-  by: v.pipe(
-    v.string(),
-    v.description(
-      "`next`, or the outcome of a branch or wait: `branch:then`, `branch:else`, `wait:event`, `wait:timeout`",
-    ),
-  ),
-  to: v.pipe(v.nullable(v.string()), v.description("The step that it leads to; `null` where the run completes")),
-};
-
 const Result = v.pipe(
   v.object({
     subscribers: v.pipe(v.number(), v.description("How many subscribers entered")),
@@ -75,16 +65,16 @@ const Result = v.pipe(
     edges: v.pipe(
       v.array(
         v.pipe(
-          v.object({ ...Edge, taken: v.pipe(v.number(), v.description("How often it was taken")) }),
+          v.object({
+            ...JourneyEdge.pipe[0].entries,
+            taken: v.pipe(v.number(), v.description("How often it was taken")),
+          }),
           v.title("SimulatedEdge"),
         ),
       ),
       v.description("The ways from step to step, and how often each was taken"),
     ),
-    dead: v.pipe(
-      v.array(v.pipe(v.object(Edge), v.title("JourneyEdge"))),
-      v.description("The ways that were never taken"),
-    ),
+    dead: v.pipe(v.array(JourneyEdge), v.description("The ways that were never taken")),
     loops: v.pipe(Numbers, v.description("By step: how often a run took it again")),
     sends: v.pipe(
       v.array(

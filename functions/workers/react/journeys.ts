@@ -6,6 +6,7 @@ import { stepJourneyQueue } from "../../../shared/resources.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { activeJourneys, type JourneyIndex, segmentTrigger } from "../../../shared/store/journeys/active.ts";
 import { DeletedJourney, JourneyItem } from "../../../shared/store/journeys/items.ts";
+import { MigrationItem } from "../../../shared/store/journeys/migration-items.ts";
 import { MemberLeaf, SegmentMembership } from "../../../shared/store/lists/items.ts";
 import { movesIn, segmentOfLeaf } from "../../../shared/store/lists/leaves.ts";
 import { changedKeys } from "../../../shared/store/segments/facts.ts";
@@ -28,6 +29,7 @@ export async function queueJourneys(
     ...changes.of(JourneyItem, "journey").filter(becomes("active")).filter(wasPaused).map(sweeping("resume")),
     ...changes.of(JourneyItem, "journey").filter(becomes("archived")).map(sweeping("cancel")),
     ...changes.of(DeletedJourney, "journey-gone").filter(isNew).map(sweeping("delete")),
+    ...changes.of(MigrationItem, "migration").filter(isNew).map(migrating),
   ]);
   const memberships = ofTenants(changes.of(SegmentMembership, "membership"));
   const leaves = ofTenants(changes.of(MemberLeaf, "leaf"));
@@ -64,6 +66,9 @@ const sweeping =
   (mode: "resume" | "cancel" | "delete") =>
   ({ tenant, after }: { tenant: string; after: { id: string } }): StepMessage =>
     step(tenant, { sweep: { journey: after.id, mode } });
+
+const migrating = ({ tenant, after: { journey, id } }: Change<typeof MigrationItem>): StepMessage =>
+  step(tenant, { sweep: { journey, mode: "migrate", migration: id } });
 
 const isAwaited = (eventName: string, { byTrigger, byEvent }: JourneyIndex): boolean =>
   byTrigger.has(`event#${eventName}`) || byEvent.has(eventName);

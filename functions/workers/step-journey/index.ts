@@ -13,6 +13,7 @@ import {
   segmentTrigger,
 } from "../../../shared/store/journeys/active.ts";
 import type { Candidate } from "../../../shared/store/journeys/entries.ts";
+import { findMigration, noteShardDone, shardsLeft } from "../../../shared/store/journeys/migrations.ts";
 import { activeRuns, findRuns } from "../../../shared/store/journeys/runs.ts";
 import { clearJourney, sweepRuns } from "../../../shared/store/journeys/sweeps.ts";
 import { drive, enter } from "../../../shared/store/journeys/ticks.ts";
@@ -185,17 +186,22 @@ async function subscriberOf({ store }: WorkerContext, { actor }: StoredEvent): P
 async function sweepJourney(
   context: WorkerContext,
   message: StepMessage,
-  { journey, mode, shard, after }: NonNullable<StepMessage["sweep"]>,
+  { journey, mode, shard, after, migration: id }: NonNullable<StepMessage["sweep"]>,
 ): Promise<void> {
-  const { store, clock, stepJourneyQueue: queue } = context;
+  const { store, timers, clock, log, stepJourneyQueue: queue } = context;
+  const migration = id === undefined ? undefined : await findMigration(store, journey, id);
+  if (mode === "migrate" && !migration)
+    return log({ level: "info", message: "a migration does not exist", tenant: store.tenant, journey, migration: id });
   if (shard === undefined) {
-    await queue.send(SHARDS.map((one) => ({ ...message, sweep: { journey, mode, shard: one } })));
+    const shards = migration ? await shardsLeft(store, timers, migration) : SHARDS;
+    await queue.send(shards.map((one) => ({ ...message, sweep: { journey, mode, shard: one, migration: id } })));
     if (mode === "delete") await clearJourney(store, journey);
     return;
   }
   const until = clock.now() + WORKING_MS;
-  const next = await sweepRuns(context, { journey, mode, shard, after }, () => clock.now() >= until);
+  const next = await sweepRuns(context, { journey, mode, shard, after, migration }, () => clock.now() >= until);
+  if (!next && migration) await noteShardDone(store, migration, shard);
   if (!next) return;
-  const rest = { ...message, sweep: { journey, mode, shard, after: next.after } };
+  const rest = { ...message, sweep: { journey, mode, shard, after: next.after, migration: id } };
   await queue.send([rest], next.isHeld ? { delaySeconds: HELD_SECONDS } : {});
 }

@@ -17,6 +17,7 @@ import {
   fieldsOf,
   fromJson,
   type ItemWrite,
+  keyOf,
   type NewRowOf,
   putItem,
   removeItem,
@@ -201,6 +202,24 @@ export async function removeJourney(store: Store, timers: Timers, id: string): P
         throw notFound("journey");
       }),
     );
+}
+
+/** Versions that were activated, newest first. @param range.before only older ones than this */
+export async function listVersions(
+  store: StoreReader,
+  id: string,
+  { before, limit }: { before: number | undefined; limit: number },
+): Promise<{ versions: (Version & { version: number })[]; next: number | undefined }> {
+  const after =
+    before === undefined ? undefined : keyOf(JourneyVersion, store.tenant, { journey: id, version: before });
+  const page = await store.query(JourneyVersion, { journey: id }, { newestFirst: true, limit, after });
+  const versions = page.items.map((row) => ({
+    version: Number(row.sk.slice("V#".length)),
+    trigger: fromJson(row.trigger),
+    entry_rules: fromJson(row.entry_rules),
+    graph: fromJson(row.steps),
+  }));
+  return { versions, next: page.next && versions.at(-1)?.version };
 }
 
 /** A version that was activated: it never changes. */

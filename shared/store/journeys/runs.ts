@@ -40,8 +40,10 @@ export interface RunState extends Run {
   position: Position;
 }
 
-/** What a run moves to: a position, or its end. */
-export type Destination = { position: Position } | { ends: Exclude<RunStatus, "active">; step: string; reason: string };
+/** What a run moves to: a position, of another version if one is named, or its end. */
+export type Destination =
+  | { position: Position; version?: number }
+  | { ends: Exclude<RunStatus, "active">; step: string; reason: string };
 
 const actionOf = { completed: "complete", exited: "exit", canceled: "cancel" } as const;
 
@@ -134,7 +136,7 @@ export function moveWrites(
 const stateAt = (clock: Store["clock"], to: Destination) =>
   "ends" in to
     ? { status: to.ends, step: to.step, ended_at: timestamp(clock.now()), end_reason: to.reason }
-    : { status: "active" as const, ...to.position };
+    : { status: "active" as const, ...to.position, ...(to.version !== undefined && { version: to.version }) };
 
 const keyOf = ({ subscriber_id, journey_id, id }: Pick<RunState, "subscriber_id" | "journey_id" | "id">) => ({
   subscriber: subscriber_id,

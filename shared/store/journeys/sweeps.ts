@@ -1,10 +1,11 @@
-// What happens to all runs of a journey: they are resumed after a pause, canceled, or removed.
+// What happens to all runs of a journey: they are resumed after a pause, canceled, removed, or moved to another version.
 import type { Store } from "../../resources.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import { keyOf, removeItem } from "../item.ts";
 import { countKeys } from "./counts.ts";
 import { DeletedJourney, JourneyVersion } from "./items.ts";
 import { SECOND_PASS_MS } from "./journeys.ts";
+import { type Migration, migrateRuns } from "./migrations.ts";
 import { JourneyCount, RunEntry, type RunEntryRow, RunHead, RunItem, runEntryKey, runKeys } from "./run-items.ts";
 import { endRun, type RunState, readActive } from "./runs.ts";
 import { drive, type JourneyDeps } from "./ticks.ts";
@@ -14,9 +15,11 @@ const CONCURRENT_RUNS = 10;
 
 interface Sweep {
   journey: string;
-  mode: "resume" | "cancel" | "delete";
+  mode: "resume" | "cancel" | "delete" | "migrate";
   shard: string;
   after?: string | undefined;
+  /** Of the mode `migrate`. */
+  migration?: Migration | undefined;
 }
 
 /** Where a sweep continues. */
@@ -30,7 +33,7 @@ interface SweepPosition {
 /** Works through a shard until its end, `isTimeUp`, or a page with a held run. @returns undefined at the end */
 export async function sweepRuns(
   deps: JourneyDeps,
-  { journey, mode, shard, after }: Sweep,
+  { journey, mode, shard, after, migration }: Sweep,
   isTimeUp: () => boolean,
 ): Promise<SweepPosition | undefined> {
   const { store } = deps;
@@ -41,7 +44,13 @@ export async function sweepRuns(
     else {
       // An entry of a run that ended at once says so; of others it does not say whether they have ended.
       const entries = page.items.filter(({ status }) => status === "active");
-      const runs = await readActive(store, runKeys(journey, entries));
+      let runs = await readActive(store, runKeys(journey, entries));
+      if (migration) {
+        await migrateRuns(store, migration, shard, runs);
+        // Those that an earlier delivery moved are looked at again: it may have stopped before.
+        const moved = await readActive(store, runKeys(journey, entries));
+        runs = moved.filter(({ version }) => version === migration.to);
+      }
       if (mode === "cancel") await cancelAll(deps, runs);
       else if (
         (

@@ -57,11 +57,11 @@ export async function drive(deps: JourneyDeps, driven: readonly Driven[]): Promi
   const held = new Set<Driven>();
   const active = driven.filter(({ run }) => run.status === "active");
   for (const [i, turn] of turnsOf(active, ({ run }) => run.id).entries())
-    for (const group of Map.groupBy(turn, ({ run }) => `${run.journey_id} ${run.version}`).values()) {
+    for (const group of Map.groupBy(turn, ({ run }) => run.journey_id).values()) {
       let open = i === 0 ? new Map(group.map((one) => [one, one])) : await reread(store, group);
       for (let attempt = 0; open.size > 0; attempt++) {
         if (attempt === MAX_ATTEMPTS) throw contended();
-        const driven = await driveVersion(deps, [...open.keys()]);
+        const driven = await driveVersions(deps, [...open.keys()]);
         for (const one of driven.held) held.add(open.get(one) ?? one);
         open = await reread(
           store,
@@ -93,6 +93,17 @@ async function reread(store: JourneyDeps["store"], group: readonly Driven[]): Pr
     if (run) found.set({ ...one, run }, one);
   }
   return found;
+}
+
+/** A migration may have moved some of the runs to another version since they were read before. */
+async function driveVersions(deps: JourneyDeps, group: readonly Driven[]): Promise<Moved> {
+  const all: Moved = { held: new Set(), lost: new Set() };
+  for (const same of Map.groupBy(group, ({ run }) => run.version).values()) {
+    const { held, lost } = await driveVersion(deps, same);
+    for (const one of held) all.held.add(one);
+    for (const one of lost) all.lost.add(one);
+  }
+  return all;
 }
 
 async function driveVersion(deps: JourneyDeps, group: readonly Driven[]): Promise<Moved> {

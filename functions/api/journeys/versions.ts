@@ -1,0 +1,118 @@
+// The versions of a journey that were activated, and what differs between two of them (F20).
+import * as v from "valibot";
+import { endpoints } from "../../../shared/http/endpoint.ts";
+import { notFound } from "../../../shared/http/errors.ts";
+import { grammar } from "../../../shared/http/grammar.ts";
+import { cursor, openCursor, sealCursor } from "../../../shared/http/paging.ts";
+import { type StoreReader, secrets, storeRead } from "../../../shared/resources.ts";
+import { diffOf } from "../../../shared/rules/journey-diff.ts";
+import {
+  getJourney,
+  getVersion,
+  Journey,
+  listVersions,
+  type Version,
+} from "../../../shared/store/journeys/journeys.ts";
+
+/** A version has up to 128 KB. */
+const PER_PAGE = 20;
+
+const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeRead] });
+
+export const JourneyEdge = v.pipe(
+  v.object({
+    from: v.pipe(v.string(), v.description("The step that it leaves")),
+    by: v.pipe(
+      v.string(),
+      v.description("`next`, or the outcome: `branch:then`, `branch:else`, `wait:event`, `wait:timeout`"),
+    ),
+    to: v.pipe(v.nullable(v.string()), v.description("The step that it leads to; `null` where the run completes")),
+  }),
+  v.title("JourneyEdge"),
+);
+
+const JourneyVersion = v.pipe(
+  v.object({
+    version: v.pipe(v.number(), v.description("The number of the version")),
+    trigger: Journey.entries.trigger,
+    entry_rules: Journey.entries.entry_rules,
+    steps: v.pipe(v.record(v.string(), v.any()), grammar("JourneyGraph")),
+  }),
+  v.title("JourneyVersion"),
+);
+
+const steps = (description: string) => v.pipe(v.array(v.string()), v.description(description));
+
+const Diff = v.pipe(
+  v.object({
+    added: steps("Steps that only the second version has"),
+    removed: steps("Steps that only the first version has"),
+    changed: v.pipe(
+      v.array(
+        v.pipe(
+          v.object({
+            step: v.pipe(v.string(), v.description("The id of the step")),
+            fields: steps("The settings that differ; `type` where the type does"),
+          }),
+          v.title("ChangedStep"),
+        ),
+      ),
+      v.description("Steps of both versions that differ"),
+    ),
+    edges: v.pipe(
+      v.object({
+        added: v.pipe(v.array(JourneyEdge), v.description("Ways that only the second version has")),
+        removed: v.pipe(v.array(JourneyEdge), v.description("Ways that only the first version has")),
+      }),
+      v.description("The ways from step to step that differ"),
+    ),
+    others: steps("Of `trigger`, `entry_rules`, `start` and `exit_conditions`, those that differ"),
+  }),
+  v.title("JourneyDiff"),
+);
+
+/** @throws 404 for a version that was never activated. */
+export async function requireVersion(store: StoreReader, journey: string, version: string | number): Promise<Version> {
+  const found = /^[1-9]\d{0,6}$/.test(String(version)) ? await getVersion(store, journey, Number(version)) : undefined;
+  if (!found) throw notFound("version");
+  return found;
+}
+
+export const journeyVersions = [
+  endpoint(
+    "GET /api/v1/journeys/:id/versions",
+    { uses: [secrets] },
+    {
+      summary: "List the versions of a journey that were activated, newest first",
+      query: v.object({ cursor }),
+      returns: v.object({ items: v.array(JourneyVersion), next_cursor: v.string() }),
+      errors: ["NOT_FOUND"],
+    },
+    async ({ store, secrets, params, query: { cursor } }) => {
+      await getJourney(store, params.id);
+      const [root, scope] = [await secrets.root(), `versions:${store.tenant}:${params.id}`];
+      const before = cursor === undefined ? undefined : v.parse(v.number(), openCursor(root, scope, cursor));
+      const { versions, next } = await listVersions(store, params.id, { before, limit: PER_PAGE });
+      return {
+        items: versions.map(({ graph, ...version }) => ({ ...version, steps: graph })),
+        next_cursor: next === undefined ? "" : sealCursor(root, scope, next),
+      };
+    },
+  ),
+
+  endpoint(
+    "GET /api/v1/journeys/:id/versions/:version/diff/:other",
+    {},
+    {
+      summary: "Compare two versions of a journey",
+      description: "Both were activated. The answer says what makes the second version out of the first.",
+      returns: Diff,
+      errors: ["NOT_FOUND"],
+    },
+    async ({ store, params }) => {
+      await getJourney(store, params.id);
+      const first = await requireVersion(store, params.id, params.version);
+      return diffOf(first, await requireVersion(store, params.id, params.other));
+    },
+  ),
+];

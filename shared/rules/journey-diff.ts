@@ -1,0 +1,60 @@
+// What differs between two versions of a journey (F20).
+import { type Edge, edgesOf } from "./journey-edges.ts";
+import type { JourneyNode } from "./journey-graph.ts";
+import type { Definition } from "./journey-replay.ts";
+
+export interface JourneyDiff {
+  added: string[];
+  removed: string[];
+  /** Steps of both versions that differ, with the settings that do; `type` where the type changed. */
+  changed: { step: string; fields: string[] }[];
+  edges: { added: Edge[]; removed: Edge[] };
+  /** Of `trigger`, `entry_rules`, `start` and `exit_conditions`: those that differ. */
+  others: string[];
+}
+
+/** JSON with its keys in order, so that the order in which they were written does not matter. */
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, one: unknown) =>
+    typeof one === "object" && one !== null && !Array.isArray(one)
+      ? Object.fromEntries(Object.entries(one).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : one,
+  ) ?? "";
+
+const settingsOf = (node: JourneyNode): Map<string, unknown> =>
+  new Map(Object.entries(new Map<string, unknown>(Object.entries(node)).get(node.type) ?? {}));
+
+function changedFields(a: JourneyNode, b: JourneyNode): string[] {
+  if (a.type !== b.type) return ["type"];
+  const [before, after] = [settingsOf(a), settingsOf(b)];
+  const names = [...new Set([...before.keys(), ...after.keys()])];
+  return names.filter((name) => canonical(before.get(name)) !== canonical(after.get(name)));
+}
+
+/** What must be done to the first version to get the second one. */
+export function diffOf(a: Definition, b: Definition): JourneyDiff {
+  const [before, after] = [new Map(Object.entries(a.graph.steps)), new Map(Object.entries(b.graph.steps))];
+  const changed = [...before].flatMap(([step, node]) => {
+    const now = after.get(step);
+    const fields = now ? changedFields(node, now) : [];
+    return fields.length > 0 ? [{ step, fields }] : [];
+  });
+  const missingIn = (edges: readonly Edge[], from: readonly Edge[]) => {
+    const there = new Set(edges.map(canonical));
+    return from.filter((edge) => !there.has(canonical(edge)));
+  };
+  const [old, now] = [edgesOf(a.graph), edgesOf(b.graph)];
+  const others = {
+    trigger: [a.trigger, b.trigger],
+    entry_rules: [a.entry_rules, b.entry_rules],
+    start: [a.graph.start, b.graph.start],
+    exit_conditions: [a.graph.exit_conditions ?? [], b.graph.exit_conditions ?? []],
+  };
+  return {
+    added: [...after.keys()].filter((step) => !before.has(step)),
+    removed: [...before.keys()].filter((step) => !after.has(step)),
+    changed,
+    edges: { added: missingIn(old, now), removed: missingIn(now, old) },
+    others: Object.entries(others).flatMap(([name, [one, two]]) => (canonical(one) === canonical(two) ? [] : [name])),
+  };
+}
