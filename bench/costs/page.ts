@@ -15,10 +15,18 @@ const REASONS: Record<string, string> = {
     "Each run pays its row, its head and its entry at the price of a transaction (6), and its message (1). Single writes need a protocol of intent and seal (decisions/0029).",
   "journey: end of the delay":
     "Each run pays its row at the price of a transaction (2), which also has the counts (decisions/0029).",
+  "single in-app send":
+    "Two of the requests read the workspace's webhooks, for the start and for the end of the send; the others are channels, recipient, job, workspace, and three writes.",
+  "single push send":
+    "As by in-app, with the devices of the recipient, the claim, and the workspace and the profile that are read again before the call.",
+  "single in-app send of 9 KB": "As a short one, with the text.",
+  "in-app send to many":
+    "The hottest key is that of the parts of the job: chunks, claims and totals of 16 ranges are 160 units, whatever the audience up to 3,200. A key for each range needs names of ranges that former versions plan wrongly.",
+  "push send to many": "The hottest key is that of the parts of the job.",
   "event with live segments":
     "One query reads a person; 0.1 is the intake and 0.1 what a batch reads once. Who enters a segment is evaluated once more after the write, because a change may have come between, and pays two rows at the price of a transaction (decisions/0012).",
   "upsert, new":
-    "A refused update (1 WCU) and the transaction with the counter (decisions/0024). A count that follows the table's stream counts a repeated batch again.",
+    "A refused update (1 WCU), and in one transaction the profile (2), its index (1) and the counter (2) (decisions/0024). One update that also creates would be 2: then the plan's limit needs subscribers taken ahead, and the count a settlement, as sends have (decisions/0055). A count that follows the table's stream counts a repeated batch again.",
   "first computation of a segment":
     "Where members are few, each of the 16 shards has a leaf and a counter at the price of a transaction (decisions/0057).",
   "unchanged computation of a segment":

@@ -1,5 +1,7 @@
 // What sends cost: to one person by each channel, and to many.
+import { SECOND } from "../../shared/clock.ts";
 import { fanOutQueue } from "../../shared/resources.ts";
+import { JobItem } from "../../shared/store/sends/job-items.ts";
 import { quarterAt } from "../../shared/store/workspaces/sends-ahead.ts";
 import { SES } from "../../test/support/mails.ts";
 import { openChannels } from "../../test/support/reached.ts";
@@ -83,8 +85,11 @@ async function wide(channel: Channel, count: number): Promise<Cost[]> {
     const ask = { work: channel === "e-mail" ? "e-mail with receipts" : `${channel} send to many`, per: "recipient" };
     return [
       await costOf(world, { ...ask, size: `${count} recipients`, count, isWide: true, targets }, async () => {
-        taken(await sendTo(world, as, { target: { type: "all" }, ...(channel_ids && { channel_ids }) }));
+        const send = taken(await sendTo(world, as, { target: { type: "all" }, ...(channel_ids && { channel_ids }) }));
         await world.settle();
+        // A large send begins in waves, which wait for each other (docs/decisions/0052).
+        while ((await tenant.store.get(JobItem, { job: send.body.id }))?.completed_at === undefined)
+          await world.advance(10 * SECOND);
       }),
     ];
   });
