@@ -11,6 +11,7 @@ const HELP = `npm run deploy -- [--anyway] [-c name=value …] [arguments of cdk
 Checks the account and the settings, then runs cdk deploy with the same settings.
 
   -c, --context name=value  a setting, as in docs/deploy.md; an object is JSON text
+  --profile, --region NAME  the account and region, of the checks and of cdk deploy
   --anyway                  deploy in spite of what the checks found
   --check                   only check
 
@@ -18,6 +19,8 @@ Example: npm run deploy -- -c stackName=Staging --require-approval never`;
 
 export interface Arguments {
   context: Record<string, string>;
+  /** Of the account: environment variables for the checks. */
+  account: Record<string, string>;
   anyway: boolean;
   check: boolean;
   help: boolean;
@@ -27,7 +30,7 @@ export interface Arguments {
 
 /** @throws an error that names the argument. */
 export function argumentsOf(given: readonly string[]): Arguments {
-  const read: Arguments = { context: {}, anyway: false, check: false, help: false, rest: [] };
+  const read: Arguments = { context: {}, account: {}, anyway: false, check: false, help: false, rest: [] };
   const words = [...given];
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
     if (word === "--anyway") read.anyway = true;
@@ -35,6 +38,7 @@ export function argumentsOf(given: readonly string[]): Arguments {
     else if (word === "--help" || word === "-h") read.help = true;
     else if (word === "-c" || word === "--context") note(read, words.shift() ?? "");
     else if (word.startsWith("--context=")) note(read, word.slice("--context=".length));
+    else if (Object.hasOwn(ACCOUNT, nameOf(word))) noteAccount(read, word, words);
     else if (word.startsWith("--") && !cdkOptions().has(nameOf(word))) throw refusal(`Unknown option '${word}'.`);
     else read.rest.push(word);
   }
@@ -42,6 +46,16 @@ export function argumentsOf(given: readonly string[]): Arguments {
 }
 
 const nameOf = (word: string) => word.replace(/^--(?:no-)?|=.*$/gs, "");
+
+/** Options that choose the account and region, and what the SDK reads instead. */
+const ACCOUNT: Record<string, string> = { profile: "AWS_PROFILE", region: "AWS_REGION" };
+
+function noteAccount({ account, rest }: Arguments, word: string, words: string[]): void {
+  const value = word.includes("=") ? word.slice(word.indexOf("=") + 1) : words.shift();
+  if (!value) throw refusal(`--${nameOf(word)} needs a value.`);
+  account[ACCOUNT[nameOf(word)]!] = value;
+  rest.push(`--${nameOf(word)}`, value);
+}
 
 /** The options of `cdk deploy`, which itself ignores those that it does not know: a misspelt `--check` would deploy. */
 function cdkOptions(): Set<string> {
@@ -63,11 +77,12 @@ function note({ context, rest }: Arguments, pair: string): void {
 }
 
 async function main(): Promise<number> {
-  const { context, anyway, check, help, rest } = argumentsOf(process.argv.slice(2));
+  const { context, account, anyway, check, help, rest } = argumentsOf(process.argv.slice(2));
   if (help) {
     console.log(HELP);
     return 0;
   }
+  Object.assign(process.env, account);
   const file = JSON.parse(readFileSync(new URL("../cdk.json", import.meta.url), "utf8")) as { context: object };
   const { fine, notes, faults, chosen } = await preflight({ ...file.context, ...context });
   for (const line of fine) console.log(`ok    ${line}`);

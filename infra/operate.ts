@@ -4,13 +4,17 @@ import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { awsClients } from "../shared/aws.ts";
 import { REFUSED } from "../tools/arguments.ts";
 import { columnsOf } from "../tools/text-table.ts";
+import { redriveRecords } from "./redrive-records.ts";
+
+/** The worker of the table's stream. */
+const STREAM_WORKER = "react";
 
 const HELP = `npm run operate -- <command> [--stack NAME | --local URL] [--json]
 
   workspaces [--near PERCENT]   all workspaces: usage, and the limit that is nearest
   cost [YYYY-MM]                what workspaces used in a month, last month by default, and its cost in dollars
   dead-letters [QUEUE]          how many messages used up their attempts, by queue; with a queue the messages
-  redrive QUEUE                 sends the dead letters of a queue again
+  redrive QUEUE                 sends the dead letters of a queue again; of react, handles the failed records again
   recount TENANT_ID             compares the counters of a workspace with its rows now, and repairs them
 
   --stack NAME   the deployment; by default stackName of cdk.json, else Engagement
@@ -187,17 +191,24 @@ export async function run(wish: Wish, invoke: Operate, now: number): Promise<str
   return [...(rows.length > 0 ? [tableOf(rows)] : []), note].join("\n");
 }
 
-/** The function of a deployment. */
-const deployed =
-  (stack: string): Operate =>
-  async (event) => {
-    const { Payload, FunctionError } = await awsClients()(LambdaClient).send(
-      new InvokeCommand({ FunctionName: `${stack}-operator`, Payload: Buffer.from(JSON.stringify(event)) }),
+/** The function of a deployment. Failed records of the stream are read and given to react from here. */
+function deployed(stack: string): Operate {
+  const aws = awsClients();
+  const invoke = async (name: string, event: object): Promise<unknown> => {
+    const { Payload, FunctionError } = await aws(LambdaClient).send(
+      new InvokeCommand({ FunctionName: `${stack}-${name}`, Payload: Buffer.from(JSON.stringify(event)) }),
     );
     const text = Buffer.from(Payload ?? []).toString();
-    if (FunctionError) throw new Error(`${stack}-operator failed: ${text}`);
+    if (FunctionError) throw new Error(`${stack}-${name} failed: ${text}`);
     return JSON.parse(text);
   };
+  return async (event) => {
+    const { redrive } = event as { redrive?: { queue: string } };
+    if (redrive?.queue !== STREAM_WORKER) return invoke("operator", event);
+    const count = await redriveRecords(aws, `${stack}-`, (batch) => invoke(STREAM_WORKER, batch));
+    return { redriven: { queue: STREAM_WORKER, count } };
+  };
+}
 
 /** The function of the local service, through its control surface. */
 const local =

@@ -1,6 +1,10 @@
 // The operator's commands, over the function and the embedded services.
+import { CreateBucketCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { beforeEach, expect, it } from "vitest";
 import { run, wishOf } from "../../infra/operate.ts";
+import { redriveRecords } from "../../infra/redrive-records.ts";
+import { TABLE } from "../../local/account.ts";
+import { MINUTE } from "../../shared/clock.ts";
 import { WebhookCount } from "../../shared/store/webhooks/items.ts";
 import { type TestWorld, testWorld } from "../support/world.ts";
 
@@ -82,6 +86,35 @@ it("RDA-19 D-HEALTH dead letters are counted and read without taking them, and s
   expect(await operate("dead-letters")).toBe("0 dead letters.");
   await expect(operate("redrive", "react")).rejects.toThrow("docs/operate.md");
   await expect(operate("redrive", "nowhere")).rejects.toThrow("must be one of react, fan-out");
+});
+
+it("RDA-19 failed records of the stream are handled again, and stay where they fail again", async () => {
+  const { aws } = world.partsFor("test");
+  const tenant = await world.tenant();
+  await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "ada" } });
+  const Records = await world.dynamodb.records(TABLE, "", 100);
+  await world.settle();
+  const { QueueUrl } = await world.sqs.operate("GetQueueUrl", { QueueName: "react-dead" });
+  const [Bucket, event] = ["failed-records", { Records: Records.filter(({ dynamodb }) => dynamodb?.NewImage?.react) }];
+  await aws(S3Client).send(new CreateBucketCommand({ Bucket }));
+  const bodies = { text: { payload: JSON.stringify(event) }, object: { payload: event }, broken: { version: "1.0" } };
+  for (const [key, body] of Object.entries(bodies)) {
+    await aws(S3Client).send(new PutObjectCommand({ Bucket, Key: key, Body: JSON.stringify(body) }));
+    const detail = { bucket: { name: Bucket }, object: { key } };
+    await world.sqs.operate("SendMessage", { QueueUrl, MessageBody: JSON.stringify({ detail }) });
+  }
+  const handled: unknown[] = [];
+  const react = async (batch: object) => {
+    await world.host.invoke("react", batch);
+    handled.push(batch);
+  };
+  await expect(redriveRecords(aws, "", react)).rejects.toThrow(
+    "2 batches were handled, 1 failed again:\ns3://failed-records/broken: the object has no payload",
+  );
+  expect(event.Records.length).toBeGreaterThan(0);
+  expect(handled).toEqual([event, event]);
+  await world.advance(5 * MINUTE);
+  expect((await operateJson("dead-letters", "react")).dead_letters).toEqual([{ queue: "react", count: 1 }]);
 });
 
 it("RDA-19 a recount repairs the counters of one workspace now", async () => {

@@ -83,11 +83,17 @@ it("the arguments of a deployment reach the checks and cdk deploy alike", () => 
     argumentsOf(["-c", "stackName=B", "--anyway", "--context=removal=destroy", "--require-approval", "never"]),
   ).toEqual({
     context: { stackName: "B", removal: "destroy" },
+    account: {},
     anyway: true,
     check: false,
     help: false,
     rest: ["--context", "stackName=B", "--context", "removal=destroy", "--require-approval", "never"],
   });
+  expect(argumentsOf(["--profile", "staging", "--region=eu-west-1"])).toMatchObject({
+    account: { AWS_PROFILE: "staging", AWS_REGION: "eu-west-1" },
+    rest: ["--profile", "staging", "--region", "eu-west-1"],
+  });
+  expect(() => argumentsOf(["--profile"])).toThrow("--profile needs a value");
   expect(() => argumentsOf(["-c"])).toThrow("takes name=value");
   expect(() => argumentsOf(["--chek"])).toThrow("Unknown option '--chek'.");
 });

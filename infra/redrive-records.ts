@@ -1,0 +1,68 @@
+// Handles failed records of the table's stream again: the dead letters of react name the objects that hold them.
+import { GetObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import {
+  DeleteMessageCommand,
+  GetQueueAttributesCommand,
+  GetQueueUrlCommand,
+  ReceiveMessageCommand,
+  SQSClient,
+} from "@aws-sdk/client-sqs";
+import type { Aws } from "../shared/deps.ts";
+
+/** Longer than one invocation of react. A message that fails again is received once by a command. */
+const HIDDEN_SECONDS = 300;
+
+/** Invokes react with an event of the stream. @throws if it fails */
+type React = (event: object) => Promise<unknown>;
+
+interface Place {
+  bucket: string;
+  key: string;
+}
+
+/**
+ * Gives each batch to react, and deletes its message when it was handled. The object stays until it expires.
+ * @param prefix what stands before the queue's name
+ * @returns how many batches were handled
+ * @throws an error with what failed again; those messages stay
+ */
+export async function redriveRecords(aws: Aws, prefix: string, react: React): Promise<number> {
+  const sqs = aws(SQSClient);
+  const { QueueUrl } = await sqs.send(new GetQueueUrlCommand({ QueueName: `${prefix}react-dead` }));
+  const { Attributes } = await sqs.send(
+    new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["ApproximateNumberOfMessages"] }),
+  );
+  const failed: string[] = [];
+  let handled = 0;
+  for (let left = Number(Attributes?.ApproximateNumberOfMessages ?? 0); left > 0; left--) {
+    const { Messages: [message] = [] } = await sqs.send(
+      new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 1, VisibilityTimeout: HIDDEN_SECONDS }),
+    );
+    if (message === undefined) break;
+    const place = placeIn(message.Body ?? "");
+    try {
+      await react(await eventAt(aws, place));
+    } catch (error) {
+      failed.push(`s3://${place.bucket}/${place.key}: ${(error as Error).message}`);
+      continue;
+    }
+    await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: message.ReceiptHandle }));
+    handled++;
+  }
+  if (failed.length === 0) return handled;
+  throw new Error(`${handled} batches were handled, ${failed.length} failed again:\n${failed.join("\n")}`);
+}
+
+/** The object that a message of EventBridge is about. */
+function placeIn(text: string): Place {
+  const { detail } = JSON.parse(text) as { detail: { bucket: { name: string }; object: { key: string } } };
+  return { bucket: detail.bucket.name, key: detail.object.key };
+}
+
+/** The event that failed, of the record that Lambda stored: as an object, or as its text. */
+async function eventAt(aws: Aws, { bucket, key }: Place): Promise<object> {
+  const { Body } = await aws(S3Client).send(new GetObjectCommand({ Bucket: bucket, Key: key }));
+  const { payload } = JSON.parse((await Body?.transformToString()) ?? "{}") as { payload?: string | object };
+  if (payload === undefined) throw new Error("the object has no payload");
+  return typeof payload === "string" ? JSON.parse(payload) : payload;
+}
