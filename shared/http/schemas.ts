@@ -114,7 +114,7 @@ export const OwnName = v.pipe(
   v.nonEmpty("must not be empty"),
   v.maxLength(200, "must have at most 200 characters"),
   v.regex(/^\P{C}*$/u, "must not contain control characters"),
-  v.check((name) => !/:\/\/|\bwww\./i.test(name), "must not contain a URL"),
+  v.check((name) => !/:\/\/|\bwww\.|\.[a-z]{2,}\//i.test(name), "must not contain a URL"),
 );
 
 /** The query of a deletion that is refused while something depends on the resource. */

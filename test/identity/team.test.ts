@@ -100,12 +100,14 @@ describe("invitations", () => {
     expect((await invite("grace@navy.example", "viewer", await tenant.dashboard())).status).toBe(409);
   });
 
-  it.each(["Win at https://evil.example", "www.evil.example", "two\nlines", "hidden\u202etext"])(
+  it.each(["Win at https://evil.example", "www.evil.example", "evil.example/win", "two\nlines", "hidden\u202etext"])(
     "AMB-78 D-AUTH a workspace, whose name is in mails, is not called %j",
     async (workspace_name) => {
       const account = { email: "eve@evil.example", name: "Eve", password: PASSWORD, workspace_name };
       const refused = await world.call("POST /api/v1/auth/register", { body: account });
       expect([refused.status, Object.keys(refused.body.fields)]).toEqual([422, ["workspace_name"]]);
+      const renamed = await world.call("PATCH /api/v1/workspace", { as: owner, body: { name: workspace_name } });
+      expect([renamed.status, Object.keys(renamed.body.fields ?? {})]).toEqual([422, ["name"]]);
     },
   );
 

@@ -1,7 +1,7 @@
 // What a workspace may set for itself (AMB-85): the shapes of the API, and the types of what is stored.
 import * as v from "valibot";
 import { DefaultSafety } from "../../http/safety.ts";
-import { TimeZone, Uuid } from "../../http/schemas.ts";
+import { OwnName, TimeZone, Uuid } from "../../http/schemas.ts";
 
 const LocalTime = v.pipe(
   v.string("must be a time such as 22:00"),
@@ -77,7 +77,7 @@ const text = (max: number) =>
   );
 
 export const SettingsChange = v.strictObject({
-  name: v.optional(v.pipe(v.string("must be a string"), v.trim(), v.nonEmpty("must not be empty"), v.maxLength(200))),
+  name: v.optional(OwnName),
   timezone: v.optional(TimeZone),
   email_consent_mode: v.optional(v.picklist(["opt_out", "opt_in"], "must be opt_out or opt_in")),
   quiet_hours: v.optional(v.nullable(QuietHours)),
