@@ -21,6 +21,7 @@ const STATES: Record<string, [IconName, Tone, string?]> = {
   deferred: ["clock", "warn", "waiting"],
   retrying: ["clock", "warn"],
   paused: ["pause", "warn"],
+  halted: ["warning", "bad"],
   past_due: ["warning", "warn", "past due"],
   failed: ["cross", "bad"],
   uncertain: ["warning", "warn"],
@@ -38,6 +39,10 @@ const STATES: Record<string, [IconName, Tone, string?]> = {
   ended: ["archive", "plain"],
   not_in_audience: ["dash", "plain", "not in the audience"],
 };
+
+/** The state of a send; one that its brake halted is still in progress for the API. */
+export const stateOf = ({ status, halted }: { status: string; halted?: object | null | undefined }): string =>
+  halted && (status === "queued" || status === "processing") ? "halted" : status;
 
 export function Badge({ state, word }: { state: string; word?: string }) {
   const [icon, tone, own] = STATES[state] ?? (["dots", "plain"] as [IconName, Tone]);

@@ -31,6 +31,8 @@ export interface FieldText {
   hint?: string;
   secret?: boolean;
   rows?: number;
+  /** What each value of a choice is called. */
+  options?: Record<string, string>;
 }
 
 type Values = Record<string, unknown>;
@@ -153,7 +155,7 @@ function SchemaField({ name, field, text, value, fault, required, onInput }: Sch
     return <Choices legend={label} name={name} value={chosen} options={options} onInput={toggle} fault={fault} />;
   }
   if (field.enum) {
-    const options = field.enum.map((one) => ({ value: one, label: one.replaceAll("_", " ") }));
+    const options = field.enum.map((one) => ({ value: one, label: text.options?.[one] ?? one.replaceAll("_", " ") }));
     const all = required || field.default !== undefined ? options : [{ value: "", label: "–" }, ...options];
     return (
       <SelectField

@@ -1,7 +1,7 @@
 // The console over a week of the demo: pages with their details, accessible in both themes, and the pictures of docs/console.
 import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hasBrowser, launchBrowser } from "../support/browser.ts";
 import { openTab, tabTo, violations } from "../support/console-tab.ts";
@@ -13,11 +13,18 @@ const FOLDER = fileURLToPath(
   new URL(isKept ? "../../docs/console/" : "../../artefacts/console/demo/", import.meta.url),
 );
 
+/** What a test has no type of the browser for. */
+interface Scrolled {
+  scrollIntoView(isTop: boolean): void;
+}
+
 interface Shown {
   picture: string;
   path: string;
   /** The row whose page is opened. */
   row?: string;
+  /** What is done before the picture. */
+  act?: (page: Page) => Promise<unknown>;
   theme?: "dark";
 }
 
@@ -26,7 +33,32 @@ const shown: readonly Shown[] = [
   { picture: "home", path: "" },
   { picture: "activity", path: "activity", row: "Weekend tips" },
   { picture: "campaign", path: "campaigns", row: "Autumn sale" },
-  { picture: "journey", path: "journeys", row: "Welcome" },
+  {
+    picture: "journey",
+    path: "journeys",
+    row: "Welcome",
+    act: (page) => page.locator("figure.chart-frame").evaluate((chart: Scrolled) => chart.scrollIntoView(true)),
+  },
+  {
+    picture: "send",
+    path: "send",
+    act: async (page) => {
+      await page.getByLabel("Title").fill("Hello {{ subscriber.first_name }}");
+      await page.getByLabel("Text").fill("The winter preview begins on Friday.");
+      await page.getByText("Of 240 people").waitFor();
+    },
+  },
+  {
+    picture: "import",
+    path: "import",
+    act: async (page) => {
+      const rows = ["email,First name,consent", "ada@example.com,Ada,opted_in", "grace@example,Grace,yes"];
+      const buffer = Buffer.from(`${rows.join("\n")}\n`);
+      await page.getByLabel("CSV file").setInputFiles({ name: "people.csv", mimeType: "text/csv", buffer });
+      await page.getByRole("button", { name: "Try it" }).click();
+      await page.locator("main .badge", { hasText: "completed" }).first().waitFor();
+    },
+  },
   { picture: "content", path: "content" },
   { picture: "insights", path: "insights?days=7" },
   { picture: "segments", path: "segments", row: "" },
@@ -55,14 +87,18 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
 
   it("CON-4 pages with what is in them, and their details, are free of accessibility violations, light and dark", async () => {
     const { page, visit, context } = await openTab({ service, browser, faults });
-    const idle = () => page.locator("main [aria-busy=true]").first().waitFor({ state: "detached" });
-    for (const { picture, path, row, theme = "light" } of shown) {
+    const idle = async () => {
+      await page.locator("main [aria-busy=true]").first().waitFor({ state: "detached" });
+      await page.getByText("Counting…").waitFor({ state: "detached" });
+    };
+    for (const { picture, path, row, act, theme = "light" } of shown) {
       await visit(path);
       if (row !== undefined) {
         await page.locator("main a[data-row]", { hasText: row }).first().click();
         await page.locator("main a.back, main a[data-row][aria-current]").first().waitFor();
       }
       await idle();
+      await act?.(page);
       for (const colorScheme of ["light", "dark"] as const) {
         await page.emulateMedia({ colorScheme });
         const at = { picture, colorScheme };

@@ -5,7 +5,7 @@ import { usePages } from "../../app/pages-of.ts";
 import { pathTo, place, setQuery } from "../../app/router.ts";
 import { me } from "../../app/session.ts";
 import { number } from "../../app/time.ts";
-import { Badge } from "../../components/badge.tsx";
+import { Badge, stateOf } from "../../components/badge.tsx";
 import { LinkButton } from "../../components/button.tsx";
 import { Page, Time } from "../../components/page.tsx";
 import { Empty, Failure, Loaded, Skeleton } from "../../components/states.tsx";
@@ -111,7 +111,7 @@ function Sends() {
 
 const COLUMNS = [
   { title: "Message", cell: (row: Notification) => <span class="clip">{row.name ?? row.title ?? "Template"}</span> },
-  { title: "Status", cell: ({ status }: Notification) => <Badge state={status} /> },
+  { title: "Status", cell: (send: Notification) => <Badge state={stateOf(send)} /> },
   { title: "Source", cell: ({ source }: Notification) => <span class="dim">{sourceName(source.type)}</span> },
   { title: "People", isNumber: true, cell: ({ counts }: Notification) => number(counts.total) },
   { title: "Delivered", isNumber: true, cell: ({ counts }: Notification) => number(counts.delivered) },

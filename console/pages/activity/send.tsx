@@ -7,7 +7,7 @@ import { pathTo, place, setQuery } from "../../app/router.ts";
 import { channelName, reasonText } from "../../app/sentences.ts";
 import { number, plural, share } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
-import { Badge } from "../../components/badge.tsx";
+import { Badge, stateOf } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { ContentSeen } from "../../components/content-seen.tsx";
 import { Halted } from "../../components/halted.tsx";
@@ -38,7 +38,7 @@ export function Send({ id }: { id: string }) {
       about={
         data && (
           <>
-            <Badge state={data.status} /> {data.category}, <Time at={data.scheduled_at ?? data.created_at} />
+            <Badge state={stateOf(data)} /> {data.category}, <Time at={data.scheduled_at ?? data.created_at} />
           </>
         )
       }
@@ -55,9 +55,7 @@ export function Send({ id }: { id: string }) {
           <>
             {cancel.error && <Failure error={cancel.error} />}
             {found.error && <p class="banner bad">{found.error}</p>}
-            {found.halted && ["queued", "processing"].includes(found.status) && (
-              <Halted send={found.id} halt={found.halted} />
-            )}
+            {found.halted && stateOf(found) === "halted" && <Halted send={found.id} halt={found.halted} />}
             <Outcome send={found} />
             <div class="grid wide">
               <div class="stack">

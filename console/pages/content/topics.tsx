@@ -94,6 +94,10 @@ function Edit({ topic, close }: { topic: Topic | undefined; close: () => void })
         initial={
           topic ? { name: topic.name, description: topic.description ?? "", default: topic.default } : { default: "in" }
         }
+        texts={{
+          key: { hint: "What your product calls it, such as news. It stays." },
+          default: { label: "Without a choice, a person", options: { in: "gets it", out: "gets nothing" } },
+        }}
         submit="Save the topic"
         needs={topic ? "topics.update" : "topics.create"}
         action={topic ? update : create}

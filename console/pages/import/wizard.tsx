@@ -16,6 +16,14 @@ import { Job } from "./job.tsx";
 const MAX_BYTES = 4_000_000;
 const NEW_LIST = "new";
 
+/** Why a file is not imported after its dry run; nothing where it may be. */
+const refusals: Partial<Record<string, string>> = {
+  pending: "The dry run has not ended yet.",
+  processing: "The dry run has not ended yet.",
+  failed: "Mend the file first.",
+  canceled: "The dry run was canceled.",
+};
+
 export function Wizard() {
   const lists = useQuery("lists.list", [{ page_size: 100 }]);
   const createList = useAction("lists.create", { stale: ["lists."] });
@@ -130,7 +138,7 @@ export function Wizard() {
                   kind="primary"
                   needs="imports.importLists"
                   isBusy={start.isBusy}
-                  refusal={job.status === "completed" ? undefined : "The dry run has not ended yet."}
+                  refusal={refusals[job.status]}
                   onClick={() => void run(false)}
                 >
                   Import {plural(job.processed_rows - job.failed_rows, "row")}

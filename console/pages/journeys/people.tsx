@@ -1,8 +1,8 @@
 // Who is on a step now.
 import { useQuery } from "../../app/query.ts";
-import { pathTo } from "../../app/router.ts";
 import { plural } from "../../app/time.ts";
 import { Time } from "../../components/page.tsx";
+import { PersonLink } from "../../components/person.tsx";
 import { Loaded } from "../../components/states.tsx";
 
 const SHOWN = 5;
@@ -24,7 +24,7 @@ export function People({ journey, step, active }: PeopleProps) {
           <ul class="stack tight">
             {items.slice(0, SHOWN).map((run) => (
               <li key={run.id}>
-                <Person id={run.subscriber_id} /> <span class="dim">entered</span> <Time at={run.entered_at} />
+                <PersonLink id={run.subscriber_id} /> <span class="dim">entered</span> <Time at={run.entered_at} />
               </li>
             ))}
             {active > SHOWN && <li class="dim">and {plural(active - SHOWN, "other")}</li>}
@@ -33,9 +33,4 @@ export function People({ journey, step, active }: PeopleProps) {
       </Loaded>
     </div>
   );
-}
-
-function Person({ id }: { id: string }) {
-  const found = useQuery("subscribers.get", [id]);
-  return <a href={pathTo("people", id)}>{found.data?.external_id ?? `${id.slice(0, 8)}…`}</a>;
 }

@@ -2,9 +2,9 @@
 import { useEffect, useState } from "preact/hooks";
 import type { SegmentRule } from "../../../sdk/src/types.gen.ts";
 import { useQuery } from "../../app/query.ts";
-import { pathTo } from "../../app/router.ts";
 import { number, plural } from "../../app/time.ts";
 import { Card } from "../../components/page.tsx";
+import { PersonLink } from "../../components/person.tsx";
 import { RuleBuilder } from "../../components/rule-builder.tsx";
 import { Failure } from "../../components/states.tsx";
 
@@ -65,9 +65,7 @@ function Count({ rule }: { rule: SegmentRule | undefined }) {
           {data.sample_subscriber_ids.slice(0, 3).map((id, n) => (
             <>
               {n > 0 && ", "}
-              <a key={id} href={pathTo("people", id)}>
-                {id.slice(0, 8)}
-              </a>
+              <PersonLink key={id} id={id} />
             </>
           ))}
         </p>

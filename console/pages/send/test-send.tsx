@@ -1,7 +1,9 @@
 // Sends the message to the test subscribers and to oneself, and says what became of it.
 import { useState } from "preact/hooks";
+import type { TestsTestNotificationsAnswer } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { channelName, reasonText } from "../../app/sentences.ts";
+import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { SelectField } from "../../components/field.tsx";
 import { Card } from "../../components/page.tsx";
@@ -13,17 +15,12 @@ const states = { sent: "sent", failed: "failed", skipped: "not sent", unknown: "
 export function TestSend({ draft, chosen }: { draft: Draft; chosen: readonly string[] }) {
   const test = useAction("tests.testNotifications");
   const [variant, setVariant] = useState<"a" | "b">("a");
-  const [results, setResults] = useState<readonly string[]>([]);
+  const [results, setResults] = useState<TestsTestNotificationsAnswer["deliveries"]>([]);
   const submit = async () => {
     setResults([]);
     const done = await test.run(testBodyOf(draft, chosen, variant));
     if (!done) return;
-    setResults(
-      done.answer.deliveries.map(({ subscriber_id, channel, state, reason }) => {
-        const who = subscriber_id === null ? "you" : "test subscriber";
-        return `${channelName(channel)}, ${who}: ${states[state]}${reason ? `, ${reasonText(reason)}` : ""}`;
-      }),
-    );
+    setResults(done.answer.deliveries);
   };
   return (
     <Card title="Test">
@@ -51,9 +48,13 @@ export function TestSend({ draft, chosen }: { draft: Draft; chosen: readonly str
         </Button>
       </div>
       {test.error && <Failure error={test.error} />}
-      <ul class="hint" aria-live="polite">
-        {results.map((text, n) => (
-          <li key={`${n} ${text}`}>{text}</li>
+      <ul class="stack tight" aria-live="polite">
+        {results.map(({ subscriber_id, channel, state, reason }, n) => (
+          <li key={`${n} ${channel}`}>
+            <Badge state={state} word={states[state]} /> {channelName(channel)},{" "}
+            {subscriber_id === null ? "you" : "test subscriber"}
+            {reason && <span class="dim"> {reasonText(reason)}</span>}
+          </li>
         ))}
       </ul>
     </Card>
