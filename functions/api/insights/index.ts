@@ -23,7 +23,9 @@ const Count = v.number();
 const Arm = v.object({ size: Count, converters: Count, conversion_rate: v.number(), revenue_cents: Count });
 const Measure = v.nullable(v.number());
 
-const COUNTED_LATE = "Sends to one subscriber are counted 15 to 30 minutes after the quarter-hour they were made in.";
+const COUNTED_LATE =
+  "Where more than 100 sends to one subscriber each were made in the last hour, these are counted 15 to 30 minutes after " +
+  "the quarter-hour they were made in.";
 const SERIES = `Buckets in which nothing happened are left out. The days or hours in which the period begins and ends count
 whole. At most 366 days, or 31 days of hours. What is \`null\` is not counted in that series.
 

@@ -10,9 +10,10 @@ import { soFar } from "../sends/deferred.ts";
 import { type InteractionTotals, interactionTotals } from "../sends/interaction-totals.ts";
 import { findJobs, getJob, type JobRecord } from "../sends/jobs.ts";
 import type { Tally } from "../sends/tallies.ts";
-import { CONVERSION_SHARDS, SHARDS } from "../shards.ts";
+import { CONVERSION_SHARDS } from "../shards.ts";
 import { conversionDefinitions, DEFAULT_WINDOW_SECONDS } from "./conversions.ts";
-import { Conversion, type ConversionGroup, DayTotals, HourCount, JobConversionCount } from "./items.ts";
+import { countersOfDays } from "./days.ts";
+import { Conversion, type ConversionGroup, DayTotals, JobConversionCount } from "./items.ts";
 
 /** Milliseconds; both ends included. */
 export interface Window {
@@ -234,11 +235,9 @@ export async function liftOfJob(store: StoreReader, id: string) {
 export async function heatmapOf(store: StoreReader, days: number) {
   const today = startOfDay(dayAt(store.clock.now()));
   const from = dayAt(today - (days - 1) * DAY);
-  const shards = await Promise.all(
-    SHARDS.map((shard) => store.queryAll(HourCount, { shard }, { from, to: "9999", eventual: true })),
-  );
+  const rows = await countersOfDays(store, { from, to: dayAt(today) });
   const cells = new Map<string, { weekday: number; hour: number; delivered: number; opened: number }>();
-  for (const row of shards.flat()) {
+  for (const row of rows) {
     const weekday = new Date(startOfDay(row.sk)).getUTCDay();
     for (const counted of ["delivered", "opened"] as const)
       for (const [hour, n] of familyOf(row, `${counted}:`)) {

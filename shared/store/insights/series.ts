@@ -7,9 +7,9 @@ import { findCampaign } from "../campaigns/campaigns.ts";
 import { dayOf } from "../events/events.ts";
 import { familyOf } from "../families.ts";
 import { interactionDays } from "../sends/interaction-totals.ts";
-import { SHARDS } from "../shards.ts";
+import { countersOfDays } from "./days.ts";
 import { campaignJobs, startOfDay, type Window } from "./insights.ts";
-import { DayTotals, HourCount } from "./items.ts";
+import { DayTotals } from "./items.ts";
 
 const measures = [
   "sent",
@@ -83,11 +83,9 @@ const measureOf = (name: string): Measure | undefined => stored[name] ?? measure
 
 const midnightOf = (day: string) => timestamp(startOfDay(day));
 
-/** The rows of days that the window touches. */
-async function hourRows(store: StoreReader, { start, end }: Window) {
-  const range = { from: dayOf(timestamp(start)), to: dayOf(timestamp(end)), eventual: true };
-  return (await Promise.all(SHARDS.map((shard) => store.queryAll(HourCount, { shard }, range)))).flat();
-}
+/** The counters of the days that the window touches. */
+const hourRows = (store: StoreReader, { start, end }: Window) =>
+  countersOfDays(store, { from: dayOf(timestamp(start)), to: dayOf(timestamp(end)) });
 
 /**
  * By days in UTC; the days in which the window begins and ends count whole. `sent` is what was delivered or failed, on

@@ -4,6 +4,7 @@ import { timeOfUuid, uuidPrefixOf } from "../../clock.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { isTerminal } from "../../rules/job-states.ts";
 import { absent, is, present } from "../conditions.ts";
+import { addedUp } from "../counters.ts";
 import { familyOf } from "../families.ts";
 import { hashOf } from "../hash.ts";
 import { outcomeCounters, outcomesBeyond } from "../insights/hours.ts";
@@ -128,21 +129,63 @@ export async function firstQuarter(
   return found.length > 0 ? Math.min(...found) : undefined;
 }
 
+/** Quarter-hours before the current one whose settlement may be due still. */
+const UNSETTLED_QUARTERS = 3;
+/** Sends that a report reads itself, of each partition. Of more than these, it shows none until they are settled. */
+const MAX_SHOWN = 100;
+
+/** What is counted of a day. */
+export type DayCounters = Omit<RowOf<typeof HourCount>, "pk">;
+
+/**
+ * What the settlements of the last quarter-hours are going to add to the counters of days, so that a workspace with few
+ * sends reads its own at once.
+ * @returns rows like those of `HourCount`
+ */
+export async function unsettledDays(store: StoreReader): Promise<DayCounters[]> {
+  const lanes = await directLanes(store);
+  const last = quarterAt(store.clock.now());
+  const quarters = Array.from({ length: UNSETTLED_QUARTERS + 1 }, (_, i) => last - i);
+  const bounds = {
+    from: uuidPrefixOf((last - UNSETTLED_QUARTERS) * QUARTER_MS),
+    to: uuidPrefixOf((last + 1) * QUARTER_MS),
+  };
+  const days: DayCounters[] = [];
+  await Promise.all(
+    lanes.map(async (lane) => {
+      const settled = await store.getAll(
+        QuarterItem,
+        quarters.map((quarter) => ({ quarter, lane })),
+      );
+      const { items, next } = await store.query(JobItem, { lane }, { ...bounds, limit: MAX_SHOWN });
+      if (next) return;
+      const counted = addedUp(settled.map((row) => (row ? fromJson(row.totals) : {})));
+      for (const [day, counters] of byDay(beyond(totalsOf(items), counted)).days) days.push({ sk: day, ...counters });
+    }),
+  );
+  return days;
+}
+
 async function readQuarter(store: StoreReader, quarter: number, lane: JobLane) {
   const bounds = { from: uuidPrefixOf(quarter * QUARTER_MS), to: uuidPrefixOf((quarter + 1) * QUARTER_MS) };
-  const totals: Numbers = {};
+  let totals: Numbers = {};
   const open: JobRecord[] = [];
   let after: Key | undefined;
   do {
     const page = await store.query(JobItem, { lane }, { ...bounds, after });
-    for (const row of page.items) {
-      if (row.to === undefined) continue;
-      if (!isTerminal(row.status)) open.push(jobOf(row));
-      for (const [name, n] of countersOf(row)) totals[name] = (totals[name] ?? 0) + n;
-    }
+    open.push(...page.items.filter((row) => row.to !== undefined && !isTerminal(row.status)).map(jobOf));
+    totals = addedUp([totals, totalsOf(page.items)]);
     after = page.next;
   } while (after);
   return { totals, open };
+}
+
+/** What sends to one subscriber add to the counters. */
+function totalsOf(rows: readonly JobRow[]): Numbers {
+  const totals: Numbers = {};
+  for (const row of rows)
+    if (row.to !== undefined) for (const [name, n] of countersOf(row)) totals[name] = (totals[name] ?? 0) + n;
+  return totals;
 }
 
 /** What a job adds to the counters. Of one that waited, the outcomes before the wait were counted then. */
@@ -158,7 +201,7 @@ function countersOf(row: JobRow): [name: string, n: number][] {
   return counters;
 }
 
-function counterWrites(counted: Numbers, shard: string): ItemWrite<"workspace">[] {
+function byDay(counted: Numbers): { days: Map<string, Numbers>; weeks: Numbers } {
   const days = new Map<string, Numbers>();
   const weeks: Numbers = {};
   for (const [name, n] of Object.entries(counted)) {
@@ -166,6 +209,11 @@ function counterWrites(counted: Numbers, shard: string): ItemWrite<"workspace">[
     if (kind === WEEK) weeks[day] = n;
     if (kind === DAY) days.set(day, { ...days.get(day), [counter]: n });
   }
+  return { days, weeks };
+}
+
+function counterWrites(counted: Numbers, shard: string): ItemWrite<"workspace">[] {
+  const { days, weeks } = byDay(counted);
   return [
     ...[...days].map(([day, add]) => changeItem(HourCount, { shard, day }, { add })),
     ...(Object.keys(weeks).length > 0 ? [changeItem(EngagementCount, { shard }, { add: weeks })] : []),

@@ -8,6 +8,8 @@ import { onConditionFailed } from "../refusals.ts";
 import { Usage } from "./items.ts";
 import { type Allowance, limitOf, periodAt, WARNINGS, warnOfUsage } from "./usage.ts";
 
+/** Sends in a minute from which on several are taken at once: below it, usage is exact at any time. */
+const BUSY_FROM = 60;
 /** The most that is taken at once, and the most as a share of the limit. */
 const MAX_AHEAD = 200;
 const MAX_SHARE = 0.01;
@@ -61,7 +63,7 @@ export const sendQuota: Capability<"sendQuota", SendQuota> = {
           return true;
         }
         if (held.nearLimitIn === minute) return false;
-        const n = Math.max(1, Math.min(recently, MAX_AHEAD, Math.floor(limit * MAX_SHARE)));
+        const n = recently < BUSY_FROM ? 1 : Math.max(1, Math.min(recently, MAX_AHEAD, Math.floor(limit * MAX_SHARE)));
         const used = await takeAhead(store, quarter, n, limit);
         if (used === undefined) {
           held.nearLimitIn = minute;
