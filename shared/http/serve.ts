@@ -190,7 +190,7 @@ const currentReader =
     const params = readParams(event.pathParameters);
     try {
       const result = await handler({ ...bind(tenant), caller, tenant, params, headers, requestId, clock, ids, log });
-      return JSON.parse(JSON.stringify(v.parse(shape.returns, result)));
+      return JSON.parse(JSON.stringify(v.parse(shape.returns, isReply(result) ? result.body : result)));
     } catch (error) {
       if (error instanceof ApiError) return undefined;
       throw error;
