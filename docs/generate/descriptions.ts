@@ -1,6 +1,7 @@
 // Gives every field of the document its sentence: its declaration's own, else the one of its name.
 import type { JsonSchema } from "./json-schema.ts";
 import { costSentences } from "./sentences/cost.ts";
+import { placeSentences } from "./sentences/places.ts";
 import { safetySentences } from "./sentences/safety.ts";
 import { sendSentences } from "./sentences/sends.ts";
 import { workspaceSentences } from "./sentences/workspace.ts";
@@ -10,6 +11,7 @@ const sentences: Record<string, string> = {
   ...safetySentences,
   ...costSentences,
   ...workspaceSentences,
+  ...placeSentences,
 };
 
 /** The sentence of a field: of the longest end of its path that has one (`limits.events` before `events`). */

@@ -39,7 +39,7 @@ const targets: Record<string, JsonSchema> = {
     description: "The subscribers of a list.",
     properties: {
       type: { type: "string", const: "list", description: "The kind of target" },
-      list_id: { type: "string", format: "uuid", description: "The list" },
+      list_id: { type: "string", format: "uuid", description: "Id of the list" },
     },
     required: ["type", "list_id"],
     additionalProperties: false,

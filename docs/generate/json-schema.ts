@@ -58,7 +58,10 @@ const meanings: [is: (action: Action) => boolean, adds: JsonSchema][] = [
   [(action) => action === actionOf(TimestampInput, 1), { format: "date-time" }],
   [(action) => action === actionOf(Uuid, 1), { format: "uuid" }],
   [({ requirement }) => requirement === isEmailAddress, { format: "email" }],
-  [({ requirement }) => requirement === isPhoneNumber, { examples: ["+4915123456789"], description: "E.164" }],
+  [
+    ({ requirement }) => requirement === isPhoneNumber,
+    { examples: ["+4915123456789"], description: "The phone number in E.164, as `+4915123456789`" },
+  ],
   [({ requirement }) => requirement === isTimeZone, { examples: ["Europe/Berlin"], description: "An IANA time zone" }],
   [({ requirement }) => requirement === isLocale, { examples: ["de-DE"], description: "A BCP 47 language tag" }],
 ];

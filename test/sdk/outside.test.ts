@@ -5,6 +5,19 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { selfSigned } from "../support/self-signed.ts";
 import { type Outside, openOutside } from "./support/outside.ts";
 
+const STRICT = [
+  "--strict",
+  "--noEmit",
+  "--module",
+  "nodenext",
+  "--target",
+  "es2022",
+  "--lib",
+  "es2022,dom",
+  "--types",
+  "",
+];
+
 let outside: Outside;
 beforeAll(async () => {
   outside = await openOutside();
@@ -169,17 +182,16 @@ it("its types hold in a strict project outside, and refuse what the service woul
     createBrowserClient({ baseUrl: "", sdkKey: "" }).stream("id", { onMessage: ({ actions }) => void actions[0]?.label });
   `;
   writeFileSync(join(outside.folder, "typed.ts"), code);
-  const options = [
-    "--strict",
-    "--noEmit",
-    "--module",
-    "nodenext",
-    "--target",
-    "es2022",
-    "--lib",
-    "es2022,dom",
-    "--types",
-    "",
-  ];
-  expect(outside.tsc(...options, "typed.ts")).toBe("");
+  expect(outside.tsc(...STRICT, "typed.ts")).toBe("");
 }, 30_000);
+
+it("GEN-16 a strict program builds a segment and a journey, sends from a server key and reads a timeline, and nothing on its way is unknown", () => {
+  writeFileSync(join(outside.folder, "strict.ts"), readFileSync(new URL("support/strict-program.ts", import.meta.url)));
+  expect(outside.tsc(...STRICT, "strict.ts")).toBe("");
+  const facts = ["service", "access token", "SDK key"];
+  expect(outside.script("strict.ts", readFileSync(join(outside.folder, "strict.ts"), "utf8"), ...facts)).toEqual({
+    sent: 1,
+    branches: 2,
+    timeline: ["journey", "journey", "message", "message", "segment"],
+  });
+}, 60_000);

@@ -33,7 +33,10 @@ const Event = v.object({
   ),
   subscriber_id: v.optional(Uuid),
   anonymous_id: v.optional(AnonymousId),
-  external_id: v.pipe(v.optional(text(MAX_EXTERNAL_ID_CHARACTERS)), v.description("Server tier only")),
+  external_id: v.pipe(
+    v.optional(text(MAX_EXTERNAL_ID_CHARACTERS)),
+    v.description("Your own id of the subscriber, with a server key only. One that names nobody is a 422"),
+  ),
   platform: v.optional(v.pipe(v.string("must be a string"), v.maxLength(128, "must have at most 128 characters"))),
   properties: v.optional(
     v.pipe(

@@ -25,7 +25,9 @@ const optional = {
   start_at: v.optional(Time),
   end_at: v.optional(Time),
   variant_b: v.optional(VariantB),
-  split_percentage: v.optional(v.pipe(Percentage(1), v.description("Arm A's share"))),
+  split_percentage: v.optional(
+    v.pipe(Percentage(1), v.description("The share of arm A in percent, 1 to 99. Default: 50 where there is an arm B")),
+  ),
   holdout_percentage: v.optional(Percentage(0)),
 };
 

@@ -1,7 +1,7 @@
 // Endpoints of Pinpoint as subscribers and devices, one after the other: a run that is interrupted can be repeated.
 import type { Client } from "../../client.ts";
 import { ServiceError } from "../../errors.ts";
-import type { DevicesCreateBody, SubscribersUpsertBody } from "../../types.gen.ts";
+import type { DevicesCreateBody, JsonValue, SubscribersUpsertBody } from "../../types.gen.ts";
 import { CommandError } from "../command.ts";
 import { isObject } from "../config/references.ts";
 import type { Resource } from "../connection.ts";
@@ -84,7 +84,8 @@ export function personOf(endpoint: Resource, report: Report): Person | undefined
   return {
     subscriber: {
       external_id,
-      attributes,
+      // They were parsed from JSON.
+      attributes: attributes as Record<string, JsonValue>,
       ...(email && { email }),
       ...(phone && { phone }),
       ...(timezone && { timezone }),
