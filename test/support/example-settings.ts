@@ -110,11 +110,21 @@ function sendsOf(world: TestWorld, tenant: Tenant, { ada, job }: { ada: string; 
 
 function automationsOf(world: TestWorld, tenant: Tenant, ada: string): Settings {
   const call = callsOf(world, tenant);
+  const waitingOn = (step: string) => {
+    const wait = { id: step, type: "delay", delay: { duration: "9d", next: "end" } };
+    const steps = { start: step, steps: { [step]: wait, end: { id: "end", type: "exit" } } };
+    return { name: "Waiting", trigger: { type: "event", event_name: "waited" }, steps };
+  };
   const journey = async () => {
-    const wait = { id: "wait", type: "delay", delay: { duration: "9d", next: "end" } };
-    const steps = { start: "wait", steps: { wait, end: { id: "end", type: "exit" } } };
-    const trigger = { type: "event", event_name: "waited" };
-    const { id } = await call("POST /api/v1/journeys", { name: "Waiting", trigger, steps });
+    const { id } = await call("POST /api/v1/journeys", waitingOn("pause"));
+    await call(`POST /api/v1/journeys/${id}/activate`);
+    return id;
+  };
+  /** A journey with two versions that were activated. */
+  const changed = async () => {
+    const id = await journey();
+    await call(`POST /api/v1/journeys/${id}/pause`);
+    await call(`PUT /api/v1/journeys/${id}`, waitingOn("rest"));
     await call(`POST /api/v1/journeys/${id}/activate`);
     return id;
   };
@@ -144,6 +154,19 @@ function automationsOf(world: TestWorld, tenant: Tenant, ada: string): Settings 
     },
     "GET /api/v1/journeys/:id/simulations/:simulationId": simulation,
     "POST /api/v1/journeys/:id/simulations/:simulationId/cancel": simulation,
+    "GET /api/v1/journeys/:id/versions/:version/diff/:other": async () => ({
+      params: { id: await changed(), version: "1", other: "2" },
+    }),
+    "POST /api/v1/journeys/:id/migrations": async () => ({ params: { id: await changed() } }),
+    "GET /api/v1/journeys/:id/migrations/:migrationId": async () => {
+      const id = await changed();
+      const migration = await call(`POST /api/v1/journeys/${id}/migrations`, {
+        from: 1,
+        to: 2,
+        steps: { pause: "rest" },
+      });
+      return { params: { id, migrationId: migration.id } };
+    },
     "POST /api/v1/journeys/:id/pause": async () => ({ params: { id: await journey() } }),
     "POST /api/v1/journeys/:id/runs/:runId/cancel": async () => {
       const id = await journey();
