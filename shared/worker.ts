@@ -38,7 +38,8 @@ export const sendsToItself = (name: string, grants: readonly Grant[]): boolean =
 
 type Task<Q extends QueueName, U extends Uses> = (
   message: Message<Q>,
-  context: Context<U> & RuntimeContext & { tenant: TenantId },
+  /** `isRepeated`: the message was received before, and the worker that received it failed or was too slow. */
+  context: Context<U> & RuntimeContext & { tenant: TenantId; isRepeated: boolean },
 ) => Promise<void>;
 
 /** What a worker does with the messages of one tenant that it received together. If it throws, all of them failed. */
@@ -81,10 +82,11 @@ export function queueWorker<const Q extends QueueName, const U extends Uses>(
         const together = Map.groupBy(groups ? Records : [], ({ body }) => groupOf(body, parsed, groups));
         const alone = groups ? (together.get(undefined) ?? []) : Records;
         const failed = await Promise.all([
-          ...alone.map(({ messageId, body }) =>
+          ...alone.map(({ messageId, body, attributes }) =>
             attempt([messageId], () => {
               const message = parsed(body);
-              return task(message, contextOf(tenantOf(message)));
+              const isRepeated = Number(attributes.ApproximateReceiveCount) > 1;
+              return task(message, { ...contextOf(tenantOf(message)), isRepeated });
             }),
           ),
           ...[...together].map(([tenant, records]) =>

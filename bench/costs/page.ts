@@ -12,9 +12,7 @@ interface Measured {
 /** Why a target is not reached, and what was tried, by the work. */
 const REASONS: Record<string, string> = {
   "journey: entry, send, delay":
-    "Each run pays its row, its head and its entry at the price of a transaction (6), and its message (1). Single writes need a protocol of intent and seal (decisions/0029).",
-  "journey: end of the delay":
-    "Each run pays its row at the price of a transaction (2), which also has the counts (decisions/0029).",
+    "Each run pays its row, its head and its entry at the price of a transaction (6), and its message (1). Moves without a send are single writes; why entries are not, and what they would save, says decisions/0058.",
   "single in-app send":
     "Two of the requests read the workspace's webhooks, for the start and for the end of the send; the others are channels, recipient, job, workspace, and three writes.",
   "single push send":

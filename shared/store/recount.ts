@@ -7,6 +7,7 @@ import { AssetItem, AssetTotals } from "./experiences/asset-items.ts";
 import { hashOf } from "./hash.ts";
 import { type AnyItem, type ChangeOf, type ConditionOf, type KeyOf, keyOf } from "./item.ts";
 import { type PartialCount, recountJourneys } from "./journeys/recount.ts";
+import { settleLeftPacks } from "./journeys/run-packs.ts";
 import { type Group, MemberCount } from "./lists/items.ts";
 import { countRows } from "./lists/memberships.ts";
 import { onConditionFailed } from "./refusals.ts";
@@ -60,6 +61,10 @@ const places: Record<string, Place> = {
   subscribers: recountSubscribers,
   search: fillSearch,
   campaigns: fillNames,
+  "run-packs": async (store) => {
+    await settleLeftPacks(store, HOUR);
+    return { repaired: 0 };
+  },
   journeys: recountJourneys,
   sends: recountQuarters,
   lists: (store, after) => recountMembers(store, "list", after),

@@ -8,7 +8,7 @@ import { worlds } from "../support/worlds.ts";
 const { fresh } = worlds();
 const PEOPLE = 40;
 
-it("a delay costs 2.5 write units where many end together, all in; a pause costs the same however many runs there are", async () => {
+it("a delay costs 1.4 write units where many end together, all in; a pause costs the same however many runs there are", async () => {
   const { world, tenant, call, active, person, stats } = await journeySetting(await fresh());
   const delay = (next: string) => ({ delay: { duration: "1h", next } });
   const id = await active(graphOf({ a: delay("b"), b: delay("c"), c: delay("end"), end: "exit" }));
@@ -21,7 +21,7 @@ it("a delay costs 2.5 write units where many end together, all in; a pause costs
   const hour = await spent(world, () => world.advance(HOUR - 10 * MINUTE));
   expect((await stats(id)).steps.b.active).toBe(PEOPLE);
   const perDelay = (hour.wcu - 5 * idle.wcu) / PEOPLE;
-  expect(perDelay).toBeLessThanOrEqual(2.5);
+  expect(perDelay).toBeLessThanOrEqual(1.4);
   const pause = await spent(world, () => call(`POST /api/v1/journeys/${id}/pause`));
   const few = await active(graphOf({ a: delay("end"), end: "exit" }));
   const other = await spent(world, () => call(`POST /api/v1/journeys/${few}/pause`));

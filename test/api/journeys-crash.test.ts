@@ -62,6 +62,33 @@ it(
   PATIENCE_MS,
 );
 
+it("JND-13 JST-1 a crash while many delays end together: each run ends and is counted once", async () => {
+  const worker = mortal("step-journey");
+  const { world, tenant, active, person } = await journeySetting(await fresh({ hooks: worker.hooks }));
+  const pause = { delay: { duration: "1m", next: "end" } };
+  const id = await active(graphOf({ pause, end: "exit" }), { entry_rules: { allow_reentry: true } });
+  const people = await Promise.all(["a", "b", "c", "d", "e"].map((name) => person(name)));
+  const events = people.map((subscriber_id) => ({ event_name: "signed_up", subscriber_id }));
+  let rounds = 0;
+  const run = async (n: number) => {
+    rounds++;
+    await world.call("POST /v1/events", { as: tenant.server, body: { events } });
+    await world.settle();
+    worker.dieAt(n, "after");
+    await world.advance(2 * MINUTE);
+    const taken = worker.steps();
+    worker.revive();
+    await world.advance(10 * MINUTE);
+    const [counted] = await countsOf(tenant.store, [id]);
+    expect([n, counted?.runs]).toMatchObject([n, { active: 0, completed: rounds * people.length }]);
+    expect([n, readCounts(await recountRuns(tenant.store, id))]).toEqual([n, counted]);
+    return taken;
+  };
+  const steps = await run(10_000);
+  expect(steps).toBeGreaterThan(people.length + 3);
+  for (let n = 1; n <= steps; n++) await run(n);
+});
+
 it("JND-15 JND-13 repeated, late and reordered messages change nothing", async () => {
   const { world, tenant, send, active, person, track, inbox, runs, stats } = await journeySetting(await fresh());
   const id = await active(

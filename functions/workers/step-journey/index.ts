@@ -14,6 +14,7 @@ import {
 } from "../../../shared/store/journeys/active.ts";
 import type { Candidate } from "../../../shared/store/journeys/entries.ts";
 import { findMigration, noteShardDone, shardsLeft } from "../../../shared/store/journeys/migrations.ts";
+import { settleLeftPacks } from "../../../shared/store/journeys/run-packs.ts";
 import { activeRuns, findRuns } from "../../../shared/store/journeys/runs.ts";
 import { clearJourney, sweepRuns } from "../../../shared/store/journeys/sweeps.ts";
 import { drive, enter } from "../../../shared/store/journeys/ticks.ts";
@@ -31,6 +32,8 @@ const APPEARING_RETRY_SECONDS = 10;
 const MAX_DELAY_SECONDS = 900;
 /** The sends of a suspended workspace are held, and tried again this much later (AMB-86). */
 const HELD_SECONDS = 300;
+/** A pack that is older may be of the worker that failed. */
+const LEFT_AFTER_MS = 10 * SECOND;
 /** Events that are read at once. */
 const MAX_CONCURRENT = 10;
 /** Work on a whole journey stops after this time and continues in another message. */
@@ -42,6 +45,7 @@ export const stepJourney = queueWorker(
   uses,
   async (message, context) => {
     await context.nightlyRecounts.plan([message.tenant]);
+    if (context.isRepeated) await settleLeftPacks(context.store, LEFT_AFTER_MS);
     if (message.sweep) return sweepJourney(context, message, message.sweep);
     if (message.run) return tickRuns(context, [message.run]);
     if (message.runs) return tickRuns(context, message.runs);
@@ -82,7 +86,9 @@ async function tickRuns(context: WorkerContext, timers: readonly RunTimer[]): Pr
     const message = "the timer of a run that does not exist, or has not got there, was dropped";
     log({ level: "info", message, tenant: store.tenant, journey, run, seq });
   }
-  const there = due.flatMap((timer, i) => (runs[i] && isThere(timer, i) ? [{ timer, run: runs[i] }] : []));
+  const there = due.flatMap((timer, i) =>
+    runs[i] && isThere(timer, i) ? [{ timer, run: runs[i], due: timer.at }] : [],
+  );
   const held = await drive(context, there);
   await retry(
     there.filter((one) => held.has(one)).map(({ timer }) => timer),

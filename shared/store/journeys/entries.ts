@@ -10,7 +10,8 @@ import type { StoredEvent } from "../events/events.ts";
 import { getProfiles } from "../subscribers/subscribers.ts";
 import type { EnterableJourney } from "./active.ts";
 import { factsOf } from "./facts.ts";
-import { type Cause, RunHead, RunItem } from "./run-items.ts";
+import { type Cause, RunHead } from "./run-items.ts";
+import { settledRuns } from "./run-packs.ts";
 import { type EntryCondition, entryCondition, type RunState, runOf } from "./runs.ts";
 
 /** A subscriber that a journey may begin for, by this cause. */
@@ -24,6 +25,8 @@ export interface Candidate {
 /** A run that may move. */
 export interface Driven {
   run: RunState;
+  /** The time of its timer, in milliseconds: it has come, also where the clock of this process goes back meanwhile. */
+  due?: number | undefined;
   seen?: StoredEvent | undefined;
 }
 
@@ -54,8 +57,8 @@ export async function admitted(
   const now = store.clock.now();
   const headKeys = candidates.map(({ subscriber }) => ({ subscriber, journey: journey.id }));
   const heads = await store.getAll(RunHead, headKeys);
-  const named = await store.getAll(
-    RunItem,
+  const named = await settledRuns(
+    store,
     headKeys.flatMap((key, i) => (heads[i]?.active === undefined ? [] : [{ ...key, run: heads[i].active }])),
   );
   const runs = new Map(named.flatMap((row) => (row ? [[row.id, row] as const] : [])));

@@ -1,6 +1,8 @@
 // Stores moves of runs in packs: the runs, the counts of their journey and what they send are one transaction, so that
-// a run has moved if and only if its send has begun (docs/decisions/0029).
+// a run has moved if and only if its send has begun (docs/decisions/0029). Many runs that send nothing move by a write
+// each, and are counted after it (docs/decisions/0058).
 import { MINUTE } from "../../clock.ts";
+import { runsTimerId } from "../../due-kinds.ts";
 import type { Store } from "../../resources.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import type { Outcome } from "../../rules/journey-run.ts";
@@ -10,6 +12,7 @@ import type { Timer, Timers } from "../timers.ts";
 import { reservation, warnOfUsage } from "../workspaces/usage.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import { countWrites, sumOf } from "./counts.ts";
+import { moveEach, openPack, sealPack } from "./run-packs.ts";
 import {
   type Destination,
   type EntryCondition,
@@ -17,6 +20,7 @@ import {
   moveWrites,
   type RunState,
   type RunWrites,
+  runMove,
 } from "./runs.ts";
 import { allowanceOf, jobOfGroup, planSends, type SendIntent } from "./sends.ts";
 
@@ -40,8 +44,11 @@ export interface Move {
   isBetweenSteps: boolean;
 }
 
-/** Runs of one pack. The row of its job names them all, and is written several times. */
+/** Runs of one transaction. The row of its job names them all, and is written several times. */
 const MAX_RUNS = 30;
+/** A pack of single writes costs as much as a transaction of this many runs less one: 6 write units and one a run. */
+const MIN_SINGLE_RUNS = 5;
+const MAX_SINGLE_RUNS = 100;
 /** Items of one transaction. */
 const MAX_ITEMS = 100;
 
@@ -57,15 +64,35 @@ export async function storeMoves(
   const moved = new Set<Move>();
   const lost = new Set<Move>();
   const failures: PromiseSettledResult<unknown>[] = [];
+  const plain = moves.filter(({ entry, send }) => !entry && !send);
+  const single = plain.length < MIN_SINGLE_RUNS ? [] : plain;
+  const together = single.length === 0 ? moves : moves.filter((move) => !single.includes(move));
+  const packs = [
+    ...chunksOf(single, MAX_SINGLE_RUNS).map((pack) => ({ pack, store: () => storeEach(deps.store, pack) })),
+    ...chunksOf(together, MAX_RUNS).map((pack) => ({ pack, store: () => storePack(deps, workspace, pack) })),
+  ];
+  await deps.timers.set(runTimers(moves));
   // One after the other: they change the same counters.
-  for (const pack of chunksOf(moves, MAX_RUNS)) {
-    const [stored] = await Promise.allSettled([storePack(deps, workspace, pack)]);
+  for (const { pack, store } of packs) {
+    const [stored] = await Promise.allSettled([store()]);
     if (stored?.status === "rejected") failures.push(stored);
     if (stored?.status !== "fulfilled") continue;
     for (const move of stored.value) moved.add(move);
     for (const move of pack) if (!moved.has(move)) lost.add(move);
   }
   return { moved, lost, failures };
+}
+
+/** Moves runs that send nothing by a write each. @returns the moves that were stored */
+async function storeEach(store: Store, moves: readonly Move[]): Promise<readonly Move[]> {
+  const pack = store.ids.uuidAt(store.clock.now());
+  const journey = moves[0]?.run.journey_id ?? "";
+  const changes = moves.map(({ run, to, outcomes }) => ({ run, ...runMove(store, run, to, outcomes, pack) }));
+  const members = changes.map(({ run: { id, seq }, counts }) => ({ run: id, seq, counts }));
+  await openPack(store, pack, journey, members);
+  const hasMoved = await moveEach(store, pack, changes);
+  await sealPack(store, { pack, journey, moved: members.filter((_, i) => hasMoved[i]) });
+  return moves.filter((_, i) => hasMoved[i]);
 }
 
 /** @returns the moves that were stored: those whose run no other worker has moved. */
@@ -92,7 +119,7 @@ async function storePack(
       ...countsOf(written),
     ];
     if (writes.length > MAX_ITEMS) return storeHalves(deps, workspace, open);
-    await timers.set([...runTimers(open), ...jobs.map(({ id }) => watchOf(store, id))]);
+    await timers.set(jobs.map(({ id }) => watchOf(store, id)));
     const failures = await store.transact(writes).then(
       () => undefined,
       onTransactionCanceled((all) => all),
@@ -135,13 +162,14 @@ function countsOf(written: readonly ({ move: Move } & RunWrites)[]): ItemWrite<"
 /** One timer for all runs that are evaluated again at the same time. */
 function runTimers(moves: readonly Move[]): Timer[] {
   const due = moves.flatMap(({ run, times }) => times.map((at) => ({ at, run })));
-  return [...Map.groupBy(due, ({ at }) => at)].map(([at, some]) => ({
-    kind: "journey-run",
-    id: some
-      .map(({ run: { subscriber_id, journey_id, id, seq } }) => `${subscriber_id}#${journey_id}#${id}#${seq + 1}`)
-      .join(" "),
-    at,
-  }));
+  return [...Map.groupBy(due, ({ at }) => at)].map(([at, some]) => {
+    const runs = some.map(({ run: { subscriber_id, id, seq } }) => ({
+      subscriber: subscriber_id,
+      run: id,
+      seq: seq + 1,
+    }));
+    return { kind: "journey-runs", id: runsTimerId(some[0]?.run.journey_id ?? "", runs), at };
+  });
 }
 
 const watchOf = ({ clock }: Store, id: string): Timer => ({ kind: "job-watch", id, at: clock.now() + WATCH_AFTER_MS });

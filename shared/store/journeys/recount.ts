@@ -8,6 +8,7 @@ import { State } from "../status-index.ts";
 import { type Addends, countKeys, isCounter, outcomesIn, statusAddends, sumOf } from "./counts.ts";
 import { JourneyItem } from "./items.ts";
 import { JourneyCount, RunEntry, type RunEntryRow, RunItem, runEntryKey, runKeys } from "./run-items.ts";
+import { settlePacksOf } from "./run-packs.ts";
 
 type CountRow = RowOf<typeof JourneyCount> | undefined;
 
@@ -57,11 +58,13 @@ async function countShard(
 }
 
 /** The numbers of a journey by its runs of one shard: what the counters say of them. */
-async function countRuns(store: StoreReader, journey: string, shard: string): Promise<Addends> {
+async function countRuns(store: Store, journey: string, shard: string): Promise<Addends> {
   const entries = await store.queryAll(RunEntry, { journey, shard });
   const parts = entries.flatMap(anonymous);
   const keys = runKeys(journey, entries);
   const rows = await store.getAll(RunItem, keys);
+  // A pack that is counted now changes the counters, so that this recount of the journey is void.
+  await settlePacksOf(store, rows);
   for (const row of rows) if (row) parts.push(statusAddends(row.status, row.step, 1), outcomesIn(row));
   // The subscriber of a run was erased in the meantime.
   const missing = keys.filter((_, i) => rows[i] === undefined).map(({ run }) => runEntryKey(journey, run));
@@ -70,7 +73,7 @@ async function countRuns(store: StoreReader, journey: string, shard: string): Pr
 }
 
 /** The numbers of a journey by all of its runs. */
-export async function recountRuns(store: StoreReader, journey: string): Promise<Addends> {
+export async function recountRuns(store: Store, journey: string): Promise<Addends> {
   const parts: Addends[] = [];
   for (const shard of SHARDS) parts.push(await countRuns(store, journey, shard));
   return sumOf(...parts);

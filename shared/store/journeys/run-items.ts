@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { Timestamp } from "../../http/schemas.ts";
 import { runStatuses } from "../../rules/run-states.ts";
-import { item, json, type RowOf } from "../item.ts";
+import { item, json, type KeyOf, type RowOf } from "../item.ts";
 
 /** What a run was started by. */
 export const Cause = v.object({
@@ -40,14 +40,17 @@ export const RunItem = item({
     since: v.optional(v.number()),
     until: v.optional(v.number()),
     spent: v.optional(v.string()),
+    /** The pack in which it moved last, if that move was a write of its own. */
+    pack: v.optional(v.string()),
     /** How often a step had an outcome: `o:<step>|<outcome>`. */
     "o:*": v.number(),
   },
-  writers: ["step-journey", "api-journeys", "erase"],
+  writers: ["step-journey", "api-journeys", "erase", "recount"],
   personal: "removed",
 });
 
 export type RunRow = RowOf<typeof RunItem>;
+export type RunKey = KeyOf<typeof RunItem>;
 
 export const RunHead = item({
   about:
@@ -76,6 +79,33 @@ export const RunEntry = item({
 });
 
 export type RunEntryRow = RowOf<typeof RunEntry>;
+
+/** Runs of a pack whose moves change the counts by the same numbers. */
+interface PackGroup {
+  add: Partial<Record<string, number>>;
+  /** `<run>:<seq>` before the move, separated by spaces; the ids as `packId` writes them. */
+  runs: string;
+}
+
+export const RunPack = item({
+  about: "Runs that move together, each by a write of its own, and what their moves add to the counts.",
+  pk: ({ shard }: { shard: string }) => `RUNPACK#${shard}`,
+  sk: ({ pack }: { pack: string }) => pack,
+  row: { journey: v.string(), groups: json<PackGroup[]>() },
+  writers: ["step-journey", "api-journeys", "erase", "recount"],
+  lifetime: "until the runs that moved are counted",
+});
+
+export const RunPackSeal = item({
+  about: "Says that the runs of a pack that moved are counted, and that no other run of it moves.",
+  pk: ({ pack }: { pack: string }) => `RUNPACKSEAL#${pack}`,
+  row: { expires: v.number() },
+  writers: ["step-journey", "api-journeys", "erase", "recount"],
+  lifetime: "7 days",
+});
+
+/** The key of a pack. */
+export const packKey = (pack: string) => ({ pack, shard: pack.at(-1) ?? "" });
 
 /** The keys of these runs, except those whose subscriber was erased. */
 export const runKeys = (journey: string, entries: readonly RunEntryRow[]) =>

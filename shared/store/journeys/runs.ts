@@ -1,10 +1,11 @@
 // Runs of journeys (D-JNY-RUN): a row with the subscriber, guarded by its `seq`; a head that guards entry; an entry in a
-// shard of the journey; and the counts. What changes, changes in one transaction with the runs that move together.
+// shard of the journey; and the counts. What changes, changes in one transaction with the runs that move together, or in
+// a pack (run-packs.ts). Runs are read here without open packs, so that every move of them is counted once.
 import * as v from "valibot";
 import { timestamp } from "../../clock.ts";
 import { conflict, notFound } from "../../http/errors.ts";
 import { isUuid, Timestamp } from "../../http/schemas.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import type { Store } from "../../resources.ts";
 import type { Outcome, Position } from "../../rules/journey-run.ts";
 import { type RunStatus, runMoves } from "../../rules/run-states.ts";
 import { absent, all, is, oneOf } from "../conditions.ts";
@@ -22,7 +23,8 @@ import {
 import type { Key } from "../model.ts";
 import { onTransactionCanceled } from "../refusals.ts";
 import { type Addends, countWrites, outcomeAddends, outcomesIn, statusAddends, sumOf } from "./counts.ts";
-import { Cause, RunEntry, RunHead, RunItem, type RunRow, runEntryKey, runFields } from "./run-items.ts";
+import { Cause, RunEntry, RunHead, RunItem, type RunKey, type RunRow, runEntryKey, runFields } from "./run-items.ts";
+import { settledRuns } from "./run-packs.ts";
 
 export const Run = v.object({
   ...runFields,
@@ -110,26 +112,41 @@ export function entryWrites(
 
 /** The writes that move a run from where it was read. They are refused where another worker has moved it. */
 export function moveWrites(
-  { clock }: Pick<Store, "clock">,
+  store: Pick<Store, "clock">,
   run: RunState,
   to: Destination,
   outcomes: readonly Outcome[],
 ): RunWrites {
-  const position: Partial<Position> = "ends" in to ? {} : to.position;
+  const { key, change, when, counts } = runMove(store, run, to, outcomes);
+  return { rows: [changeItem(RunItem, key, change, when)], counts };
+}
+
+/**
+ * The change that moves a run from where it was read, and what it adds to the counts. It is refused where another worker
+ * has moved the run.
+ * @param pack of a move that is a write of its own
+ */
+export function runMove(
+  { clock }: Pick<Store, "clock">,
+  run: RunState,
+  to: Destination,
+  outcomes: readonly Outcome[],
+  pack?: string,
+) {
+  const kept = { ...("ends" in to ? {} : to.position), pack };
   const { status, step, ...placed } = stateAt(clock, to);
   const change = {
-    set: { status, step, seq: run.seq + 1, ...placed },
+    set: { status, step, seq: run.seq + 1, ...placed, pack },
     add: outcomeAddends(outcomes),
-    remove: (["since", "until", "spent"] as const).filter((name) => position[name] === undefined),
+    remove: (["since", "until", "spent", "pack"] as const).filter((name) => kept[name] === undefined),
   };
-  const counted = sumOf(
+  const counts = sumOf(
     statusAddends(run.status, run.current_step, -1),
     statusAddends(status, step, 1),
     outcomeAddends(outcomes),
   );
   const from = "ends" in to ? runMoves[actionOf[to.ends]].from : (["active"] as const);
-  const row = changeItem(RunItem, keyOf(run), change, all(is("seq", run.seq), oneOf("status", from)));
-  return { rows: [row], counts: counted };
+  return { key: keyOf(run), change, when: all(is("seq", run.seq), oneOf("status", from)), counts };
 }
 
 /** The attributes of a run at a position, or at its end. */
@@ -145,27 +162,24 @@ const keyOf = ({ subscriber_id, journey_id, id }: Pick<RunState, "subscriber_id"
 });
 
 export async function findRun(
-  store: StoreReader,
+  store: Store,
   subscriber: string,
   journey: string,
   run: string,
 ): Promise<RunState | undefined> {
-  const row = await store.get(RunItem, { subscriber, journey, run });
+  const [row] = await settledRuns(store, [{ subscriber, journey, run }]);
   return row && runOf(row);
 }
 
 /** Runs in the order of their keys. */
-export async function findRuns(
-  store: StoreReader,
-  keys: readonly { subscriber: string; journey: string; run: string }[],
-): Promise<(RunState | undefined)[]> {
-  const rows = await store.getAll(RunItem, keys);
+export async function findRuns(store: Store, keys: readonly RunKey[]): Promise<(RunState | undefined)[]> {
+  const rows = await settledRuns(store, keys);
   return rows.map((row) => row && runOf(row));
 }
 
 /** The active runs of subscribers in journeys; each once. */
 export async function activeRuns(
-  store: StoreReader,
+  store: Store,
   places: readonly { subscriber: string; journey: string }[],
 ): Promise<RunState[]> {
   const once = [...new Map(places.map((place) => [`${place.subscriber} ${place.journey}`, place])).values()];
@@ -178,11 +192,8 @@ export async function activeRuns(
 }
 
 /** Those of these runs that are active. */
-export async function readActive(
-  store: StoreReader,
-  keys: readonly { subscriber: string; journey: string; run: string }[],
-): Promise<RunState[]> {
-  const rows = await store.getAll(RunItem, keys);
+export async function readActive(store: Store, keys: readonly RunKey[]): Promise<RunState[]> {
+  const rows = await settledRuns(store, keys);
   return rows.flatMap((row) => (row?.status === "active" ? [runOf(row)] : []));
 }
 
@@ -218,7 +229,7 @@ export const isRun = ({ pk, sk }: Key): boolean => pk.includes("#U#") && sk.star
 export async function forgetRuns(store: Store, subscriber: string, rows: readonly Key[]): Promise<void> {
   for (const { sk } of rows) {
     const [, journey = "", id = ""] = sk.split("#");
-    const row = await store.get(RunItem, { subscriber, journey, run: id });
+    const [row] = await settledRuns(store, [{ subscriber, journey, run: id }]);
     if (!row) continue;
     const status = row.status === "active" ? "canceled" : row.status;
     const counted = sumOf(statusAddends(row.status, row.step, -1), statusAddends(status, row.step, 1));

@@ -147,7 +147,10 @@ async function moveOn(deps: JourneyDeps, graph: Graph, moving: readonly Moving[]
   let open = moving.map((origin) => ({ ...origin, origin }));
   while (open.length > 0) {
     const now = deps.store.clock.now();
-    const decided = await evaluateAll(open, async (one) => ({ one, move: await decide(deps, graph, one, now) }));
+    const decided = await evaluateAll(open, async (one) => ({
+      one,
+      move: await decide(deps, graph, one, Math.max(now, one.due ?? 0)),
+    }));
     failed.push(...decided.filter(({ status }) => status === "rejected"));
     const sends = decided.some((result) => result.status === "fulfilled" && result.value.move?.send);
     const workspace = sends ? await deps.workspace() : undefined;

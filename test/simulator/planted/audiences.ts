@@ -15,8 +15,8 @@ export const audiencesBugs: readonly Bug[] = [
     name: "a run is moved from wherever it is",
     area: "journeys",
     file: runs,
-    find: 'changeItem(RunItem, keyOf(run), change, all(is("seq", run.seq), oneOf("status", from)));',
-    replace: 'changeItem(RunItem, keyOf(run), change, oneOf("status", from));',
+    find: 'when: all(is("seq", run.seq), oneOf("status", from)), counts',
+    replace: 'when: oneOf<"status">("status", from), counts',
   },
   {
     name: "a subscriber enters a journey again while a run is active",

@@ -4,6 +4,7 @@ import type { Bug } from "./bug.ts";
 const packs = "shared/store/journeys/packs.ts";
 const sends = "shared/store/journeys/sends.ts";
 const ticks = "shared/store/journeys/ticks.ts";
+const runPacks = "shared/store/journeys/run-packs.ts";
 
 export const packsBugs: readonly Bug[] = [
   {
@@ -59,8 +60,8 @@ export const packsBugs: readonly Bug[] = [
     name: "the timer of a pack is of its first run",
     area: "timers",
     file: packs,
-    find: "    id: some\n",
-    replace: "    id: some.slice(0, 1)\n",
+    find: "const runs = some.map(",
+    replace: "const runs = some.slice(0, 1).map(",
   },
   {
     name: "an event for a run that another worker moves is left to the next timer",
@@ -82,5 +83,54 @@ export const packsBugs: readonly Bug[] = [
     file: "shared/store/journeys/entries.ts",
     find: 'row?.status === "active" && row.id === runIdOf',
     replace: "false && row.id === runIdOf",
+  },
+  {
+    name: "a pack is sealed before it is known which of its runs moved",
+    area: "journeys",
+    file: packs,
+    find: "moved: members.filter((_, i) => hasMoved[i]) });",
+    replace: "moved: members });",
+  },
+  {
+    name: "a run that moved by a write whose reply was lost is not counted in its pack",
+    area: "journeys",
+    file: runPacks,
+    find: "() => true, onConditionFailed(RunItem, isIn(pack))",
+    replace: "() => true, onConditionFailed(RunItem, () => false)",
+  },
+  {
+    name: "a pack that another worker ends is counted again by the one that opened it",
+    area: "counters",
+    file: runPacks,
+    find: "putItem(RunPackSeal, { pack }, { expires }, absent())",
+    replace: "putItem(RunPackSeal, { pack }, { expires })",
+  },
+  {
+    name: "a run moves on while its pack is open",
+    area: "journeys",
+    file: runPacks,
+    find: "    if ((await settlePacksOf(store, rows)) === 0) return rows;",
+    replace: "    return rows;",
+  },
+  {
+    name: "a run moves in a pack that another worker has ended",
+    area: "journeys",
+    file: runPacks,
+    find: '{ set: { seq: seq + 1 }, remove: ["pack"] }',
+    replace: '{ remove: ["pack"] }',
+  },
+  {
+    name: "the runs of a pack that a worker left open are not counted",
+    area: "journeys",
+    file: runPacks,
+    find: "() => false, onConditionFailed(RunItem, isIn(pack))",
+    replace: "() => false, onConditionFailed(RunItem, () => false)",
+  },
+  {
+    name: "a worker that failed leaves its packs to the night",
+    area: "journeys",
+    file: "functions/workers/step-journey/index.ts",
+    find: "    if (context.isRepeated) await settleLeftPacks",
+    replace: "    if (!context) await settleLeftPacks",
   },
 ];

@@ -19,7 +19,7 @@ export const packs: Scenario = {
     const tenant = await world.tenant();
     const hasPush = random.chance(0.4);
     if (hasPush) await tenant.addChannel("ios");
-    const people = await populate(world, tenant, random.between(4, 12));
+    const people = await populate(world, tenant, random.between(4, 16));
     if (hasPush) for (const { id } of people) if (random.chance(0.5)) await equip(world, tenant, id);
     if (random.chance(0.2)) {
       const cap = random.between(3, 30);
@@ -53,7 +53,7 @@ export const packs: Scenario = {
       let batches = 0;
       const enter = () => {
         const batch = ++batches;
-        const some = Array.from({ length: random.between(2, 14) }, () => random.pick(people.slice(1)).id);
+        const some = Array.from({ length: random.between(2, 24) }, () => random.pick(people.slice(1)).id);
         const events = some.map((subscriber_id, n) => ({
           event_name: "start",
           subscriber_id,

@@ -1,0 +1,149 @@
+// Packs of runs that move at the price of single writes (docs/decisions/0058): the pack says what the move of each run
+// adds to the counts, each run that moves names it, and its seal counts those that have moved. A pack without a seal is
+// open. A reader that moves a run settles its open pack first, so that a run that moved in a pack stays in it until it is
+// counted.
+import { SECOND, uuidPrefixOf } from "../../clock.ts";
+import { throwFailures } from "../../failures.ts";
+import type { Store } from "../../resources.ts";
+import { chunksOf } from "../../rules/chunks.ts";
+import { absent, is } from "../conditions.ts";
+import { type ChangeOf, type ConditionOf, fromJson, putItem, type RowOf, toJson } from "../item.ts";
+import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { packId, unpackId } from "../sends/recipients.ts";
+import { SHARDS } from "../shards.ts";
+import { type Addends, countWrites, sumOf } from "./counts.ts";
+import {
+  packKey,
+  RunEntry,
+  RunItem,
+  type RunKey,
+  RunPack,
+  RunPackSeal,
+  type RunRow,
+  runEntryKey,
+} from "./run-items.ts";
+
+/** A run of a pack: where it was, and what its move adds to the counts. */
+export interface PackMember {
+  run: string;
+  /** Before the move. */
+  seq: number;
+  counts: Addends;
+}
+
+/** A pack of which every member moved, or cannot move any more. */
+interface DecidedPack {
+  pack: string;
+  journey: string;
+  moved: readonly PackMember[];
+}
+
+/** Writes at the same time. */
+const CONCURRENT_WRITES = 25;
+/** How often runs are read again after their packs were settled. */
+const MAX_ATTEMPTS = 10;
+/** Longer than any request to a pack may take. */
+const SEAL_KEPT_SECONDS = 7 * 86_400;
+
+/** Opens a pack, before its first run moves. */
+export async function openPack(store: Store, pack: string, journey: string, members: readonly PackMember[]) {
+  const groups = [...Map.groupBy(members, ({ counts }) => toJson(counts)).values()].map((same) => ({
+    add: { ...same[0]?.counts },
+    runs: same.map(({ run, seq }) => `${packId(run)}:${seq}`).join(" "),
+  }));
+  await store.put(RunPack, packKey(pack), { journey, groups: toJson(groups) });
+}
+
+/** Writes each of these, some at a time. An error is thrown only after every write has ended. */
+async function each<T, R>(items: readonly T[], write: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (const some of chunksOf(items, CONCURRENT_WRITES)) {
+    const ended = await Promise.allSettled(some.map(write));
+    throwFailures(ended);
+    results.push(...ended.flatMap((one) => (one.status === "fulfilled" ? [one.value] : [])));
+  }
+  return results;
+}
+
+interface RunChange {
+  key: RunKey;
+  change: ChangeOf<typeof RunItem>;
+  when: ConditionOf<typeof RunItem>;
+}
+
+/** @returns for each run whether it moved in this pack, be it by an earlier attempt */
+export const moveEach = (store: Store, pack: string, moves: readonly RunChange[]): Promise<boolean[]> =>
+  each(moves, ({ key, change, when }) =>
+    store.change(RunItem, key, change, when).then(() => true, onConditionFailed(RunItem, isIn(pack))),
+  );
+
+const isIn = (pack: string) => (old: RunRow | undefined) => old?.pack === pack;
+
+/** Counts the runs of a pack that moved, once. */
+export async function sealPack(store: Store, { pack, journey, moved }: DecidedPack): Promise<void> {
+  const expires = Math.ceil(store.clock.now() / SECOND) + SEAL_KEPT_SECONDS;
+  const counts = sumOf(...moved.map((member) => member.counts));
+  await store
+    .transact([putItem(RunPackSeal, { pack }, { expires }, absent()), ...countWrites(journey, pack, counts)])
+    // Another worker has sealed it, with the same runs.
+    .catch(onTransactionCanceled(() => undefined));
+  await store.remove(RunPack, packKey(pack));
+}
+
+/** Ends a pack that a worker opened: a run that has not moved stays where it is, and cannot move in it any more. */
+async function settlePack(store: Store, row: RowOf<typeof RunPack>): Promise<void> {
+  const { sk: pack, journey } = row;
+  const members = membersOf(row);
+  const entries = await store.getAll(
+    RunEntry,
+    members.map(({ run }) => runEntryKey(journey, run)),
+  );
+  const moved = await each(members, async (member) => {
+    const subscriber = entries.find((entry) => entry?.sk === member.run)?.subscriber;
+    if (subscriber === undefined) return [];
+    const isMoved = await withdraw(store, pack, { subscriber, journey, run: member.run }, member.seq);
+    return isMoved ? [member] : [];
+  });
+  await sealPack(store, { pack, journey, moved: moved.flat() });
+}
+
+/** Prevents that a run moves in a pack. @returns whether it has */
+const withdraw = (store: Store, pack: string, key: RunKey, seq: number): Promise<boolean> =>
+  store
+    .change(RunItem, key, { set: { seq: seq + 1 }, remove: ["pack"] }, is("seq", seq))
+    .then(() => false, onConditionFailed(RunItem, isIn(pack)));
+
+const membersOf = ({ groups }: RowOf<typeof RunPack>): PackMember[] =>
+  fromJson(groups).flatMap(({ add, runs }) =>
+    runs.split(" ").map((text) => {
+      const [run = "", seq] = text.split(":");
+      return { run: unpackId(run), seq: Number(seq), counts: add };
+    }),
+  );
+
+/** Runs in the order of their keys, none of them in an open pack. */
+export async function settledRuns(store: Store, keys: readonly RunKey[]): Promise<(RunRow | undefined)[]> {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const rows = await store.getAll(RunItem, keys);
+    if ((await settlePacksOf(store, rows)) === 0) return rows;
+  }
+  throw Object.assign(new Error("Runs move too often in packs of other workers."), {
+    name: "TransactionConflictException",
+  });
+}
+
+/** Settles the open packs in which these runs moved. @returns how many there were */
+export async function settlePacksOf(store: Store, runs: readonly (RunRow | undefined)[]): Promise<number> {
+  const packs = [...new Set(runs.flatMap((run) => run?.pack ?? []))];
+  const found = await store.getAll(RunPack, packs.map(packKey));
+  const open = found.filter((row) => row !== undefined);
+  for (const row of open) await settlePack(store, row);
+  return open.length;
+}
+
+/** Settles the packs that workers opened at least this long ago. */
+export async function settleLeftPacks(store: Store, age: number): Promise<void> {
+  const to = uuidPrefixOf(store.clock.now() - age);
+  const found = await Promise.all(SHARDS.map((shard) => store.queryAll(RunPack, { shard }, { to })));
+  for (const row of found.flat()) await settlePack(store, row);
+}
