@@ -62,11 +62,12 @@ it(
   PATIENCE_MS,
 );
 
-it("JND-13 JST-1 a crash while many delays end together: each run ends and is counted once", async () => {
+it("JND-13 JST-1 a crash while many delays end together, and a run is canceled after it: each is counted once", async () => {
   const worker = mortal("step-journey");
-  const { world, tenant, active, person } = await journeySetting(await fresh({ hooks: worker.hooks }));
-  const pause = { delay: { duration: "1m", next: "end" } };
-  const id = await active(graphOf({ pause, end: "exit" }), { entry_rules: { allow_reentry: true } });
+  const { world, tenant, call, active, person, runs } = await journeySetting(await fresh({ hooks: worker.hooks }));
+  const delay = (next: string) => ({ delay: { duration: "1m", next } });
+  const graph = graphOf({ pause: delay("rest"), rest: delay("end"), end: "exit" });
+  const id = await active(graph, { entry_rules: { allow_reentry: true } });
   const people = await Promise.all(["a", "b", "c", "d", "e"].map((name) => person(name)));
   const events = people.map((subscriber_id) => ({ event_name: "signed_up", subscriber_id }));
   let rounds = 0;
@@ -75,12 +76,14 @@ it("JND-13 JST-1 a crash while many delays end together: each run ends and is co
     await world.call("POST /v1/events", { as: tenant.server, body: { events } });
     await world.settle();
     worker.dieAt(n, "after");
-    await world.advance(2 * MINUTE);
+    await world.advance(1.5 * MINUTE);
     const taken = worker.steps();
+    const [run] = await runs(id, `?subscriber_id=${people[0]}`);
+    expect((await call(`POST /api/v1/journeys/${id}/runs/${run.id}/cancel`)).status).toBe(200);
     worker.revive();
-    await world.advance(10 * MINUTE);
+    await world.advance(15 * MINUTE);
     const [counted] = await countsOf(tenant.store, [id]);
-    expect([n, counted?.runs]).toMatchObject([n, { active: 0, completed: rounds * people.length }]);
+    expect([n, counted?.runs]).toMatchObject([n, { active: 0, completed: 4 * rounds, canceled: rounds }]);
     expect([n, readCounts(await recountRuns(tenant.store, id))]).toEqual([n, counted]);
     return taken;
   };

@@ -1,0 +1,79 @@
+// Delays of many runs that end together, while runs are canceled, ended by events and erased, and the journey is paused,
+// exactly when they move.
+import { MINUTE } from "../../../shared/clock.ts";
+import { branch, graphOf } from "../../support/journeys.ts";
+import { erase, insist, populate } from "../actors.ts";
+import type { Scenario } from "../invariant.ts";
+import type { Tenant } from "../tenants.ts";
+import type { SimWorld } from "../world.ts";
+
+const BUSY_MS = 8 * MINUTE;
+const JOURNEY = "/api/v1/journeys/{id}";
+
+export const delays: Scenario = {
+  name: "delays",
+  start: async (world) => {
+    const { random } = world;
+    const tenant = await world.tenant();
+    const people = await populate(world, tenant, random.between(10, 18));
+    world.act(0, async () => {
+      const delay = (next: string) => ({ delay: { duration: "1m", next } });
+      const definition = {
+        name: "delays",
+        trigger: { type: "event", event_name: "start" },
+        entry_rules: { allow_reentry: random.chance(0.7) },
+        steps: graphOf(
+          {
+            one: delay("which"),
+            which: branch({ attribute: { plan: { $eq: "pro" } } }, "two", random.pick(["two", "end"])),
+            two: delay("end"),
+            end: "exit",
+          },
+          [{ event: { name: "leave" } }],
+        ),
+      };
+      const { body: made } = await insist(world, tenant, "dashboard", "POST /api/v1/journeys", { body: definition });
+      const params = { id: String(made.id) };
+      await insist(world, tenant, "dashboard", `POST ${JOURNEY}/activate`, { params, body: {} });
+      meetMoves(world, tenant, params.id, () => erase(world, tenant, people[0]!));
+      let batches = 0;
+      const enter = () => {
+        const batch = ++batches;
+        const events = people.map(({ id }, n) => ({
+          event_name: "start",
+          subscriber_id: id,
+          idempotency_key: `${batch} ${n}`,
+        }));
+        return insist(world, tenant, "sdk", "POST /v1/events", { body: { events } });
+      };
+      for (let n = random.between(1, 3); n > 0; n--)
+        world.act(random.between(0, BUSY_MS), async () => void (await enter()));
+    });
+  },
+};
+
+/** Trace point: while runs move together, one of them is moved by another worker too. */
+function meetMoves(world: SimWorld, tenant: Tenant, id: string, eraseOne: () => Promise<unknown>): void {
+  const { random } = world;
+  const params = { id };
+  let left = random.between(1, 5);
+  const dashboard = (route: string, more: object = {}) =>
+    insist(world, tenant, "dashboard", route, { params: { ...params, ...more }, body: {} });
+  world.onStart((queue, messages) => {
+    const runs = messages.flatMap(({ body }) => (Array.isArray(body.runs) ? body.runs : []));
+    if (queue !== "step-journey" || runs.length < 5 || left === 0 || !random.chance(0.7)) return;
+    left--;
+    const { run, subscriber } = random.pick(runs);
+    const leave = { events: [{ event_name: "leave", subscriber_id: String(subscriber) }] };
+    const dice = random.between(0, 9);
+    // Later ones meet what a worker that crashed has left.
+    world.act(random.between(0, random.pick([250, 250, 4 * MINUTE])), async () => {
+      if (dice < 4) await dashboard(`POST ${JOURNEY}/runs/{runId}/cancel`, { runId: String(run) });
+      else if (dice < 7) await insist(world, tenant, "sdk", "POST /v1/events", { body: leave });
+      else if (dice < 8) await eraseOne();
+      else await dashboard(`POST ${JOURNEY}/pause`);
+      if (dice > 7)
+        world.act(random.between(0, 3 * MINUTE), async () => void (await dashboard(`POST ${JOURNEY}/activate`)));
+    });
+  });
+}
