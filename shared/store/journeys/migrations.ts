@@ -5,7 +5,6 @@ import { invalid, notFound } from "../../http/errors.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import type { Graph } from "../../rules/journey-graph.ts";
-import { absent } from "../conditions.ts";
 import { changeItem, fromJson, type NewRowOf, type RowOf, toJson } from "../item.ts";
 import { onTransactionCanceled } from "../refusals.ts";
 import { SHARDS } from "../shards.ts";
@@ -64,7 +63,8 @@ export async function createMigration(
     created_at: timestamp(now),
     expires: Math.ceil((now + KEPT_MS) / SECOND),
   };
-  await store.put(MigrationItem, { journey, migration: id }, row, absent());
+  // Without a condition: a repeated attempt would be refused by the row that the first one wrote.
+  await store.put(MigrationItem, { journey, migration: id }, row);
   return getMigration(store, journey, id);
 }
 

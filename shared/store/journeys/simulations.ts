@@ -89,7 +89,7 @@ export async function createSimulation(
   };
   await store.transact([
     putItem(SimulatedVersion, { simulation: id }, { definition: toJson(definition), expires }),
-    putItem(SimulationItem, { id }, row, absent()),
+    putItem(SimulationItem, { id }, row),
   ]);
   return requireSimulation(store, id);
 }
