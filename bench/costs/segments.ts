@@ -1,8 +1,11 @@
 // What segments cost: computed first and again, and previewed.
+import { chunksOf } from "../../shared/rules/chunks.ts";
 import { ask, segmentOf } from "../../test/support/segments.ts";
 import { fill } from "../people.ts";
 import { type Cost, costOf, inWorld, most, type Row, taken } from "./cost.ts";
 
+/** Each has one event. Beyond, a preview is of a sample. */
+const MAX_WITH_EVENTS = 2_000;
 const rule = { attribute: { city: { $eq: "London" } } };
 
 async function computed(people: number): Promise<Cost[]> {
@@ -33,7 +36,13 @@ async function computed(people: number): Promise<Cost[]> {
 async function previewed(people: number, hasEvents: boolean): Promise<Cost> {
   return inWorld(async (world) => {
     const tenant = await world.tenant();
-    await fill(world, tenant, people);
+    const ids = await fill(world, tenant, people);
+    if (hasEvents)
+      for (const some of chunksOf(ids.slice(0, MAX_WITH_EVENTS), 1_000)) {
+        const events = some.map((subscriber_id) => ({ event_name: "order_completed", subscriber_id }));
+        taken(await world.call("POST /v1/events", { as: tenant.server, body: { events } }));
+        await world.settle();
+      }
     const wanted = hasEvents ? { event: { name: "order_completed", within: "7d" } } : rule;
     const asked = {
       work: "preview of a rule",

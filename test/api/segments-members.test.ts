@@ -174,6 +174,33 @@ describe("preview", () => {
     expect(event).toEqual({ estimated_count: 1, sample_subscriber_ids: [people[7]], exact: true });
   });
 
+  it("SEG-10 D-PREVIEW a rule of events is exact, also by anonymous ids and events sent alone, and costs no query for each subscriber", async () => {
+    const { world, tenant } = await withTenant();
+    const ids = await addPeople(world, tenant, 60);
+    const events = ids
+      .slice(0, 20)
+      .map((subscriber_id) => ({ event_name: "buy", subscriber_id, anonymous_id: undefined }));
+    await ingest(world, tenant, { events });
+    await ingest(world, tenant, { event_name: "buy", anonymous_id: "visitor" });
+    const link = { anonymous_id: "visitor", subscriber_id: ids[30] };
+    await world.call("POST /v1/events/identify", { as: tenant.sdk, body: link });
+    await did(world, tenant, ids[0]!, { event_name: "buy" });
+    await did(world, tenant, ids[40]!, { event_name: "sell" });
+    const count = async (event: object) =>
+      (await preview(world, tenant, { event: { name: "buy", ...event } })).body.estimated_count;
+    expect([await count({}), await count({ within: "1h" })]).toEqual([21, 21]);
+    expect([await count({ frequency: { min: 2 } }), await count({ frequency: { max: 0 } })]).toEqual([1, 39]);
+    const route = "POST /api/v1/segments/preview";
+    const body = { event: { name: "buy" } };
+    const { requests } = await spentByCall(world, {
+      as: await tenant.dashboard(),
+      route,
+      body,
+      refused: { route, body: {} },
+    });
+    expect(requests).toBeLessThanOrEqual(40);
+  });
+
   it.each([{}, { rule: pro }, { attribute: { plan: { $regex: "p" } } }])("SEG-10 %j is 422", async (rule) => {
     const { world, tenant } = await withTenant();
     const { status, body } = await preview(world, tenant, rule);

@@ -1,13 +1,12 @@
 // How many subscribers match a rule: exact up to 10,000, beyond that estimated from a range of ids, which are evenly
 // distributed.
 import type { StoreReader } from "../../resources.ts";
-import { chunksOf } from "../../rules/chunks.ts";
 import type { Rule } from "../../rules/segment-evaluation.ts";
-import { hasFirstFormat } from "../events/days.ts";
 import { SHARDS } from "../shards.ts";
 import { type AudiencePage, audiencePage, isProfileRow } from "../subscribers/audience-pages.ts";
 import { attributesForRules, countSubscribers, isLiving, type LivingProfile } from "../subscribers/subscribers.ts";
-import { judgeProfile } from "./facts.ts";
+import { judgeProfiles } from "./facts.ts";
+import { timesOfAll } from "./preview-events.ts";
 
 /** D-PREVIEW. */
 export const MAX_EXACT = 10_000;
@@ -17,7 +16,8 @@ const SAMPLE_PAGES = 18;
 const SAMPLE_BYTES = 2.4 * 1_048_576;
 /** A sample whose histories must be read is smaller: each is a request of its own, of half a read unit at least. */
 const SAMPLE_OF_HISTORIES = 800;
-const CONCURRENT_HISTORIES = 50;
+/** Of more subscribers than this, the events of the workspace are read instead of their histories. */
+const MAX_HISTORIES = 50;
 const MAX_IDS = 10;
 
 export interface Preview {
@@ -27,9 +27,9 @@ export interface Preview {
 }
 
 export async function previewRule(store: StoreReader, rule: Rule): Promise<Preview> {
-  const { profiles, size, exact } = await profilesFor(store, [rule]);
-  const matching = await idsMatching(store, rule, profiles);
-  return { ...countOf(matching, { profiles, size, exact }), exact };
+  const population = await profilesFor(store, [rule]);
+  const matching = await idsMatching(store, rule, population);
+  return { ...countOf(matching, population), exact: population.exact };
 }
 
 /** The subscribers that `to` adds and removes. @param from undefined where none matched before */
@@ -39,8 +39,8 @@ export async function previewChange(
   to: Rule,
 ): Promise<{ entering: Omit<Preview, "exact">; leaving: Omit<Preview, "exact">; exact: boolean }> {
   const population = await profilesFor(store, from ? [from, to] : [to]);
-  const before = new Set(from ? await idsMatching(store, from, population.profiles) : []);
-  const after = new Set(await idsMatching(store, to, population.profiles));
+  const before = new Set(from ? await idsMatching(store, from, population) : []);
+  const after = new Set(await idsMatching(store, to, population));
   return {
     entering: countOf(
       [...after].filter((id) => !before.has(id)),
@@ -124,17 +124,18 @@ async function sampleProfiles(store: StoreReader, size: number, total: number): 
   return profiles;
 }
 
-/** Ids of the subscribers that match; histories are read only where the attributes alone do not decide. */
-async function idsMatching(store: StoreReader, rule: Rule, profiles: readonly LivingProfile[]): Promise<string[]> {
+/** Ids of the subscribers that match; events are read only where the attributes alone do not decide. */
+async function idsMatching(store: StoreReader, rule: Rule, { profiles, exact }: Population): Promise<string[]> {
   const candidates = profiles.map((profile) => ({ profile, decided: rule.decidedBy(attributesForRules(profile)) }));
-  const byHistory = new Set<string>();
-  const open = candidates.filter(({ decided }) => decided === undefined);
-  const isMixed = open.length > 0 && (await hasFirstFormat(store));
-  for (const batch of chunksOf(open, CONCURRENT_HISTORIES))
-    await Promise.all(
-      batch.map(async ({ profile }) => {
-        if ((await judgeProfile(store, rule, profile, isMixed, { eventual: true })).matches) byHistory.add(profile.id);
-      }),
-    );
-  return candidates.flatMap(({ profile: { id }, decided }) => ((decided ?? byHistory.has(id)) ? [id] : []));
+  const open = candidates.flatMap(({ profile, decided }) => (decided === undefined ? [profile] : []));
+  const timesOf = exact && open.length > MAX_HISTORIES ? await timesOfAll(store, rule) : undefined;
+  const now = store.clock.now();
+  const byEvents = timesOf
+    ? open.filter((profile) => {
+        const facts = { attributes: attributesForRules(profile), times: timesOf(profile.id), now };
+        return rule.judge(facts).matches;
+      })
+    : (await judgeProfiles(store, rule, open, { eventual: true })).flatMap((one) => (one.matches ? [one.profile] : []));
+  const matching = new Set(byEvents.map(({ id }) => id));
+  return candidates.flatMap(({ profile: { id }, decided }) => ((decided ?? matching.has(id)) ? [id] : []));
 }
