@@ -46,6 +46,8 @@ const shown: readonly Shown[] = [
       await page.getByLabel("Title").fill("Hello {{ subscriber.first_name }}");
       await page.getByLabel("Text").fill("The winter preview begins on Friday.");
       await page.getByText("Of 240 people").waitFor();
+      await page.locator("aside h2 a", { hasNotText: "…" }).waitFor();
+      await page.locator("main button[type=submit]:not([aria-disabled])").waitFor();
     },
   },
   {
