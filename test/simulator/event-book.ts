@@ -1,7 +1,10 @@
 // The responses that clients got about their events, and the clients: they send, link and export until they succeed.
 import { HOUR, MINUTE, SECOND, timestamp } from "../../shared/clock.ts";
+import { plans } from "../../shared/plans.ts";
 import type { ExportedEvent } from "../../shared/store/events/events.ts";
 import { exportEvents } from "../../shared/store/events/export.ts";
+import { EventUsage } from "../../shared/store/workspaces/items.ts";
+import { EVENT_USAGE_SHARDS, periodAt, shareOf } from "../../shared/store/workspaces/usage.ts";
 import type { Person } from "./ledger.ts";
 import type { Tenant } from "./tenants.ts";
 import type { SimWorld } from "./world.ts";
@@ -35,12 +38,23 @@ export interface Book {
   /** Anonymous ids and whose they were answered to be, one after the other. */
   links: Map<string, { person: Person; at: number }[]>;
   passes: Pass[];
+  /** Workspaces that are near their quota: how many events are left of the period, and what was used before. */
+  quotas: Map<string, { period: string; left: number; before: number }>;
+  /** Requests that were refused with 402, and how many events they had. */
+  refusals: { tenant: string; events: number }[];
 }
 
 const books = new WeakMap<SimWorld, Book>();
 
 export function bookOf(world: SimWorld): Book {
-  const book = books.get(world) ?? { tenants: [], sent: new Map(), links: new Map(), passes: [] };
+  const book = books.get(world) ?? {
+    tenants: [],
+    sent: new Map(),
+    links: new Map(),
+    passes: [],
+    quotas: new Map(),
+    refusals: [],
+  };
   books.set(world, book);
   return book;
 }
@@ -53,10 +67,21 @@ async function untilAnswered(world: SimWorld, ask: () => Promise<number>): Promi
   }
 }
 
+/** Leaves so many events of the quota of this period, unevenly spread over its shards. */
+export async function leaveOfQuota(world: SimWorld, { id, store }: Tenant, left: number): Promise<void> {
+  const quota = plans.enterprise.events;
+  const { name: period } = periodAt(store.clock.now());
+  bookOf(world).quotas.set(id, { period, left, before: quota - left });
+  const rest = Array.from({ length: EVENT_USAGE_SHARDS }, () => 0);
+  for (let n = left; n > 0; n--) rest[world.random.between(0, EVENT_USAGE_SHARDS - 1)]!++;
+  for (const [shard, n] of rest.entries())
+    await store.change(EventUsage, { shard, period }, { set: { events: shareOf(quota, shard) - n } });
+}
+
 /** Sends a batch, perhaps twice at once, of a known subscriber or of an anonymous visitor. */
 export async function sendEvents(world: SimWorld, tenant: Tenant, people: readonly Person[]): Promise<void> {
   const { kernel, random } = world;
-  const { sent } = bookOf(world);
+  const { sent, refusals } = bookOf(world);
   const isRaced = random.chance(0.2);
   const batch = Array.from({ length: random.between(1, 12) }, (): Sent => {
     const key = `event-${sent.size + 1}`;
@@ -84,6 +109,7 @@ export async function sendEvents(world: SimWorld, tenant: Tenant, people: readon
   const ask = async () => {
     const { status } = await world.call(tenant, "sdk", SEND_EVENTS, { body: { events } });
     if (status === 202) for (const event of batch) event.acceptedAt ??= kernel.now();
+    if (status === 402) refusals.push({ tenant: tenant.id, events: batch.length });
     return status;
   };
   await Promise.all(Array.from({ length: isRaced ? 2 : 1 }, () => untilAnswered(world, ask)));

@@ -22,6 +22,20 @@ export const promisesBugs: readonly Bug[] = [
     replace: "",
   },
   {
+    name: "a shard takes more than its share of the quota of events",
+    area: "quotas",
+    file: "shared/store/events/usage.ts",
+    find: 'any(absent("events"), atMost("events", shareOf(quota, shard) - n))',
+    replace: 'any(absent("events"), atMost("events", quota - n))',
+  },
+  {
+    name: "events are refused when one shard has too few left",
+    area: "quotas",
+    file: "shared/store/events/usage.ts",
+    find: "    if (total + n > quota) throw",
+    replace: "    if (total + n > quota || attempt === 0) throw",
+  },
+  {
     name: "repeated events are paid for again",
     area: "quotas",
     file: storing,

@@ -1,7 +1,8 @@
-// Events under faults: sent, sent again, linked, exported during ingestion, and their subscribers erased.
+// Events under faults: sent, sent again, linked, exported during ingestion, and their subscribers erased; some
+// workspaces have few events left of their quota.
 import { MINUTE, SECOND } from "../../../shared/clock.ts";
 import { erase, populate } from "../actors.ts";
-import { bookOf, exportSlowly, link, SEND_EVENTS, sendEvents } from "../event-book.ts";
+import { bookOf, exportSlowly, leaveOfQuota, link, SEND_EVENTS, sendEvents } from "../event-book.ts";
 import type { Scenario } from "../invariant.ts";
 import { FAULTS_END_MS } from "../profiles.ts";
 
@@ -16,6 +17,7 @@ export const events: Scenario = {
       const tenant = await world.tenant();
       bookOf(world).tenants.push(tenant);
       const people = await populate(world, tenant, random.between(2, 5));
+      if (random.chance(0.4)) await leaveOfQuota(world, tenant, random.between(5, 60));
       const often = (min: number, max: number, action: () => Promise<void>) => {
         for (let times = random.between(min, max); times > 0; times--)
           world.act(random.between(0, FAULTS_END_MS), action);
