@@ -17,6 +17,7 @@ export const areas: Readonly<Record<string, Area>> = {
       "functions/workers/fan-out/",
       "shared/store/sends/",
       "shared/rules/progress.ts",
+      "shared/rules/reasons.ts",
       "shared/rules/caps.ts",
       "shared/rules/quiet-hours.ts",
       "shared/rules/split.ts",
@@ -28,7 +29,7 @@ export const areas: Readonly<Record<string, Area>> = {
       ...api("delivery", "rounds", "single-sends", "notifications", "quiet-hours", "frequency-caps", "split-holdout"),
       ...api("smart", "ledger-crash", "late-delivery", "inbox", "recipients"),
     ],
-    scenarios: ["sends", "pushes", "nights", "timers"],
+    scenarios: ["sends", "pushes", "nights", "timers", "topics", "chat app"],
   },
   events: {
     code: ["shared/store/events/", "functions/api/events/"],

@@ -1,5 +1,6 @@
 // Workspaces of a simulated service, created without faults before the run begins.
 
+import { callbacks } from "../../shared/callbacks.ts";
 import { MINUTE, timestamp } from "../../shared/clock.ts";
 import type { Deps } from "../../shared/deps.ts";
 import { sdkKeyOf } from "../../shared/http/authenticate.ts";
@@ -22,8 +23,8 @@ export interface Tenant {
   id: TenantId;
   /** Access without faults, to set up what the run needs. */
   store: Store;
-  /** A channel that is ready to send, from before the story. @returns its id. */
-  addChannel(type: ProvidedChannel): Promise<string>;
+  /** A channel that is ready to send, from before the story. @param secret what its credentials hold. @returns its id. */
+  addChannel(type: ProvidedChannel, secret?: object): Promise<string>;
   /** A webhook endpoint from before the story. @returns its id. */
   addWebhook(target_url: string, events: readonly WebhookEvent[]): Promise<string>;
   /** Its settings, from before the story. */
@@ -84,10 +85,11 @@ export function openTenants(deps: Deps) {
       id,
       store,
       headers: async (credential) => (credential === "sdk" ? sdk : { authorization: await authorization() }),
-      addChannel: async (type) => {
+      addChannel: async (type, own = {}) => {
         const channel = store.ids.uuidAt(deps.clock.now());
         const credentialType = credentialTypes[type];
-        const secret = { type: credentialType };
+        const secret = { type: credentialType, ...own };
+        if (type === "chat_app") await callbacks.open(deps)(id).remember(channel);
         const sealed = await vaultSealing.open(deps)(id).seal({ channel, type: credentialType }, secret);
         const created_at = timestamp(deps.clock.now());
         const times = { created_at, updated_at: created_at };

@@ -234,14 +234,14 @@ async function outcomeOf(
   const isElsewhere = recipient.targets.some(({ channel }) => channel !== "in_app");
   // An erasure moves messages to the ledger.
   const isInLedger = isElsewhere || !isInbox || isPseudonym(subscriber);
-  const [ledger, messages] = await Promise.all([
-    window && isInLedger ? touchesBetween(store, subscriber, window) : [],
-    window && isInbox ? messagesBetween(store, subscriber, window) : [],
-  ]);
-  const ofJob = {
-    ledger: ledger.filter((row) => row.job === job.id),
-    messages: messages.filter((m) => m.job === job.id),
-  };
+  const readLedger = async () =>
+    window ? (await touchesBetween(store, subscriber, window)).filter((row) => row.job === job.id) : [];
+  const readInbox = async () =>
+    window ? (await messagesBetween(store, subscriber, window)).filter((row) => row.job === job.id) : [];
+  const [known, messages] = await Promise.all([isInLedger ? readLedger() : [], isInbox ? readInbox() : []]);
+  // Why an inbox got no message is in the ledger.
+  const ledger = isInLedger || messages.length > 0 ? known : await readLedger();
+  const ofJob = { ledger, messages };
   const outcome = recipientOutcome(job, { ...ofJob, skip: undefined, isDeferred: deferredUntil !== undefined });
   const { decision, state, reason, attempts, at } = outcome;
   // Messages of the inbox expire, and they are its ledger.

@@ -1,4 +1,5 @@
 // The numbers of a job are those of its rows: of its chunks, of its claims, of the inboxes; and usage is their sum.
+import { lateSkips } from "../../../shared/rules/reasons.ts";
 import { tallyOf } from "../../../shared/store/sends/tallies.ts";
 import { audienceOf, itemsOf, partsOf, placeOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
@@ -15,9 +16,9 @@ export const countsRecount: Invariant = {
       const { counts, skip_reasons } = tallyOf(after);
       const { chunks, claims } = partsOf(mirror, place.tenant, job);
       const { sent, heldOut, skipped } = audienceOf(chunks);
-      // A recipient that a cap or a choice of a topic stops is in a chunk, and still skipped.
-      const planned = [...skipped.values()].filter((reason) => reason === "topic_opt_out").length;
-      const late = (skip_reasons.capped ?? 0) + (skip_reasons.topic_opt_out ?? 0) - planned;
+      // A recipient that is skipped late is in a chunk.
+      const planned = [...skipped.values()].filter((reason) => lateSkips.some((late) => late === reason)).length;
+      const late = sum(lateSkips.map((reason) => skip_reasons[reason] ?? 0)) - planned;
       const check = (what: string, shown: number, counted: number) => {
         if (shown !== counted) broken(`job ${job} shows ${what} ${shown}, its rows say ${counted}`, job);
       };

@@ -5,6 +5,7 @@ import { auditTrail } from "./audit.ts";
 import { brakes } from "./brakes.ts";
 import { campaigns } from "./campaigns.ts";
 import { canceledReachesNobody } from "./canceled-reaches-nobody.ts";
+import { chatApp } from "./chat-app.ts";
 import { closedBeforeComplete } from "./closed-before-complete.ts";
 import { conversions } from "./conversions.ts";
 import { countsRecount } from "./counts-recount.ts";
@@ -57,6 +58,7 @@ export const invariants: readonly Invariant[] = [
   recipients,
   timers,
   topics,
+  chatApp,
   manners,
   erasure,
   eventsExported,

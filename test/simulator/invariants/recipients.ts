@@ -1,4 +1,5 @@
 // Every recipient of a send is in its audience once, in the right arm, with the right text in the inbox.
+import { lateSkips } from "../../../shared/rules/reasons.ts";
 import { armOf, isHeldOut } from "../../../shared/rules/split.ts";
 import { laneOf } from "../../../shared/store/sends/job-ids.ts";
 import { isPseudonym } from "../../../shared/store/sends/recipients.ts";
@@ -43,8 +44,9 @@ export const recipients: Invariant = {
           const expected = send.splitShare === undefined ? undefined : armOf(job, id, send.splitShare);
           if (arm !== expected) broken(`job ${job}: ${id} is in arm ${arm}, not ${expected}`, job, id);
           const isReached = delivered.has(id) || ledger.pushed.get(job)?.has(id);
-          const others = [item["n:failed"], item["skip:capped"], item["skip:topic_opt_out"]];
-          if (!isReached && others.every((n = 0) => n === 0)) broken(`job ${job} never reached ${id}`, job, id);
+          const isAnyLate = lateSkips.some((reason) => Number(item[`skip:${reason}`] ?? 0) > 0);
+          if (!isReached && Number(item["n:failed"] ?? 0) === 0 && !isAnyLate)
+            broken(`job ${job} never reached ${id}`, job, id);
         }
         for (const id of send.ids ?? [])
           if (!ledger.people.has(id) && !skipped.has(id)) broken(`job ${job} does not show the unknown ${id}`, job, id);

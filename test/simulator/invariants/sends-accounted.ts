@@ -2,6 +2,7 @@
 // acceptance is one delivery, each refusal is repeated by its policy and ends in its reason.
 import { SECOND } from "../../../shared/clock.ts";
 import { RETRY_AFTER_MS } from "../../../shared/rules/progress.ts";
+import { lateSkips } from "../../../shared/rules/reasons.ts";
 import { armOf } from "../../../shared/rules/split.ts";
 import type { Invariant } from "../invariant.ts";
 import type { Person } from "../ledger.ts";
@@ -18,16 +19,7 @@ const ENDED = ["completed", "failed"];
 /** Clocks of two processes differ. */
 const AHEAD_MS = 5 * SECOND;
 /** Reasons of the service itself that end an address before its last try. */
-const OWN_REASONS = [
-  "no_device",
-  "no_consent",
-  "suppressed",
-  "erased",
-  "expired",
-  "canceled",
-  "no_credentials",
-  "topic_opt_out",
-];
+const OWN_REASONS = ["no_device", "no_consent", "suppressed", "erased", "expired", "no_credentials", ...lateSkips];
 
 /** What is known of a recipient, over its addresses. */
 interface Recipient {

@@ -6,6 +6,41 @@ const rounds = "functions/workers/deliver/rounds.ts";
 
 export const mannersBugs: readonly Bug[] = [
   {
+    name: "an older verdict on a template replaces a newer one",
+    area: "retries",
+    file: "shared/store/channels/chat-app-templates.ts",
+    find: 'any(absent("verdict_at"), below("verdict_at", at))',
+    replace: 'any(absent("verdict_at"), present("verdict_at"))',
+    also: [
+      {
+        file: "shared/store/channels/chat-app-templates.ts",
+        find: "import { absent, all, any, below, is } from",
+        replace: "import { absent, all, any, present, is } from",
+      },
+    ],
+  },
+  {
+    name: "a template that is paused is still sent",
+    area: "sending",
+    file: "shared/providers/chat-app-texts.ts",
+    find: 'template?.status !== "approved"',
+    replace: 'template?.status !== "approved" && template?.status !== "paused"',
+  },
+  {
+    name: "an opt-out by a message counts for the first subscriber of its phone only",
+    area: "sending",
+    file: "functions/api/inbound/handlers.ts",
+    find: "of await findByPhone(store, phone))",
+    replace: "of (await findByPhone(store, phone)).slice(0, 1))",
+  },
+  {
+    name: "a verdict on a template leaves its status",
+    area: "sending",
+    file: "functions/api/inbound/handlers.ts",
+    find: "Number(providerId) === Number(provider_template_id))",
+    replace: "Number(providerId) === Number(provider_template_id) && template.verdict_at === undefined)",
+  },
+  {
     name: "skips of the plan are forgotten where a later skip has their reason",
     area: "counters",
     file: "functions/workers/deliver/tally.ts",

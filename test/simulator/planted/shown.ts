@@ -31,6 +31,13 @@ export const shownBugs: readonly Bug[] = [
     replace: "Date.parse(dispatched)",
   },
   {
+    name: "the list of recipients does not say why an inbox got no message",
+    area: "ledger",
+    file: "shared/store/sends/recipient-list.ts",
+    find: "isInLedger || messages.length > 0 ? known : await readLedger()",
+    replace: "known",
+  },
+  {
     name: "a recipient is explained by the first of its failed addresses",
     area: "ledger",
     file: "shared/store/sends/recipient-outcome.ts",

@@ -3,6 +3,7 @@ import type { Scenario } from "../invariant.ts";
 import { brakes } from "./brakes.ts";
 import { campaigns } from "./campaigns.ts";
 import { channels } from "./channels.ts";
+import { chatApp } from "./chat-app.ts";
 import { delays } from "./delays.ts";
 import { events } from "./events.ts";
 import { experiences } from "./experiences.ts";
@@ -59,6 +60,7 @@ export const scenarios: readonly Scenario[] = [
   topics,
   leaves,
   delays,
+  chatApp,
 ];
 
 /** Short ones that make every kind of request to AWS: for runs through the SDK, which cost twice as much. */
