@@ -1,11 +1,15 @@
 // The in-app messages of a group: written before the group is claimed, or with it where they count against caps.
 import { deliverInApp } from "../../../shared/providers/in-app.ts";
 import { rejected } from "../../../shared/providers/provider.ts";
-import type { SendOutcome } from "../../../shared/rules/progress.ts";
+import type { SendOutcome, Unit } from "../../../shared/rules/progress.ts";
+import { ref } from "../../../shared/store/item.ts";
 import type { Chunk } from "../../../shared/store/sends/chunks.ts";
+import { messageId } from "../../../shared/store/sends/inbox.ts";
+import { Message } from "../../../shared/store/sends/inbox-items.ts";
 import type { Job } from "../../../shared/store/sends/jobs.ts";
 import type { Recipient } from "../../../shared/store/sends/recipients.ts";
 import type { ChunkRef, RoundTimes } from "../../../shared/store/sends/touches.ts";
+import { recipientOf } from "./addresses.ts";
 import type { WorkerContext } from "./rounds.ts";
 
 /** The outcome of a subscriber's inbox message. */
@@ -35,6 +39,23 @@ export async function writeInbox(
   const times = { at, assignedAt, repeats: true };
   const { delivered } = await deliverInApp(store, job, chunkRef, times, { recipients, plannedAt });
   return inboxOf(delivered);
+}
+
+/** Those of these units whose message a worker wrote that stopped before it claimed the group: a later choice is too late. */
+export async function reachedBefore(
+  store: WorkerContext["store"],
+  { job, chunkRef, chunk, at }: Delivering,
+  units: readonly Unit[],
+): Promise<ReadonlySet<Unit>> {
+  // Where caps count, messages are written after the claim.
+  if (job.deliverySettings?.caps || units.length === 0) return new Set();
+  const found = await store.getEach(
+    units.map((unit) => {
+      const { subscriber } = recipientOf(chunk, unit);
+      return ref(Message, { subscriber, message: messageId(at, chunkRef.job, subscriber) });
+    }),
+  );
+  return new Set(units.filter((_, i) => found[i] !== undefined));
 }
 
 /** Writes messages when they are sent. Those of a group, which are sent at the same moment, are written together. */

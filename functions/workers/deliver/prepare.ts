@@ -21,7 +21,7 @@ import { attributesOf, type LivingProfile } from "../../../shared/store/subscrib
 import { senderOf } from "../../../shared/store/workspaces/settings.ts";
 import { recipientOf, targetOf } from "./addresses.ts";
 import { credentialsFor } from "./channel-credentials.ts";
-import { type Delivering, deferredInbox, type Inbox, writeInbox } from "./inboxes.ts";
+import { type Delivering, deferredInbox, type Inbox, reachedBefore, writeInbox } from "./inboxes.ts";
 import { mailFor } from "./mails.ts";
 import { createRecipientRows, type RecipientRows } from "./recipient-rows.ts";
 import type { WorkerContext } from "./rounds.ts";
@@ -78,10 +78,14 @@ export function createMessageBuilder(context: WorkerContext, delivering: Deliver
       const needsProfile = (unit: Unit) =>
         isLate || !isStatic || job.topic !== undefined || readsProfile.has(targetOf(chunk, unit).channel);
       await rows.load(units, group, needsProfile);
-      const refusalNow = (unit: Unit) =>
+      const isInApp = (unit: Unit) => targetOf(chunk, unit).channel === "in_app";
+      const choiceNow = (unit: Unit) =>
         refusal(unit) ?? topicRefusal(job, rows.profileOf(recipientOf(chunk, unit).subscriber));
-      const isLeftOut = (unit: Unit) => job.topic !== undefined && refusalNow(unit) !== undefined;
-      const inApp = group.filter((unit) => targetOf(chunk, unit).channel === "in_app" && !isLeftOut(unit));
+      const isLeftOut = (unit: Unit) => job.topic !== undefined && choiceNow(unit) !== undefined;
+      const leftOut = group.filter((unit) => isInApp(unit) && isLeftOut(unit));
+      const reached = await reachedBefore(store, delivering, leftOut);
+      const refusalNow = (unit: Unit) => (reached.has(unit) ? undefined : choiceNow(unit));
+      const inApp = group.filter((unit) => isInApp(unit) && (!isLeftOut(unit) || reached.has(unit)));
       const inbox = job.deliverySettings?.caps
         ? deferredInbox(context, delivering)
         : await writeInbox(

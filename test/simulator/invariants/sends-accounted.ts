@@ -181,7 +181,6 @@ const EXPLAIN = "GET /api/v1/notifications/{id}/recipients/{subscriberId}";
 /** The recipients known to a provider or an inbox. Of those who are erased nothing must be true. */
 function recipientsOf({ ledger }: SimWorld, book: ProviderBook, job: string): Recipient[] {
   const calls = book.calls.get(job) ?? new Map<string, Map<string, Call[]>>();
-  const { topic = "" } = ledger.byJob.get(job) ?? {};
   const inboxes = ledger.delivered.get(job) ?? new Map<string, string>();
   return [...new Set([...calls.keys(), ...inboxes.keys()])].map((id) => {
     const isErased = ledger.people.get(id)?.erasingSince !== undefined;
@@ -192,8 +191,7 @@ function recipientsOf({ ledger }: SimWorld, book: ProviderBook, job: string): Re
     };
     if (inboxes.has(id)) {
       one.mayBy.add("in_app");
-      // Who left the topic after a worker wrote to the inbox, and stopped, is counted as skipped.
-      if (!isErased && !ledger.topics.get(topic)?.choices.has(id)) one.by.add("in_app");
+      if (!isErased) one.by.add("in_app");
     }
     for (const target of calls.get(id)?.values() ?? []) {
       const { channel } = target[0]!;
