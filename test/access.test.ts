@@ -11,7 +11,7 @@ const dashboard = endpoints.filter(({ access }) => access.credentials.includes("
 const asked: [routes: RegExp, permission: Permission | undefined][] = [
   [/^(GET|HEAD) /, undefined],
   [/^POST \/api\/v1\/(segments|notifications)\/preview$/, undefined],
-  [/^POST \/api\/v1\/(journeys\/:id\/(simulate|simulations)|segments\/:id\/compare)$/, undefined],
+  [/^POST \/api\/v1\/(journeys\/:id\/simulate|segments\/:id\/compare)$/, undefined],
   [/^POST \/api\/v1\/(auth\/(switch|tokens\/read-only)|agency\/workspaces\/:id\/session)$/, undefined],
   // The reader of an inbox marks what is theirs; a read-only token does not.
   [/^POST \/v1\/in-app\/messages\//, undefined],
@@ -51,7 +51,6 @@ it("ERR-9 docs/decisions/0021#permissions what changes something is a write, wha
     "POST /api/v1/auth/switch",
     "POST /api/v1/auth/tokens/read-only",
     "POST /api/v1/journeys/:id/simulate",
-    "POST /api/v1/journeys/:id/simulations",
     "POST /api/v1/notifications/preview",
     "POST /api/v1/segments/:id/compare",
     "POST /api/v1/segments/preview",

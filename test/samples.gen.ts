@@ -410,11 +410,6 @@ export async function journeysSimulate(service: Endpoints, id: string) {
   return answer;
 }
 
-export async function journeysCreateSimulation(service: Endpoints, id: string) {
-  const answer = await service.journeys.createSimulation(id, { from: "2026-11-01T00:00:00.000Z", to: "2026-11-08T00:00:00.000Z" });
-  return answer;
-}
-
 export async function journeysGetSimulation(service: Endpoints, id: string, simulationId: string) {
   const answer = await service.journeys.getSimulation(id, simulationId);
   return answer;

@@ -67,7 +67,6 @@ export const access: Record<string, Access> = {
   "journeys.get": {},
   "journeys.replace": {"permission":"content:write","effect":"write"},
   "journeys.simulate": {},
-  "journeys.createSimulation": {},
   "journeys.getSimulation": {},
   "journeys.cancelSimulation": {"permission":"content:write","effect":"write"},
   "journeys.listVersions": {},

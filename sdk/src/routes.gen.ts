@@ -91,7 +91,6 @@ export const routes: RouteTable = {
     get: {"route":"GET /api/v1/journeys/:id","credentials":["dashboard"]},
     replace: {"route":"PUT /api/v1/journeys/:id","credentials":["dashboard"],"body":"json"},
     simulate: {"route":"POST /api/v1/journeys/:id/simulate","credentials":["dashboard"],"body":"json"},
-    createSimulation: {"route":"POST /api/v1/journeys/:id/simulations","credentials":["dashboard"],"body":"json"},
     getSimulation: {"route":"GET /api/v1/journeys/:id/simulations/:simulationId","credentials":["dashboard"]},
     cancelSimulation: {"route":"POST /api/v1/journeys/:id/simulations/:simulationId/cancel","credentials":["dashboard"]},
     listVersions: {"route":"GET /api/v1/journeys/:id/versions","credentials":["dashboard"],"query":true},

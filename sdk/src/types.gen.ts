@@ -4152,8 +4152,8 @@ export interface JourneysReplaceBody {
 export interface JourneysSimulateBody {
   /** A subscriber, with what is known of it now */
   subscriber_id?: string | undefined;
-  /** Or a subscriber that there is not */
-  sample?: {
+  /** Or a subscriber that there is not. On history: the share of subscribers that is looked at, in percent (default 100); the counts are of these alone */
+  sample?: number | {
     /** The id of the subscriber in your own system */
     external_id?: string | undefined;
     /** The e-mail address */
@@ -4172,9 +4172,15 @@ export interface JourneysSimulateBody {
   })[] | undefined;
   /** When the run begins. Default: with the event that starts it, else now. RFC 3339. */
   start_at?: string | undefined;
+  /** On history: the beginning of the window. RFC 3339. */
+  from?: string | undefined;
+  /** On history: the end of the window, at most 90 days after its beginning and not in the future. RFC 3339. */
+  to?: string | undefined;
+  /** On history: a version that was activated. Default: the journey as it is now */
+  version?: number | undefined;
 }
 
-export interface JourneysSimulateAnswer {
+export type JourneysSimulateAnswer = {
   /** The steps in the order in which the run leaves them */
   steps: ({
     /** The id of the step */
@@ -4217,18 +4223,7 @@ export interface JourneysSimulateAnswer {
     /** Why it ended; `null` while it waits */
     reason: string | null;
   };
-}
-
-export interface JourneysCreateSimulationBody {
-  /** The beginning, included. RFC 3339. */
-  from: string;
-  /** The end, not included. RFC 3339. */
-  to: string;
-  /** The share of subscribers that is looked at, in percent; the counts are of these alone */
-  sample?: number | undefined;
-  /** A version that was activated. Default: the journey as it is now */
-  version?: number | undefined;
-}
+} | HistorySimulation;
 
 export interface JourneysListVersionsQuery {
   cursor?: string | undefined;
@@ -5787,10 +5782,8 @@ export interface Endpoints {
     get(id: string, options?: CallOptions): Promise<Journey>;
     /** Replace a draft or paused journey; runs stay on the version they entered. `PUT /api/v1/journeys/:id` */
     replace(id: string, body: JourneysReplaceBody, options?: CallOptions): Promise<Journey>;
-    /** Walk a subscriber or a sample through the steps of a journey. `POST /api/v1/journeys/:id/simulate` */
+    /** Walk a subscriber through a journey, or run it on the events of the past. `POST /api/v1/journeys/:id/simulate` */
     simulate(id: string, body: JourneysSimulateBody, options?: CallOptions): Promise<JourneysSimulateAnswer>;
-    /** Run a journey on the events of the past. `POST /api/v1/journeys/:id/simulations` */
-    createSimulation(id: string, body: JourneysCreateSimulationBody, options?: CallOptions): Promise<HistorySimulation>;
     /** Get a simulation on history, with what it has counted so far. `GET /api/v1/journeys/:id/simulations/:simulationId` */
     getSimulation(id: string, simulationId: string, options?: CallOptions): Promise<HistorySimulation>;
     /** Cancel a simulation on history. `POST /api/v1/journeys/:id/simulations/:simulationId/cancel` */

@@ -13,7 +13,7 @@ async function setting() {
   const rest = await journeySetting(world);
   const now = () => timestamp(world.clock.now());
   const simulate = async (id: string, body: object = {}) =>
-    rest.call(`POST /api/v1/journeys/${id}/simulations`, { from: timestamp(START), to: now(), ...body });
+    rest.call(`POST /api/v1/journeys/${id}/simulate`, { from: timestamp(START), to: now(), ...body });
   /** Events of nobody in particular, which fill pages. */
   const fill = async (n: number) => {
     for (let left = n; left > 0; left -= 1_000) {

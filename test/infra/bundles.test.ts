@@ -10,7 +10,7 @@ import { MINUTE } from "../../shared/clock.ts";
 import { formOf, pictures } from "../support/pictures.ts";
 import { bundledWorld } from "./support/bundled-world.ts";
 
-const MAX_ENDPOINT_BYTES = 456 * 1024;
+const MAX_ENDPOINT_BYTES = 460 * 1024;
 /** docs/decisions/0016. */
 const MAX_OWN_BYTES = 140 * 1024;
 /** S3 has a protocol of its own (docs/decisions/0016). */
@@ -52,7 +52,7 @@ async function call(route: string, headers: Record<string, string>, body?: unkno
 }
 
 describe("weight", () => {
-  it("keeps endpoint bundles within 456 KB, and every function has a bundle of its own", async () => {
+  it("keeps endpoint bundles within 460 KB, and every function has a bundle of its own", async () => {
     const sizes = await bundleSizes();
     expect(sizes.map(({ name }) => name)).toEqual([...names].sort());
     const maxOf = (name: string) =>

@@ -1,6 +1,6 @@
 // One journey: its steps as an indented list with the people on each, its editor, and its moves.
 import { useState } from "preact/hooks";
-import type { Journey, JourneyGraph, JourneysSimulateAnswer, JourneyTrigger } from "../../../sdk/src/types.gen.ts";
+import type { Journey, JourneyGraph, JourneyTrigger } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
 import { go, pathTo, place, setQuery } from "../../app/router.ts";
@@ -13,7 +13,7 @@ import { Card, Confirm, Figure, Page, Time } from "../../components/page.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
 import { Chart } from "./chart.tsx";
 import { Play } from "./play.tsx";
-import { Simulate } from "./simulate.tsx";
+import { Simulate, type WalkAnswer } from "./simulate.tsx";
 import { Steps } from "./step-list.tsx";
 import { isAbout, triggerText } from "./steps.ts";
 import { TriggerForm } from "./trigger-form.tsx";
@@ -45,7 +45,7 @@ function Opened({ journey }: { journey: Journey }) {
   const [graph, setGraph] = useState<JourneyGraph>(journey.steps);
   const [trigger, setTrigger] = useState<JourneyTrigger>(journey.trigger);
   const [past, setPast] = useState<readonly JourneyGraph[]>([]);
-  const [walk, setWalk] = useState<JourneysSimulateAnswer>();
+  const [walk, setWalk] = useState<WalkAnswer>();
   const [asking, setAsking] = useState<"activate" | "delete">();
   const save = useAction("journeys.replace", { stale: STALE });
   const activate = useAction("journeys.activate", { stale: STALE });

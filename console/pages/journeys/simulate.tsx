@@ -11,10 +11,13 @@ import { Card } from "../../components/page.tsx";
 import { Failure } from "../../components/states.tsx";
 import { stepNames, ways } from "./steps.ts";
 
+/** What is asked about one person, not about the events of the past. */
+export type WalkAnswer = Extract<JourneysSimulateAnswer, { steps: unknown }>;
+
 interface SimulateProps {
   id: string;
-  walk: JourneysSimulateAnswer | undefined;
-  onWalk: (walk: JourneysSimulateAnswer) => void;
+  walk: WalkAnswer | undefined;
+  onWalk: (walk: WalkAnswer) => void;
 }
 
 export function Simulate({ id, walk, onWalk }: SimulateProps) {
@@ -25,7 +28,7 @@ export function Simulate({ id, walk, onWalk }: SimulateProps) {
   const person = found.data?.items[0];
   const run = async () => {
     const done = await simulate.run(id, person ? { subscriber_id: person.id } : { sample: { attributes: {} } });
-    if (done) onWalk(done.answer);
+    if (done && "steps" in done.answer) onWalk(done.answer);
   };
   return (
     <Card title="Simulate">
@@ -56,7 +59,7 @@ export function Simulate({ id, walk, onWalk }: SimulateProps) {
   );
 }
 
-function Walk({ walk: { steps, ended } }: { walk: JourneysSimulateAnswer }) {
+function Walk({ walk: { steps, ended } }: { walk: WalkAnswer }) {
   return (
     <ol class="stack tight" aria-live="polite">
       {steps.map(({ step, type, at, outcome, clauses, rendering }) => (

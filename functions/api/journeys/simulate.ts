@@ -2,28 +2,34 @@
 import * as v from "valibot";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
+import { invalid } from "../../../shared/http/errors.ts";
 import { grammar } from "../../../shared/http/grammar.ts";
 import { JsonObject, Timestamp, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
-import { storeRead } from "../../../shared/resources.ts";
+import { secrets, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
 import { getJourney } from "../../../shared/store/journeys/journeys.ts";
 import { simulate } from "../../../shared/store/journeys/simulation.ts";
 import { JOURNEY_LIMITS, requireRunnable } from "./input.ts";
+import { HistorySimulation, historyFields, simulateHistory } from "./simulations.ts";
 
 const MAX_EVENTS = 100;
 
 const Text = v.pipe(v.string("must be a string"), v.nonEmpty("must not be empty"), v.maxLength(512));
 
+const Percent = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(100));
+const Sample = v.strictObject({
+  external_id: v.optional(Text),
+  email: v.optional(Text),
+  attributes: v.optional(JsonObject, {}),
+});
+
 const SimulationInput = v.strictObject({
   subscriber_id: v.pipe(v.optional(Uuid), v.description("A subscriber, with what is known of it now")),
   sample: v.pipe(
-    v.optional(
-      v.strictObject({
-        external_id: v.optional(Text),
-        email: v.optional(Text),
-        attributes: v.optional(JsonObject, {}),
-      }),
+    v.optional(v.union([Percent, Sample], "must be a subscriber, or on history a number from 1 to 100")),
+    v.description(
+      "Or a subscriber that there is not. On history: the share of subscribers that is looked at, in percent (default 100); " +
+        "the counts are of these alone",
     ),
-    v.description("Or a subscriber that there is not"),
   ),
   events: v.pipe(
     v.optional(
@@ -46,7 +52,9 @@ const SimulationInput = v.strictObject({
     v.optional(TimestampInput),
     v.description("When the run begins. Default: with the event that starts it, else now"),
   ),
+  ...historyFields,
 });
+type SimulationInput = v.InferOutput<typeof SimulationInput>;
 
 const Clause = v.pipe(
   v.object({
@@ -58,65 +66,90 @@ const Clause = v.pipe(
   v.title("SimulatedClause"),
 );
 
-const SimulationOutput = v.object({
-  steps: v.pipe(
-    v.array(
-      v.pipe(
-        v.object({
-          step: v.pipe(v.string(), v.description("The id of the step")),
-          type: v.pipe(
-            v.picklist(["send", "delay", "branch", "wait_for_event", "exit"]),
-            v.description("The type of the step"),
-          ),
-          at: v.pipe(Timestamp, v.description("When the run leaves the step")),
-          outcome: v.pipe(
-            v.string(),
-            v.description("`sent`, `delayed`, `branch:then`, `branch:else`, `wait:event`, `wait:timeout` or `exit`"),
-          ),
-          clauses: v.pipe(v.array(Clause), v.description("Of a branch: its condition, clause by clause")),
-          rendering: v.pipe(
-            v.nullable(
-              v.object({
-                title: v.pipe(v.string(), v.description("The title as the recipient would read it")),
-                body: v.pipe(v.string(), v.description("The text as the recipient would read it")),
-                unknown_variables: v.pipe(v.array(v.string()), v.description("Variables without a value")),
-              }),
+const Walk = v.pipe(
+  v.object({
+    steps: v.pipe(
+      v.array(
+        v.pipe(
+          v.object({
+            step: v.pipe(v.string(), v.description("The id of the step")),
+            type: v.pipe(
+              v.picklist(["send", "delay", "branch", "wait_for_event", "exit"]),
+              v.description("The type of the step"),
             ),
-            v.description("Of a send: its text; `null` if it cannot be rendered"),
-          ),
-        }),
-        v.title("SimulatedStep"),
+            at: v.pipe(Timestamp, v.description("When the run leaves the step")),
+            outcome: v.pipe(
+              v.string(),
+              v.description("`sent`, `delayed`, `branch:then`, `branch:else`, `wait:event`, `wait:timeout` or `exit`"),
+            ),
+            clauses: v.pipe(v.array(Clause), v.description("Of a branch: its condition, clause by clause")),
+            rendering: v.pipe(
+              v.nullable(
+                v.object({
+                  title: v.pipe(v.string(), v.description("The title as the recipient would read it")),
+                  body: v.pipe(v.string(), v.description("The text as the recipient would read it")),
+                  unknown_variables: v.pipe(v.array(v.string()), v.description("Variables without a value")),
+                }),
+              ),
+              v.description("Of a send: its text; `null` if it cannot be rendered"),
+            ),
+          }),
+          v.title("SimulatedStep"),
+        ),
       ),
+      v.description("The steps in the order in which the run leaves them"),
     ),
-    v.description("The steps in the order in which the run leaves them"),
-  ),
-  ended: v.pipe(
-    v.object({
-      status: v.pipe(
-        v.picklist(["completed", "exited", "waiting"]),
-        v.description("`waiting`: nothing that was given moves the run on"),
-      ),
-      step: v.pipe(v.string(), v.description("The step on which it ended or waits")),
-      at: v.pipe(Timestamp, v.description("When it ended, or the last moment that was looked at")),
-      reason: v.pipe(v.nullable(v.string()), v.description("Why it ended; `null` while it waits")),
-    }),
-    v.description("How the simulation ended"),
-  ),
-});
+    ended: v.pipe(
+      v.object({
+        status: v.pipe(
+          v.picklist(["completed", "exited", "waiting"]),
+          v.description("`waiting`: nothing that was given moves the run on"),
+        ),
+        step: v.pipe(v.string(), v.description("The step on which it ended or waits")),
+        at: v.pipe(Timestamp, v.description("When it ended, or the last moment that was looked at")),
+        reason: v.pipe(v.nullable(v.string()), v.description("Why it ended; `null` while it waits")),
+      }),
+      v.description("How the simulation ended"),
+    ),
+  }),
+  v.title("SimulatedWalk"),
+);
 
-const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeRead] });
+/** The fields of a walk, and those of a simulation on history: the others must not be given. @throws 422 */
+function historyOf({ from, to, version, sample, subscriber_id, events, start_at }: SimulationInput) {
+  if (from === undefined && to === undefined) {
+    if (version !== undefined) throw invalid({ version: "must not be given without from and to" });
+    if (typeof sample === "number") throw invalid({ sample: "must be a subscriber without from and to" });
+    return undefined;
+  }
+  if (from === undefined) throw invalid({ from: "is required with to" });
+  if (to === undefined) throw invalid({ to: "is required with from" });
+  if (subscriber_id !== undefined) throw invalid({ subscriber_id: "must not be given with from and to" });
+  if (events.length > 0) throw invalid({ events: "must not be given with from and to" });
+  if (start_at !== undefined) throw invalid({ start_at: "must not be given with from and to" });
+  if (typeof sample === "object") throw invalid({ sample: "must be a number from 1 to 100 with from and to" });
+  return { from, to, percent: sample ?? 100, version };
+}
+
+const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeWrite, secrets, timers, workspaceRead] });
 
 export const simulateJourney = endpoint(
   "POST /api/v1/journeys/:id/simulate",
   { effect: "read" },
   {
-    summary: "Walk a subscriber or a sample through the steps of a journey",
+    summary: "Walk a subscriber through a journey, or run it on the events of the past",
     description:
-      "The journey may be a draft, but its steps must be complete. Attributes stay as they are; quiet hours, caps and " +
-      "consent are not applied. Nothing is written or sent.",
+      "The journey may be a draft, but its steps must be complete. Nothing is sent, and no subscriber changes.\n\n" +
+      "- **A walk** (`subscriber_id` or `sample`, `events`): each step that one run takes. Attributes stay as they are; quiet " +
+      "hours, caps and consent are not applied.\n" +
+      "- **On history** (`from` and `to`): the journey meets the stored events of the window on a clock of their own, and its " +
+      "runs move as real ones do. Attributes, consent and devices are those of today, and an event counts when it occurred. " +
+      "Caps count the sends of this simulation alone. Runs that began before the window are left out. Of a segment, the last " +
+      "entry of its present members is known. A small window is answered at once. Else the answer has an `id`: read it until " +
+      "it is `completed`. It is kept for 7 days.",
     body: SimulationInput,
     limits: JOURNEY_LIMITS,
-    returns: SimulationOutput,
+    returns: v.union([Walk, HistorySimulation]),
     status: 200,
     example: {
       body: {
@@ -124,12 +157,18 @@ export const simulateJourney = endpoint(
         events: [{ event_name: "signed_up", occurred_at: "2027-03-01T09:00:00.000Z" }],
       },
     },
-    errors: ["NOT_FOUND", "TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE"],
+    errors: ["NOT_FOUND", "TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE", "QUOTA_EXCEEDED"],
   },
-  async ({ store, caller, params, body }) => {
+  async ({ caller, params, body, ...context }) => {
+    const { store } = context;
+    const { plan } = workspaceOf(caller);
     const journey = await getJourney(store, params.id);
-    const graph = await requireRunnable(store, workspaceOf(caller).plan, journey);
+    const history = historyOf(body);
+    if (history) return simulateHistory(context, plan, journey, history);
+    const graph = await requireRunnable(store, plan, journey);
     const { type, event_name } = journey.trigger;
-    return simulate(store, { graph, trigger: type === "event" ? event_name : undefined }, body);
+    const { sample, ...walk } = body;
+    const subject = typeof sample === "object" ? { ...walk, sample } : walk;
+    return simulate(store, { graph, trigger: type === "event" ? event_name : undefined }, subject);
   },
 );

@@ -1,17 +1,24 @@
 // What a journey would have done with what has happened (F3): its steps on stored events, on a clock of their own.
 import * as v from "valibot";
-import { timestamp } from "../../../shared/clock.ts";
-import { workspaceOf } from "../../../shared/http/authenticate.ts";
+import { type Clock, timestamp } from "../../../shared/clock.ts";
+import type { Context } from "../../../shared/deps.ts";
 import { SendCost } from "../../../shared/http/cost.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { ApiError, invalid } from "../../../shared/http/errors.ts";
 import { Timestamp, TimestampInput } from "../../../shared/http/schemas.ts";
 import type { PlanName } from "../../../shared/plans.ts";
-import { type StoreReader, secrets, storeRead, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
+import {
+  type StoreReader,
+  type secrets,
+  storeRead,
+  storeWrite,
+  type timers,
+  type workspaceRead,
+} from "../../../shared/resources.ts";
 import type { Definition } from "../../../shared/rules/journey-replay.ts";
 import { summaryOf } from "../../../shared/rules/journey-tally.ts";
 import { simulationStatuses } from "../../../shared/rules/simulation-states.ts";
-import { getJourney, getVersion, type Journey } from "../../../shared/store/journeys/journeys.ts";
+import { getVersion, type Journey } from "../../../shared/store/journeys/journeys.ts";
 import {
   cancelSimulation,
   getSimulation,
@@ -25,25 +32,18 @@ import { JourneyEdge } from "./versions.ts";
 const MAX_DAYS = 90;
 const DAY_MS = 86_400_000;
 
-const Percent = v.pipe(
-  v.number("must be a number"),
-  v.integer("must be a whole number"),
-  v.minValue(1, "must be 1 at least"),
-  v.maxValue(100, "must be 100 at most"),
-);
-
-const HistoryInput = v.strictObject({
-  from: v.pipe(TimestampInput, v.description("The beginning of the window")),
-  to: v.pipe(TimestampInput, v.description("The end of the window, at most 90 days later and not in the future")),
-  sample: v.pipe(
-    v.optional(Percent, 100),
-    v.description("The share of subscribers that is looked at, in percent; the counts are of these alone"),
+/** What makes a simulation one on history. */
+export const historyFields = {
+  from: v.pipe(v.optional(TimestampInput), v.description("On history: the beginning of the window")),
+  to: v.pipe(
+    v.optional(TimestampInput),
+    v.description("On history: the end of the window, at most 90 days after its beginning and not in the future"),
   ),
   version: v.pipe(
-    v.optional(v.pipe(v.number("must be a number"), v.integer("must be a whole number"), v.minValue(1))),
-    v.description("A version that was activated. Default: the journey as it is now"),
+    v.optional(v.pipe(v.number("must be a number"), v.integer("must be a whole number"), v.minValue(1), v.maxValue(1_000_000))),
+    v.description("On history: a version that was activated. Default: the journey as it is now"),
   ),
-});
+};
 
 const Numbers = v.record(v.string(), v.number());
 const Result = v.pipe(
@@ -100,7 +100,7 @@ const Result = v.pipe(
   v.title("SimulationResult"),
 );
 
-const Simulation = v.pipe(
+export const HistorySimulation = v.pipe(
   v.object({
     id: v.pipe(v.nullable(v.string()), v.description("The id; `null` where the answer is complete at once")),
     status: v.pipe(v.picklist(simulationStatuses), v.description("Whether the result is complete")),
@@ -123,7 +123,7 @@ interface Shown {
   version: number;
 }
 
-function shown({ simulated, work, version }: Shown): v.InferOutput<typeof Simulation> {
+function shown({ simulated, work, version }: Shown): v.InferOutput<typeof HistorySimulation> {
   const { id, status, progress, tally, error } = simulated;
   const { from, to } = work.window;
   return {
@@ -163,45 +163,43 @@ async function definitionOf(
   return { trigger, entry_rules, graph: await requireRunnable(store, plan, journey) };
 }
 
-export const historySimulations = [
-  endpoint(
-    "POST /api/v1/journeys/:id/simulations",
-    { effect: "read", uses: [storeWrite, secrets, timers, workspaceRead] },
-    {
-      summary: "Run a journey on the events of the past",
-      description:
-        "The journey, which may be a draft, meets the stored events of the window on a clock of their own: its runs move as " +
-        "real ones do. Nothing is sent, and no subscriber changes. Attributes, consent and devices are those of today, and " +
-        "an event counts when it occurred. Caps count the sends of this simulation alone. Runs that began before the " +
-        "window are left out. Of a segment, the last entry of its present members is known. A small window is answered at " +
-        "once. Else the answer has an `id`: read it until it is `completed`. It is kept for 7 days.",
-      body: HistoryInput,
-      returns: Simulation,
-      status: 200,
-      example: { body: { from: "2026-11-01T00:00:00.000Z", to: "2026-11-08T00:00:00.000Z" } },
-      errors: ["NOT_FOUND", "TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE", "QUOTA_EXCEEDED"],
-    },
-    async ({ store, secrets, timers, workspace, caller, params, body, clock }) => {
-      const journey = await getJourney(store, params.id);
-      const window = windowOf(clock.now(), body);
-      const definition = await definitionOf(store, workspaceOf(caller).plan, journey, body.version);
-      if (definition.trigger.type === "segment_exited")
-        throw invalid({ trigger: "exits from segments are not kept, so they cannot be simulated" });
-      const record = await workspace();
-      if (!record) throw new ApiError("NOT_FOUND", "The workspace was not found.");
-      const deps = { store, workspace: record, root: () => secrets.root() };
-      const work = { journey: journey.id, definition, window, percent: body.sample };
-      const version = body.version ?? journey.version;
-      return shown({ simulated: await startSimulation(deps, timers, work, version), work, version });
-    },
-  ),
+type Uses = readonly [typeof storeWrite, typeof secrets, typeof timers, typeof workspaceRead];
+type Deps = Context<Uses> & { clock: Clock };
 
+interface Asked {
+  from: string;
+  to: string;
+  /** 1 to 100: the share of subscribers that is looked at. */
+  percent: number;
+  version?: number | undefined;
+}
+
+/** @throws 422 for a window or a version that cannot be simulated */
+export async function simulateHistory(
+  { store, secrets, timers, workspace, clock }: Deps,
+  plan: PlanName,
+  journey: Journey,
+  asked: Asked,
+): Promise<v.InferOutput<typeof HistorySimulation>> {
+  const window = windowOf(clock.now(), asked);
+  const definition = await definitionOf(store, plan, journey, asked.version);
+  if (definition.trigger.type === "segment_exited")
+    throw invalid({ trigger: "exits from segments are not kept, so they cannot be simulated" });
+  const record = await workspace();
+  if (!record) throw new ApiError("NOT_FOUND", "The workspace was not found.");
+  const deps = { store, workspace: record, root: () => secrets.root() };
+  const work = { journey: journey.id, definition, window, percent: asked.percent };
+  const version = asked.version ?? journey.version;
+  return shown({ simulated: await startSimulation(deps, timers, work, version), work, version });
+}
+
+export const historySimulations = [
   endpoint(
     "GET /api/v1/journeys/:id/simulations/:simulationId",
     { uses: [storeRead] },
     {
       summary: "Get a simulation on history, with what it has counted so far",
-      returns: Simulation,
+      returns: HistorySimulation,
       errors: ["NOT_FOUND"],
     },
     async ({ store, params }) => {
@@ -216,7 +214,7 @@ export const historySimulations = [
     {
       summary: "Cancel a simulation on history",
       description: "What it has counted can still be read.",
-      returns: Simulation,
+      returns: HistorySimulation,
       status: 200,
       errors: ["NOT_FOUND", "CONFLICT"],
     },

@@ -1,5 +1,5 @@
 // A journey on the events of the past: begun, waited for, and printed as numbers.
-import type { HistorySimulation, JourneysCreateSimulationBody } from "../../types.gen.ts";
+import type { HistorySimulation, JourneysSimulateBody } from "../../types.gen.ts";
 import { CommandError } from "../command.ts";
 import type { Connection } from "../connection.ts";
 import type { Io } from "../io.ts";
@@ -11,9 +11,11 @@ export async function simulateHistory(
   io: Io,
   { client }: Connection,
   journey: string,
-  body: JourneysCreateSimulationBody,
+  body: Pick<JourneysSimulateBody, "from" | "to" | "sample">,
 ): Promise<HistorySimulation> {
-  let simulation = await client.journeys.createSimulation(journey, body);
+  const answer = await client.journeys.simulate(journey, body);
+  if (!("result" in answer)) throw new CommandError("The service did not simulate on history.");
+  let simulation: HistorySimulation = answer;
   while (simulation.status === "pending" || simulation.status === "processing") {
     io.progress(`${Math.round(simulation.progress * 100)} %`);
     if (io.signal.aborted) await client.journeys.cancelSimulation(journey, simulation.id ?? "");

@@ -1,12 +1,14 @@
 // Walks a subscriber, or one that there is not, through the steps of a journey; or runs it on the events of the past.
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import type { JourneysSimulateAnswer as Simulation } from "../../types.gen.ts";
+import type { JourneysSimulateAnswer } from "../../types.gen.ts";
 import { type Call, CommandError, command, EXIT, usageError } from "../command.ts";
 import { type Connection, connect } from "../connection.ts";
 import type { Io } from "../io.ts";
 import { idOf } from "../names.ts";
 import { linesOf, simulateHistory } from "./simulate-history.ts";
+
+type Walk = Extract<JourneysSimulateAnswer, { steps: unknown }>;
 
 const declared = {
   subscriber: { type: "string", value: "<external id>", about: "A subscriber, with what is known of it now" },
@@ -78,7 +80,7 @@ export const simulate = command({
         return EXIT.ok;
       }
       const body = await bodyOf(call, connection);
-      const result = (await connection.call("journeys.simulate", id, body)) as unknown as Simulation;
+      const result = (await connection.call("journeys.simulate", id, body)) as unknown as Walk;
       if (options.json) {
         io.out(JSON.stringify(result));
         return EXIT.ok;
