@@ -1,12 +1,10 @@
-// The stack as a whole: size, costs at rest, data protection and alarms.
-import { createRequire } from "node:module";
+// The stack as a whole: size, costs at rest, what is kept, functions and e-mail.
 import { describe, expect, it, vi } from "vitest";
 import { contents, deployedFunctions, logicalIdOf } from "../../infra/functions.ts";
 import { type Endpoint, endpoints, group } from "../../shared/http/endpoint.ts";
 import { platformWrite, storeWrite } from "../../shared/resources.ts";
 import { tableDefinition } from "../../shared/store/definition.ts";
-import { statementsOf } from "./support/policies.ts";
-import { context, deployed, ofType, synthesize, type Template, textOf } from "./support/template.ts";
+import { deployed, ofType, only, synthesize, type Template, textOf, whole } from "./support/template.ts";
 
 /** CloudFormation allows 500. */
 const MAX_RESOURCES = 410;
@@ -15,28 +13,7 @@ const COMING_GROUPS = 26;
 
 vi.setConfig({ testTimeout: 60_000 });
 
-const recommendedFlags = createRequire(import.meta.url)("aws-cdk-lib/recommended-feature-flags.json") as object;
-
 const template: Template = deployed();
-const EVERYTHING = {
-  sdkRequestsPerAddress: "70",
-  sdkRequestsPerKey: "700",
-  accountConcurrency: "500",
-  monthlyBudget: 50,
-  webAclArn: "arn:aws:wafv2:us-east-1:1:global/webacl/x/y",
-  domain: { name: "api.example.com", certificateArn: "arn:aws:acm:us-east-1:1:certificate/x" },
-  emailIdentity: "mail.example.com",
-  alarmEmail: "ops@example.com",
-};
-
-let made: Template | undefined;
-/** With everything that one may ask for, under the rules of cdk-nag. */
-const whole = (): Template => {
-  made ??= synthesize({ context: { ...EVERYTHING, streamConcurrency: "50" }, rules: true });
-  return made;
-};
-
-const only = (type: string) => ofType(template, type).map(([, { Properties }]) => Properties);
 
 describe("size", () => {
   it("stays under 410 resources, also with 170 routes in 26 groups", () => {
@@ -231,202 +208,6 @@ describe("functions", () => {
     const { Variables } = template.Resources.Stream!.Properties.Environment;
     expect(Variables.STREAM_CONCURRENCY).toBe("500");
   });
-});
-
-describe("adopted storage", () => {
-  const existing = {
-    table: { name: "restored", streamArn: "arn:aws:dynamodb:eu-west-1:123456789012:table/restored/stream/2026" },
-    keys: {
-      encryption: "arn:aws:kms:eu-west-1:123456789012:key/e",
-      signing: "arn:aws:kms:eu-west-1:123456789012:key/s",
-    },
-    buckets: { assets: "old-assets", imports: "old-imports" },
-  };
-
-  it("D-HEALTH a restored table, the retained keys and buckets are used and none is created", () => {
-    const adopted = synthesize({ context: { existing: JSON.stringify(existing) }, rules: true });
-    for (const type of ["AWS::DynamoDB::Table", "AWS::KMS::Key"]) expect(ofType(adopted, type)).toEqual([]);
-    expect(ofType(adopted, "AWS::S3::Bucket").map(([id]) => id.replace(/[0-9A-F]{8}$/, ""))).toEqual(["Failures"]);
-    const { Variables } = adopted.Resources.Operator!.Properties.Environment;
-    expect(Variables).toMatchObject({ TABLE_NAME: "restored", ENCRYPTION_KEY_ID: "e" });
-    expect(adopted.Resources.ApiAuth!.Properties.Environment.Variables.SIGNING_KEY_ID).toBe("s");
-    const sources = ofType(adopted, "AWS::Lambda::EventSourceMapping").map(
-      ([, { Properties }]) => Properties.EventSourceArn,
-    );
-    expect(sources).toContain(existing.table.streamArn);
-    const statements = statementsOf(adopted, "ApiTemplates").filter(({ actions }) =>
-      actions.some((action) => action.startsWith("dynamodb:")),
-    );
-    for (const { resources } of statements)
-      for (const on of resources) expect(on).toMatch(/:table\/restored(\/index\/|$)/);
-    const policies = ofType(adopted, "AWS::S3::BucketPolicy").map(([, { Properties }]) => Properties);
-    const ofAssets = policies.find(({ Bucket }) => Bucket === "old-assets")!.PolicyDocument.Statement;
-    expect(ofAssets.map(({ Effect, Action }: { Effect: string; Action: string }) => `${Effect} ${Action}`)).toEqual([
-      "Deny s3:*",
-      "Allow s3:GetObject",
-      "Allow s3:ListBucket",
-    ]);
-    expect(policies.map(({ Bucket }) => Bucket)).toContain("old-imports");
-  });
-
-  it("D-HEALTH a table without the key of its secrets is refused", () => {
-    expect(() => synthesize({ context: { existing: { table: existing.table } } })).toThrow("existing.keys");
-  });
-});
-
-describe("a first deployment", () => {
-  it("F24 two regions share nothing: no name of the account, no replica, and no region but its own is named", () => {
-    const regional = JSON.stringify(template.Resources).match(/\b(?:us|eu|ap|sa|ca|me|af|il)-[a-z]+-\d\b/g) ?? [];
-    expect(regional).toEqual([]);
-    for (const bucket of only("AWS::S3::Bucket")) {
-      expect(bucket.BucketName).toBeUndefined();
-      expect(bucket.ReplicationConfiguration).toBeUndefined();
-    }
-    expect(ofType(template, "AWS::DynamoDB::GlobalTable")).toEqual([]);
-    expect(template.Resources.ApiService!.Properties.Environment.Variables.REGION).toEqual({ Ref: "AWS::Region" });
-
-    const names = [
-      ...only("AWS::CloudFront::OriginAccessControl").map((it) => it.OriginAccessControlConfig.Name),
-      ...only("AWS::CloudFront::ResponseHeadersPolicy").map((it) => it.ResponseHeadersPolicyConfig.Name),
-      ...only("AWS::CloudFront::CachePolicy").map((it) => it.CachePolicyConfig.Name),
-      ...only("AWS::CloudFront::Function").map((it) => it.Name),
-      ...only("AWS::CloudWatch::Dashboard").map((it) => it.DashboardName),
-    ];
-    expect(names.length).toBeGreaterThan(4);
-    for (const name of names) expect(textOf(name)).toContain("<AWS::Region>");
-    for (const role of only("AWS::IAM::Role")) expect(role.RoleName).toBeUndefined();
-  });
-
-  it("registers nobody but through the operator, until the settings say otherwise", () => {
-    expect(template.Resources.ApiAuth!.Properties.Environment.Variables.REGISTRATION).toBe("closed");
-    const { Resources } = synthesize({ context: { registration: "invite" } });
-    expect(Resources.ApiAuth!.Properties.Environment.Variables.REGISTRATION).toBe("invite");
-  });
-
-  it("sets every feature flag of the CDK that decides names and ids", () => {
-    const missing = Object.keys(recommendedFlags).filter((flag) => !Object.hasOwn(context, flag));
-    expect(missing).toEqual([]);
-  });
-
-  it("limits the stage, and more tightly the routes that anyone may call", () => {
-    const [{ DefaultRouteSettings, RouteSettings }] = only("AWS::ApiGatewayV2::Stage");
-    expect(DefaultRouteSettings).toEqual({ ThrottlingRateLimit: 2_000, ThrottlingBurstLimit: 1_000 });
-    const open = contents.groups
-      .flatMap(({ endpoints }) => endpoints)
-      .filter(({ access, route }) => access.credentials.length === 0 && !route.startsWith("GET "));
-    expect(Object.keys(RouteSettings).sort()).toEqual(open.map(({ route }) => route.replace(/:(\w+)/g, "{$1}")).sort());
-    for (const limits of Object.values(RouteSettings))
-      expect(limits).toEqual({ ThrottlingRateLimit: 50, ThrottlingBurstLimit: 50 });
-  });
-
-  it("limits publishable keys, and asks a web ACL if there is one", () => {
-    const limitsIn = ({ Resources }: Template) => {
-      const { SDK_REQUESTS_PER_ADDRESS: address, SDK_REQUESTS_PER_KEY: key } =
-        Resources.ApiSubscribers!.Properties.Environment.Variables;
-      return [address, key];
-    };
-    expect(limitsIn(template)).toEqual(["6000", "60000"]);
-    expect(limitsIn(whole())).toEqual(["70", "700"]);
-    const aclOf = (of: Template) =>
-      ofType(of, "AWS::CloudFront::Distribution")[0]![1].Properties.DistributionConfig.WebACLId;
-    expect([aclOf(template), aclOf(whole())]).toEqual([undefined, EVERYTHING.webAclArn]);
-  });
-});
-
-describe("alarms", () => {
-  it("each say what a human loses", () => {
-    for (const { AlarmDescription } of only("AWS::CloudWatch::Alarm")) {
-      expect(AlarmDescription.length).toBeGreaterThan(60);
-      expect(AlarmDescription).toMatch(/^[A-Z].*\.$/);
-    }
-  });
-
-  it("watch every dead-letter queue, late reactions, failing answers, throttling and live streams", () => {
-    const metrics = only("AWS::CloudWatch::Alarm").map(({ MetricName }) => MetricName);
-    const dead = metrics.filter((name) => name === "ApproximateNumberOfMessagesVisible");
-    expect(dead).toHaveLength(contents.workers.length);
-    for (const name of [
-      "IteratorAge",
-      "5xx",
-      "Throttles",
-      "Errors",
-      "TargetErrorCount",
-      "5xxErrorRate",
-      "ConcurrentExecutions",
-    ])
-      expect(metrics).toContain(name);
-    const late = metrics.filter((name) => name === "ApproximateAgeOfOldestMessage");
-    expect(late).toHaveLength(contents.workers.length - 1);
-    const [[, edge] = []] = ofType(template, "AWS::CloudWatch::Alarm").filter(
-      ([, { Properties }]) => Properties.MetricName === "5xxErrorRate",
-    );
-    expect(template.Conditions[edge!.Condition!]).toEqual({ "Fn::Equals": [{ Ref: "AWS::Region" }, "us-east-1"] });
-    expect(JSON.stringify(only("AWS::CloudWatch::Alarm"))).toContain("WriteThrottleEvents");
-  });
-
-  it("D-HEALTH ring at what is near a limit: concurrency, throttles, late work, mails that bounce, money", () => {
-    const alarms = ofType(whole(), "AWS::CloudWatch::Alarm").map(([, { Properties }]) => Properties);
-    const thresholdsOf = (metric: string) => [
-      ...new Set(alarms.filter(({ MetricName }) => MetricName === metric).map(({ Threshold }) => Threshold)),
-    ];
-    expect(
-      Object.fromEntries(
-        [
-          ...["ApproximateNumberOfMessagesVisible", "ApproximateAgeOfOldestMessage", "IteratorAge"],
-          ...["ConcurrentExecutions", "Throttles", "TargetErrorCount", "5xxErrorRate"],
-          ...["Reputation.BounceRate", "Reputation.ComplaintRate"],
-        ].map((metric) => [metric, thresholdsOf(metric)]),
-      ),
-    ).toEqual({
-      ApproximateNumberOfMessagesVisible: [0],
-      ApproximateAgeOfOldestMessage: [1_800],
-      IteratorAge: [300_000],
-      ConcurrentExecutions: [400],
-      // Of streams any, of all functions more than a few.
-      Throttles: [5, 0],
-      TargetErrorCount: [0],
-      "5xxErrorRate": [5],
-      "Reputation.BounceRate": [0.04],
-      "Reputation.ComplaintRate": [0.0008],
-    });
-    const table = JSON.stringify(alarms.find(({ Metrics }) => Metrics)?.Metrics);
-    for (const metric of ["ReadThrottleEvents", "WriteThrottleEvents"]) expect(table).toContain(metric);
-    const group = ofType(whole(), "AWS::Scheduler::ScheduleGroup")[0]![1].Properties.Name;
-    expect(alarms.find(({ MetricName }) => MetricName === "TargetErrorCount").Dimensions).toEqual([
-      { Name: "ScheduleGroup", Value: group },
-    ]);
-    const { Properties: budget } = ofType(whole(), "AWS::Budgets::Budget")[0]![1];
-    expect(budget.Budget.BudgetLimit).toEqual({ Amount: 50, Unit: "USD" });
-    expect(
-      budget.NotificationsWithSubscribers.map(
-        ({ Notification }: { Notification: { NotificationType: string; Threshold: number } }) => [
-          Notification.NotificationType,
-          Notification.Threshold,
-        ],
-      ),
-    ).toEqual([
-      ["ACTUAL", 80],
-      ["FORECASTED", 100],
-    ]);
-  });
-
-  it("write to an address if there is one; cdk-nag has nothing against the whole", () => {
-    expect(only("AWS::CloudWatch::Alarm").flatMap(({ AlarmActions = [] }) => AlarmActions)).toEqual([]);
-    const mailing = whole();
-    const [, subscription] = ofType(mailing, "AWS::SNS::Subscription")[0]!;
-    expect(subscription.Properties).toMatchObject({ Protocol: "email", Endpoint: "ops@example.com" });
-    for (const [, { Properties }] of ofType(mailing, "AWS::CloudWatch::Alarm"))
-      expect(Properties.AlarmActions).toHaveLength(1);
-  });
-});
-
-it("RDA-19 queries of the logs are saved: 50 log groups at most each, all functions together", () => {
-  const queries = only("AWS::Logs::QueryDefinition");
-  const groups = queries.flatMap(({ LogGroupNames }) => LogGroupNames.map(textOf));
-  for (const { LogGroupNames } of queries) expect(LogGroupNames.length).toBeLessThanOrEqual(50);
-  expect(new Set(groups).size).toBe(ofType(template, "AWS::Lambda::Function").length);
-  const ofRequests = queries.find(({ Name }) => Name === "Engagement/one-request");
-  expect(ofRequests!.QueryString).toContain('filter request_id = "REQUEST_ID"');
 });
 
 describe("e-mail", () => {

@@ -9,11 +9,11 @@ import {
   note,
   type Progress,
   putOff,
-  resultOf,
   type Unit,
   unitsOf,
   waitingFor,
 } from "../../shared/rules/progress.ts";
+import { resultOf } from "../../shared/rules/progress-result.ts";
 import { progressOf, progressText } from "../../shared/rules/progress-text.ts";
 
 const at = fc.integer({ min: 1, max: 2_000_000_000_000 });

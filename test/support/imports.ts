@@ -1,6 +1,7 @@
 // Files of imports in tests.
-import { multipartBody } from "./multipart.ts";
+import { type FilePart, multipartBody } from "./multipart.ts";
 import type { Tenant, TestWorld } from "./world.ts";
+import type { worlds } from "./worlds.ts";
 
 /** Uploads a file that no import has taken yet. @returns the id of the upload. */
 export async function uploadFile(world: TestWorld, tenant: Tenant, content: string): Promise<string> {
@@ -8,3 +9,49 @@ export async function uploadFile(world: TestWorld, tenant: Tenant, content: stri
   await world.call(`POST ${new URL(form.url).pathname}`, multipartBody(form.fields, { filename: "a.csv", content }));
   return form.upload_id;
 }
+
+/** A workspace with a list, and what a test asks of an import into it. */
+export const importing =
+  ({ withTenant }: Pick<ReturnType<typeof worlds>, "withTenant">) =>
+  async (options: Parameters<typeof withTenant>[0] = {}) => {
+    const { world, tenant } = await withTenant(options);
+    const as = () => tenant.dashboard();
+    const listOf = async (of: Tenant = tenant) =>
+      (await world.call("POST /api/v1/lists", { as: await of.dashboard(), body: { name: world.ids.uuid() } })).body
+        .id as string;
+    const list = await listOf();
+    const post = async (fields: Record<string, string>, file?: FilePart) =>
+      world.call("POST /api/v1/lists/import", { as: await as(), ...multipartBody(fields, file) });
+    const job = async (id: string) => (await world.call(`GET /api/v1/lists/import/${id}`, { as: await as() })).body;
+    /** Imports a file and waits for its end. */
+    const run = async (content: string | Buffer, fields: Record<string, string> = {}) => {
+      const { body } = await post({ listId: list, ...fields }, { filename: "people.csv", content });
+      await world.settle();
+      return job(body.import_job_id);
+    };
+    const members = async () => {
+      const found: { id: string; external_id: string }[] = [];
+      for (let cursor = ""; ; ) {
+        const query = cursor && `cursor=${encodeURIComponent(cursor)}`;
+        const page = (await world.call(`GET /api/v1/lists/${list}/subscribers?${query}`, { as: await as() })).body;
+        found.push(...page.items);
+        cursor = page.next_cursor;
+        if (!cursor) return found;
+      }
+    };
+    const attributes = async (external_id: string) => {
+      const { items } = (await world.call(`GET /api/v1/subscribers?external_id=${external_id}`, { as: await as() }))
+        .body;
+      return JSON.parse(items[0].attributes);
+    };
+    const consents = async (external_id: string) => {
+      const { items } = (await world.call(`GET /api/v1/subscribers?external_id=${external_id}`, { as: await as() }))
+        .body;
+      return (await world.call(`GET /api/v1/subscribers/${items[0].id}/consents`, { as: await as() })).body.items;
+    };
+    return { world, tenant, as, list, listOf, post, job, run, members, attributes, consents };
+  };
+
+/** A file with rows of people. */
+export const people = (n: number, from = 0) =>
+  `external_id,email\n${Array.from({ length: n }, (_, i) => `u${from + i},u${from + i}@example.com\n`).join("")}`;

@@ -1,5 +1,6 @@
 // The numbers of a chunk from its progress.
-import { type Progress, resultOf } from "../../../shared/rules/progress.ts";
+import type { Progress } from "../../../shared/rules/progress.ts";
+import { resultOf } from "../../../shared/rules/progress-result.ts";
 import { type Chunk, tallyOfChunk } from "../../../shared/store/sends/chunks.ts";
 import { NO_TALLY, sumOf, type Tally } from "../../../shared/store/sends/tallies.ts";
 

@@ -47,6 +47,25 @@ export const deployed = (): Template => {
   return made;
 };
 
+/** Everything that one may ask for. */
+export const EVERYTHING = {
+  sdkRequestsPerAddress: "70",
+  sdkRequestsPerKey: "700",
+  accountConcurrency: "500",
+  monthlyBudget: 50,
+  webAclArn: "arn:aws:wafv2:us-east-1:1:global/webacl/x/y",
+  domain: { name: "api.example.com", certificateArn: "arn:aws:acm:us-east-1:1:certificate/x" },
+  emailIdentity: "mail.example.com",
+  alarmEmail: "ops@example.com",
+};
+
+let full: Template | undefined;
+/** The stack with everything that one may ask for, under the rules of cdk-nag. */
+export const whole = (): Template => {
+  full ??= synthesize({ context: { ...EVERYTHING, streamConcurrency: "50" }, rules: true });
+  return full;
+};
+
 export const ofType = (template: Template, type: string): [id: string, resource: Resource][] =>
   Object.entries(template.Resources).filter(([, { Type }]) => Type === type);
 
@@ -61,3 +80,6 @@ export function textOf(value: unknown): string {
   if (name === "Fn::Split") return `split(${(inner as unknown[]).map(textOf).join(",")})`;
   throw new Error(`This value cannot be read: ${JSON.stringify(value)}`);
 }
+
+/** The properties of the resources of a type in the stack as it is deployed. */
+export const only = (type: string) => ofType(deployed(), type).map(([, { Properties }]) => Properties);

@@ -1,0 +1,95 @@
+// Columns of an import: what a header means, a mapping, and suggestions (RDA-14, IMP).
+import { describe, expect, it } from "vitest";
+import { ImportSample } from "../../shared/store/subscribers/import-items.ts";
+import { importing, people } from "../support/imports.ts";
+import type { Tenant } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+const setting = importing({ withTenant });
+
+describe("columns", () => {
+  const csv = "Mail,Nam,tier,Note,Newsletter consent\nada@x.example,Byron,gold,secret,yes\nnot-mail,B,1,2,no\n";
+
+  it("RDA-14 explains columns with a sample and a suggestion, and shows rejected rows", async () => {
+    const { run, job, attributes, members } = await setting();
+    const failed = await run(csv);
+    expect([failed.status, failed.columns, failed.rejected_sample]).toEqual(["failed", [], []]);
+    const mapping = JSON.stringify({ mail: "email", Nam: "attribute:nick", Note: "ignore" });
+    const done = await run(csv, { mapping });
+    expect([done.status, done.processed_rows, done.failed_rows]).toEqual(["completed", 2, 1]);
+    expect(done.columns).toEqual([
+      { header: "Mail", meaning: "email", sample: "ada@x.example", suggestion: null },
+      { header: "Nam", meaning: "attribute:nick", sample: "Byron", suggestion: null },
+      { header: "tier", meaning: "attribute:tier", sample: "gold", suggestion: null },
+      { header: "Note", meaning: "ignore", sample: "secret", suggestion: null },
+      {
+        header: "Newsletter consent",
+        meaning: "attribute:newsletter_consent",
+        sample: "yes",
+        suggestion: "consent_status",
+      },
+    ]);
+    expect(done.rejected_sample).toEqual([{ line: 3, reason: "has a bad email address" }]);
+    expect(await attributes("ada@x.example")).toEqual({ nick: "Byron", tier: "gold", newsletter_consent: "yes" });
+    expect(await members()).toHaveLength(1);
+    const typo = await run("external_id,emial,Vorname\nu1,a@x.example,A\n");
+    expect((await job(typo.import_job_id)).columns.map(({ suggestion }: { suggestion: string }) => suggestion)).toEqual(
+      [null, "email", null],
+    );
+  });
+
+  it.each([
+    ["no JSON", "{", "mapping"],
+    ["a list", "[]", "mapping"],
+    ["a field that there is not", '{"Mail":"mail"}', "mapping.Mail"],
+    ["a forbidden key", '{"Mail":"attribute:__proto__"}', "mapping.Mail"],
+    ["of a forbidden name", '{"__proto__":"email"}', "mapping"],
+    ["of one column twice", '{"Mail":"email","mail ":"phone"}', "mapping"],
+  ])("RDA-14 refuses a mapping that is %s", async (_, mapping, field) => {
+    const { post, list } = await setting();
+    const answer = await post({ listId: list, mapping }, { filename: "a.csv", content: csv });
+    expect([answer.status, Object.keys(answer.body.fields)]).toEqual([400, [field]]);
+  });
+
+  it("RDA-14 fails an import whose mapping does not fit the file", async () => {
+    const { run } = await setting();
+    const missing = await run(csv, { mapping: '{"E-Mail":"email"}' });
+    expect(missing.error_message).toBe("the mapping names e-mail, which is no column of the file");
+    const twice = await run(csv, { mapping: '{"Mail":"email","Note":"email"}' });
+    expect(twice.error_message).toBe("two columns are mapped to email");
+    const lost = await run(csv, { mapping: '{"Mail":"email","Nam":"attribute:a","Note":"attribute:a"}' });
+    expect(lost.error_message).toBe("two columns are mapped to attribute:a");
+  });
+
+  it("RDA-14 refuses a field that the form does not have: a misspelt dry_run writes nothing", async () => {
+    const { post, list, members } = await setting();
+    const answer = await post({ listId: list, dryRun: "true" }, { filename: "a.csv", content: csv });
+    expect([answer.status, answer.body.fields]).toEqual([422, { dryRun: "is not a known field" }]);
+    expect(await members()).toEqual([]);
+  });
+
+  it("RDA-14 lists imports, newest first, of this workspace only", async () => {
+    const { world, run, as } = await setting();
+    const first = await run(people(1));
+    await world.advance(1_000);
+    const second = await run(people(1, 1));
+    const page = async (query: string, who?: Tenant) =>
+      (await world.call(`GET /api/v1/lists/import${query}`, { as: who ? await who.dashboard() : await as() })).body;
+    const { items, next_cursor } = await page("?limit=1");
+    expect(items.map(({ import_job_id }: { import_job_id: string }) => import_job_id)).toEqual([second.import_job_id]);
+    const rest = await page(`?cursor=${encodeURIComponent(next_cursor)}`);
+    expect(rest.items).toMatchObject([{ import_job_id: first.import_job_id, status: "completed" }]);
+    expect([rest.next_cursor, (await page("", await world.tenant())).items]).toEqual(["", []]);
+  });
+
+  it("RDA-14 SUB-9 an erasure removes the sample that names its subscriber", async () => {
+    const { world, tenant, run, as } = await setting();
+    const { import_job_id } = await run("external_id,email\nu1,canary@x.example\n");
+    const [{ id }] = (await world.call("GET /api/v1/subscribers?external_id=u1", { as: await as() })).body.items;
+    expect(await tenant.store.get(ImportSample, { job: import_job_id })).toBeDefined();
+    await world.call(`DELETE /api/v1/subscribers/${id}`, { as: await as() });
+    await world.settle();
+    expect(await tenant.store.get(ImportSample, { job: import_job_id })).toBeUndefined();
+  });
+});

@@ -1,0 +1,104 @@
+// Alarms and saved queries of the template: each failure that a user would notice has one (C16, RDA-19).
+import { describe, expect, it, vi } from "vitest";
+import { contents } from "../../infra/functions.ts";
+import { deployed, ofType, only, type Template, textOf, whole } from "./support/template.ts";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const template: Template = deployed();
+
+describe("alarms", () => {
+  it("each say what a human loses", () => {
+    for (const { AlarmDescription } of only("AWS::CloudWatch::Alarm")) {
+      expect(AlarmDescription.length).toBeGreaterThan(60);
+      expect(AlarmDescription).toMatch(/^[A-Z].*\.$/);
+    }
+  });
+
+  it("watch every dead-letter queue, late reactions, failing answers, throttling and live streams", () => {
+    const metrics = only("AWS::CloudWatch::Alarm").map(({ MetricName }) => MetricName);
+    const dead = metrics.filter((name) => name === "ApproximateNumberOfMessagesVisible");
+    expect(dead).toHaveLength(contents.workers.length);
+    for (const name of [
+      "IteratorAge",
+      "5xx",
+      "Throttles",
+      "Errors",
+      "TargetErrorCount",
+      "5xxErrorRate",
+      "ConcurrentExecutions",
+    ])
+      expect(metrics).toContain(name);
+    const late = metrics.filter((name) => name === "ApproximateAgeOfOldestMessage");
+    expect(late).toHaveLength(contents.workers.length - 1);
+    const [[, edge] = []] = ofType(template, "AWS::CloudWatch::Alarm").filter(
+      ([, { Properties }]) => Properties.MetricName === "5xxErrorRate",
+    );
+    expect(template.Conditions[edge!.Condition!]).toEqual({ "Fn::Equals": [{ Ref: "AWS::Region" }, "us-east-1"] });
+    expect(JSON.stringify(only("AWS::CloudWatch::Alarm"))).toContain("WriteThrottleEvents");
+  });
+
+  it("D-HEALTH ring at what is near a limit: concurrency, throttles, late work, mails that bounce, money", () => {
+    const alarms = ofType(whole(), "AWS::CloudWatch::Alarm").map(([, { Properties }]) => Properties);
+    const thresholdsOf = (metric: string) => [
+      ...new Set(alarms.filter(({ MetricName }) => MetricName === metric).map(({ Threshold }) => Threshold)),
+    ];
+    expect(
+      Object.fromEntries(
+        [
+          ...["ApproximateNumberOfMessagesVisible", "ApproximateAgeOfOldestMessage", "IteratorAge"],
+          ...["ConcurrentExecutions", "Throttles", "TargetErrorCount", "5xxErrorRate"],
+          ...["Reputation.BounceRate", "Reputation.ComplaintRate"],
+        ].map((metric) => [metric, thresholdsOf(metric)]),
+      ),
+    ).toEqual({
+      ApproximateNumberOfMessagesVisible: [0],
+      ApproximateAgeOfOldestMessage: [1_800],
+      IteratorAge: [300_000],
+      ConcurrentExecutions: [400],
+      // Of streams any, of all functions more than a few.
+      Throttles: [5, 0],
+      TargetErrorCount: [0],
+      "5xxErrorRate": [5],
+      "Reputation.BounceRate": [0.04],
+      "Reputation.ComplaintRate": [0.0008],
+    });
+    const table = JSON.stringify(alarms.find(({ Metrics }) => Metrics)?.Metrics);
+    for (const metric of ["ReadThrottleEvents", "WriteThrottleEvents"]) expect(table).toContain(metric);
+    const group = ofType(whole(), "AWS::Scheduler::ScheduleGroup")[0]![1].Properties.Name;
+    expect(alarms.find(({ MetricName }) => MetricName === "TargetErrorCount").Dimensions).toEqual([
+      { Name: "ScheduleGroup", Value: group },
+    ]);
+    const { Properties: budget } = ofType(whole(), "AWS::Budgets::Budget")[0]![1];
+    expect(budget.Budget.BudgetLimit).toEqual({ Amount: 50, Unit: "USD" });
+    expect(
+      budget.NotificationsWithSubscribers.map(
+        ({ Notification }: { Notification: { NotificationType: string; Threshold: number } }) => [
+          Notification.NotificationType,
+          Notification.Threshold,
+        ],
+      ),
+    ).toEqual([
+      ["ACTUAL", 80],
+      ["FORECASTED", 100],
+    ]);
+  });
+
+  it("write to an address if there is one; cdk-nag has nothing against the whole", () => {
+    expect(only("AWS::CloudWatch::Alarm").flatMap(({ AlarmActions = [] }) => AlarmActions)).toEqual([]);
+    const mailing = whole();
+    const [, subscription] = ofType(mailing, "AWS::SNS::Subscription")[0]!;
+    expect(subscription.Properties).toMatchObject({ Protocol: "email", Endpoint: "ops@example.com" });
+    for (const [, { Properties }] of ofType(mailing, "AWS::CloudWatch::Alarm"))
+      expect(Properties.AlarmActions).toHaveLength(1);
+  });
+});
+
+it("RDA-19 queries of the logs are saved: 50 log groups at most each, all functions together", () => {
+  const queries = only("AWS::Logs::QueryDefinition");
+  const groups = queries.flatMap(({ LogGroupNames }) => LogGroupNames.map(textOf));
+  for (const { LogGroupNames } of queries) expect(LogGroupNames.length).toBeLessThanOrEqual(50);
+  expect(new Set(groups).size).toBe(ofType(template, "AWS::Lambda::Function").length);
+  const ofRequests = queries.find(({ Name }) => Name === "Engagement/one-request");
+  expect(ofRequests!.QueryString).toContain('filter request_id = "REQUEST_ID"');
+});

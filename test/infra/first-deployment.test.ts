@@ -1,0 +1,122 @@
+// A first deployment, one that failed, and one that adopts storage that is there (C1, C2, C15).
+import { createRequire } from "node:module";
+import { describe, expect, it, vi } from "vitest";
+import { contents } from "../../infra/functions.ts";
+import { statementsOf } from "./support/policies.ts";
+import {
+  context,
+  deployed,
+  EVERYTHING,
+  ofType,
+  only,
+  synthesize,
+  type Template,
+  textOf,
+  whole,
+} from "./support/template.ts";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const recommendedFlags = createRequire(import.meta.url)("aws-cdk-lib/recommended-feature-flags.json") as object;
+
+const template: Template = deployed();
+
+describe("adopted storage", () => {
+  const existing = {
+    table: { name: "restored", streamArn: "arn:aws:dynamodb:eu-west-1:123456789012:table/restored/stream/2026" },
+    keys: {
+      encryption: "arn:aws:kms:eu-west-1:123456789012:key/e",
+      signing: "arn:aws:kms:eu-west-1:123456789012:key/s",
+    },
+    buckets: { assets: "old-assets", imports: "old-imports" },
+  };
+
+  it("D-HEALTH a restored table, the retained keys and buckets are used and none is created", () => {
+    const adopted = synthesize({ context: { existing: JSON.stringify(existing) }, rules: true });
+    for (const type of ["AWS::DynamoDB::Table", "AWS::KMS::Key"]) expect(ofType(adopted, type)).toEqual([]);
+    expect(ofType(adopted, "AWS::S3::Bucket").map(([id]) => id.replace(/[0-9A-F]{8}$/, ""))).toEqual(["Failures"]);
+    const { Variables } = adopted.Resources.Operator!.Properties.Environment;
+    expect(Variables).toMatchObject({ TABLE_NAME: "restored", ENCRYPTION_KEY_ID: "e" });
+    expect(adopted.Resources.ApiAuth!.Properties.Environment.Variables.SIGNING_KEY_ID).toBe("s");
+    const sources = ofType(adopted, "AWS::Lambda::EventSourceMapping").map(
+      ([, { Properties }]) => Properties.EventSourceArn,
+    );
+    expect(sources).toContain(existing.table.streamArn);
+    const statements = statementsOf(adopted, "ApiTemplates").filter(({ actions }) =>
+      actions.some((action) => action.startsWith("dynamodb:")),
+    );
+    for (const { resources } of statements)
+      for (const on of resources) expect(on).toMatch(/:table\/restored(\/index\/|$)/);
+    const policies = ofType(adopted, "AWS::S3::BucketPolicy").map(([, { Properties }]) => Properties);
+    const ofAssets = policies.find(({ Bucket }) => Bucket === "old-assets")!.PolicyDocument.Statement;
+    expect(ofAssets.map(({ Effect, Action }: { Effect: string; Action: string }) => `${Effect} ${Action}`)).toEqual([
+      "Deny s3:*",
+      "Allow s3:GetObject",
+      "Allow s3:ListBucket",
+    ]);
+    expect(policies.map(({ Bucket }) => Bucket)).toContain("old-imports");
+  });
+
+  it("D-HEALTH a table without the key of its secrets is refused", () => {
+    expect(() => synthesize({ context: { existing: { table: existing.table } } })).toThrow("existing.keys");
+  });
+});
+
+describe("a first deployment", () => {
+  it("F24 two regions share nothing: no name of the account, no replica, and no region but its own is named", () => {
+    const regional = JSON.stringify(template.Resources).match(/\b(?:us|eu|ap|sa|ca|me|af|il)-[a-z]+-\d\b/g) ?? [];
+    expect(regional).toEqual([]);
+    for (const bucket of only("AWS::S3::Bucket")) {
+      expect(bucket.BucketName).toBeUndefined();
+      expect(bucket.ReplicationConfiguration).toBeUndefined();
+    }
+    expect(ofType(template, "AWS::DynamoDB::GlobalTable")).toEqual([]);
+    expect(template.Resources.ApiService!.Properties.Environment.Variables.REGION).toEqual({ Ref: "AWS::Region" });
+
+    const names = [
+      ...only("AWS::CloudFront::OriginAccessControl").map((it) => it.OriginAccessControlConfig.Name),
+      ...only("AWS::CloudFront::ResponseHeadersPolicy").map((it) => it.ResponseHeadersPolicyConfig.Name),
+      ...only("AWS::CloudFront::CachePolicy").map((it) => it.CachePolicyConfig.Name),
+      ...only("AWS::CloudFront::Function").map((it) => it.Name),
+      ...only("AWS::CloudWatch::Dashboard").map((it) => it.DashboardName),
+    ];
+    expect(names.length).toBeGreaterThan(4);
+    for (const name of names) expect(textOf(name)).toContain("<AWS::Region>");
+    for (const role of only("AWS::IAM::Role")) expect(role.RoleName).toBeUndefined();
+  });
+
+  it("registers nobody but through the operator, until the settings say otherwise", () => {
+    expect(template.Resources.ApiAuth!.Properties.Environment.Variables.REGISTRATION).toBe("closed");
+    const { Resources } = synthesize({ context: { registration: "invite" } });
+    expect(Resources.ApiAuth!.Properties.Environment.Variables.REGISTRATION).toBe("invite");
+  });
+
+  it("sets every feature flag of the CDK that decides names and ids", () => {
+    const missing = Object.keys(recommendedFlags).filter((flag) => !Object.hasOwn(context, flag));
+    expect(missing).toEqual([]);
+  });
+
+  it("limits the stage, and more tightly the routes that anyone may call", () => {
+    const [{ DefaultRouteSettings, RouteSettings }] = only("AWS::ApiGatewayV2::Stage");
+    expect(DefaultRouteSettings).toEqual({ ThrottlingRateLimit: 2_000, ThrottlingBurstLimit: 1_000 });
+    const open = contents.groups
+      .flatMap(({ endpoints }) => endpoints)
+      .filter(({ access, route }) => access.credentials.length === 0 && !route.startsWith("GET "));
+    expect(Object.keys(RouteSettings).sort()).toEqual(open.map(({ route }) => route.replace(/:(\w+)/g, "{$1}")).sort());
+    for (const limits of Object.values(RouteSettings))
+      expect(limits).toEqual({ ThrottlingRateLimit: 50, ThrottlingBurstLimit: 50 });
+  });
+
+  it("limits publishable keys, and asks a web ACL if there is one", () => {
+    const limitsIn = ({ Resources }: Template) => {
+      const { SDK_REQUESTS_PER_ADDRESS: address, SDK_REQUESTS_PER_KEY: key } =
+        Resources.ApiSubscribers!.Properties.Environment.Variables;
+      return [address, key];
+    };
+    expect(limitsIn(template)).toEqual(["6000", "60000"]);
+    expect(limitsIn(whole())).toEqual(["70", "700"]);
+    const aclOf = (of: Template) =>
+      ofType(of, "AWS::CloudFront::Distribution")[0]![1].Properties.DistributionConfig.WebACLId;
+    expect([aclOf(template), aclOf(whole())]).toEqual([undefined, EVERYTHING.webAclArn]);
+  });
+});
