@@ -96,8 +96,6 @@ export interface Hook {
   events: readonly string[];
   /** Times at which deliveries were sent again: alone, or by a replay of the whole log so far. */
   reopenings: { delivery?: string; at: number }[];
-  /** Sample events that were accepted. */
-  samples: string[];
 }
 
 /** A list or segment, as those who fill it know it. */
