@@ -18,7 +18,7 @@ const S3_BYTES = 120 * 1024;
 /** It contains the endpoints that are tools (docs/decisions/0037). */
 const TOOLS = "api-mcp";
 const MAX_TOOLS_BYTES = 816 * 1024;
-const MAX_TOOLS_OWN_BYTES = 376 * 1024;
+const MAX_TOOLS_OWN_BYTES = 388 * 1024;
 /** It calls the providers within a request (docs/decisions/0040). */
 const TESTS = "api-tests";
 const PROVIDER_BYTES = 160 * 1024;
@@ -62,8 +62,12 @@ describe("weight", () => {
           (usesS3.has(name) ? S3_BYTES : 0) +
           (name === TESTS ? PROVIDER_BYTES : 0) +
           (name === JOURNEYS ? REPLAY_BYTES : 0);
-    const ownMaxOf = (name: string) =>
-      ({ [TOOLS]: MAX_TOOLS_OWN_BYTES, [TESTS]: MAX_TESTS_OWN_BYTES })[name] ?? MAX_OWN_BYTES;
+    const ownMaxes: Record<string, number> = {
+      [TOOLS]: MAX_TOOLS_OWN_BYTES + REPLAY_BYTES,
+      [TESTS]: MAX_TESTS_OWN_BYTES,
+      [JOURNEYS]: MAX_OWN_BYTES + REPLAY_BYTES,
+    };
+    const ownMaxOf = (name: string) => ownMaxes[name] ?? MAX_OWN_BYTES;
     const heavy = sizes.filter(({ name, bytes }) => name.startsWith("api-") && bytes > maxOf(name));
     expect(heavy).toEqual([]);
     const ownHeavy = [...bundles].filter(
