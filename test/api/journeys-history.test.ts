@@ -190,6 +190,9 @@ it("F3 members of a segment enter when they entered it; refuses other windows, v
   expect(await refused(id, { from: timestamp(START - 91 * DAY) })).toEqual(["to"]);
   expect(await refused(id, { version: 7 })).toEqual(["version"]);
   expect(await refused(id, { sample: 0 })).toEqual(["sample"]);
+  expect(await refused(id, { sample: { attributes: {} } })).toEqual(["sample"]);
+  expect(await refused(id, { subscriber_id: id })).toEqual(["subscriber_id"]);
+  expect(await refused(id, { from: undefined })).toEqual(["from"]);
   expect(await refused(leaving, {})).toEqual(["trigger"]);
   expect(await refused(draft, {})).not.toEqual([]);
 });

@@ -15,7 +15,8 @@ const MAX_EVENTS = 100;
 
 const Text = v.pipe(v.string("must be a string"), v.nonEmpty("must not be empty"), v.maxLength(512));
 
-const Percent = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(100));
+const PERCENT = "must be a whole number from 1 to 100";
+const Percent = v.pipe(v.number(), v.integer(PERCENT), v.minValue(1, PERCENT), v.maxValue(100, PERCENT));
 const Sample = v.strictObject({
   external_id: v.optional(Text),
   email: v.optional(Text),
