@@ -21,7 +21,9 @@ export async function checkReasons(
   let cursor = "";
   do {
     const query = { limit: "100", ...(cursor && { cursor }) };
-    const { body } = await ask(world, tenant, ROUTE, { params: { id }, query });
+    const { status, body } = await ask(world, tenant, ROUTE, { params: { id }, query });
+    // Faults may not have ended yet.
+    if (status !== 200) return;
     for (const one of body.items as Json[]) {
       const reasons = listed[(one.state === "uncertain" ? "failed" : one.state) as keyof typeof listed];
       if (one.reason !== null) reasons?.set(one.reason, [...(reasons.get(one.reason) ?? []), one.subscriber_id]);

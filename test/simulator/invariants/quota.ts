@@ -10,6 +10,7 @@ const monthOf = (at: number): string => timestamp(at).slice(0, 7);
 export const quota: Invariant = {
   name: "quota",
   watch: ({ ledger, mirror, kernel, start }, broken) => {
+    /** The most that counted as used at any time: what was taken ahead is returned later (docs/decisions/0055). */
     const used = new Map<string, number>();
     /** Taken, by workspace and period; and what the jobs of a workspace took. */
     const taken = new Map<string, Map<string, number>>();
@@ -27,7 +28,7 @@ export const quota: Invariant = {
         if (place?.kind === "JOB") return noteJob(place.tenant, before, after);
         if (place?.kind !== "USAGE" || place.id !== "" || !after) return;
         taken.set(place.tenant, (taken.get(place.tenant) ?? new Map()).set(sk, Number(after.sends ?? 0)));
-        used.set(place.tenant, Number(after.sends ?? 0));
+        used.set(place.tenant, Math.max(used.get(place.tenant) ?? 0, Number(after.sends ?? 0)));
         const cap = ledger.caps.get(place.tenant);
         if (cap !== undefined && Number(after.sends ?? 0) > cap)
           broken(`workspace ${place.tenant} has used ${after.sends} of ${cap} sends`, place.tenant);
