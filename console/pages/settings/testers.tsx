@@ -28,7 +28,7 @@ export function Testers({ ids, onIds, fields }: TestersProps) {
   };
   return (
     <Card title="Test sends">
-      <p class="dim">A test of a message goes to these people, and by e-mail to whoever sends it.</p>
+      <p class="dim">A test message goes to these subscribers, and by e-mail to the user who sends it.</p>
       {ids.length > 0 && (
         <ul class="stack tight">
           {ids.map((id, n) => (

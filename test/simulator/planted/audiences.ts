@@ -96,7 +96,7 @@ export const audiencesBugs: readonly Bug[] = [
     replace: "countWrite(group, shard, sign * batch.length)",
   },
   {
-    name: "a leaf is written whoever changed it since it was read",
+    name: "a leaf is written although it was changed since it was read",
     area: "segments",
     file: leaves,
     find: 'const isAsRead = i > 0 || leaf.at === undefined ? absent("at") : is("at", leaf.at);',
