@@ -205,7 +205,7 @@ export interface EventTrigger {
 
 /** Who may enter, and how often. */
 export interface EntryRules {
-  /** Only subscribers for whom this rule holds at the trigger enter. Default: all */
+  /** Only subscribers that match this rule at the trigger enter. Default: all */
   eligibility?: SegmentRule | null | undefined;
   /** Whether a subscriber whose run has ended may enter again */
   allow_reentry?: boolean | undefined;
@@ -2055,7 +2055,7 @@ export interface NotificationPreview {
   rendered: {
     /** How many recipients were rendered */
     recipients: number;
-    /** Recipients for whom rendering failed */
+    /** Recipients whose rendering failed */
     failed: number;
     /** Variables without a value, by how many samples lack them */
     unknown_variables: Record<string, number>;

@@ -1,4 +1,4 @@
-// What a campaign is set to: whom it reaches, with which control group, and under which brake.
+// What a campaign is set to: who is reached, with which control group, and under which brake.
 import type { Campaign, Target } from "../../../sdk/src/types.gen.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";

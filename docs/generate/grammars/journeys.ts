@@ -170,7 +170,7 @@ export const journeys: Record<string, JsonSchema> = {
     properties: {
       eligibility: {
         anyOf: [ref("SegmentRule"), { type: "null" }],
-        description: "Only subscribers for whom this rule holds at the trigger enter. Default: all",
+        description: "Only subscribers that match this rule at the trigger enter. Default: all",
       },
       allow_reentry: {
         type: "boolean",

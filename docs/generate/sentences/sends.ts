@@ -93,7 +93,7 @@ export const sendSentences: Record<string, string> = {
   experience_id: "The experience",
   fail_reasons: "Failed recipients by reason",
   failed: "Recipients that were not reached",
-  "rendered.failed": "Recipients for whom rendering failed",
+  "rendered.failed": "Recipients whose rendering failed",
   fallback_dedup_errors: "Fallbacks whose duplicate check failed",
   fallback_steps: "How often another channel was tried after a permanent failure",
   format: "How it looks",

@@ -132,7 +132,7 @@ async function planGroup<S extends Sender>(
   groups.push({ step: node.id, spec: whole, content, recipients, means });
 }
 
-/** What a step sends, by which channels and to whom; undefined where none of its channels can be used. */
+/** What a step sends, by which channels and to which subscribers; undefined where none of its channels can be used. */
 export async function planOfStep(
   store: StoreReader,
   workspace: WorkspaceRecord,

@@ -62,7 +62,7 @@ export const mannersBugs: readonly Bug[] = [
     replace: 'chosen === undefined || byDefault === "in" ? byDefault === "in"',
   },
   {
-    name: "the control group holds subscribers whom no channel reaches",
+    name: "the control group holds subscribers that no channel reaches",
     area: "conversions",
     file: "shared/rules/audience.ts",
     find: '  if ("reason" in reach) return { verdict: "skip", reason: reach.reason };\n',
