@@ -1,7 +1,7 @@
 // Runs a group of endpoints: the checks around every handler, in their one fixed order
 // (docs/decisions/0021#order-of-checks), on middy.
 import middy from "@middy/core";
-import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context as LambdaContext } from "aws-lambda";
+import type { APIGatewayProxyEventV2, Context as LambdaContext } from "aws-lambda";
 import * as v from "valibot";
 import { type Context, type Deps, NO_TENANT, opener } from "../deps.ts";
 import { errorFields } from "../log.ts";
@@ -9,12 +9,10 @@ import { requireFeature } from "../plans.ts";
 import type { Secrets } from "../store/secrets.ts";
 import { actionsOf, audited } from "./auditing.ts";
 import { authenticate, type Caller } from "./authenticate.ts";
-import { cookieText, readCookies } from "./cookies.ts";
+import { readCookies } from "./cookies.ts";
 import { createCredentialCache } from "./credential-cache.ts";
-import { deprecationHeaders } from "./deprecation.ts";
-import { type Endpoint, type Group, isReply, type Reply, routeKeyOf, routesOf, type Shape } from "./endpoint.ts";
+import { type Endpoint, type Group, isReply, routeKeyOf, routesOf, type Shape } from "./endpoint.ts";
 import { ApiError, toApiError } from "./errors.ts";
-import { openToBrowsers } from "./fallback.ts";
 import {
   limitRequests,
   requireConfirmed,
@@ -30,7 +28,6 @@ import {
   parseEcho,
   parseForm,
   parseQuery,
-  pathOf,
   readJson,
   readParams,
   refuseDeepBody,
@@ -38,10 +35,10 @@ import {
   refuseUnknownQuery,
 } from "./input.ts";
 import { noteKeyUse } from "./key-use.ts";
+import { commonHeaders, json, type Response, respond } from "./responses.ts";
 import { servingUses } from "./serving.ts";
 
 type Event = APIGatewayProxyEventV2;
-export type Response = APIGatewayProxyStructuredResultV2;
 export type ApiHandler = (event: Event, context: LambdaContext) => Promise<Response>;
 
 /** One request during its processing. Parsing replaces the text of `body` by its value. */
@@ -150,7 +147,7 @@ function chain(
       form: undefined,
     };
     const response = await handler(state, context).catch((error: unknown) => refuse(error, shape, state, deps));
-    response.headers = { ...response.headers, ...commonHeaders(endpoint, state, response) };
+    response.headers = { ...response.headers, ...commonHeaders(endpoint, state.requestId, response) };
     logRequest(endpoint, state, response, deps);
     return response;
   };
@@ -232,49 +229,6 @@ function refuse(error: unknown, shape: Shape, { requestId }: RequestContext, { l
   if (refusal.status >= 500)
     log({ level: "error", message: "request failed", request_id: requestId, ...errorFields(error) });
   return json(refusal.status, shape.refusalBody?.(refusal) ?? refusal.body(), refusal.details.headers);
-}
-
-function respond({ route, shape }: Endpoint, result: unknown): Response {
-  const declared = shape.status ?? (shape.returns || shape.text ? 200 : 204);
-  const reply: Omit<Reply, "reply"> = isReply(result) ? result : { body: result, headers: {} };
-  const { status = declared, headers, cookie } = reply;
-  if (shape.text) return text(shape.text, { status, body: reply.body, headers });
-  const cookies = cookie && { cookies: [cookieText(cookie)] };
-  const isEmpty = isReply(result) && result.body === undefined;
-  if (!shape.returns || isEmpty) return { statusCode: status, headers, ...cookies };
-  const body = v.safeParse(shape.returns, reply.body);
-  if (!body.success) throw new Error(`${route} answered outside its schema: ${pathOf(body.issues[0]) || "body"}`);
-  return { ...json(status, body.output, headers), ...cookies };
-}
-
-const text = (
-  { type, headers }: NonNullable<Shape["text"]>,
-  { status, body, headers: own }: { status: number; body: unknown; headers: Record<string, string> },
-): Response => ({
-  statusCode: status,
-  headers: { ...headers, ...own, "content-type": type },
-  ...(Buffer.isBuffer(body) ? { body: body.toString("base64"), isBase64Encoded: true } : { body: String(body) }),
-});
-
-const json = (statusCode: number, body: unknown, headers: Record<string, string> = {}): Response => ({
-  statusCode,
-  headers: { "content-type": "application/json", ...headers },
-  body: JSON.stringify(body),
-});
-
-function commonHeaders(
-  { access, shape }: Endpoint,
-  { requestId }: RequestContext,
-  { statusCode = 200 }: Response,
-): Record<string, string> {
-  const kept = statusCode < 300 && access.credentials.length === 0 ? shape.cacheSeconds : undefined;
-  return {
-    "x-request-id": requestId,
-    "cache-control": kept === undefined ? "no-store" : `public, max-age=${kept}`,
-    "x-content-type-options": "nosniff",
-    ...deprecationHeaders(shape.deprecated),
-    ...(access.credentials.includes("sdk") && openToBrowsers),
-  };
 }
 
 function presentedBy({ headers }: Event) {
