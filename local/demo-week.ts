@@ -2,6 +2,7 @@
 import { DAY, HOUR, timestamp } from "../shared/clock.ts";
 import type { Demo } from "./demo.ts";
 import { type Client, clientOf } from "./demo-client.ts";
+import { campaign, interact, recipientsOf, send } from "./demo-sends.ts";
 import type { LocalService } from "./local-service.ts";
 import type { Tenancy } from "./tenancy.ts";
 
@@ -239,65 +240,4 @@ async function purchases(client: Client, people: readonly Person[], job: string,
         : [],
     ),
   );
-}
-
-async function recipientsOf(client: Client, job: string, state: string): Promise<Set<string>> {
-  const found = new Set<string>();
-  let cursor = "";
-  do {
-    const page = (await client.owner(
-      `GET /api/v1/notifications/${job}/recipients?state=${state}&limit=200${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
-    )) as { items: { subscriber_id: string }[]; next_cursor: string };
-    for (const { subscriber_id } of page.items) found.add(subscriber_id);
-    cursor = page.next_cursor;
-  } while (cursor);
-  return found;
-}
-
-interface DemoCampaign {
-  channels: readonly string[];
-  name: string;
-  target: object;
-  holdout: number;
-}
-
-/** @returns the send of its message. */
-async function campaign(client: Client, { channels, name, target, holdout }: DemoCampaign): Promise<string> {
-  const content = { title: "{{ subscriber.first_name }}, 20 % until Sunday", body: "The autumn sale has begun." };
-  const { id } = await client.owner("POST /api/v1/campaigns", {
-    name,
-    target,
-    holdout_percentage: holdout,
-    messages: [{ content, channel_ids: channels }],
-  });
-  const released = (await client.owner(`POST /api/v1/campaigns/${id}/release`)) as { messages: { job_id: string }[] };
-  return released.messages[0]!.job_id;
-}
-
-async function send(client: Client, channel_ids: readonly string[], title: string, target: object): Promise<string> {
-  const { id } = await client.owner("POST /api/v1/notifications", {
-    target,
-    title,
-    body: "Hello {{ subscriber.first_name }}, three things that save you time.",
-    name: title,
-    channel_ids,
-  });
-  return String(id);
-}
-
-/** Some of those who got a message see it, and some of these follow it. */
-async function interact(
-  client: Client,
-  people: readonly Person[],
-  { job_id, occurred_at }: { job_id: string; occurred_at: string },
-  random: () => number,
-): Promise<void> {
-  const delivered = await recipientsOf(client, job_id, "delivered");
-  for (const { id } of people) {
-    if (!delivered.has(id) || random() > 0.42) continue;
-    const seen = { job_id, platform: "web", subscriber_id: id, occurred_at };
-    await client.app("POST /api/v1/notifications/interactions", { ...seen, interaction: "inapp_impression" });
-    if (random() < 0.35)
-      await client.app("POST /api/v1/notifications/interactions", { ...seen, interaction: "inapp_click" });
-  }
 }

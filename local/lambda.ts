@@ -4,6 +4,7 @@ import type { Clock, Ids } from "../shared/clock.ts";
 import { SECOND } from "../shared/clock.ts";
 import { awsFailure } from "./aws/stand-in.ts";
 import { type Runner, runner } from "./clock.ts";
+import { failure, functionFailure, requestOf, responseOf } from "./lambda-payloads.ts";
 import { type ResponseStream, responseStream, type StreamOut } from "./lambda-stream.ts";
 import { extended, isLoop, type Lineage } from "./lineage.ts";
 
@@ -30,18 +31,6 @@ export interface BufferedFunction extends Registration {
 export interface StreamingFunction extends Registration {
   create(): StreamHandler;
 }
-
-/** What Lambda reports to an invoker about a handler's error. */
-export interface ErrorReport {
-  errorType: string;
-  errorMessage: string;
-  trace: string[];
-}
-export interface FunctionFailure extends Error {
-  report: ErrorReport;
-}
-export const isFunctionFailure = (error: unknown): error is FunctionFailure =>
-  error instanceof Error && "report" in error;
 
 /** One invocation in progress. */
 export interface Run extends Runner {
@@ -75,8 +64,6 @@ export interface LambdaHost {
 
 export const REGION = "us-east-1";
 export const ACCOUNT = "000000000000";
-const REQUEST_LIMIT = 6_291_456;
-const RESPONSE_LIMIT = 6_291_556;
 const DEFAULT_CONCURRENCY = 10;
 
 type AnyHandler = (event: unknown, ...rest: unknown[]) => unknown;
@@ -264,39 +251,4 @@ function contextOf(host: HostedFunction, run: Run, remaining: () => number): Con
     fail: withdrawn,
     succeed: withdrawn,
   };
-}
-
-function requestOf(event: unknown, limited: boolean): string {
-  const payload = JSON.stringify(event ?? null);
-  if (limited && Buffer.byteLength(payload) > REQUEST_LIMIT) {
-    const message = `Request must be smaller than ${REQUEST_LIMIT} bytes for the InvokeFunction operation`;
-    throw awsFailure("RequestTooLargeException", message, { status: 413 });
-  }
-  return payload;
-}
-
-function responseOf(answer: unknown, limited: boolean): unknown {
-  let payload: string;
-  try {
-    payload = JSON.stringify(answer) ?? "null";
-  } catch {
-    throw failure("Runtime.MarshalError", "Unable to stringify response body");
-  }
-  const size = Buffer.byteLength(payload);
-  if (limited && size > RESPONSE_LIMIT) {
-    const message = `Response payload size (${size} bytes) exceeded maximum allowed payload size (${RESPONSE_LIMIT} bytes).`;
-    throw failure("Function.ResponseSizeTooLarge", message);
-  }
-  return JSON.parse(payload);
-}
-
-const failure = (type: string, message: string): FunctionFailure =>
-  Object.assign(new Error(message), { name: type, report: { errorType: type, errorMessage: message, trace: [] } });
-
-function functionFailure(error: unknown): FunctionFailure {
-  if (isFunctionFailure(error)) return error;
-  if (!(error instanceof Error)) return failure(typeof error, String(error));
-  const { name, message, stack } = error;
-  const report = { errorType: name, errorMessage: message, trace: (stack ?? "").split("\n") };
-  return Object.assign(new Error(message, { cause: error }), { name, report });
 }

@@ -1,22 +1,18 @@
 // One whole service in a process: embedded AWS, Lambda host, mappings, time and gateway around the product's functions.
-import { groups as everyGroup, operator, stream, workers } from "../functions/index.ts";
-import { awsClients } from "../shared/aws.ts";
+import { workers } from "../functions/index.ts";
 import { type Ids, systemIds } from "../shared/clock.ts";
-import type { Aws, Deps, LogEntry } from "../shared/deps.ts";
+import type { Deps, LogEntry } from "../shared/deps.ts";
 import type { Network } from "../shared/egress/network.ts";
-import { type Endpoint, type Group, routeKeyOf, routesOf } from "../shared/http/endpoint.ts";
-import { answerUnknown } from "../shared/http/fallback.ts";
-import { serve } from "../shared/http/serve.ts";
-import { queues, WORKER_TIMEOUT_SECONDS } from "../shared/messages.ts";
+import type { Group } from "../shared/http/endpoint.ts";
+import { queues } from "../shared/messages.ts";
 import type { PlanName } from "../shared/plans.ts";
 import { tableDefinition } from "../shared/store/definition.ts";
-import { sendsToItself } from "../shared/worker.ts";
 import { UNKNOWN_COMMIT, versionOf } from "../tools/release.ts";
 import { makeResources, remoteTable, TABLE } from "./account.ts";
 import { type Database, openDatabase } from "./aws/database.ts";
 import { createDynamoDb, type DynamoDb, type DynamoDbFaults } from "./aws/dynamodb/index.ts";
 import { createKms, type Kms } from "./aws/kms.ts";
-import { type Hooks, requestHandler, type Services, unsigned } from "./aws/protocol.ts";
+import type { Hooks, Services } from "./aws/protocol.ts";
 import { createRemoteDynamoDb } from "./aws/remote-dynamodb.ts";
 import { createS3, type S3 } from "./aws/s3.ts";
 import { createScheduler, type Scheduler } from "./aws/scheduler.ts";
@@ -26,10 +22,11 @@ import { createChangeSignal } from "./change-signal.ts";
 import { createClock, runner, type ServiceClock } from "./clock.ts";
 import type { Faults } from "./faults.ts";
 import { withFiles } from "./files.ts";
-import { createGateway, type Gateway, type GatewayRoute } from "./gateway.ts";
-import { createLambdaHost, type LambdaHost, REGION } from "./lambda.ts";
-import { awslambda } from "./lambda-stream.ts";
+import { createGateway, type Gateway } from "./gateway.ts";
+import { hostFunctions } from "./hosted-functions.ts";
+import { createLambdaHost, type LambdaHost } from "./lambda.ts";
 import { traceOf } from "./lineage.ts";
+import { HOST, localClients } from "./local-clients.ts";
 import { mailEventsTo } from "./mail-bus.ts";
 import { createMappings, type Mappings, type StreamSource } from "./mappings.ts";
 import { openOutbox } from "./outbox.ts";
@@ -39,14 +36,6 @@ import { openState } from "./state.ts";
 import { createTime, type Time } from "./time.ts";
 import { createTurns } from "./turns.ts";
 import { createWriteSignals } from "./write-signals.ts";
-
-export const API_TIMEOUT_SECONDS = 29;
-const STREAM_TIMEOUT_SECONDS = 120;
-const STREAM_CONCURRENCY = 1_000;
-/** Here a file of any size reaches its function, which rejects it with the product's own error (docs/local.md). */
-const UPLOAD_LIMIT = 64 * 1024 * 1024;
-const FALLBACK = "fallback";
-const HOST = "http://127.0.0.1";
 
 export interface LocalServiceOptions {
   /** A file, or `:memory:`, which is lost at the end. */
@@ -276,89 +265,6 @@ async function mapEventSources({ clock, database, warn }: Runtime, aws: Embedded
 /** `arn:aws:lambda:<region>:<account>:function:<name>[:<qualifier>]` */
 const functionIn = (arn: string): string => arn.split(":")[6] ?? "";
 const NO_FAULTS = { take: () => undefined };
-const takesFile = ({ shape }: Endpoint) => shape.form !== undefined;
-
-/** Registers every function of the product with the host. @returns the gateway's routes to them. */
-function hostFunctions(
-  host: LambdaHost,
-  partsFor: (name: string) => Deps,
-  groups: readonly Group[] = everyGroup,
-): GatewayRoute[] {
-  const routes: GatewayRoute[] = [];
-  for (const group of groups) {
-    const name = `api-${group.name}`;
-    const sizes = group.endpoints.some(takesFile) ? { payloadLimit: false } : {};
-    const create = () => serve(group, partsFor(name));
-    host.register({ name, timeoutSeconds: API_TIMEOUT_SECONDS, ...sizes, create });
-    for (const { routeKey, endpoint } of routesOf(group))
-      routes.push({
-        routeKey,
-        function: name,
-        ...(takesFile(endpoint) && { bodyLimitBytes: UPLOAD_LIMIT }),
-      });
-  }
-  for (const worker of workers) {
-    const { name, uses } = worker;
-    const allowsLoops = sendsToItself(
-      name,
-      uses.flatMap(({ grants }) => grants),
-    );
-    const create = () => worker.create(partsFor(name));
-    host.register({ name, timeoutSeconds: WORKER_TIMEOUT_SECONDS, allowsLoops, create });
-  }
-  host.register({
-    name: operator.name,
-    timeoutSeconds: API_TIMEOUT_SECONDS,
-    create: () => operator.create(partsFor(operator.name)),
-  });
-  Object.assign(globalThis, { awslambda });
-  const sizes = { timeoutSeconds: STREAM_TIMEOUT_SECONDS, concurrency: STREAM_CONCURRENCY };
-  host.registerStreaming({ name: stream.name, ...sizes, create: () => stream.create(partsFor(stream.name)) });
-  const streamKey = routeKeyOf(stream.endpoint.route);
-  for (const routeKey of [streamKey, streamKey.replace("GET ", "HEAD ")])
-    routes.push({ routeKey, function: stream.name, functionUrl: true });
-
-  const knownRoutes = [...groups.flatMap((group) => group.endpoints), stream.endpoint].map(({ route, access }) => ({
-    route,
-    credentials: access.credentials,
-  }));
-  host.register({
-    name: FALLBACK,
-    timeoutSeconds: API_TIMEOUT_SECONDS,
-    create: () => answerUnknown(knownRoutes, partsFor(FALLBACK)),
-  });
-  routes.push({ routeKey: "$default", function: FALLBACK });
-  return routes;
-}
-
-/** Real SDK clients whose requests reach the embedded services without a socket. */
-export function localClients(
-  services: Services,
-  hooks?: Hooks,
-  baseUrl: () => string = () => HOST,
-  settings: object = {},
-): Aws {
-  const clients = awsClients({
-    ...settings,
-    region: REGION,
-    credentials: { accessKeyId: "local", secretAccessKey: "local" },
-    requestHandler: requestHandler(services, hooks),
-  });
-  // Signed links and forms lead back to this process, which serves the bucket of imports beside the gateway.
-  const s3 = {
-    forcePathStyle: true,
-    requestChecksumCalculation: "WHEN_REQUIRED",
-    endpoint: () => addressOf(baseUrl()),
-  };
-  return (clientClass, own) =>
-    clients(clientClass, clientClass.name === "S3Client" ? { ...s3, ...own } : { signer: unsigned, ...own });
-}
-
-async function addressOf(baseUrl: string) {
-  const { protocol, hostname, port } = new URL(baseUrl);
-  return { protocol, hostname, path: "/", ...(port && { port: Number(port) }) };
-}
-
 /** The filter that the stack puts on the table's stream: only items that need a reaction trigger the react worker. */
 const wantsReaction = (record: { dynamodb?: { NewImage?: object } }) =>
   tableDefinition.reactAttribute in (record.dynamodb?.NewImage ?? {});

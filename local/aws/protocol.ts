@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import { findRoute } from "./rest-routes.ts";
 import type { S3 } from "./s3.ts";
 import { type AwsFailure, awsFailure, isAwsFailure, type StandIn, unknownOperation, type Wire } from "./stand-in.ts";
+import { bufferOn, fromWire, toWire } from "./wire-values.ts";
 
 export interface Services {
   dynamodb: StandIn;
@@ -254,54 +255,3 @@ async function* chunkOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 const metadata = (httpStatusCode: number) => ({ httpStatusCode, requestId: nextRequestId(), attempts: 1 });
-
-/** As the SDK serializes: bytes to base64, dates to epoch seconds, absent members left out. */
-function toWire(value: unknown): unknown {
-  if (typeof value !== "object" || value === null) return value;
-  if (value instanceof Uint8Array) return bufferOn(value).toString("base64");
-  if (value instanceof Date) return value.getTime() / 1000;
-  return withMembers(value, toWire);
-}
-
-/** Returns the same object unless a member changes or is left out: most wire values need no change. */
-function withMembers(value: object, become: (member: unknown, name: string) => unknown): unknown {
-  if (Array.isArray(value)) {
-    let list = value;
-    for (let at = 0; at < value.length; at++) {
-      const member = become(value[at], "");
-      if (member === value[at]) continue;
-      if (list === value) list = [...value];
-      list[at] = member;
-    }
-    return list;
-  }
-  let shaped = value as Wire;
-  for (const name in value) {
-    const given = (value as Wire)[name];
-    const member = given === undefined ? undefined : become(given, name);
-    if (member === given && given !== undefined) continue;
-    if (shaped === value) shaped = { ...value };
-    if (member === undefined) delete shaped[name];
-    else shaped[name] = member;
-  }
-  return shaped;
-}
-
-const kmsBlobs = new Set(["CiphertextBlob", "Plaintext", "Signature", "PublicKey", "Mac", "CiphertextForRecipient"]);
-const bufferOn = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-const bytesOf = (base64: unknown) => new Uint8Array(Buffer.from(base64 as string, "base64"));
-
-/** The inverse of `toWire` for outputs: a member's name and JSON type determine its original type. */
-function fromWire(service: ServiceName, value: unknown, name = ""): unknown {
-  if (typeof value === "string") {
-    const binary =
-      (service === "dynamodb" && name === "B") ||
-      (service === "sqs" && name === "BinaryValue") ||
-      (service === "kms" && kmsBlobs.has(name));
-    return binary ? bytesOf(value) : value;
-  }
-  if (typeof value === "number") return /Date(Time)?$/.test(name) ? new Date(value * 1000) : value;
-  if (typeof value !== "object" || value === null) return value;
-  if (service === "dynamodb" && name === "BS" && Array.isArray(value)) return value.map(bytesOf);
-  return withMembers(value, (member, inner) => fromWire(service, member, inner));
-}

@@ -1,5 +1,5 @@
 // The provider of a channel, and the address that it takes.
-import { fromJson } from "../store/item.ts";
+import { fromJson } from "../store/json-text.ts";
 import type { DeviceRow } from "../store/subscribers/device-items.ts";
 import { attributesOf, type LivingProfile } from "../store/subscribers/subscribers.ts";
 import type { ProvidedChannel, Provider, Providers } from "./provider.ts";

@@ -292,15 +292,3 @@ export function fieldsOf<E extends v.ObjectEntries, R extends { [N in keyof E]?:
   const fields = Object.keys(entries).flatMap((name) => (row[name] === undefined ? [] : [[name, row[name]]]));
   return Object.fromEntries(fields);
 }
-
-/** JSON text that holds a `T`. */
-export type JsonText<T> = string & { readonly [holds]: T };
-declare const holds: unique symbol;
-
-export const toJson = <T>(value: T): JsonText<T> => JSON.stringify(value) as JsonText<T>;
-export const fromJson = <T>(text: JsonText<T>): T => JSON.parse(text);
-/** An attribute that holds JSON text. */
-/* @__NO_SIDE_EFFECTS__ */
-export function json<T>() {
-  return v.custom<JsonText<T>>((value) => typeof value === "string");
-}

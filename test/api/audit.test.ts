@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { awsFailure } from "../../local/aws/stand-in.ts";
 import { MINUTE } from "../../shared/clock.ts";
-import { toJson } from "../../shared/store/item.ts";
+import { toJson } from "../../shared/store/json-text.ts";
 import { wholeTable } from "../support/people.ts";
 import { spent } from "../support/spending.ts";
 import { type Headers, type Tenant, type TestWorld, testWorld } from "../support/world.ts";

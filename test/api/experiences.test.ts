@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import { SECOND } from "../../shared/clock.ts";
 import { listExperiences } from "../../shared/store/experiences/experiences.ts";
 import { ExperienceItem } from "../../shared/store/experiences/items.ts";
-import { putItem, toJson } from "../../shared/store/item.ts";
+import { putItem } from "../../shared/store/item.ts";
+import { toJson } from "../../shared/store/json-text.ts";
 import { statusWrite } from "../../shared/store/status-index.ts";
 import {
   act,

@@ -2,7 +2,8 @@
 import { expect, it } from "vitest";
 import type { OutboxItem } from "../../local/outbox.ts";
 import { HOUR, MINUTE, timestamp } from "../../shared/clock.ts";
-import { putItem, toJson } from "../../shared/store/item.ts";
+import { putItem } from "../../shared/store/item.ts";
+import { toJson } from "../../shared/store/json-text.ts";
 import type { Value } from "../../shared/store/model.ts";
 import { DeviceItem } from "../../shared/store/subscribers/device-items.ts";
 import { ConsentItem, Profile } from "../../shared/store/subscribers/items.ts";

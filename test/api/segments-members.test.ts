@@ -2,7 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { awsFailure } from "../../local/aws/stand-in.ts";
 import { MINUTE } from "../../shared/clock.ts";
-import { putItem, toJson } from "../../shared/store/item.ts";
+import { putItem } from "../../shared/store/item.ts";
+import { toJson } from "../../shared/store/json-text.ts";
 import type { Value } from "../../shared/store/model.ts";
 import { Fill, SegmentItem } from "../../shared/store/segments/items.ts";
 import { MAX_EXACT } from "../../shared/store/segments/preview.ts";

@@ -1,7 +1,8 @@
 // Segments (SEG-1 to SEG-9): records, rules, plan caps.
 import { describe, expect, it } from "vitest";
 import { MINUTE, SECOND } from "../../shared/clock.ts";
-import { putItem, toJson } from "../../shared/store/item.ts";
+import { putItem } from "../../shared/store/item.ts";
+import { toJson } from "../../shared/store/json-text.ts";
 import { MemberCount } from "../../shared/store/lists/items.ts";
 import { SegmentItem } from "../../shared/store/segments/items.ts";
 import { addPeople, quickStore, wholeTable } from "../support/people.ts";

@@ -1,7 +1,7 @@
 // The live stream of in-app messages (SSE-1 to SSE-6): frames, resumption, keepalive, lifetime, limits.
 import { describe, expect, it } from "vitest";
 import { DAY, MINUTE, SECOND } from "../../shared/clock.ts";
-import { toJson } from "../../shared/store/item.ts";
+import { toJson } from "../../shared/store/json-text.ts";
 import { messageWrite } from "../../shared/store/sends/inbox.ts";
 import { addPeople, inboxOf, quickStore, send } from "../support/people.ts";
 import { addReader } from "../support/sse.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/clock.ts";
 import { type Envelope, webhookSamples } from "../../shared/rules/webhook-events.ts";
-import { type JsonText, toJson } from "../../shared/store/item.ts";
+import { type JsonText, toJson } from "../../shared/store/json-text.ts";
 import { noteDeliveries } from "../../shared/store/webhooks/deliveries.ts";
 import { DeliveryItem, DeliveryPayload } from "../../shared/store/webhooks/delivery-items.ts";
 import { numberAccepted, numberLate } from "../../shared/store/webhooks/sequences.ts";

@@ -3,7 +3,8 @@ import { Writable } from "node:stream";
 import type { Context } from "aws-lambda";
 import { describe, expect, test } from "vitest";
 import { createClock } from "../../local/clock.ts";
-import { createLambdaHost, type FunctionFailure, type Handler } from "../../local/lambda.ts";
+import { createLambdaHost, type Handler } from "../../local/lambda.ts";
+import type { FunctionFailure } from "../../local/lambda-payloads.ts";
 import { awslambda, type ResponseStream, type StreamOut } from "../../local/lambda-stream.ts";
 import { SECOND, systemIds } from "../../shared/clock.ts";
 

@@ -2,8 +2,8 @@
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import { groups } from "../../functions/index.ts";
 import { proxyEvent } from "../../local/gateway-event.ts";
+import { API_TIMEOUT_SECONDS } from "../../local/hosted-functions.ts";
 import { awslambda, responseStream } from "../../local/lambda-stream.ts";
-import { API_TIMEOUT_SECONDS } from "../../local/local-service.ts";
 import { routeKeyOf } from "../../shared/http/endpoint.ts";
 import type { Fleet, Process } from "./fleet.ts";
 import type { Kernel } from "./kernel.ts";

@@ -5,14 +5,14 @@ import { operator } from "../../functions/operator/index.ts";
 import { stream } from "../../functions/stream/index.ts";
 import { makeResources } from "../../local/account.ts";
 import { openDatabase } from "../../local/aws/database.ts";
-import { createDynamoDb, type DynamoDb, type StreamRecord } from "../../local/aws/dynamodb/index.ts";
+import { createDynamoDb, type StreamRecord } from "../../local/aws/dynamodb/index.ts";
 import { createKms } from "../../local/aws/kms.ts";
 import { type ServiceName, type Services, sendThrough } from "../../local/aws/protocol.ts";
 import { createS3 } from "../../local/aws/s3.ts";
 import { createScheduler } from "../../local/aws/scheduler.ts";
 import { createSqs } from "../../local/aws/sqs.ts";
 import type { Wire } from "../../local/aws/stand-in.ts";
-import { idsFrom, MINUTE } from "../../shared/clock.ts";
+import { idsFrom } from "../../shared/clock.ts";
 import type { Deps, LogEntry } from "../../shared/deps.ts";
 import { serve } from "../../shared/http/serve.ts";
 import { queueVariable } from "../../shared/resources.ts";
@@ -23,6 +23,7 @@ import { type Answer, type FrontDoor, openFrontDoor } from "./front-door.ts";
 import type { Kernel } from "./kernel.ts";
 import { type Ledger, openLedger } from "./ledger.ts";
 import { type Commit, createMirror, type Mirror } from "./mirror.ts";
+import { patiently } from "./patience.ts";
 import { FAULTS_END_MS, type Profile } from "./profiles.ts";
 import { type Call, providersFor } from "./providers.ts";
 import { driveQueues, isWatchdog, type Received } from "./queues.ts";
@@ -30,6 +31,7 @@ import type { Random } from "./random.ts";
 import { openReceivers, type Receivers } from "./receivers.ts";
 import { driveSchedules, lateDelivery } from "./schedules.ts";
 import { driveStream } from "./streams.ts";
+import { faultsOfTables, limitTable } from "./table-faults.ts";
 import { openTenants, type Tenant } from "./tenants.ts";
 
 export interface SimWorld extends FrontDoor {
@@ -82,11 +84,6 @@ export interface SimWorld extends FrontDoor {
 }
 
 type RequestListener = (process: Process, service: ServiceName, operation: string, input: Wire) => number | undefined;
-
-const READS_PER_WRITE = 3;
-const EXPIRY_MS = 10 * MINUTE;
-const PATIENCE_MS = 50;
-const PASSING = /Throttling|TransactionConflict|ProvisionedThroughput/;
 
 export interface WorldOptions {
   kernel: Kernel;
@@ -282,49 +279,6 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
     taking: () => taking,
     close: () => database.close(),
   };
-}
-
-/** The kernel waits for an SDK client that is in the middle of a call, so a transaction of one takes no time. */
-function faultsOfTables(kernel: Kernel, faults: Faults, viaSdk: boolean) {
-  const random = kernel.random.fork();
-  const { unprocessed, indexLagMs, inFlightMs } = faults.profile;
-  return {
-    unprocessed: (_: string, count: number) => (faults.strikes(random, unprocessed) ? random.between(1, count) : 0),
-    indexLag: () => (faults.on() ? random.between(0, indexLagMs) : 0),
-    inFlightMs: () => (faults.on() && !viaSdk ? random.between(1, inFlightMs) : 0),
-  };
-}
-
-/** While faults last the table has few partitions, which refuse what is too much; and it deletes what has expired. */
-function limitTable(kernel: Kernel, dynamodb: DynamoDb, { profile: { writeUnits } }: Faults): void {
-  if (writeUnits > 0) {
-    const limits = { write: writeUnits, read: READS_PER_WRITE * writeUnits };
-    const whole = { tableWrite: 4 * writeUnits, tableRead: 4 * READS_PER_WRITE * writeUnits };
-    kernel.after(1, () => dynamodb.limit({ ...limits, ...whole, transactionMs: 0 }));
-    kernel.after(FAULTS_END_MS, () => dynamodb.limit(undefined));
-  }
-  const expire = () => {
-    dynamodb.expire();
-    kernel.after(EXPIRY_MS, expire, { background: true });
-  };
-  kernel.after(EXPIRY_MS, expire, { background: true });
-}
-
-type Send = ReturnType<typeof sendThrough>;
-
-/** What the scenario itself does meets the writes of the others, but has no faults of its own. */
-function patiently(kernel: Kernel, send: Send): Send {
-  const sendPatiently = async (command: Parameters<Send>[0]): Promise<unknown> => {
-    try {
-      return await send(command);
-    } catch (error) {
-      if (!PASSING.test(`${(error as Error).name} ${(error as Error).message}`)) throw error;
-      await kernel.sleep(PATIENCE_MS);
-      return sendPatiently(command);
-    }
-  };
-  // What a command is answered with does not depend on how often it was sent.
-  return sendPatiently as Send;
 }
 
 /** A streaming function takes a response beside its event. */

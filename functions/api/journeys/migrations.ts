@@ -5,7 +5,6 @@ import { conflict, invalid } from "../../../shared/http/errors.ts";
 import { Timestamp } from "../../../shared/http/schemas.ts";
 import { type StoreReader, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
 import { STEPS_OF_A_JOURNEY } from "../../../shared/rules/journey-graph.ts";
-import { fromJson } from "../../../shared/store/item.ts";
 import { getJourney, getVersion } from "../../../shared/store/journeys/journeys.ts";
 import {
   correspondingSteps,
@@ -14,6 +13,7 @@ import {
   type Migration,
   progressOfMigration,
 } from "../../../shared/store/journeys/migrations.ts";
+import { fromJson } from "../../../shared/store/json-text.ts";
 
 const MAX_ID_CHARACTERS = 128;
 

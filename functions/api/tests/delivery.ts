@@ -16,7 +16,7 @@ import { type ReachChannel, reachChannels, reachOf, type Target } from "../../..
 import { chatAppOf } from "../../../shared/store/channels/chat-app-content.ts";
 import { openCredentials } from "../../../shared/store/channels/credentials.ts";
 import { CredentialsItem } from "../../../shared/store/channels/items.ts";
-import { toJson } from "../../../shared/store/item.ts";
+import { toJson } from "../../../shared/store/json-text.ts";
 import { messageWrite } from "../../../shared/store/sends/inbox.ts";
 import type { DeliverySettings, JobSpec } from "../../../shared/store/sends/job-spec.ts";
 import { contactOf } from "../../../shared/store/subscribers/contacts.ts";

@@ -1,7 +1,8 @@
 // Drives jobs: fires the ones that are due, dispatches the queued ones, plans their ranges, watches the ones in progress.
 import { HOUR, MINUTE, SECOND, timestamp } from "../../../shared/clock.ts";
 import { absent } from "../../../shared/store/conditions.ts";
-import { changeItem, type RowOf, toJson } from "../../../shared/store/item.ts";
+import { changeItem, type RowOf } from "../../../shared/store/item.ts";
+import { toJson } from "../../../shared/store/json-text.ts";
 import { countTarget, targetExists } from "../../../shared/store/lists/targets.ts";
 import { oldRow, onTransactionCanceled } from "../../../shared/store/refusals.ts";
 import { planRange } from "../../../shared/store/sends/audiences.ts";

@@ -17,7 +17,7 @@ import {
   takeExport,
 } from "../../../shared/store/exports/exports.ts";
 import { columnsOf, readPage } from "../../../shared/store/exports/sources.ts";
-import { fromJson, toJson } from "../../../shared/store/item.ts";
+import { fromJson, toJson } from "../../../shared/store/json-text.ts";
 
 /** After this time the worker stops, and another message continues. */
 const WORKING_MS = 35 * SECOND;

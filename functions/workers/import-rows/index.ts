@@ -15,7 +15,7 @@ import {
   workspaceRead,
 } from "../../../shared/resources.ts";
 import type { Columns } from "../../../shared/rules/import-columns.ts";
-import { fromJson, toJson } from "../../../shared/store/item.ts";
+import { fromJson, toJson } from "../../../shared/store/json-text.ts";
 import { listExists } from "../../../shared/store/lists/lists.ts";
 import {
   columnsOf,

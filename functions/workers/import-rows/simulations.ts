@@ -4,7 +4,6 @@ import { type Clock, SECOND } from "../../../shared/clock.ts";
 import type { Context, LogEntry } from "../../../shared/deps.ts";
 import type { Message } from "../../../shared/messages.ts";
 import type { importRowsQueue, secrets, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
-import { fromJson } from "../../../shared/store/item.ts";
 import { replayPage } from "../../../shared/store/journeys/replays.ts";
 import {
   endSimulation,
@@ -16,6 +15,7 @@ import {
   takeSimulation,
   workOf,
 } from "../../../shared/store/journeys/simulations.ts";
+import { fromJson } from "../../../shared/store/json-text.ts";
 
 /** After this time the worker stops, and another message continues. */
 const WORKING_MS = 35 * SECOND;

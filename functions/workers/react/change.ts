@@ -3,7 +3,8 @@ import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import type { DynamoDBRecord } from "aws-lambda";
 import { ActorEvents } from "../../../shared/store/events/items.ts";
-import { type AnyItem, fromJson, type RowOf, rowOf } from "../../../shared/store/item.ts";
+import { type AnyItem, type RowOf, rowOf } from "../../../shared/store/item.ts";
+import { fromJson } from "../../../shared/store/json-text.ts";
 import type { Item } from "../../../shared/store/model.ts";
 
 export interface Change<D extends AnyItem = AnyItem> {

@@ -6,7 +6,7 @@ import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { compileRule } from "../../../shared/rules/segment-evaluation.ts";
 import { actorIn } from "../../../shared/store/events/events.ts";
 import { ActorEvents } from "../../../shared/store/events/items.ts";
-import { fromJson } from "../../../shared/store/item.ts";
+import { fromJson } from "../../../shared/store/json-text.ts";
 import { dynamicSegments, type SegmentIndex } from "../../../shared/store/segments/active.ts";
 import { changedKeys } from "../../../shared/store/segments/facts.ts";
 import { fillParts, secondLook } from "../../../shared/store/segments/fill.ts";

@@ -1,7 +1,8 @@
 // The stored form of the audit trail (RDA-23, docs/decisions/0043).
 import * as v from "valibot";
 import { Timestamp } from "../../http/schemas.ts";
-import { item, json } from "../item.ts";
+import { item } from "../item.ts";
+import { json } from "../json-text.ts";
 
 /** Chains of a workspace. A row belongs to one of them, so that writers at the same time rarely meet. */
 export const AUDIT_SHARDS = 8;

@@ -3,7 +3,8 @@ import * as v from "valibot";
 import { Timestamp } from "../../http/schemas.ts";
 import type { StoreReader } from "../../resources.ts";
 import { familyOf } from "../families.ts";
-import { fromJson, type RowOf } from "../item.ts";
+import type { RowOf } from "../item.ts";
+import { fromJson } from "../json-text.ts";
 import { AUDIT_SHARDS, AuditHead, type AuditOutcome, AuditRow, actorTypes } from "./items.ts";
 
 /** Rows of a chain that are read at a time. */

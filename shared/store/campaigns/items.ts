@@ -5,7 +5,8 @@ import { Timestamp } from "../../http/schemas.ts";
 import type { Target } from "../../http/send-input.ts";
 import { ShownContent } from "../../http/shown-content.ts";
 import { campaignMoves, campaignStatuses } from "../../rules/campaign-states.ts";
-import { entity, json } from "../item.ts";
+import { entity } from "../item.ts";
+import { json } from "../json-text.ts";
 
 /** What a message says, by which channels and when. */
 export const messageFields = {

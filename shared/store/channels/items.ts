@@ -5,7 +5,8 @@ import { channelTypes } from "../../plans.ts";
 import { ChannelSettings } from "../../providers/channel-settings.ts";
 import { channelStatuses } from "../../rules/channel-states.ts";
 import { chatAppCategories, chatAppTemplateStatuses } from "../../rules/chat-app-template-states.ts";
-import { entity, fromJson, item, json, type RowOf } from "../item.ts";
+import { entity, item, type RowOf } from "../item.ts";
+import { fromJson, json } from "../json-text.ts";
 
 /** A channel as the API returns it. */
 export const Channel = v.object({

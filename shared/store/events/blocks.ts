@@ -1,7 +1,8 @@
 // How the events of a request are put together into blocks, and what is written for them (docs/decisions/0025).
 import type { Store, StoreReader } from "../../resources.ts";
 import { is } from "../conditions.ts";
-import { type ItemWrite, putItem, toJson } from "../item.ts";
+import { type ItemWrite, putItem } from "../item.ts";
+import { toJson } from "../json-text.ts";
 import type { Key } from "../model.ts";
 import { onConditionFailed } from "../refusals.ts";
 import { type BlockKey, batchOf, blockKey, blockShard, blockText, MAX_SPAN_MS } from "./block-keys.ts";

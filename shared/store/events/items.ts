@@ -1,6 +1,7 @@
 // The stored form of events (EVT). See docs/decisions/0025 for how the items of one batch belong together.
 import * as v from "valibot";
-import { indexAttributes, indexOf, item, json } from "../item.ts";
+import { indexAttributes, indexOf, item } from "../item.ts";
+import { json } from "../json-text.ts";
 import type { Value } from "../model.ts";
 
 export const eventSources = ["client", "server"] as const;

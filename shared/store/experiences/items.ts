@@ -2,7 +2,8 @@
 import * as v from "valibot";
 import { Timestamp } from "../../http/schemas.ts";
 import { experienceStatuses } from "../../rules/experience-states.ts";
-import { entity, json, type RowOf } from "../item.ts";
+import { entity, type RowOf } from "../item.ts";
+import { json } from "../json-text.ts";
 import { Audience, Content, DEFAULT_DISPLAY, Display, Format, VariantB } from "./blocks.ts";
 
 /** An experience as the API returns it. */

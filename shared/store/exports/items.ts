@@ -1,7 +1,8 @@
 // The stored form of exports (RDA-16), for 30 days.
 import * as v from "valibot";
 import { exportStatuses } from "../../rules/export-states.ts";
-import { entity, json } from "../item.ts";
+import { entity } from "../item.ts";
+import { json } from "../json-text.ts";
 
 export const exportKinds = ["subscribers", "list", "segment", "recipients", "events", "report"] as const;
 export type ExportKind = (typeof exportKinds)[number];

@@ -9,7 +9,7 @@ import { reportOf } from "../campaigns/report.ts";
 import { entityPage } from "../entity-pages.ts";
 import { exportEvents } from "../events/export.ts";
 import { familyOf } from "../families.ts";
-import { fromJson } from "../item.ts";
+import { fromJson } from "../json-text.ts";
 import type { Group } from "../lists/items.ts";
 import { memberPage } from "../lists/memberships.ts";
 import type { RootSecrets } from "../secrets.ts";

@@ -3,7 +3,7 @@ import type { Capability } from "../../deps.ts";
 import { type StoreReader, storeRead } from "../../resources.ts";
 import type { EntryRules, Trigger } from "../../rules/journey-graph.ts";
 import { idsByName, watchedIndex } from "../events/watchers.ts";
-import { fromJson } from "../item.ts";
+import { fromJson } from "../json-text.ts";
 import type { TenantId } from "../model.ts";
 import { recent } from "../recent.ts";
 import { ActiveJourney } from "./items.ts";

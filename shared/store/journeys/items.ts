@@ -4,7 +4,8 @@ import { Timestamp } from "../../http/schemas.ts";
 import type { EntryRules, Graph, Trigger } from "../../rules/journey-graph.ts";
 import type { RunDependencies } from "../../rules/journey-paths.ts";
 import { journeyStatuses } from "../../rules/journey-states.ts";
-import { entity, item, json } from "../item.ts";
+import { entity, item } from "../item.ts";
+import { json } from "../json-text.ts";
 
 /** The fields of a journey that are stored as the API returns them. */
 export const journeyFields = {

@@ -12,17 +12,8 @@ import { all, is, oneOf, present } from "../conditions.ts";
 import { type EntityPage, type EntityRange, entityPage } from "../entity-pages.ts";
 import { watchWrites } from "../events/watchers.ts";
 import { type AutoKind, annotationWrite } from "../insights/annotations.ts";
-import {
-  type ChangeOf,
-  fieldsOf,
-  fromJson,
-  type ItemWrite,
-  keyOf,
-  type NewRowOf,
-  putItem,
-  removeItem,
-  toJson,
-} from "../item.ts";
+import { type ChangeOf, fieldsOf, type ItemWrite, keyOf, type NewRowOf, putItem, removeItem } from "../item.ts";
+import { fromJson, toJson } from "../json-text.ts";
 import { onTransactionCanceled } from "../refusals.ts";
 import { changeListed, createListed, State } from "../status-index.ts";
 import type { Timers } from "../timers.ts";

@@ -1,6 +1,7 @@
 // The stored form of migrations of runs to another version of their journey (F20), for 30 days.
 import * as v from "valibot";
-import { item, json } from "../item.ts";
+import { item } from "../item.ts";
+import { json } from "../json-text.ts";
 
 export const MigrationItem = item({
   about: "A migration of the waiting runs of one version of a journey to another one, with the steps that correspond.",

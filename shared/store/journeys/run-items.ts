@@ -2,7 +2,8 @@
 import * as v from "valibot";
 import { Timestamp } from "../../http/schemas.ts";
 import { runStatuses } from "../../rules/run-states.ts";
-import { item, json, type KeyOf, type RowOf } from "../item.ts";
+import { item, type KeyOf, type RowOf } from "../item.ts";
+import { json } from "../json-text.ts";
 
 /** What a run was started by. */
 export const Cause = v.object({

@@ -9,17 +9,8 @@ import type { Store } from "../../resources.ts";
 import type { Outcome, Position } from "../../rules/journey-run.ts";
 import { type RunStatus, runMoves } from "../../rules/run-states.ts";
 import { absent, all, is, oneOf } from "../conditions.ts";
-import {
-  type ConditionOf,
-  changeItem,
-  fieldsOf,
-  fromJson,
-  type ItemWrite,
-  putItem,
-  type RowOf,
-  removeItem,
-  toJson,
-} from "../item.ts";
+import { type ConditionOf, changeItem, fieldsOf, type ItemWrite, putItem, type RowOf, removeItem } from "../item.ts";
+import { fromJson, toJson } from "../json-text.ts";
 import type { Key } from "../model.ts";
 import { onTransactionCanceled } from "../refusals.ts";
 import { type Addends, countWrites, outcomeAddends, outcomesIn, statusAddends, sumOf } from "./counts.ts";

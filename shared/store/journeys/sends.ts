@@ -2,7 +2,8 @@
 import { createHash } from "node:crypto";
 import type { Store, StoreReader } from "../../resources.ts";
 import type { JourneyNode } from "../../rules/journey-graph.ts";
-import { type ItemWrite, toJson } from "../item.ts";
+import type { ItemWrite } from "../item.ts";
+import { toJson } from "../json-text.ts";
 import { planSmall } from "../sends/audiences.ts";
 import { chunkWrites } from "../sends/chunks.ts";
 import { refersToEvent, storeContent } from "../sends/job-content.ts";

@@ -3,7 +3,8 @@ import * as v from "valibot";
 import type { Definition } from "../../rules/journey-replay.ts";
 import type { ReplayTally } from "../../rules/journey-tally.ts";
 import { simulationStatuses } from "../../rules/simulation-states.ts";
-import { entity, item, json } from "../item.ts";
+import { entity, item } from "../item.ts";
+import { json } from "../json-text.ts";
 import type { ReplayPosition } from "./replays.ts";
 
 export const SimulationItem = entity("simulation", {

@@ -4,7 +4,7 @@ import { type StoreReader, storeRead } from "../../resources.ts";
 import { compileRule, type Rule } from "../../rules/segment-evaluation.ts";
 import { firstFormatCheck } from "../events/days.ts";
 import { idsByName, watchedIndex } from "../events/watchers.ts";
-import { fromJson } from "../item.ts";
+import { fromJson } from "../json-text.ts";
 import type { TenantId } from "../model.ts";
 import { SegmentItem } from "./items.ts";
 

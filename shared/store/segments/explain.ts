@@ -2,7 +2,8 @@
 import type { StoreReader } from "../../resources.ts";
 import { compileRule, type Reason } from "../../rules/segment-evaluation.ts";
 import { hasFirstFormat } from "../events/days.ts";
-import { fromJson, ref } from "../item.ts";
+import { ref } from "../item.ts";
+import { fromJson } from "../json-text.ts";
 import { enteredLeaf } from "../lists/leaves.ts";
 import { Profile } from "../subscribers/items.ts";
 import { attributesForRules, isLiving } from "../subscribers/subscribers.ts";

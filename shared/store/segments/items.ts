@@ -2,7 +2,8 @@
 import * as v from "valibot";
 import { LastError, Timestamp } from "../../http/schemas.ts";
 import { counterRow } from "../counters.ts";
-import { entity, item, json, type RowOf } from "../item.ts";
+import { entity, item, type RowOf } from "../item.ts";
+import { json } from "../json-text.ts";
 
 /** The fields of a segment that are stored as the API returns them. */
 export const segmentFields = {

@@ -1,6 +1,7 @@
 // The stored form of a job's audience: ranges, their chunks, and the claims of the chunks (docs/decisions/0002).
 import * as v from "valibot";
-import { item, json } from "../item.ts";
+import { item } from "../item.ts";
+import { json } from "../json-text.ts";
 import { tallyAttributes } from "./tallies.ts";
 
 const partition = ({ job }: { job: string }) => `J#${job}`;

@@ -12,7 +12,8 @@ import {
 } from "../../rules/brake.ts";
 import { absent, all, is, oneOf, present } from "../conditions.ts";
 import { annotationWrite } from "../insights/annotations.ts";
-import { type ConditionOf, changeItem, fromJson, type ItemWrite, type RowOf, toJson } from "../item.ts";
+import { type ConditionOf, changeItem, type ItemWrite, type RowOf } from "../item.ts";
+import { fromJson, toJson } from "../json-text.ts";
 import { countTarget } from "../lists/targets.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { RangeItem } from "./audience-items.ts";

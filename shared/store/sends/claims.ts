@@ -3,7 +3,8 @@
 import type { Store, StoreReader } from "../../resources.ts";
 import { absent, all, any, below, is, lessThan } from "../conditions.ts";
 import { countedOutcomeWrites, outcomesOf } from "../insights/hours.ts";
-import { type ConditionOf, changeItem, fromJson, type ItemWrite, type RowOf, toJson } from "../item.ts";
+import { type ConditionOf, changeItem, type ItemWrite, type RowOf } from "../item.ts";
+import { fromJson, toJson } from "../json-text.ts";
 import { oldRow, onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { ClaimItem, RangeItem } from "./audience-items.ts";
 import { advanceOnJob, claimOnJob, releaseOnJob, takeOverOnJob } from "./job-claims.ts";

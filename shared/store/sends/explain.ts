@@ -8,7 +8,7 @@ import { type Contact, classOf, type ReachChannel, reachOf } from "../../rules/r
 import { armOf, bucket, isHeldOut, type SplitPurpose } from "../../rules/split.ts";
 import { consentChannelOf, isInTopic, type SendTopic } from "../../rules/topics.ts";
 import { compileDevicePredicate } from "../../rules/versions.ts";
-import { fromJson } from "../item.ts";
+import { fromJson } from "../json-text.ts";
 import type { Key } from "../model.ts";
 import { shardOf } from "../shards.ts";
 import { contactOf } from "../subscribers/contacts.ts";

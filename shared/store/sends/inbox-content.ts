@@ -3,7 +3,8 @@
 import { Buffer } from "node:buffer";
 import type { StoreReader } from "../../resources.ts";
 import { saidBy } from "../../rules/channel-content.ts";
-import { fromJson, type JsonText, type RowOf, toJson } from "../item.ts";
+import type { RowOf } from "../item.ts";
+import { fromJson, type JsonText, toJson } from "../json-text.ts";
 import type { Value } from "../model.ts";
 import type { Message, MessageContent } from "./inbox-items.ts";
 import { ContentItem } from "./job-items.ts";

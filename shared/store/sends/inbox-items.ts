@@ -1,7 +1,8 @@
 // The stored form of the inbox (INB). Messages are immutable: what a reader does is stored in rows of its own, so that
 // a redelivered write can never undo a read (docs/decisions/0003).
 import * as v from "valibot";
-import { item, json } from "../item.ts";
+import { item } from "../item.ts";
+import { json } from "../json-text.ts";
 import type { Value } from "../model.ts";
 import type { InAppContent } from "./job-spec.ts";
 

@@ -3,7 +3,8 @@
 import { Buffer } from "node:buffer";
 import type { Store, StoreReader } from "../../resources.ts";
 import { hashOf } from "../hash.ts";
-import { fromJson, type RowOf, toJson } from "../item.ts";
+import type { RowOf } from "../item.ts";
+import { fromJson, toJson } from "../json-text.ts";
 import { ContentItem, type JobItem } from "./job-items.ts";
 import type { JobContent, JobDetails } from "./job-spec.ts";
 import type { Job, JobRecord } from "./jobs.ts";

@@ -2,7 +2,8 @@
 import { uuidPrefixOf } from "../../clock.ts";
 import { pageRoom } from "../../http/paging.ts";
 import type { StoreReader } from "../../resources.ts";
-import { fromJson, keyOf, type RowOf } from "../item.ts";
+import { keyOf, type RowOf } from "../item.ts";
+import { fromJson } from "../json-text.ts";
 import type { Key } from "../model.ts";
 import type { Range } from "../table.ts";
 import { withContents } from "./job-content.ts";

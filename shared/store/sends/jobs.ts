@@ -5,17 +5,9 @@ import type { Store, StoreReader } from "../../resources.ts";
 import type { Figures } from "../../rules/brake.ts";
 import { jobMoves, outcomeOf } from "../../rules/job-states.ts";
 import { absent, all, oneOf, present } from "../conditions.ts";
-import {
-  type ChangeOf,
-  type ConditionOf,
-  fromJson,
-  type ItemWrite,
-  type NewRowOf,
-  putItem,
-  type RowOf,
-  toJson,
-} from "../item.ts";
+import { type ChangeOf, type ConditionOf, type ItemWrite, type NewRowOf, putItem, type RowOf } from "../item.ts";
 import { endedWrites } from "../journeys/totals.ts";
+import { fromJson, toJson } from "../json-text.ts";
 import { move, moveWrite } from "../lifecycle.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { deliveredWrite } from "../subscribers/engagement.ts";

@@ -3,7 +3,8 @@ import * as v from "valibot";
 import type { CountedCap } from "../../rules/caps.ts";
 import { ledgerStates } from "../../rules/progress.ts";
 import { reachChannels } from "../../rules/reach.ts";
-import { item, json } from "../item.ts";
+import { item } from "../item.ts";
+import { json } from "../json-text.ts";
 
 const partition = ({ subscriber }: { subscriber: string }) => `U#${subscriber}`;
 

@@ -1,6 +1,7 @@
 // The stored form of what is counted of the sends to one subscriber, by quarter-hours.
 import * as v from "valibot";
-import { item, json } from "../item.ts";
+import { item } from "../item.ts";
+import { json } from "../json-text.ts";
 import type { JobLane } from "./job-ids.ts";
 
 export const QuarterItem = item({

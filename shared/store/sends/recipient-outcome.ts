@@ -2,7 +2,7 @@
 import { timeOfUuid, timestamp } from "../../clock.ts";
 import { isTerminal } from "../../rules/job-states.ts";
 import { countedReason } from "../../rules/reasons.ts";
-import { fromJson } from "../item.ts";
+import { fromJson } from "../json-text.ts";
 import type { Attempt, Decision, RecipientState } from "./explanation.ts";
 import { type MessageRow, messageIdOf } from "./inbox.ts";
 import type { JobRecord } from "./jobs.ts";

@@ -1,7 +1,8 @@
 // The stored form of notification templates (TPL).
 import * as v from "valibot";
 import type { ByChannel } from "../../rules/channel-content.ts";
-import { entity, fromJson, json, type RowOf } from "../item.ts";
+import { entity, type RowOf } from "../item.ts";
+import { fromJson, json } from "../json-text.ts";
 
 export const TemplateItem = entity("template", {
   about: "A notification template.",

@@ -6,7 +6,8 @@ import { offsetOf, type PageQuery } from "../../http/paging.ts";
 import { isUuid, Timestamp } from "../../http/schemas.ts";
 import { ShownContent } from "../../http/shown-content.ts";
 import type { Store, StoreReader } from "../../resources.ts";
-import { type RowOf, toJson } from "../item.ts";
+import type { RowOf } from "../item.ts";
+import { toJson } from "../json-text.ts";
 import { changeNamed, createNamed, getEntities, listNames, MAX_ENTITIES, removeNamed } from "../name-index.ts";
 import { contentOfTemplate, type TemplateContent, TemplateItem } from "./template-items.ts";
 

@@ -4,7 +4,8 @@ import type { StoreReader } from "../../resources.ts";
 import type { CountedCap } from "../../rules/caps.ts";
 import type { Verdict } from "../../rules/progress.ts";
 import type { Target } from "../../rules/reach.ts";
-import { type ItemWrite, type KeyOf, putItem, type RowOf, toJson } from "../item.ts";
+import { type ItemWrite, type KeyOf, putItem, type RowOf } from "../item.ts";
+import { toJson } from "../json-text.ts";
 import { TouchItem, touchesFrom } from "./ledger-items.ts";
 
 export type TouchRow = RowOf<typeof TouchItem>;

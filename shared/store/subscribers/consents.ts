@@ -6,16 +6,8 @@ import { personal } from "../../http/personal.ts";
 import { Timestamp } from "../../http/schemas.ts";
 import type { Store, StoreContext, StoreReader } from "../../resources.ts";
 import { absent, all, any, atMost, is } from "../conditions.ts";
-import {
-  type ConditionOf,
-  changeItem,
-  checkItem,
-  fromJson,
-  type ItemWrite,
-  putItem,
-  type RowOf,
-  toJson,
-} from "../item.ts";
+import { type ConditionOf, changeItem, checkItem, type ItemWrite, putItem, type RowOf } from "../item.ts";
+import { fromJson, toJson } from "../json-text.ts";
 import { onTransactionCanceled } from "../refusals.ts";
 import { ConsentItem, consentFields, isAlive, Profile, type ProfileRow } from "./items.ts";
 

@@ -2,7 +2,8 @@
 import * as v from "valibot";
 import { Timestamp } from "../../http/schemas.ts";
 import { hashOf } from "../hash.ts";
-import { item, json, type RowOf } from "../item.ts";
+import { item, type RowOf } from "../item.ts";
+import { json } from "../json-text.ts";
 import { shardOf } from "../shards.ts";
 
 export const devicePlatforms = ["ios", "android", "web"] as const;

@@ -4,16 +4,8 @@ import { timestamp } from "../../clock.ts";
 import { ApiError } from "../../http/errors.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { absent, all, is } from "../conditions.ts";
-import {
-  type ConditionOf,
-  checkItem,
-  type ItemWrite,
-  type KeyOf,
-  putItem,
-  type RowOf,
-  removeItem,
-  toJson,
-} from "../item.ts";
+import { type ConditionOf, checkItem, type ItemWrite, type KeyOf, putItem, type RowOf, removeItem } from "../item.ts";
+import { toJson } from "../json-text.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import {
   DeviceItem,

@@ -5,7 +5,7 @@ import { isUnreadable, readRecords } from "../../import-records.ts";
 import type { Store } from "../../resources.ts";
 import { compactPhone } from "../../rules/import-columns.ts";
 import { present } from "../conditions.ts";
-import { fromJson } from "../item.ts";
+import { fromJson } from "../json-text.ts";
 import { onConditionFailed } from "../refusals.ts";
 import { ImportItem, ImportSample, MAX_CELL_CHARACTERS, RejectedRows } from "./import-items.ts";
 import { hasEnded, type ImportJob } from "./imports.ts";

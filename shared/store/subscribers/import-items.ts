@@ -2,7 +2,8 @@
 import * as v from "valibot";
 import { type ColumnMapping, importSources } from "../../rules/import-columns.ts";
 import { importStatuses } from "../../rules/import-states.ts";
-import { entity, item, json } from "../item.ts";
+import { entity, item } from "../item.ts";
+import { json } from "../json-text.ts";
 
 /** Characters that are kept of a cell of a rejected row. */
 export const MAX_CELL_CHARACTERS = 200;

@@ -4,7 +4,8 @@ import { Timestamp } from "../../http/schemas.ts";
 import { absent, all, present } from "../conditions.ts";
 import { counterRow } from "../counters.ts";
 import { hashOf } from "../hash.ts";
-import { indexAttributes, item, json, keyIndexOf, type RowOf } from "../item.ts";
+import { indexAttributes, item, keyIndexOf, type RowOf } from "../item.ts";
+import { json } from "../json-text.ts";
 import type { Value } from "../model.ts";
 import { shardOf } from "../shards.ts";
 

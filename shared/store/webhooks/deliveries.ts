@@ -4,7 +4,8 @@ import { DAY, SECOND, timeOfUuid, timestamp, uuidV7 } from "../../clock.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import type { AttemptResult, Envelope, Payload, WebhookEvent } from "../../rules/webhook-events.ts";
 import { absent, all, any, atMost, type Condition, is } from "../conditions.ts";
-import { changeItem, fromJson, type ItemWrite, type JsonText, toJson } from "../item.ts";
+import { changeItem, type ItemWrite } from "../item.ts";
+import { fromJson, type JsonText, toJson } from "../json-text.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import {
   type Delivery,

@@ -3,7 +3,8 @@ import * as v from "valibot";
 import { grammar } from "../../http/grammar.ts";
 import { Timestamp } from "../../http/schemas.ts";
 import { type Envelope, webhookEvents } from "../../rules/webhook-events.ts";
-import { item, json, type RowOf } from "../item.ts";
+import { item, type RowOf } from "../item.ts";
+import { json } from "../json-text.ts";
 
 export const deliveryOutcomes = ["pending", "delivered", "failed"] as const;
 export const Outcome = v.picklist(deliveryOutcomes, `must be one of ${deliveryOutcomes.join(", ")}`);

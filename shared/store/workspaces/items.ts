@@ -4,7 +4,8 @@ import { Timestamp } from "../../http/schemas.ts";
 import { planNames } from "../../plans.ts";
 import type { DefaultSafety } from "../../rules/brake.ts";
 import type { FrequencyCap } from "../../rules/caps.ts";
-import { item, json, platformItem } from "../item.ts";
+import { item, platformItem } from "../item.ts";
+import { json } from "../json-text.ts";
 import type { Key, TenantId } from "../model.ts";
 import type { QuietSettings } from "./settings.ts";
 

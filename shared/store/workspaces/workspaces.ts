@@ -2,7 +2,8 @@
 import type { Platform, PlatformReader } from "../../resources.ts";
 import { DEFAULT_SAFETY } from "../../rules/brake.ts";
 import { absent, all, present } from "../conditions.ts";
-import { fromJson, type RowOf, toJson } from "../item.ts";
+import type { RowOf } from "../item.ts";
+import { fromJson, toJson } from "../json-text.ts";
 import { onConditionFailed } from "../refusals.ts";
 import { WorkspaceItem, type workspaceFields } from "./items.ts";
 import type { SendingSettings, WorkspaceSettings } from "./settings.ts";

@@ -3,8 +3,9 @@
 import { MINUTE } from "../../../shared/clock.ts";
 import { eventsIn, HISTORY } from "../../../shared/store/events/history.ts";
 import { ActorEvents } from "../../../shared/store/events/items.ts";
-import { fromJson, rowOf } from "../../../shared/store/item.ts";
+import { rowOf } from "../../../shared/store/item.ts";
 import { JourneyItem } from "../../../shared/store/journeys/items.ts";
+import { fromJson } from "../../../shared/store/json-text.ts";
 import { SegmentMembership } from "../../../shared/store/lists/items.ts";
 import { itemsOf, placeOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";

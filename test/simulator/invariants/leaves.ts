@@ -1,7 +1,8 @@
 // The leaves of a static segment are sorted, disjoint and cover their shard. At rest, its members are the
 // subscribers that match its rule where nobody changed after the last computation began.
 import { compileRule } from "../../../shared/rules/segment-evaluation.ts";
-import { fromJson, type RowOf, rowOf } from "../../../shared/store/item.ts";
+import { type RowOf, rowOf } from "../../../shared/store/item.ts";
+import { fromJson } from "../../../shared/store/json-text.ts";
 import { MemberLeaf } from "../../../shared/store/lists/items.ts";
 import { unpackMembers } from "../../../shared/store/lists/leaves.ts";
 import { SegmentItem } from "../../../shared/store/segments/items.ts";

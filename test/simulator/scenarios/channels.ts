@@ -1,6 +1,6 @@
 // Sends by every channel, all at once or one class after the other, while providers refuse and mails come back.
 import { MINUTE } from "../../../shared/clock.ts";
-import { toJson } from "../../../shared/store/item.ts";
+import { toJson } from "../../../shared/store/json-text.ts";
 import { Profile } from "../../../shared/store/subscribers/items.ts";
 import { change, erase, populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";

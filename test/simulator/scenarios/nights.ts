@@ -1,6 +1,6 @@
 // A workspace with quiet hours that end under faults, and with a cap that several concurrent sends reach.
 import { HOUR, MINUTE } from "../../../shared/clock.ts";
-import { toJson } from "../../../shared/store/item.ts";
+import { toJson } from "../../../shared/store/json-text.ts";
 import { Profile } from "../../../shared/store/subscribers/items.ts";
 import { erase, populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";

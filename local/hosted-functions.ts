@@ -1,0 +1,74 @@
+// Registers the functions of the product with the local host of Lambda.
+import { groups as everyGroup, operator, stream, workers } from "../functions/index.ts";
+import type { Deps } from "../shared/deps.ts";
+import { type Endpoint, type Group, routeKeyOf, routesOf } from "../shared/http/endpoint.ts";
+import { answerUnknown } from "../shared/http/fallback.ts";
+import { serve } from "../shared/http/serve.ts";
+import { WORKER_TIMEOUT_SECONDS } from "../shared/messages.ts";
+import { sendsToItself } from "../shared/worker.ts";
+import type { GatewayRoute } from "./gateway.ts";
+import type { LambdaHost } from "./lambda.ts";
+import { awslambda } from "./lambda-stream.ts";
+
+export const API_TIMEOUT_SECONDS = 29;
+const STREAM_TIMEOUT_SECONDS = 120;
+const STREAM_CONCURRENCY = 1_000;
+
+/** Here a file of any size reaches its function, which rejects it with the product's own error (docs/local.md). */
+const UPLOAD_LIMIT = 64 * 1024 * 1024;
+
+const FALLBACK = "fallback";
+const takesFile = ({ shape }: Endpoint) => shape.form !== undefined;
+
+/** Registers every function of the product with the host. @returns the gateway's routes to them. */
+export function hostFunctions(
+  host: LambdaHost,
+  partsFor: (name: string) => Deps,
+  groups: readonly Group[] = everyGroup,
+): GatewayRoute[] {
+  const routes: GatewayRoute[] = [];
+  for (const group of groups) {
+    const name = `api-${group.name}`;
+    const sizes = group.endpoints.some(takesFile) ? { payloadLimit: false } : {};
+    const create = () => serve(group, partsFor(name));
+    host.register({ name, timeoutSeconds: API_TIMEOUT_SECONDS, ...sizes, create });
+    for (const { routeKey, endpoint } of routesOf(group))
+      routes.push({
+        routeKey,
+        function: name,
+        ...(takesFile(endpoint) && { bodyLimitBytes: UPLOAD_LIMIT }),
+      });
+  }
+  for (const worker of workers) {
+    const { name, uses } = worker;
+    const allowsLoops = sendsToItself(
+      name,
+      uses.flatMap(({ grants }) => grants),
+    );
+    const create = () => worker.create(partsFor(name));
+    host.register({ name, timeoutSeconds: WORKER_TIMEOUT_SECONDS, allowsLoops, create });
+  }
+  host.register({
+    name: operator.name,
+    timeoutSeconds: API_TIMEOUT_SECONDS,
+    create: () => operator.create(partsFor(operator.name)),
+  });
+  Object.assign(globalThis, { awslambda });
+  const sizes = { timeoutSeconds: STREAM_TIMEOUT_SECONDS, concurrency: STREAM_CONCURRENCY };
+  host.registerStreaming({ name: stream.name, ...sizes, create: () => stream.create(partsFor(stream.name)) });
+  const streamKey = routeKeyOf(stream.endpoint.route);
+  for (const routeKey of [streamKey, streamKey.replace("GET ", "HEAD ")])
+    routes.push({ routeKey, function: stream.name, functionUrl: true });
+
+  const knownRoutes = [...groups.flatMap((group) => group.endpoints), stream.endpoint].map(({ route, access }) => ({
+    route,
+    credentials: access.credentials,
+  }));
+  host.register({
+    name: FALLBACK,
+    timeoutSeconds: API_TIMEOUT_SECONDS,
+    create: () => answerUnknown(knownRoutes, partsFor(FALLBACK)),
+  });
+  routes.push({ routeKey: "$default", function: FALLBACK });
+  return routes;
+}
