@@ -8,59 +8,25 @@ import { contents, deployedFunctions, logicalIdOf } from "../../infra/functions.
 import { assetWriting } from "../../shared/asset-files.ts";
 import { routesOf } from "../../shared/http/endpoint.ts";
 import { answerUnknown } from "../../shared/http/fallback.ts";
-import { deployed, ofType, synthesize, type Template, textOf } from "./support/template.ts";
-
-const template: Template = deployed();
+import {
+  ASSETS,
+  accessTo,
+  api,
+  assets,
+  atTheEdge,
+  behaviours,
+  edge,
+  functionOrigins,
+  one,
+  originOf,
+  signedFor,
+  template,
+  withDomain,
+} from "./support/edge.ts";
+import { ofType, synthesize, type Template, textOf } from "./support/template.ts";
 
 const STREAM = "/v1/in-app/stream";
-const ASSETS = "/assets/*";
 const CONSOLE = "/console/a/*";
-const one = (type: string, from = template) => {
-  const found = ofType(from, type);
-  expect(found).toHaveLength(1);
-  return found[0]![1].Properties;
-};
-const edge = () => one("AWS::CloudFront::Distribution").DistributionConfig;
-const assets = () => edge().CacheBehaviors.find(({ PathPattern }: { PathPattern: string }) => PathPattern === ASSETS);
-/** Of what our functions answer: all but the assets. */
-const behaviours = () => [edge().DefaultCacheBehavior, edge().CacheBehaviors[0]];
-const functionOrigins = () => behaviours().map(originOf);
-const originOf = ({ TargetOriginId }: { TargetOriginId: string }) =>
-  edge().Origins.find(({ Id }: { Id: string }) => Id === TargetOriginId);
-const api = () => one("AWS::ApiGatewayV2::Api").Body;
-const withDomain = () =>
-  synthesize({
-    context: { domain: { name: "api.example.com", certificateArn: "arn:aws:acm:us-east-1:1:certificate/x" } },
-  });
-
-const accessTo = (behaviour: { TargetOriginId: string }) =>
-  template.Resources[originOf(behaviour).OriginAccessControlId["Fn::GetAtt"][0]]!.Properties.OriginAccessControlConfig;
-const signedFor = (type: string) =>
-  expect.objectContaining({
-    OriginAccessControlOriginType: type,
-    SigningBehavior: "always",
-    SigningProtocol: "sigv4",
-  });
-
-interface EdgeRequest {
-  method: string;
-  uri: string;
-  headers: Record<string, { value: string }>;
-}
-/** Runs the viewer-request function as CloudFront would. */
-function atTheEdge(method: string, uri: string, headers: Record<string, string> = {}) {
-  const code = one("AWS::CloudFront::Function").FunctionCode;
-  const handler = new Function(`${code}; return handler;`)() as (
-    event: object,
-  ) => EdgeRequest & { statusCode?: number };
-  const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, { value }]));
-  const answer = handler({ request: { method, uri, headers: given }, viewer: { ip: "198.51.100.7" } });
-  return {
-    ...answer,
-    headers: Object.fromEntries(Object.entries(answer.headers).map(([name, { value }]) => [name, value])),
-  };
-}
-
 const lines: Record<string, () => void | Promise<void>> = {
   E1: () => {
     expect(edge().CacheBehaviors.map(({ PathPattern }: { PathPattern: string }) => PathPattern)).toEqual([
