@@ -1,14 +1,9 @@
 // The brake of a send (F21): with how many it begins, and at which rates it halts.
+import type { NotificationsCreateBody } from "../../sdk/src/types.gen.ts";
 import { Choices, TextField } from "./field.tsx";
 
-export interface Safety {
-  canary_percent?: number | undefined;
-  canary_wait_minutes?: number | undefined;
-  max_error_rate?: number | undefined;
-  max_bounce_rate?: number | undefined;
-  max_complaint_rate?: number | undefined;
-  max_opt_out_rate?: number | undefined;
-}
+/** What a client may set; left out, a limit is not applied. */
+export type Safety = NonNullable<NotificationsCreateBody["safety"]>;
 
 type FaultAt = (path: string) => string | undefined;
 

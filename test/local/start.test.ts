@@ -2,10 +2,9 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
@@ -17,20 +16,15 @@ import { ListScheduleGroupsCommand, SchedulerClient } from "@aws-sdk/client-sche
 import { CreateQueueCommand, ReceiveMessageCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterEach, describe, expect, test } from "vitest";
 import { readSettings } from "../../local/settings.ts";
+import { framesOf, paste } from "../support/pasted.ts";
+import { cleanUp, newFolder } from "../support/service-process.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const folders: string[] = [];
 const running = new Set<ChildProcess>();
-
-const newFolder = () => {
-  const folder = mkdtempSync(join(tmpdir(), "service-"));
-  folders.push(folder);
-  return folder;
-};
 
 afterEach(async () => {
   for (const child of running) await kill(child);
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+  await cleanUp();
 });
 
 const LAUNCHER = [process.execPath, "local/launch.mjs", "local/main.ts"];
@@ -84,31 +78,6 @@ async function refusedStart(env: Record<string, string>) {
     });
   const [code] = await once(child, "close");
   return { code, said: said.trim() };
-}
-
-/** Does what a printed curl command does; its words are quoted with single quotes or not at all. */
-function paste(command: string): Promise<Response> {
-  const words = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain!);
-  const after = (flag: string) => words.flatMap((word, i) => (word === flag ? [words[i + 1]!] : []));
-  const headers = after("-H").map((line) => line.split(": ") as [string, string]);
-  const [body] = after("-d");
-  const method = after("-X")[0] ?? (body === undefined ? "GET" : "POST");
-  return fetch(words.find((word) => word.startsWith("http"))!, {
-    method,
-    headers,
-    ...(body !== undefined && { body }),
-  });
-}
-
-async function* framesOf(response: Response) {
-  let text = "";
-  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
-    text += chunk;
-    for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
-      yield text.slice(0, end);
-      text = text.slice(end + 2);
-    }
-  }
 }
 
 describe("npm start", () => {
