@@ -189,7 +189,7 @@ export interface Ledger {
   experiences: Map<string, Experience>;
   /** Inboxes as they were shown while experiences came and went. */
   peeks: { person: string; startedAt: number; at: number; ids: string[] }[];
-  /** Schedules and lists that were switched off or deleted for good, since then. */
+  /** Schedules and lists that were switched off or deleted permanently since then. */
   stopped: Map<string, number>;
   /** Uses of a server key: when they set out, and how they ended. */
   uses: { key: ServerKey; at: number; status: number }[];
@@ -204,7 +204,7 @@ export interface Ledger {
   /** By workspace, from when on it is suspended; absent while it is not. */
   suspended: Map<string, number>;
   everSuspended: Set<string>;
-  /** Workspaces whose messages every provider refuses for good. */
+  /** Workspaces whose messages every provider refuses permanently. */
   refusing: Set<string>;
   /** Sends with a brake. */
   braked: Set<string>;

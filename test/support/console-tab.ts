@@ -68,7 +68,7 @@ export async function tabTo(page: Page, name: string): Promise<void> {
     if (String(label).startsWith(name)) return;
     await page.keyboard.press("Tab");
   }
-  throw new Error(`Tab never came to ${name}.`);
+  throw new Error(`Tab did not reach ${name}.`);
 }
 
 interface AxeResult {

@@ -161,7 +161,7 @@ export const webhookOperations = (): Record<string, object> =>
           },
           responses: {
             "2XX": { description: "The delivery is accepted" },
-            "4XX": { description: "The delivery failed for good" },
+            "4XX": { description: "The delivery failed and is not retried" },
             "5XX": { description: "The delivery is tried again after 1, 2 and 4 seconds" },
           },
         },

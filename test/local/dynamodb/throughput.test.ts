@@ -164,7 +164,7 @@ function heated(placeAt: (n: number) => string) {
   return parts;
 }
 
-test("a partition that is hot in four of five minutes is split where half of its load lies", () => {
+test("a partition that is hot in four of five minutes is split at half of its load", () => {
   const parts = heated((n) => placeOf({ pk: `p${n % 400}`, sk: "1" }));
   expect(parts.splits()).toBe(1);
   const [low, high] = parts.figures().map(({ from }) => parts.hasRoom(`${from} `, "write", START + 6 * MINUTE));

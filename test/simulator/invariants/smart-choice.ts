@@ -1,4 +1,4 @@
-// A smart send tries one class of channels after the other, each only after the one before it failed for good; and what
+// A smart send tries one class of channels after the other, each only after the one before it failed permanently; and what
 // the mail provider reports later is in the explanation of the recipient.
 import { MINUTE } from "../../../shared/clock.ts";
 import { channelClasses, classOf } from "../../../shared/rules/reach.ts";
@@ -55,7 +55,7 @@ function judgeChoice({ ledger }: SimWorld, book: ProviderBook, choice: Choice, b
     const isFailed = last.every((call) => call.told?.status === "rejected" && !book.isLost(call));
     // What a provider refused for now may end by a rule of ours at its next try.
     const isLost = last.some((call) => book.isLost(call) || call.told?.status === "retryable");
-    if (!isFailed && !isLost && (!isLast || isInInbox)) say(`${name} had not failed for good`);
+    if (!isFailed && !isLost && (!isLast || isInInbox)) say(`${name} had not failed permanently`);
     const isErased = ledger.people.get(person)?.erasingSince !== undefined;
     const hasInbox = ledger.byJob.get(job)?.channels === undefined;
     if (isLast && isFailed && hasInbox && isOver && !isInInbox && !isErased) say(`nothing was tried after ${name}`);

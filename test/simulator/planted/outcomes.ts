@@ -38,7 +38,7 @@ export const outcomesBugs: readonly Bug[] = [
       '  if ((outcome.status === "retryable" && wait !== undefined) || (outcome.status === "unknown" && tries.length < 3)) {\n    const due = at + 60_000;',
   },
   {
-    name: "a message that was refused for good counts as delivered",
+    name: "a message that was refused permanently counts as delivered",
     area: "counters",
     file: progress,
     find: '  if (outcome.status === "accepted") {\n    progress.reached',
