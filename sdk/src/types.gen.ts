@@ -1043,6 +1043,8 @@ export interface Channel {
   } | undefined;
   /** The most messages a second; absent: not limited */
   rate_per_second?: number | undefined;
+  /** What its provider charges for a message, in US dollars, where that was set */
+  price_per_message?: number | undefined;
   /** What is known of its credentials, without secrets; absent without credentials */
   settings?: {
     /** `ses` or `smtp`; of e-mail channels */
@@ -1164,6 +1166,8 @@ export interface ChannelReport {
   clicked: number;
   /** Recipients who clicked, without what a machine seems to have done */
   clicked_human: number;
+  /** What its provider charges, in US dollars; `null` where no price is set */
+  provider_dollars: number | null;
 }
 
 export interface ChatApp {
@@ -1502,8 +1506,10 @@ export interface HistorySimulation {
       dollars: number;
       /** Of that, the table, the queues and the functions */
       service_dollars: number;
-      /** Of that, mails by SES; the prices of other providers are not in it */
+      /** Of that, what the providers charge */
       provider_dollars: number;
+      /** The types of channels without a price: their messages are not in it */
+      unpriced: string[];
       /** Write units of the table */
       write_units: number;
       /** Read units of the table */
@@ -1824,6 +1830,8 @@ export interface MessageReport {
   clicked: number;
   /** Recipients who clicked, without what a machine seems to have done */
   clicked_human: number;
+  /** What it cost so far, in US dollars */
+  dollars: number;
   /** Why it failed; `null` if it did not */
   error?: {
     /** The stable code of the error */
@@ -1967,6 +1975,23 @@ export interface Notification {
     /** When everything that was begun so far will have been sent. RFC 3339. */
     until: string;
   })[] | undefined;
+  /** What it cost so far, reckoned from its numbers at list prices */
+  cost: {
+    /** All of it, in US dollars */
+    dollars: number;
+    /** Of that, the table, the queues and the functions */
+    service_dollars: number;
+    /** Of that, what the providers charge */
+    provider_dollars: number;
+    /** The types of channels without a price: their messages are not in it */
+    unpriced: string[];
+    /** Write units of the table */
+    write_units: number;
+    /** Read units of the table */
+    read_units: number;
+    /** Messages of queues */
+    queue_messages: number;
+  };
   /** Why it failed; `null` if it did not */
   error: string | null;
   /** When it was created. RFC 3339. */
@@ -2042,8 +2067,10 @@ export interface NotificationPreview {
     dollars: number;
     /** Of that, the table, the queues and the functions */
     service_dollars: number;
-    /** Of that, mails by SES; the prices of other providers are not in it */
+    /** Of that, what the providers charge */
     provider_dollars: number;
+    /** The types of channels without a price: their messages are not in it */
+    unpriced: string[];
     /** Write units of the table */
     write_units: number;
     /** Read units of the table */
@@ -4099,6 +4126,25 @@ export interface CampaignsGetReportAnswer {
   converted: number;
   /** The revenue in cents */
   revenue_cents: number;
+  /** What these messages cost so far, reckoned from their numbers at list prices */
+  cost: {
+    /** All of it, in US dollars */
+    dollars: number;
+    /** Of that, the table, the queues and the functions */
+    service_dollars: number;
+    /** Of that, what the providers charge */
+    provider_dollars: number;
+    /** The types of channels without a price: their messages are not in it */
+    unpriced: string[];
+    /** Write units of the table */
+    write_units: number;
+    /** Read units of the table */
+    read_units: number;
+    /** Messages of queues */
+    queue_messages: number;
+    /** `dollars` over `converted`; `null` without conversions */
+    per_conversion: number | null;
+  };
   /** The numbers of each channel type */
   by_channel: ChannelReport[];
   /** Skipped recipients by reason */
@@ -4392,6 +4438,8 @@ export interface ChannelsUpdateBody {
   active?: boolean | undefined;
   /** The most messages a second */
   rate_per_second?: number | null | undefined;
+  /** What the provider charges for a message, in US dollars; `null` removes it */
+  price_per_message?: number | null | undefined;
 }
 
 export interface ChannelsDeleteQuery {
@@ -4815,6 +4863,23 @@ export interface InsightsGetFunnelAnswer {
   converted: number;
   /** The revenue in cents */
   revenue_cents: number;
+  /** What its sends cost, reckoned from their numbers at list prices; `null` of a journey */
+  cost: {
+    /** All of it, in US dollars */
+    dollars: number;
+    /** Of that, the table, the queues and the functions */
+    service_dollars: number;
+    /** Of that, what the providers charge */
+    provider_dollars: number;
+    /** The types of channels without a price: their messages are not in it */
+    unpriced: string[];
+    /** Write units of the table */
+    write_units: number;
+    /** Read units of the table */
+    read_units: number;
+    /** Messages of queues */
+    queue_messages: number;
+  } | null;
 }
 
 export interface InsightsGetSummaryQuery {
@@ -5848,7 +5913,7 @@ export interface Endpoints {
     get(id: string, options?: CallOptions): Promise<Channel>;
     /** Get whether a channel can send, how its provider answered, and what uses it. `GET /api/v1/channels/:id/health` */
     getHealth(id: string, options?: CallOptions): Promise<ChannelHealth>;
-    /** Rename a channel, switch it on or off for sending, or limit its rate. `PATCH /api/v1/channels/:id` */
+    /** Rename a channel, switch it on or off for sending, limit its rate, or set its price. `PATCH /api/v1/channels/:id` */
     update(id: string, body: ChannelsUpdateBody, options?: CallOptions): Promise<Channel>;
     /** Delete a channel. `DELETE /api/v1/channels/:id` */
     delete(id: string, query?: ChannelsDeleteQuery, options?: CallOptions): Promise<void>;

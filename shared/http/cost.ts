@@ -1,4 +1,4 @@
-// What a send would cost, as a preview shows it (F10).
+// What a send costs, or would cost (F10).
 import * as v from "valibot";
 
 export const SendCost = v.pipe(
@@ -6,6 +6,7 @@ export const SendCost = v.pipe(
     dollars: v.number(),
     service_dollars: v.number(),
     provider_dollars: v.number(),
+    unpriced: v.array(v.string()),
     write_units: v.number(),
     read_units: v.number(),
     queue_messages: v.number(),

@@ -11,9 +11,10 @@ export const PRICES = {
   "requests to a standard queue": 0.4,
 } as const;
 
-/** Dollars per million: GB-seconds of a function on Arm, and mails of SES. */
+/** Dollars per million GB-seconds of a function on Arm. */
 const GB_SECONDS = 13.3334;
-const SES_MAILS = 100;
+/** Dollars of one mail. */
+const SES_MAIL = 0.0001;
 
 /** A message is sent, received and deleted; receipts and deletions go ten at a time in a burst. */
 export const REQUESTS_PER_MESSAGE = { alone: 3, burst: 1.2 } as const;
@@ -38,60 +39,131 @@ interface Rate extends Consumed {
   gbSeconds: number;
 }
 
-/** Of any send: its row, its place in the quota, its end. */
-const BASE: Rate = { wcu: 12, rcu: 12, messages: 1, gbSeconds: 0.1 };
-/** Of a send to many: its ranges and its plan. A smaller one has a share of it. */
-const PLAN: Rate = { wcu: 150, rcu: 270, messages: 23, gbSeconds: 2 };
-const WHOLE_PLAN_FROM = 2_000;
+/** Of a send with one recipient, on the row of its job: between one alone and one of a burst. */
+const SINGLE: Rate = { wcu: 2.5, rcu: 4.5, messages: 1, gbSeconds: 0.02 };
+/** Of any other send: its row, its place in the quota, its chunks, its end. */
+const BASE: Rate = { wcu: 24, rcu: 22, messages: 3, gbSeconds: 0.1 };
+/** Of a send to many: its ranges and their plan. */
+const RANGES: Rate = { wcu: 195, rcu: 105, messages: 30, gbSeconds: 2 };
+/** From so many recipients on. */
+export const WIDE_FROM = 1_000;
 /** Of each recipient, by how it is reached. A mail has a receipt, which is a message and a write of its own. */
 const PER_RECIPIENT = {
-  in_app: { wcu: 1.054, rcu: 0.06, messages: 0.0057, gbSeconds: 0.0002 },
-  email: { wcu: 1.82, rcu: 2.42, messages: 0.95, gbSeconds: 0.007 },
-  other: { wcu: 1.177, rcu: 0.68, messages: 0.012, gbSeconds: 0.006 },
+  in_app: { wcu: 1.047, rcu: 0.06, messages: 0.006, gbSeconds: 0.0002 },
+  email: { wcu: 2.145, rcu: 3.12, messages: 1.01, gbSeconds: 0.007 },
+  other: { wcu: 1.165, rcu: 0.69, messages: 0.012, gbSeconds: 0.006 },
 } as const satisfies Record<string, Rate>;
+/** Read units of each recipient whose id the caller gave: the profile, and the devices. */
+const GIVEN_RCU = { in_app: 1, email: 1, other: 1.85 };
+
+/** Types of channels whose provider charges for each message. The others are free of charge, or have no provider. */
+export const pricedChannels = ["email", "sms", "chat_app"] as const;
+type PricedChannel = (typeof pricedChannels)[number];
+export const isPriced = (type: string): type is PricedChannel => pricedChannels.some((one) => one === type);
+
+/**
+ * What the provider of a channel charges for a message, in dollars.
+ * @param own the price that the workspace set
+ * @param provider of an e-mail channel
+ * @returns undefined if it is not known
+ */
+export function priceOf(type: string, own: number | undefined, provider: string | undefined): number | undefined {
+  if (!isPriced(type)) return 0;
+  return own ?? (type === "email" && provider === "ses" ? SES_MAIL : undefined);
+}
+
+/** By the type of channel; of one that is absent the price is not known. */
+export type Prices = Readonly<Partial<Record<string, number>>>;
+
+/** The prices of the channels of a send. */
+export const pricesOf = (via: readonly { type: string; price?: number | undefined }[]): Prices =>
+  Object.fromEntries(via.flatMap(({ type, price }) => (isPriced(type) && price !== undefined ? [[type, price]] : [])));
+
+export interface ProviderCost {
+  dollars: number;
+  /** The types of channels with messages whose price is not known. */
+  unpriced: string[];
+}
+
+/** What providers charge for messages. @param messages by the type of channel, or by its class */
+export function providerCost(messages: Readonly<Record<string, number>>, prices: Prices): ProviderCost {
+  const sent = Object.entries(messages).filter(([type, n]) => isPriced(type) && n > 0);
+  return {
+    dollars: roundedDollars(sent.reduce((sum, [type, n]) => sum + n * (prices[type] ?? 0), 0)),
+    unpriced: sent.flatMap(([type]) => (prices[type] === undefined ? [type] : [])).sort(),
+  };
+}
 
 export interface SendCost {
   /** All of it, in dollars. */
   dollars: number;
   /** The table, the queues and the functions. */
   service_dollars: number;
-  /** Mails by SES; the prices of other providers are not known. */
   provider_dollars: number;
+  /** The types of channels whose price is not known, and so not in it. */
+  unpriced: string[];
   write_units: number;
   read_units: number;
   queue_messages: number;
 }
 
-/**
- * What a send costs.
- * @param byClass recipients by the class of channels that reaches them; one of several classes counts in each
- * @param recipients each counted once
- */
-export function costOfSend(byClass: Readonly<Record<string, number>>, recipients: number): SendCost {
-  const total: Rate = { ...BASE };
+/** What the cost of a send follows from. */
+export interface SentTo {
+  /** Recipients by the type or class of channels that reaches them; one of several counts in each. */
+  reached: Readonly<Record<string, number>>;
+  /** Workers plan it, in ranges: sends to 1,000 and more. */
+  isWide: boolean;
+  /** The caller named them by their ids. */
+  isGiven: boolean;
+  /** They are on the row of the job: one alone, or the inboxes of a journey's step. */
+  isDirect: boolean;
+}
+
+const ratesOf = (type: string): keyof typeof PER_RECIPIENT => (type === "in_app" || type === "email" ? type : "other");
+
+export function costOfSend({ reached, isWide, isGiven, isDirect }: SentTo, provider: ProviderCost): SendCost {
+  const total: Rate = { wcu: 0, rcu: 0, messages: 0, gbSeconds: 0 };
   const add = (rate: Rate, n: number) => {
     total.wcu += n * rate.wcu;
     total.rcu += n * rate.rcu;
     total.messages += n * rate.messages;
     total.gbSeconds += n * rate.gbSeconds;
   };
-  add(PLAN, Math.min(1, recipients / WHOLE_PLAN_FROM));
-  for (const [name, n] of Object.entries(byClass))
-    add(name === "in_app" || name === "email" ? PER_RECIPIENT[name] : PER_RECIPIENT.other, n);
+  add(isDirect ? SINGLE : BASE, 1);
+  if (isWide) add(RANGES, 1);
+  for (const [type, n] of Object.entries(reached)) {
+    const rates = ratesOf(type);
+    add(PER_RECIPIENT[rates], n);
+    if (isGiven) total.rcu += n * GIVEN_RCU[rates];
+  }
   const service = (dollarsPerMillion(total, "burst") + total.gbSeconds * GB_SECONDS) / MILLION;
-  const provider = ((byClass.email ?? 0) * SES_MAILS) / MILLION;
   return {
-    dollars: rounded(service + provider),
-    service_dollars: rounded(service),
-    provider_dollars: rounded(provider),
+    dollars: roundedDollars(service + provider.dollars),
+    service_dollars: roundedDollars(service),
+    provider_dollars: provider.dollars,
+    unpriced: provider.unpriced,
     write_units: Math.round(total.wcu),
     read_units: Math.round(total.rcu),
     queue_messages: Math.round(total.messages),
   };
 }
 
+/** The cost of several sends. */
+export function sumOfCosts(costs: readonly SendCost[]): SendCost {
+  const sum = (name: Exclude<keyof SendCost, "unpriced">) => costs.reduce((total, cost) => total + cost[name], 0);
+  return {
+    dollars: roundedDollars(sum("dollars")),
+    service_dollars: roundedDollars(sum("service_dollars")),
+    provider_dollars: roundedDollars(sum("provider_dollars")),
+    unpriced: [...new Set(costs.flatMap(({ unpriced }) => unpriced))].sort(),
+    write_units: sum("write_units"),
+    read_units: sum("read_units"),
+    queue_messages: sum("queue_messages"),
+  };
+}
+
 const MILLION = 1_000_000;
-const rounded = (dollars: number): number => Math.round(dollars * MILLION) / MILLION;
+export const roundedDollars = (dollars: number): number => Math.round(dollars * MILLION) / MILLION;
 
 /** Rates of docs/deploy.md. */
 export const RATES = {

@@ -1,5 +1,5 @@
 // What a simulation of a journey on history adds up to (F3): small, however long the history is.
-import { costOfSend } from "./cost.ts";
+import { costOfSend, type ProviderCost, roundedDollars, WIDE_FROM } from "./cost.ts";
 import { edgesOf, takenOf } from "./journey-edges.ts";
 import type { Graph } from "./journey-graph.ts";
 
@@ -16,6 +16,8 @@ export interface ReplayTally {
   /** Recipients by each class of channels that reaches them, and each counted once. */
   classes: Record<string, number>;
   recipients: number;
+  /** What providers charge. */
+  provider?: ProviderCost;
   /** Subscribers with more events or moves than are looked at. */
   cut: number;
 }
@@ -32,6 +34,15 @@ export const emptyTally = (): ReplayTally => ({
   cut: 0,
 });
 
+const NO_CHARGE: ProviderCost = { dollars: 0, unpriced: [] };
+
+/** One more message by a channel with this price. */
+export function charge(tally: ReplayTally, channel: string, price: number | undefined): void {
+  const { dollars, unpriced } = tally.provider ?? NO_CHARGE;
+  const isNew = price === undefined && !unpriced.includes(channel);
+  tally.provider = { dollars: dollars + (price ?? 0), unpriced: isNew ? [...unpriced, channel].sort() : unpriced };
+}
+
 /** One more of a name. */
 export const count = (numbers: Record<string, number>, name: string): void => {
   numbers[name] = (Object.hasOwn(numbers, name) ? (numbers[name] ?? 0) : 0) + 1;
@@ -47,7 +58,7 @@ export function stepOf({ steps }: ReplayTally, id: string): ReplayTally["steps"]
 }
 
 /** As a client reads it. */
-export function summaryOf({ steps: counted, ...tally }: ReplayTally, graph: Graph) {
+export function summaryOf({ steps: counted, provider = NO_CHARGE, ...tally }: ReplayTally, graph: Graph) {
   const ids = Object.keys(graph.steps);
   const none = { active: 0, outcomes: {}, repeated: 0 };
   const of = (id: string) => (Object.hasOwn(counted, id) ? counted[id] : undefined) ?? none;
@@ -69,6 +80,9 @@ export function summaryOf({ steps: counted, ...tally }: ReplayTally, graph: Grap
     skipped: tally.skipped,
     deferred: tally.deferred,
     cut_short: tally.cut,
-    cost: costOfSend(tally.classes, tally.recipients),
+    cost: costOfSend(
+      { reached: tally.classes, isWide: tally.recipients >= WIDE_FROM, isGiven: false, isDirect: false },
+      { ...provider, dollars: roundedDollars(provider.dollars) },
+    ),
   };
 }

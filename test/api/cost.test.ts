@@ -1,43 +1,141 @@
-// What a send costs is estimated before it (F10): the estimate is held against the operations that are metered.
-import { expect, it } from "vitest";
+// What a send costs is estimated before it and reckoned after it (F10): both are held against the operations that are metered.
+import { describe, expect, it } from "vitest";
 import { equip, fill } from "../../bench/people.ts";
 import { costOfMonth } from "../../shared/rules/cost.ts";
+import { withBuyers } from "../support/conversions.ts";
+import { SES } from "../support/mails.ts";
 import { openChannels } from "../support/reached.ts";
+import type { TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 const MINUTE_MS = 60_000;
+const WAIT_MS = 10 * MINUTE_MS;
+
+/** What the table and the queues took. */
+async function metered(world: TestWorld, work: () => Promise<unknown>) {
+  world.dynamodb.resetMeter();
+  world.sqs.resetMeter();
+  await work();
+  const { wcu, rcu } = world.dynamodb.meter();
+  return { wcu, rcu, messages: world.sqs.meter().sent };
+}
 
 it.each([
-  ["in-app", 10_000],
-  ["push", 2_000],
-])(
-  "F10 the preview of a send by %s to %d is within a tenth of what the send takes",
+  ["in_app", 10_000, false],
+  ["in_app", 100, true],
+  ["ios-push", 2_000, false],
+  ["email", 300, true],
+] as const)(
+  "F10 the preview of a send by %s to %d, and its record, are within a tenth of what it takes",
   { timeout: 300_000 },
-  async (channel, people) => {
+  async (channel, people, isGiven) => {
     const { world, tenant } = await withTenant();
-    const channels = channel === "push" ? Object.values(await openChannels(world, tenant, "ios-push")) : undefined;
-    const ids = await fill(world, tenant, people);
-    if (channels) await equip(world, tenant, ids);
     const as = await tenant.dashboard();
-    const body = { title: "Hello", body: "World", target: { type: "all" }, ...(channels && { channel_ids: channels }) };
-    const { cost } = (await world.call("POST /api/v1/notifications/preview", { as, body })).body;
-    world.dynamodb.resetMeter();
-    world.sqs.resetMeter();
-    const { id } = (await world.call("POST /api/v1/notifications", { as, body })).body;
-    await world.settle();
-    await world.advance(10 * MINUTE_MS);
-    const { status, counts } = (await world.call(`GET /api/v1/notifications/${id}`, { as })).body;
+    const channels = channel === "in_app" ? undefined : await openChannels(world, tenant, channel);
+    if (channel === "email") {
+      await world.call(`POST /api/v1/channels/${channels?.email}/credentials/email`, { as, body: SES });
+      await world.settle();
+    }
+    const ids = await fill(world, tenant, people, channel === "email" ? { email: "ada@example.com" } : {});
+    if (channel === "ios-push") await equip(world, tenant, ids);
+    const body = {
+      title: "Hello",
+      body: "World",
+      ...(isGiven ? { subscriberIds: ids } : { target: { type: "all" } }),
+      ...(channels && { channel_ids: Object.values(channels) }),
+    };
+    const { cost: estimate } = (await world.call("POST /api/v1/notifications/preview", { as, body })).body;
+    const idle = await metered(world, () => world.advance(WAIT_MS));
+    let id = "";
+    const took = await metered(world, async () => {
+      id = (await world.call("POST /api/v1/notifications", { as, body })).body.id;
+      await world.settle();
+      await world.advance(WAIT_MS);
+    });
+    const { status, counts, cost } = (
+      await world.call(`GET /api/v1/notifications/${id}`, { as: await tenant.dashboard() })
+    ).body;
     expect([status, counts.delivered]).toEqual(["completed", people]);
-    const { wcu, rcu } = world.dynamodb.meter();
-    const { sent } = world.sqs.meter();
-    const within = (estimate: number, metered: number) => Math.abs(estimate - metered) / metered;
-    expect(within(cost.write_units, wcu)).toBeLessThan(0.1);
-    expect(within(cost.read_units, rcu)).toBeLessThan(0.1);
-    expect(Math.abs(cost.queue_messages - sent)).toBeLessThan(people / 100);
+    expect(cost).toEqual(estimate);
+    const within = (of: number, unit: keyof typeof took) =>
+      Math.abs(of - (took[unit] - idle[unit])) / (took[unit] - idle[unit]);
+    expect(within(cost.write_units, "wcu")).toBeLessThan(0.1);
+    expect(within(cost.read_units, "rcu")).toBeLessThan(0.1);
+    expect(Math.abs(cost.queue_messages - took.messages)).toBeLessThan(people / 10);
+    expect(cost.provider_dollars).toBeCloseTo(channel === "email" ? people / 10_000 : 0, 6);
     expect(cost.dollars).toBeCloseTo(cost.service_dollars + cost.provider_dollars, 6);
   },
 );
+
+describe("prices of providers", () => {
+  const setting = async () => {
+    const { world, tenant } = await withTenant();
+    const buyers = await withBuyers({ world, tenant }, 3);
+    const { sms = "", ios = "" } = await openChannels(world, tenant, "sms", "ios-push");
+    for (const [n, external_id] of ["p0", "p1", "p2"].entries()) {
+      const body = { external_id, attributes: { phone: `+4915112345${60 + n}` } };
+      await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body });
+    }
+    await world.settle();
+    const price = (channel: string, price_per_message: unknown) =>
+      buyers.call(`PATCH /api/v1/channels/${channel}`, { price_per_message });
+    const campaign = async () => {
+      const content = { title: "Sale", body: "Now" };
+      const messages = [
+        { content, channel_ids: [sms, buyers.channel] },
+        { content, channel_ids: [buyers.channel] },
+      ];
+      const { id } = (await buyers.call("POST /api/v1/campaigns", { name: "c", messages })).body;
+      const released = (await buyers.call(`POST /api/v1/campaigns/${id}/release`)).body;
+      await world.settle();
+      return { id: String(id), job: String(released.messages[0].job_id) };
+    };
+    return { ...buyers, sms, ios, price, campaign };
+  };
+
+  it("F10 a send, a campaign and its conversions cost what the provider of each channel charges", async () => {
+    const { call, sms, price, campaign, define, buy, ids, funnel } = await setting();
+    await define();
+    expect((await price(sms, 0.08)).body.price_per_message).toBe(0.08);
+    const { id, job } = await campaign();
+    // What is sent already has the price of its dispatch.
+    await price(sms, 0.5);
+    await buy(ids[0]!, 100);
+    const { cost } = (await call(`GET /api/v1/notifications/${job}`)).body;
+    expect(cost).toMatchObject({ provider_dollars: 0.24, unpriced: [] });
+    const report = (await call(`GET /api/v1/campaigns/${id}/report`)).body;
+    expect(report.cost.provider_dollars).toBe(0.24);
+    expect(report.cost.dollars).toBeGreaterThan(cost.dollars);
+    expect(report.cost.per_conversion).toBe(report.cost.dollars);
+    expect(report.by_channel).toMatchObject([
+      { channel: "in_app", provider_dollars: 0 },
+      { channel: "sms", provider_dollars: 0.24 },
+    ]);
+    expect(report.by_message[0].dollars).toBe(cost.dollars);
+    const { per_conversion: _, ...rest } = report.cost;
+    expect((await funnel(id)).cost).toEqual(rest);
+  });
+
+  it("F10 messages without a price are named, and not taken for free", async () => {
+    const { call, sms, campaign } = await setting();
+    const body = { title: "Sale", body: "Now", target: { type: "all" }, channel_ids: [sms] };
+    const preview = (await call("POST /api/v1/notifications/preview", body)).body;
+    expect(preview.cost).toMatchObject({ provider_dollars: 0, unpriced: ["sms"] });
+    const report = (await call(`GET /api/v1/campaigns/${(await campaign()).id}/report`)).body;
+    expect(report.cost).toMatchObject({ unpriced: ["sms"], per_conversion: null });
+    expect(report.by_channel[1]).toMatchObject({ channel: "sms", provider_dollars: null });
+  });
+
+  it("F10 the price of a channel is refused where its provider has none, and removed by null", async () => {
+    const { call, sms, ios, price } = await setting();
+    expect((await price(ios, 0.1)).body.fields).toHaveProperty("price_per_message");
+    expect((await price(sms, -1)).status).toBe(422);
+    await price(sms, 0.02);
+    expect((await price(sms, null)).body).not.toHaveProperty("price_per_message");
+    expect((await call(`PATCH /api/v1/channels/${ios}`, { price_per_message: null })).status).toBe(200);
+  });
+});
 
 it("F10 a month at rest costs what the deployment says, and streams are by far the largest part of one in use", () => {
   const rest = costOfMonth({ subscribers: 0, sends: 0, events: 0, streams: 0 }, 21);

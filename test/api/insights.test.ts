@@ -52,6 +52,7 @@ describe("funnel and summary", () => {
       clicked_human: 1,
       converted: 2,
       revenue_cents: 1_500,
+      cost: expect.objectContaining({ provider_dollars: 0, unpriced: [] }),
     });
     expect(await funnel(UNKNOWN)).toEqual({
       sent: 0,
@@ -62,6 +63,7 @@ describe("funnel and summary", () => {
       clicked_human: 0,
       converted: 0,
       revenue_cents: 0,
+      cost: expect.objectContaining({ dollars: 0, write_units: 0 }),
     });
   });
 
@@ -225,9 +227,29 @@ describe("campaign report", () => {
       uncertain: 0,
       skip_reasons: {},
       by_variant: [],
-      by_channel: [{ channel: "in_app", delivered: 8, opened: 2, opened_human: 2, clicked: 1, clicked_human: 1 }],
+      cost: expect.objectContaining({ provider_dollars: 0, per_conversion: expect.any(Number) }),
+      by_channel: [
+        {
+          channel: "in_app",
+          delivered: 8,
+          opened: 2,
+          opened_human: 2,
+          clicked: 1,
+          clicked_human: 1,
+          provider_dollars: 0,
+        },
+      ],
       by_message: [
-        { position: 0, label: "First", delivered: 4, opened: 1, opened_human: 1, clicked: 1, clicked_human: 1 },
+        {
+          position: 0,
+          label: "First",
+          delivered: 4,
+          opened: 1,
+          opened_human: 1,
+          clicked: 1,
+          clicked_human: 1,
+          dollars: expect.any(Number),
+        },
         {
           position: 1,
           label: "From the template",
@@ -236,8 +258,18 @@ describe("campaign report", () => {
           opened_human: 1,
           clicked: 0,
           clicked_human: 0,
+          dollars: expect.any(Number),
         },
-        { position: 2, label: "Message 3", delivered: 0, opened: 0, opened_human: 0, clicked: 0, clicked_human: 0 },
+        {
+          position: 2,
+          label: "Message 3",
+          delivered: 0,
+          opened: 0,
+          opened_human: 0,
+          clicked: 0,
+          clicked_human: 0,
+          dollars: 0,
+        },
       ],
     });
     const before = timestamp(world.clock.now() - HOUR);

@@ -71,6 +71,7 @@ describe("create", () => {
       deferred: 0,
       error: null,
       safety: null,
+      cost: expect.objectContaining({ provider_dollars: 0, unpriced: [] }),
       created_at: now,
       dispatched_at: now,
       completed_at: now,

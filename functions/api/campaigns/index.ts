@@ -1,6 +1,7 @@
 // Campaigns: several messages to one audience, released together, paused and archived as one.
 import * as v from "valibot";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
+import { SendCost } from "../../../shared/http/cost.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { conflict } from "../../../shared/http/errors.ts";
 import { grammar } from "../../../shared/http/grammar.ts";
@@ -221,12 +222,41 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
         ...failures,
         converted: v.number(),
         revenue_cents: v.number(),
-        by_channel: v.array(v.pipe(v.object({ channel: v.string(), ...reached }), v.title("ChannelReport"))),
+        cost: v.pipe(
+          v.object({
+            ...SendCost.pipe[0].entries,
+            per_conversion: v.pipe(
+              v.nullable(v.number()),
+              v.description("`dollars` over `converted`; `null` without conversions"),
+            ),
+          }),
+          v.description("What these messages cost so far, reckoned from their numbers at list prices"),
+          v.title("CampaignCost"),
+        ),
+        by_channel: v.array(
+          v.pipe(
+            v.object({
+              channel: v.string(),
+              ...reached,
+              provider_dollars: v.pipe(
+                v.nullable(v.number()),
+                v.description("What its provider charges, in US dollars; `null` where no price is set"),
+              ),
+            }),
+            v.title("ChannelReport"),
+          ),
+        ),
         skip_reasons: v.record(v.string(), v.number()),
         by_variant: v.array(v.pipe(v.object({ variant_id: v.string(), ...acted }), v.title("VariantReport"))),
         by_message: v.array(
           v.pipe(
-            v.object({ position: v.number(), label: v.string(), ...reached, error: v.optional(MessageError) }),
+            v.object({
+              position: v.number(),
+              label: v.string(),
+              ...reached,
+              dollars: v.pipe(v.number(), v.description("What it cost so far, in US dollars")),
+              error: v.optional(MessageError),
+            }),
             v.title("MessageReport"),
           ),
         ),

@@ -23,6 +23,8 @@ const MAX_NAME_CHARACTERS = 128;
 /** Messages a second. */
 const MIN_RATE = 0.1;
 const MAX_RATE = 10_000;
+/** Dollars for a message. */
+const MAX_PRICE = 100;
 
 const Name = v.pipe(
   v.string("must be a string"),
@@ -45,6 +47,15 @@ const ChannelChange = v.strictObject({
         v.number("must be a number or null"),
         v.minValue(MIN_RATE, `must be at least ${MIN_RATE}`),
         v.maxValue(MAX_RATE, `must be at most ${MAX_RATE}`),
+      ),
+    ),
+  ),
+  price_per_message: v.optional(
+    v.nullable(
+      v.pipe(
+        v.number("must be a number or null"),
+        v.minValue(0, "must be at least 0"),
+        v.maxValue(MAX_PRICE, `must be at most ${MAX_PRICE}`),
       ),
     ),
   ),
@@ -100,10 +111,12 @@ export const channels = group("channels", "The ways a workspace sends.", [
     "PATCH /api/v1/channels/:id",
     { permission: "channels:write", uses: [storeWrite] },
     {
-      summary: "Rename a channel, switch it on or off for sending, or limit its rate",
+      summary: "Rename a channel, switch it on or off for sending, limit its rate, or set its price",
       description:
         "`rate_per_second` is the most messages that are handed to the provider; null removes the limit. A provider " +
-        "that throttles lowers the rate for a time in any case. Transactional messages keep a fifth of it.",
+        "that throttles lowers the rate for a time in any case. Transactional messages keep a fifth of it. " +
+        "`price_per_message` is what the provider charges, in US dollars; only of e-mail, SMS and chat app. Mails of SES " +
+        "have its list price without it. Sends that are dispatched from now on are reckoned with it.",
       body: ChannelChange,
       returns: Channel,
       example: { body: { active: false } },

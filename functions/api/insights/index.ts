@@ -1,5 +1,6 @@
 // Insights: results of sends, the lift they caused, and the definitions of conversions.
 import * as v from "valibot";
+import { SendCost } from "../../../shared/http/cost.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { Id, maxCharacters, Timestamp, Uuid } from "../../../shared/http/schemas.ts";
 import { windowFields, windowOf } from "../../../shared/http/window.ts";
@@ -80,6 +81,10 @@ export const insights = group("insights", "Results of sends, and the lift they c
         clicked_human: Count,
         converted: Count,
         revenue_cents: Count,
+        cost: v.pipe(
+          v.nullable(SendCost),
+          v.description("What its sends cost, reckoned from their numbers at list prices; `null` of a journey"),
+        ),
       }),
     },
     ({ store, clock, query: { source_type: type, source_id: id, ...window } }) =>

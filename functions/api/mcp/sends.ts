@@ -57,7 +57,7 @@ export async function planSend({ agent, store, run }: SendContext, given: Argume
     token,
     expires_at: timestamp(now + VALID_MS),
     ...(shownTo(agent, PREVIEW, preview) as object),
-    cost: { sends: preview.counts.sent, used: sends, limit, left: Math.max(0, limit - sends) },
+    cost: { ...preview.cost, sends: preview.counts.sent, used: sends, limit, left: Math.max(0, limit - sends) },
     next: "Show this to a person. To send exactly this, call confirm_send with the token before it expires.",
   };
 }

@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import type { Context } from "../../../shared/deps.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
+import { SendCost } from "../../../shared/http/cost.ts";
 import { type Call, existing, type Shape } from "../../../shared/http/endpoint.ts";
 import { conflict, invalid } from "../../../shared/http/errors.ts";
 import { grammar } from "../../../shared/http/grammar.ts";
@@ -17,6 +18,7 @@ import { pacingOf } from "../../../shared/store/channels/pace.ts";
 import { resumeHalted } from "../../../shared/store/sends/brake.ts";
 import { soFar } from "../../../shared/store/sends/deferred.ts";
 import { withContent } from "../../../shared/store/sends/job-content.ts";
+import { costOfJob } from "../../../shared/store/sends/job-cost.ts";
 import { jobFields } from "../../../shared/store/sends/job-items.ts";
 import { jobWidths } from "../../../shared/store/sends/job-width.ts";
 import { cancelJob, getJob, type Job } from "../../../shared/store/sends/jobs.ts";
@@ -97,6 +99,7 @@ export const Notification = v.object({
       }),
     ),
   ),
+  cost: v.pipe(SendCost, v.description("What it cost so far, reckoned from its numbers at list prices")),
   error: v.nullable(v.string()),
   created_at,
   dispatched_at: v.nullable(Timestamp),
@@ -131,6 +134,7 @@ export const shown = async (store: StoreReader, job: Job): Promise<v.InferInput<
     delivered_by_channel,
     deferred,
     safety: brakeOf(job),
+    cost: costOfJob(job, { counts, delivered_by_channel }),
     ...(!isTerminal(job.status) || job.status === "canceled" ? { halted: job.halted } : { halted: undefined }),
     ...(pacing.length > 0 && { pacing }),
     sent: isTerminal(job.status) ? counts.sent : Math.max(job.sent, counts.sent),

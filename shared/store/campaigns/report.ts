@@ -1,9 +1,11 @@
 // The report of a campaign (CRP): its funnel, and the same by channel and by message.
 import type { StoreReader } from "../../resources.ts";
+import { pricesOf, providerCost, roundedDollars, type SendCost, sumOfCosts } from "../../rules/cost.ts";
 import { campaignJobs, campaignSends, type Funnel, funnelOf, type Window } from "../insights/insights.ts";
 import type { Halt } from "../sends/brake.ts";
 import type { InteractionTotals } from "../sends/interaction-totals.ts";
 import { withContents } from "../sends/job-content.ts";
+import { costOfJob } from "../sends/job-cost.ts";
 import type { Job, JobRecord } from "../sends/jobs.ts";
 import { sumOf, uncertainIn } from "../sends/tallies.ts";
 import type { Campaign, ReleasedMessage } from "./campaigns.ts";
@@ -28,14 +30,21 @@ export interface CampaignFailures {
   uncertain: number;
 }
 
-export interface CampaignReport extends Funnel, CampaignFailures {
-  by_channel: ({ channel: string } & Reached)[];
+interface CampaignCost extends SendCost {
+  /** In dollars; `null` without conversions. */
+  per_conversion: number | null;
+}
+
+export interface CampaignReport extends Omit<Funnel, "cost">, CampaignFailures {
+  /** What its sends cost so far (F10). */
+  cost: CampaignCost;
+  by_channel: ({ channel: string; provider_dollars: number | null } & Reached)[];
   /** Empty for a campaign of one message (CRP-5). */
   /** Recipients by the reason for which they were skipped. */
   skip_reasons: Record<string, number>;
   /** What the recipients of each arm did; empty without arms. */
   by_variant: ({ variant_id: string } & Omit<Reached, "delivered">)[];
-  by_message: ({ position: number; label: string } & Reached & Pick<ReleasedMessage, "error">)[];
+  by_message: ({ position: number; label: string; dollars: number } & Reached & Pick<ReleasedMessage, "error">)[];
 }
 
 /** @param window when its messages were dispatched, and when conversions happened */
@@ -66,6 +75,8 @@ export async function reportOf(store: StoreReader, campaign: Campaign, window: W
       reached.clicked_human += recipients.clicked_human;
     }
   }
+  const costs = new Map(sends.map(({ job }) => [job.id, costOfJob(job, job)]));
+  const cost = sumOfCosts([...costs.values()]);
   const byJob = new Map(sends.map(({ job, totals }) => [job.id, { job, recipients: totals.recipients }]));
   const by_message = campaign.messages.map((message) => {
     const { job, recipients } = byJob.get(message.job_id) ?? {};
@@ -77,19 +88,30 @@ export async function reportOf(store: StoreReader, campaign: Campaign, window: W
       opened_human: recipients?.opened_human ?? 0,
       clicked: recipients?.clicked ?? 0,
       clicked_human: recipients?.clicked_human ?? 0,
+      dollars: costs.get(message.job_id)?.dollars ?? 0,
       ...(message.error && { error: message.error }),
     };
   });
   return {
     ...funnel,
     ...failures,
+    cost: { ...cost, per_conversion: funnel.converted > 0 ? roundedDollars(cost.dollars / funnel.converted) : null },
     by_channel: [...channels]
-      .map(([channel, reached]) => ({ channel, ...reached }))
+      .map(([channel, reached]) => ({ channel, ...reached, provider_dollars: chargedBy(channel, jobs) }))
       .sort((a, b) => (a.channel < b.channel ? -1 : 1)),
     skip_reasons: sumOf(sends.map(({ job }) => job)).skip_reasons,
     by_variant: armsOf(sends.map(({ totals }) => totals)),
     by_message: campaign.messages.length > 1 ? by_message : [],
   };
+}
+
+/** What the provider of a channel charged for messages; `null` if that is not known of all of them. */
+function chargedBy(channel: string, jobs: readonly JobRecord[]): number | null {
+  const costs = jobs.map(({ delivered_by_channel, deliverySettings }) =>
+    providerCost({ [channel]: delivered_by_channel[channel] ?? 0 }, pricesOf(deliverySettings?.via ?? [])),
+  );
+  if (costs.some(({ unpriced }) => unpriced.length > 0)) return null;
+  return roundedDollars(costs.reduce((sum, { dollars }) => sum + dollars, 0));
 }
 
 function armsOf(totals: readonly InteractionTotals[]): CampaignReport["by_variant"] {

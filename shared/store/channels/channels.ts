@@ -3,6 +3,7 @@ import { MINUTE, timestamp } from "../../clock.ts";
 import { ApiError, conflict, invalid, notFound } from "../../http/errors.ts";
 import { type ChannelType, type PlanName, plans } from "../../plans.ts";
 import type { Store, StoreReader } from "../../resources.ts";
+import { isPriced, pricedChannels } from "../../rules/cost.ts";
 import { fieldPath } from "../../rules/field-path.ts";
 import { absent, present } from "../conditions.ts";
 import { releaseChannel } from "../dependents.ts";
@@ -92,20 +93,29 @@ export async function getChannel(store: StoreReader, id: string): Promise<Channe
   return channel;
 }
 
-/** CHN-16. @throws 404, 422 if the new name is taken. */
+interface ChannelChange {
+  name?: string | undefined;
+  active?: boolean | undefined;
+  rate_per_second?: number | null | undefined;
+  price_per_message?: number | null | undefined;
+}
+
+/** CHN-16. @throws 404, 422 if the new name is taken, and for a price of a channel whose provider takes none (F10). */
 export async function updateChannel(
   store: Store,
   id: string,
-  {
-    name,
-    active,
-    rate_per_second: rate,
-  }: { name?: string | undefined; active?: boolean | undefined; rate_per_second?: number | null | undefined },
+  { name, active, rate_per_second: rate, price_per_message: price }: ChannelChange,
 ): Promise<ChannelRow> {
-  if (name === undefined && active === undefined && rate === undefined) return getChannel(store, id);
+  if (name === undefined && active === undefined && rate === undefined && price === undefined)
+    return getChannel(store, id);
+  if (price !== undefined && price !== null && !isPriced((await getChannel(store, id)).type))
+    throw invalid({ price_per_message: `must not be given where the type is none of ${pricedChannels.join(", ")}` });
   const change = {
-    set: { active, rate_per_second: rate ?? undefined },
-    ...(rate === null && { remove: ["rate_per_second" as const] }),
+    set: { active, rate_per_second: rate ?? undefined, price_per_message: price ?? undefined },
+    remove: [
+      ...(rate === null ? ["rate_per_second" as const] : []),
+      ...(price === null ? ["price_per_message" as const] : []),
+    ],
   };
   const changed = await changeNamed(store, ChannelItem, id, change, name);
   if (changed === "missing") throw notFound("channel");

@@ -5,6 +5,7 @@ import { channelTypes } from "../../plans.ts";
 import { ChannelSettings } from "../../providers/channel-settings.ts";
 import { channelStatuses } from "../../rules/channel-states.ts";
 import { chatAppCategories, chatAppTemplateStatuses } from "../../rules/chat-app-template-states.ts";
+import { priceOf } from "../../rules/cost.ts";
 import { entity, item, type RowOf } from "../item.ts";
 import { fromJson, json } from "../json-text.ts";
 
@@ -19,6 +20,9 @@ export const Channel = v.object({
   verification_error: v.optional(v.string()),
   last_error: v.optional(LastError),
   rate_per_second: v.optional(v.pipe(v.number(), v.description("The most messages a second; absent: not limited"))),
+  price_per_message: v.optional(
+    v.pipe(v.number(), v.description("What its provider charges for a message, in US dollars, where that was set")),
+  ),
   settings: v.optional(
     v.pipe(
       ChannelSettings,
@@ -52,6 +56,10 @@ export const channelOf = ({ settings, ...row }: ChannelRow): Channel => ({
   ...row,
   ...(settings !== undefined && { settings: fromJson(settings) }),
 });
+
+/** What the provider charges for a message, in dollars; undefined if it is not known. */
+export const messagePrice = ({ type, price_per_message, settings }: ChannelRow): number | undefined =>
+  priceOf(type, price_per_message, settings && fromJson(settings).provider);
 
 export const credentialTypes = ["ios_push", "android_push", "vapid", "sms", "chat_app", "email"] as const;
 

@@ -1,6 +1,7 @@
 // Results of sends (ISG): funnels, sums by last touch, lift against the control group, and when messages are opened.
 import { DAY, SECOND, timestamp } from "../../clock.ts";
 import type { StoreReader } from "../../resources.ts";
+import { type SendCost, sumOfCosts } from "../../rules/cost.ts";
 import { liftOf, rateOf } from "../../rules/lift.ts";
 import { lateSkips } from "../../rules/reasons.ts";
 import { type Campaign, findCampaign } from "../campaigns/campaigns.ts";
@@ -8,6 +9,7 @@ import { familyOf } from "../families.ts";
 import { type JourneyTotals, journeyTotals } from "../journeys/totals.ts";
 import { soFar } from "../sends/deferred.ts";
 import { type InteractionTotals, interactionTotals } from "../sends/interaction-totals.ts";
+import { costOfJob } from "../sends/job-cost.ts";
 import { findJobs, getJob, type JobRecord } from "../sends/jobs.ts";
 import type { Tally } from "../sends/tallies.ts";
 import { CONVERSION_SHARDS } from "../shards.ts";
@@ -99,6 +101,8 @@ export interface Funnel {
   clicked_human: number;
   converted: number;
   revenue_cents: number;
+  /** What its sends cost (F10); `null` of a journey, whose sends are not counted by channel. */
+  cost: SendCost | null;
 }
 
 const isWithin = ({ start, end }: Window, at: string | null) =>
@@ -140,7 +144,7 @@ export async function funnelOf(
   const [reached, conversions] = await Promise.all([
     type === "campaign"
       ? campaignTotals(await (sends ?? sendsOf(store, id, window)))
-      : journeyTotals(await daysOf(store, type, window), id),
+      : { ...journeyTotals(await daysOf(store, type, window), id), cost: null },
     conversionsOf(store, type, window),
   ]);
   const { converters = 0, revenue = 0 } = conversions.get(id) ?? {};
@@ -152,7 +156,7 @@ async function sendsOf(store: StoreReader, id: string, window: Window): Promise<
   return campaign ? campaignSends(store, await campaignJobs(store, campaign), window) : [];
 }
 
-function campaignTotals(sends: readonly CampaignSend[]): JourneyTotals {
+function campaignTotals(sends: readonly CampaignSend[]): JourneyTotals & { cost: SendCost } {
   const sum = (count: (send: CampaignSend) => number) => sends.reduce((total, send) => total + count(send), 0);
   return {
     sent: sum(({ job }) => job.counts.sent),
@@ -161,6 +165,7 @@ function campaignTotals(sends: readonly CampaignSend[]): JourneyTotals {
     opened_human: sum(({ totals }) => totals.recipients.opened_human),
     clicked: sum(({ totals }) => totals.recipients.clicked),
     clicked_human: sum(({ totals }) => totals.recipients.clicked_human),
+    cost: sumOfCosts(sends.map(({ job }) => costOfJob(job, job))),
   };
 }
 

@@ -3,10 +3,11 @@
 import type { StoreReader } from "../../resources.ts";
 import { counterOf, windowOf } from "../../rules/caps.ts";
 import { chunksOf } from "../../rules/chunks.ts";
+import { isPriced } from "../../rules/cost.ts";
 import { foresee } from "../../rules/foresight.ts";
 import type { JourneyNode } from "../../rules/journey-graph.ts";
 import { type Definition, namesOf, type Recorder, replay, type Window } from "../../rules/journey-replay.ts";
-import { count, type ReplayTally, stepOf } from "../../rules/journey-tally.ts";
+import { charge, count, type ReplayTally, stepOf } from "../../rules/journey-tally.ts";
 import { quietUntil } from "../../rules/quiet-hours.ts";
 import { classOf, type Target } from "../../rules/reach.ts";
 import { bucket } from "../../rules/split.ts";
@@ -229,7 +230,7 @@ interface Message extends StepPlan {
 /** What quiet hours and caps would make of a send. Caps count the sends of this journey alone. */
 function countMessages(
   tally: ReplayTally,
-  { settings: { quiet, caps = [], timezone = "UTC" }, profile, targets, at, counted }: Message,
+  { settings: { via, quiet, caps = [], timezone = "UTC" }, profile, targets, at, counted }: Message,
 ): void {
   const until = quiet ? quietUntil(quiet, zoneFor(quiet, timezone, profile), at) : undefined;
   const keyed = caps.map((cap) => ({ cap, key: `${cap.per} ${counterOf(cap)} ${windowOf(cap.per, timezone, at)}` }));
@@ -251,6 +252,8 @@ function countMessages(
   if (later.length > 0) tally.deferred++;
   tally.recipients++;
   for (const name of new Set(used.map(({ channel }) => classOf(channel)))) count(tally.classes, name);
+  for (const channel of new Set(used.map((target) => target.channel)))
+    if (isPriced(channel)) charge(tally, channel, via.find(({ type }) => type === channel)?.price);
   const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10);
   for (const channel of new Set(now.map((target) => target.channel))) count(tally.sends, `${dayOf(at)} ${channel}`);
   for (const channel of new Set(later.map((target) => target.channel)))

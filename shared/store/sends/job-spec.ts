@@ -76,7 +76,13 @@ export interface JobSpec extends Omit<JobFields, SetByTheService | "title" | "bo
 
 /** The channel of each type by which a send goes, whose consent it needs, and its limits: fixed when it is dispatched. */
 export interface DeliverySettings {
-  via: { id: string; type: ReachChannel; credentials?: string | undefined }[];
+  via: {
+    id: string;
+    type: ReachChannel;
+    credentials?: string | undefined;
+    /** What the provider charges for a message, in dollars, where it charges and that is known (F10). */
+    price?: number | undefined;
+  }[];
   emailConsent: "opt_out" | "opt_in";
   /** The workspace's, where quiet hours or caps need it. */
   timezone?: string;

@@ -2,10 +2,11 @@
 import type { StoreReader } from "../../resources.ts";
 import type { AudienceRules } from "../../rules/audience.ts";
 import { capsOn } from "../../rules/caps.ts";
+import { isPriced } from "../../rules/cost.ts";
 import { disturbs } from "../../rules/quiet-hours.ts";
 import type { ReachChannel } from "../../rules/reach.ts";
 import { isUsable, listChannels } from "../channels/channels.ts";
-import type { ChannelRow } from "../channels/items.ts";
+import { type ChannelRow, messagePrice } from "../channels/items.ts";
 import { tenantEngagements } from "../subscribers/engagement.ts";
 import type { SendingSettings } from "../workspaces/settings.ts";
 import { audienceRules } from "./audiences.ts";
@@ -24,11 +25,10 @@ type Planned = Pick<
 >;
 
 /** What a send keeps of a channel. */
-export const channelSettings = ({ id, type, credentials }: ChannelRow): DeliverySettings["via"][number] => ({
-  id,
-  type,
-  credentials,
-});
+export const channelSettings = (channel: ChannelRow): DeliverySettings["via"][number] => {
+  const { id, type, credentials } = channel;
+  return { id, type, credentials, ...(isPriced(type) && { price: messagePrice(channel) }) };
+};
 
 /** The settings of a send that is dispatched now. */
 export function deliverySettingsOf(

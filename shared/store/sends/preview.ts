@@ -8,9 +8,8 @@ import { Timestamp } from "../../http/schemas.ts";
 import { scopeOf } from "../../providers/arms.ts";
 import { rendererOf } from "../../providers/texts.ts";
 import type { StoreReader } from "../../resources.ts";
-import type { AudienceRules, Judgement } from "../../rules/audience.ts";
-import { chunksOf } from "../../rules/chunks.ts";
-import { costOfSend } from "../../rules/cost.ts";
+import type { Judgement } from "../../rules/audience.ts";
+import { pricesOf } from "../../rules/cost.ts";
 import { type Foreseen, foresee } from "../../rules/foresight.ts";
 import { quietUntil } from "../../rules/quiet-hours.ts";
 import { classOf, type Target } from "../../rules/reach.ts";
@@ -20,12 +19,13 @@ import { countTarget } from "../lists/targets.ts";
 import type { LivingProfile } from "../subscribers/subscribers.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import { keep } from "./audiences.ts";
-import { candidatesById, candidatesOf, type Placed } from "./candidates.ts";
+import type { Placed } from "./candidates.ts";
 import { countsOf } from "./caps.ts";
 import { zoneFor } from "./deferred.ts";
+import { costOfAudience, type Rating } from "./job-cost.ts";
 import type { DeliverySettings, JobSpec } from "./job-spec.ts";
-import { deliverySettingsOf, planningRules, selectedChannels } from "./planning.ts";
-import { rangesOf } from "./range-names.ts";
+import { channelSettings, deliverySettingsOf, planningRules, selectedChannels } from "./planning.ts";
+import { sampleOf } from "./preview-sample.ts";
 import { Rendering, renderingsOf } from "./renderings.ts";
 import type { TemplateContent } from "./template-items.ts";
 
@@ -36,7 +36,6 @@ const MAX_EVALUATED_ONE_BY_ONE = 2_000;
 /** Recipients whose texts are rendered. */
 const MAX_RENDERED = 1_000;
 const MAX_SAMPLES = 5;
-const GIVEN_AT_ONCE = 500;
 const UNRENDERABLE = "cannot be rendered for any recipient: a text would be too long, or a filter fails";
 const NO_CANDIDATES: { candidates: Placed[]; exact: boolean } = { candidates: [], exact: true };
 const PUSH: ReadonlySet<string> = new Set(["ios", "android", "web_push"]);
@@ -102,7 +101,7 @@ export async function previewSend(
   const at = spec.scheduled_at === null ? store.clock.now() : Date.parse(spec.scheduled_at);
   // The id of a send that is never made. It decides which part of the audience is held out.
   const id = store.ids.uuidAt(store.clock.now());
-  const via = (await selectedChannels(store, spec)).map(({ id: channel, type }) => ({ id: channel, type }));
+  const via = (await selectedChannels(store, spec)).map(channelSettings);
   const deliverySettings = deliverySettingsOf(spec, via, workspace);
   const rules = await planningRules(store, id, spec, deliverySettings);
   const isOneByOne = rules.tenant !== undefined || needsDevices(spec, deliverySettings);
@@ -111,7 +110,8 @@ export async function previewSend(
     via.length === 0 ? NO_CANDIDATES : await sampleOf(store, spec, rules, { given, max, id });
   const kept = await keep(store, candidates, rules);
   const futures = await futuresOf(store, spec, deliverySettings, kept.filter(isSent), at);
-  const { preview, reached } = countOutcomes(kept, futures, exact);
+  const rating = { prices: pricesOf(via), isGiven: given !== undefined };
+  const { preview, reached } = countOutcomes(kept, futures, { exact, ...rating });
   const said = { ...spec, ...texts };
   addTexts(preview, reached.slice(0, MAX_RENDERED), { said, futures, at });
   const { recipients, failed } = preview.rendered;
@@ -127,11 +127,15 @@ export async function previewSend(
   );
   if (exact) return preview;
   const size = given?.length ?? (await countTarget(store, spec.target));
-  return scaled(preview, Math.max(1, size / candidates.length));
+  return scaled(preview, Math.max(1, size / candidates.length), rating);
 }
 
 /** Counts what would become of each candidate. `reached`: the recipients of a message. */
-function countOutcomes(kept: readonly Kept[], futures: ReadonlyMap<string, Future>, exact: boolean) {
+function countOutcomes(
+  kept: readonly Kept[],
+  futures: ReadonlyMap<string, Future>,
+  { exact, ...rating }: Rating & { exact: boolean },
+) {
   const counts = { total: kept.length, sent: 0, deferred: 0, skipped: 0, held_out: 0 };
   const by_class: Record<string, number> = {};
   const skip_reasons: Record<string, number> = {};
@@ -160,41 +164,9 @@ function countOutcomes(kept: readonly Kept[], futures: ReadonlyMap<string, Futur
   }
   const rendered = { recipients: 0, failed: 0, unknown_variables: {} };
   const texts = { samples: [], rendered, rendered_for: null, renderings: [] };
-  const cost = costOfSend(by_class, counts.sent);
+  const cost = costOfAudience(by_class, counts, rating);
   const preview: SendPreview = { exact, counts, by_class, skip_reasons, skipped_samples, cost, ...texts };
   return { preview, reached };
-}
-
-interface SampleOptions {
-  given: readonly string[] | undefined;
-  max: number;
-  /** The id of the send. */
-  id: string;
-}
-
-/** The candidates of an audience, at most about `max` of them. */
-async function sampleOf(
-  store: StoreReader,
-  spec: JobSpec,
-  rules: AudienceRules,
-  { given, max, id }: SampleOptions,
-): Promise<{ candidates: Placed[]; exact: boolean }> {
-  const candidates: Placed[] = [];
-  if (given) {
-    for (const ids of chunksOf(given.slice(0, max), GIVEN_AT_ONCE))
-      candidates.push(...(await candidatesById(store, ids, rules)));
-    return { candidates, exact: given.length <= max };
-  }
-  for (const range of rangesOf(spec)) {
-    let cursor: string | undefined;
-    do {
-      if (candidates.length >= max) return { candidates, exact: false };
-      const page = await candidatesOf(store, id, range, cursor, rules);
-      candidates.push(...page.candidates);
-      cursor = page.next;
-    } while (cursor !== undefined);
-  }
-  return { candidates, exact: true };
 }
 
 /** Adds the texts of the first recipients, and which of their variables have no value on one of their channels. */
@@ -272,22 +244,24 @@ async function futuresOf(
 }
 
 /** Extends the counts of a sample to the whole audience. */
-function scaled(preview: SendPreview, factor: number): SendPreview {
+function scaled(preview: SendPreview, factor: number, rating: Rating): SendPreview {
   const grow = (n: number) => Math.round(n * factor);
   const grown = (numbers: Record<string, number>) =>
     Object.fromEntries(Object.entries(numbers).map(([name, n]) => [name, grow(n)]));
   const { total, sent, deferred, skipped, held_out } = preview.counts;
+  const counts = {
+    total: grow(total),
+    sent: grow(sent),
+    deferred: grow(deferred),
+    skipped: grow(skipped),
+    held_out: grow(held_out),
+  };
+  const by_class = grown(preview.by_class);
   return {
     ...preview,
-    counts: {
-      total: grow(total),
-      sent: grow(sent),
-      deferred: grow(deferred),
-      skipped: grow(skipped),
-      held_out: grow(held_out),
-    },
-    by_class: grown(preview.by_class),
-    cost: costOfSend(grown(preview.by_class), grow(sent)),
+    counts,
+    by_class,
+    cost: costOfAudience(by_class, counts, rating),
     skip_reasons: grown(preview.skip_reasons),
   };
 }

@@ -79,8 +79,9 @@ const channels: Kind = {
   keyOf: nameOf,
   create: async ({ call }, document) => {
     const channel = await call("channels.create", pick(document, ["type", "name"]));
-    const settings = pick(document, ["active", "rate_per_second"]);
-    const isDefault = settings.active !== false && (settings.rate_per_second ?? null) === null;
+    const settings = pick(document, ["active", "rate_per_second", "price_per_message"]);
+    const { active, rate_per_second = null, price_per_message = null } = settings;
+    const isDefault = active !== false && rate_per_second === null && price_per_message === null;
     return isDefault ? channel : call("channels.update", channel.id, settings);
   },
   update: async ({ call }, id, document, changed) => void (await call("channels.update", id, pick(document, changed))),
