@@ -83,7 +83,8 @@ interface Requests {
 
 /** Opens the table once; the result binds it to a guard. An operation on a partition key that it refuses throws. */
 export function openRows(deps: Deps): (isAllowed: (pk: string) => boolean) => Rows {
-  const client: Requests["client"] = deps.aws(DynamoDBClient);
+  // All its requests share one endpoint, so that the middleware may be resolved once per command.
+  const client: Requests["client"] = deps.aws(DynamoDBClient, { cacheMiddleware: true });
   const TableName = setting(deps, "TABLE_NAME");
   const pause = (attempt: number) => {
     const half = (FIRST_PAUSE_MS * 2 ** attempt) / 2;

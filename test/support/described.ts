@@ -8,20 +8,39 @@ interface Found {
   operation: OperationObject;
 }
 
+interface Route extends Found {
+  segments: string[];
+}
+
+const indexes = new WeakMap<OpenApi, Map<string, Route[]>>();
+
+/** The operations of a document by method and number of segments, those with most literal segments first. */
+function indexOf(document: OpenApi): Map<string, Route[]> {
+  const known = indexes.get(document);
+  if (known) return known;
+  const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      route: `${method.toUpperCase()} ${path}`,
+      segments: path.split("/"),
+      operation,
+    })),
+  );
+  const literal = ({ segments }: Route) => segments.filter((one) => !one.startsWith("{")).length;
+  const index = Map.groupBy(
+    routes.sort((a, b) => literal(b) - literal(a)),
+    ({ route, segments }) => `${route.split(" ", 1)[0]} ${segments.length}`,
+  );
+  indexes.set(document, index);
+  return index;
+}
+
 /** The operation that a request reaches: a literal segment comes before a parameter. */
-function operationAt({ paths }: OpenApi, request: string): Found | undefined {
+function operationAt(document: OpenApi, request: string): Found | undefined {
   const [method = "", target = ""] = request.split(" ");
   const given = target.split("?", 1)[0]!.split("/");
-  const fitting = Object.entries(paths).flatMap(([path, methods]) => {
-    const segments = path.split("/");
-    const operation = methods[method.toLowerCase()];
-    const fits =
-      segments.length === given.length && segments.every((one, i) => one.startsWith("{") || one === given[i]);
-    return operation && fits
-      ? [{ route: `${method} ${path}`, operation, literal: segments.filter((one) => !one.startsWith("{")).length }]
-      : [];
-  });
-  return fitting.sort((a, b) => b.literal - a.literal)[0];
+  return indexOf(document)
+    .get(`${method.toUpperCase()} ${given.length}`)
+    ?.find(({ segments }) => segments.every((one, i) => one.startsWith("{") || one === given[i]));
 }
 
 /** @returns nothing where the answer is as described, or where the request reaches no endpoint. */
