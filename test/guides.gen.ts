@@ -244,6 +244,13 @@ async function imports({ createClient, settle, process, console }: GuideDeps) {
   const { status, processed_rows, failed_rows } = await service.imports.getListsImport(job.import_job_id);
   console.log(status, processed_rows, failed_rows); // "completed" 3 1
   console.log((await service.lists.listSubscribers(list.id)).items.length); // 2
+
+  await service.topics.create({ key: "deals", name: "Deals", default: "out" });
+  const choices = ["external_id,consent_at,topic:deals,topic:wekly", "ada,2026-03-01,yes,yes", "bob,,yes,no"].join("\n");
+  const chosen = await service.importCsv(list.id, new Blob([choices], { type: "text/csv" }));
+  await settle();
+  const { topic_summary, unknown_topics } = await service.imports.getListsImport(chosen.import_job_id);
+  console.log(topic_summary.deals?.opted_in, topic_summary.deals?.unknown, unknown_topics); // 1 1 ["wekly"]
 }
 
 async function inApp({ createClient, createBrowserClient, settle, process, console }: GuideDeps) {
@@ -518,7 +525,7 @@ export const runnableGuides: readonly RunnableGuide[] = [
   { name: "segments", run: segments, printed: ["1 true","[\"ada\"]","true [true,true,true]","0","2"] },
   { name: "journeys", run: journeys, printed: ["[\"wait\"]","1 {\"wait:timeout\":1} {\"sent\":1}","\"completed\" 1 1","1","[{\"step\":\"wait\",\"fields\":[\"within\"]}]","\"completed\""] },
   { name: "topics", run: topics, printed: ["[\"deals opted_out\",\"news opted_in\"]","1 {\"topic_opt_out\":1}"] },
-  { name: "imports", run: imports, printed: ["3 1","1 1","\"completed\" 3 1","2"] },
+  { name: "imports", run: imports, printed: ["3 1","1 1","\"completed\" 3 1","2","1 1 [\"wekly\"]"] },
   { name: "in-app", run: inApp, printed: ["\"live\"","\"Spring, Ada\"","1 1 1"] },
   { name: "web-push", run: webPush, printed: ["\"active\" \"string\"","\"active\"","1"] },
   { name: "email", run: email, printed: ["\"active\" true","1 {\"no_consent\":1}","\"News\" 0","[\"sent\",\"sent\"]","1"] },

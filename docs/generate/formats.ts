@@ -60,6 +60,12 @@ const consentTable = () =>
       [code("platform_b"), "`CONFIRM_TIME` or `OPTIN_TIME`", "`opted_in`"],
       [code("platform_b"), "`UNSUB_TIME`, or the status `unsubscribed`", "`opted_out`"],
       [code("platform_b"), "`CLEAN_TIME`, or the status `cleaned`", "`suppressed`"],
+      [
+        "any",
+        `${words(OPTED_IN)} in \`topic:<key>\`, with \`topic_at:<key>\` or a time of consent`,
+        "opted in to the topic; without a time `unknown`",
+      ],
+      ["any", `${words(OPTED_OUT)} in \`topic:<key>\``, "opted out of the topic"],
       ["any", "anything else", "`unknown`"],
       ["any", "a subscriber who is opted out or suppressed here", "unchanged: no import subscribes anyone again"],
     ],
@@ -71,6 +77,9 @@ read in any case. A row needs an \`external_id\` or an \`email\`; without the fi
 \`external_id\`. Of repeated rows the last one wins.
 
 ${columnTable()}
+
+\`topic:<key>\` holds the choice of a topic and \`topic_at:<key>\` its time, else \`consent_at\` counts. A column of a topic
+that the workspace does not have becomes an attribute, and \`unknown_topics\` names its key.
 
 All other columns, at most ${MAX_EXTRA_COLUMNS}, become attributes under a snake_case key. \`true\`, \`false\` and plain numbers are
 converted; a number with a leading zero stays a text. A value has at most ${MAX_VALUE_BYTES / KB} KB. \`tags\` are separated by \`,\`,

@@ -1,7 +1,8 @@
 // The columns of an import: our own format and the exports of two other platforms (D-CSV).
 import { isEmailAddress, isLocale, isPhoneNumber } from "./contacts.ts";
-import { consentTranslators, type ImportedConsent } from "./import-consents.ts";
+import { consentTranslators, type ImportedChoices, type ImportedConsent, readChoices } from "./import-consents.ts";
 import { isTimeZone } from "./time-zones.ts";
+import { topicKeyOf } from "./topics.ts";
 
 export const importSources = ["csv", "platform_a", "platform_b"] as const;
 export type ImportSource = (typeof importSources)[number];
@@ -11,9 +12,11 @@ export interface ImportedRow {
   email?: string | undefined;
   attributes: Record<string, string | number | boolean | string[]>;
   consent?: ImportedConsent | undefined;
+  /** By the keys of topics: those that the row says something of. */
+  choices: ImportedChoices;
 }
 
-type Standard =
+export type Standard =
   | "external_id"
   | "email"
   | "phone"
@@ -84,10 +87,12 @@ export const MAX_VALUE_BYTES = 4_096;
 const MAX_KEY = 128;
 const REFUSED_KEYS = ["__proto__", "constructor", "prototype"];
 
-/** What a column may be mapped to: a standard field, `attribute:<key>`, or `ignore`. */
+/** What a column may be mapped to: a standard field, `attribute:<key>`, `topic:<key>`, or `ignore`. */
 export type ColumnMapping = Record<string, string>;
 export const IGNORED = "ignore";
 export const ATTRIBUTE = "attribute:";
+/** Before the key of a topic: the column holds when the choice was made. */
+export const TOPIC_TIME = "topic_at:";
 
 /** The fields that a column may be mapped to. */
 export const importFields: readonly Standard[] = Object.values(columnMeanings.csv);
@@ -99,40 +104,66 @@ export const columnName = (name: string): string => name.trim().toLowerCase();
 
 /** Why a column cannot be mapped so; undefined if it can. */
 export function mappingProblem(target: string): string | undefined {
-  if (target === IGNORED || isField(target)) return undefined;
+  if (target === IGNORED || isField(target) || topicKeyOf(target)) return undefined;
   const key = target.startsWith(ATTRIBUTE) ? target.slice(ATTRIBUTE.length) : "";
   if (key.length > 0 && key.length <= MAX_KEY && !REFUSED_KEYS.includes(key)) return undefined;
-  return `must be ignore, attribute:<key>, or one of ${importFields.join(", ")}`;
+  return `must be ignore, attribute:<key>, topic:<key>, or one of ${importFields.join(", ")}`;
+}
+
+/** The keys of the topics that a mapping names. */
+export const mappedTopics = (mapping: ColumnMapping): string[] =>
+  Object.values(mapping).flatMap((target) => topicKeyOf(target) ?? []);
+
+export interface Cell {
+  standard?: Standard;
+  evidence?: string;
+  attribute?: string;
+  /** The key of the topic whose choice it holds. */
+  topic?: string;
+  /** The key of the topic of which it holds when the choice was made. */
+  topicTime?: string;
 }
 
 export interface Columns {
   source: ImportSource;
-  /** Of each cell: a standard field, evidence of consent, or an attribute. */
-  cells: readonly { standard?: Standard; evidence?: string; attribute?: string }[];
+  /** What each cell holds. */
+  cells: readonly Cell[];
+  /** Keys in columns `topic:<key>` of which the workspace has no topic; such columns become attributes. */
+  unknownTopics: readonly string[];
 }
 
-/** Reads a header. @returns its columns, or the reason why the file cannot be imported. */
+/**
+ * Reads a header.
+ * @param topics the keys of the topics that the workspace has
+ * @returns its columns, or the reason why the file cannot be imported
+ */
 export function readHeader(
   header: readonly string[],
   source: ImportSource,
   mapping: ColumnMapping = {},
+  topics: readonly string[] = [],
 ): Columns | { problem: string } {
   const found = columnMeanings[source];
   const given = new Map(Object.entries(mapping).map(([name, target]) => [columnName(name), target]));
   const names = new Set(header.map(columnName));
   const missing = [...given.keys()].find((name) => !names.has(name));
   if (missing !== undefined) return { problem: `the mapping names ${missing}, which is no column of the file` };
-  const fields = [...given.values()].filter(isField);
   const targets = [...given.values()].filter((target) => target !== IGNORED);
   const mappedTwice = targets.find((target, i) => targets.indexOf(target) !== i);
   if (mappedTwice) return { problem: `two columns are mapped to ${mappedTwice}` };
-  const taken = new Set<string>(fields);
-  const cells = header.map((name): Columns["cells"][number] => {
+  const taken = new Set<string>(targets);
+  const unknownTopics: string[] = [];
+  const cells = header.map((name): Cell => {
     const wanted = columnName(name);
     const target = given.get(wanted);
-    if (target === IGNORED) return {};
-    if (target !== undefined && isField(target)) return { standard: target };
-    if (target !== undefined) return { attribute: target.slice(ATTRIBUTE.length) };
+    if (target !== undefined) return mappedCell(target);
+    const ofTopic = topicCell(wanted, topics);
+    if (ofTopic && !taken.has(wanted)) {
+      taken.add(wanted);
+      return ofTopic;
+    }
+    const unknown = ofTopic ? undefined : topicKeyOf(wanted);
+    if (unknown) unknownTopics.push(unknown);
     const standard = Object.hasOwn(found, wanted) ? found[wanted] : undefined;
     if (standard && !taken.has(standard)) {
       taken.add(standard);
@@ -151,47 +182,24 @@ export function readHeader(
   if (refused) return { problem: `the header has a column named ${refused}` };
   const twice = extra.find((key, i) => extra.indexOf(key) !== i);
   if (twice) return { problem: `the header has two columns that become ${twice}` };
-  return { source, cells };
+  return { source, cells, unknownTopics };
 }
 
-/** What a column means, for people: a field, `attribute:<key>`, `consent evidence` or `ignore`. */
-export function meaningOf({ standard, evidence, attribute }: Columns["cells"][number]): string {
-  if (standard) return standard;
-  if (evidence) return "consent evidence";
-  return attribute ? ATTRIBUTE + attribute : IGNORED;
+function mappedCell(target: string): Cell {
+  if (target === IGNORED) return {};
+  if (isField(target)) return { standard: target };
+  const topic = topicKeyOf(target);
+  return topic ? { topic } : { attribute: target.slice(ATTRIBUTE.length) };
 }
 
-const LOOKS_LIKE_CONSENT = /consent|opt.?in|opt.?out|subscri/;
-const MAX_TYPOS = 2;
-
-/** The field that a column which became an attribute may be meant for. */
-export function suggestionFor(name: string, columns: Columns): string | null {
-  const taken = new Set(columns.cells.map(({ standard }) => standard));
-  const key = snakeCase(name);
-  const isFree = (field: Standard) => !taken.has(field);
-  const known = Object.values(columnMeanings).flatMap((meanings) => Object.entries(meanings));
-  const alias = known.find(([column, field]) => snakeCase(column) === key && isFree(field))?.[1];
-  if (alias) return alias;
-  const close = importFields.filter(isFree).find((field) => typos(key, field) <= MAX_TYPOS);
-  if (close) return close;
-  return LOOKS_LIKE_CONSENT.test(key) && isFree("consent_status") ? "consent_status" : null;
+function topicCell(name: string, topics: readonly string[]): Cell | undefined {
+  const topic = topicKeyOf(name);
+  if (topic) return topics.includes(topic) ? { topic } : undefined;
+  const topicTime = name.startsWith(TOPIC_TIME) ? name.slice(TOPIC_TIME.length) : "";
+  return topics.includes(topicTime) ? { topicTime } : undefined;
 }
 
-/** How many letters must be changed, added or removed to make one word of another. */
-function typos(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= one.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= other.length; j++) {
-      const change = (row[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
-}
-
-const snakeCase = (name: string): string =>
+export const snakeCase = (name: string): string =>
   name
     .trim()
     .toLowerCase()
@@ -206,7 +214,9 @@ export function readRow({ source, cells }: Columns, row: readonly string[]): Imp
   const standard: Partial<Record<Standard, string>> = {};
   const evidence: Record<string, string> = {};
   const attributes: ImportedRow["attributes"] = {};
-  for (const [i, { standard: field, evidence: sign, attribute }] of cells.entries()) {
+  const said: Record<string, string> = {};
+  const times: Record<string, string> = {};
+  for (const [i, { standard: field, evidence: sign, attribute, topic, topicTime }] of cells.entries()) {
     const value = row[i]?.trim() ?? "";
     if (Buffer.byteLength(value) > MAX_VALUE_BYTES)
       return { problem: `has a value of more than ${MAX_VALUE_BYTES} bytes` };
@@ -214,6 +224,8 @@ export function readRow({ source, cells }: Columns, row: readonly string[]): Imp
     if (field) standard[field] = value;
     if (sign) evidence[sign] = value;
     if (attribute) attributes[attribute] = typed(value);
+    if (topic) said[topic] = value;
+    if (topicTime) times[topicTime] = value;
   }
   const { email } = standard;
   if (email !== undefined && !isEmailAddress(email)) return { problem: "has a bad email address" };
@@ -230,7 +242,8 @@ export function readRow({ source, cells }: Columns, row: readonly string[]): Imp
   if (tags) attributes.tags = listOf(tags);
   const consent = consentTranslators[source](standard, evidence);
   if (consent?.said !== undefined) attributes.imported_consent = consent.said;
-  return { external_id, ...(email !== undefined && { email }), attributes, consent };
+  const choices = readChoices(said, times, standard);
+  return { external_id, ...(email !== undefined && { email }), attributes, consent, choices };
 }
 
 const PLAIN_NUMBER = /^-?(0|[1-9]\d{0,14})(\.\d{1,10})?$/;

@@ -55,6 +55,35 @@ export const consentTranslators: Record<ImportSource, Translator> = {
   },
 };
 
+/** What a row says of one topic. Without a time, an opt-in proves nothing. */
+export type ImportedChoice = {
+  status: "opted_in" | "opted_out" | "unknown";
+  at?: string | undefined;
+  source?: string | undefined;
+};
+export type ImportedChoices = Readonly<Record<string, ImportedChoice>>;
+
+/**
+ * Reads the choices of topics, as conservatively as a consent (TPC-5).
+ * @param said what the row says, by the key of a topic
+ * @param times when it was chosen, by the key of a topic; else the time of the row's consent counts
+ */
+export function readChoices(
+  said: Readonly<Record<string, string>>,
+  times: Readonly<Record<string, string>>,
+  { consent_at, consent_source: source }: { consent_at?: string; consent_source?: string },
+): ImportedChoices {
+  const choices: Record<string, ImportedChoice> = {};
+  for (const [key, text] of Object.entries(said)) {
+    const value = text.toLowerCase();
+    const at = timeOf(times[key] ?? consent_at);
+    if (OPTED_OUT.includes(value)) choices[key] = { status: "opted_out", at, source };
+    else if (OPTED_IN.includes(value) && at !== undefined) choices[key] = { status: "opted_in", at, source };
+    else choices[key] = { status: "unknown" };
+  }
+  return choices;
+}
+
 const LOCAL_TIME = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}(?::\d{2})?)$/;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 

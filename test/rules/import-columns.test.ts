@@ -51,6 +51,7 @@ describe("standard columns", () => {
       formula: "=1+1",
     });
     expect(read).toEqual({
+      choices: {},
       external_id: "u1",
       email: "Ada@Example.com",
       attributes: {

@@ -43,9 +43,10 @@ export function Job({ id, meaningOf, children }: JobProps) {
 }
 
 function Outcome({ job, cancel }: { job: Import; cancel: () => void }) {
-  const { status, dry_run, processed_rows, total_rows, failed_rows, error_message, consent_summary } = job;
+  const { status, dry_run, processed_rows, total_rows, failed_rows, error_message } = job;
   const good = processed_rows - failed_rows;
-  const consents = Object.entries(consent_summary).filter(([, count]) => count > 0);
+  const consents = countsOf(job.consent_summary);
+  const topics = Object.entries(job.topic_summary).map(([key, summary]) => [key, countsOf(summary)] as const);
   return (
     <Card
       title={dry_run ? "What the file would do" : "What the file did"}
@@ -72,14 +73,20 @@ function Outcome({ job, cancel }: { job: Import; cancel: () => void }) {
           <i class="bad" style={{ width: `${total_rows ? (100 * failed_rows) / total_rows : 0}%` }} />
         </div>
       )}
-      {consents.length > 0 && (
-        <p>
-          Consent: {consents.map(([name, count]) => `${plural(count, "row")} ${name.replaceAll("_", " ")}`).join(", ")}.
-        </p>
+      {consents && <p>Consent: {consents}.</p>}
+      {topics.map(([key, counts]) => counts && <p key={key}>{`Topic ${key}: ${counts}.`}</p>)}
+      {job.unknown_topics.length > 0 && (
+        <p class="banner warn">{`No such topic: ${job.unknown_topics.join(", ")}. These columns become attributes.`}</p>
       )}
     </Card>
   );
 }
+
+const countsOf = (summary: object): string =>
+  Object.entries(summary)
+    .filter(([, count]) => count > 0)
+    .map(([name, count]) => `${plural(count, "row")} ${name.replaceAll("_", " ")}`)
+    .join(", ");
 
 function Columns({ job: { columns }, meaningOf }: { job: Import } & Pick<JobProps, "meaningOf">) {
   return (

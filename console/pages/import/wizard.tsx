@@ -163,7 +163,9 @@ function Meaning({ column: { header, meaning }, mapping, set }: MeaningProps) {
     .trim()
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, "_");
-  const options = [...new Set([meaning, ...importFields, `attribute:${key}`, "ignore"])];
+  const topics = useQuery("topics.list", []);
+  const known = (topics.data?.items ?? []).map((topic) => `topic:${topic.key}`);
+  const options = [...new Set([meaning, ...importFields, ...known, `attribute:${key}`, "ignore"])];
   return (
     <select
       aria-label={`Meaning of ${header}`}
@@ -172,7 +174,7 @@ function Meaning({ column: { header, meaning }, mapping, set }: MeaningProps) {
     >
       {options.map((option) => (
         <option key={option} value={option}>
-          {option.replace("attribute:", "attribute ")}
+          {option.replace(":", " ")}
         </option>
       ))}
     </select>

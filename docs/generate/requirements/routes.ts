@@ -31,6 +31,7 @@ export const routes: Areas = {
     "TPC-1": "A workspace declares up to 100 topics with a default.",
     "TPC-2": "A send, a campaign and a journey's send step may name a topic; who opted out is skipped.",
     "TPC-3": "A subscriber opts in and out by topic.",
+    "TPC-5": "Choices of topics are imported, with the rules of a consent, and exported.",
     "TPC-4": "Mails link to a hosted preference page in the subscriber's language.",
   },
   "Reads and actions (RDA)": {

@@ -2,33 +2,34 @@
 import * as v from "valibot";
 import { endpoints, group, redirect } from "../../../shared/http/endpoint.ts";
 import { ApiError, notFound } from "../../../shared/http/errors.ts";
-import { refusePrototypeKeys } from "../../../shared/http/input.ts";
 import { cursor, limit, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/http/paging.ts";
 import { Id, isUuid, LastError, TextUpTo, Timestamp, Uuid } from "../../../shared/http/schemas.ts";
 import { multipart, type UploadedFile } from "../../../shared/http/upload.ts";
 import { importUploads } from "../../../shared/import-files.ts";
 import { openedRejectedLink, rejectedLinks } from "../../../shared/rejected-links.ts";
 import { secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
-import { type ColumnMapping, columnName, importSources, mappingProblem } from "../../../shared/rules/import-columns.ts";
+import { importSources } from "../../../shared/rules/import-columns.ts";
 import { importStatuses } from "../../../shared/rules/import-states.ts";
 import { entityPage } from "../../../shared/store/entity-pages.ts";
 import { listExists } from "../../../shared/store/lists/lists.ts";
 import { ImportItem } from "../../../shared/store/subscribers/import-items.ts";
 import {
   cancelImport,
+  choicesOf,
   consentSummaryOf,
   createImport,
   describeColumns,
   getImport,
   type ImportJob,
   rejectedRows,
+  unknownTopicsOf,
 } from "../../../shared/store/subscribers/imports.ts";
 import { exportEndpoints } from "./exports.ts";
+import { bad, mappingOf, refuseUnknownTopics } from "./mapping.ts";
 
 /** LIM-6, AMB-83. */
 export const MAX_FILE_BYTES = 52_428_800;
 const FORM_SECONDS = 900;
-const MAX_MAPPED = 200;
 
 const Form = v.strictObject({
   listId: v.optional(Id),
@@ -38,10 +39,18 @@ const Form = v.strictObject({
   mapping: v.pipe(
     v.optional(TextUpTo(65_536)),
     v.description(
-      `What columns mean, as JSON: \`{"Mail": "email", "Tier": "attribute:tier", "Note": "ignore"}\`. Others keep their ` +
-        "usual meaning.",
+      "What columns mean, as JSON: `" +
+        '{"Mail": "email", "Tier": "attribute:tier", "Weekly": "topic:weekly", "Note": "ignore"}' +
+        "`, at most 200 of them. Others keep their usual meaning.",
     ),
   ),
+});
+
+const ChoiceCounts = v.object({
+  opted_in: v.number(),
+  opted_out: v.number(),
+  unknown: v.number(),
+  unchanged: v.number(),
 });
 
 const Job = v.object({
@@ -53,7 +62,9 @@ const Job = v.object({
   error_message: v.optional(v.string()),
   last_error: v.optional(LastError),
   dry_run: v.boolean(),
-  consent_summary: v.record(v.string(), v.number()),
+  consent_summary: v.object({ ...ChoiceCounts.entries, suppressed: v.number() }),
+  topic_summary: v.record(v.string(), ChoiceCounts),
+  unknown_topics: v.array(v.string()),
   rejected_rows_url: v.optional(v.string()),
   created_at: Timestamp,
 });
@@ -78,30 +89,6 @@ const JobWithColumns = v.object({
   rejected_sample: v.array(v.object({ line: v.number(), reason: v.string() })),
 });
 
-const MappingText = v.pipe(
-  v.string(),
-  v.parseJson({ reviver: refusePrototypeKeys }),
-  v.check((value) => !Array.isArray(value)),
-  v.record(v.string(), v.string()),
-);
-
-/** @throws 400 for what is no mapping of columns. */
-function mappingOf(text: string | undefined): ColumnMapping | undefined {
-  if (text === undefined) return undefined;
-  const parsed = v.safeParse(MappingText, text);
-  if (!parsed.success) throw bad("mapping", "must be a JSON object of texts");
-  const entries = Object.entries(parsed.output);
-  if (entries.length > MAX_MAPPED) throw bad("mapping", `must have at most ${MAX_MAPPED} columns`);
-  for (const [name, target] of entries) {
-    const problem = mappingProblem(target);
-    if (problem) throw bad(`mapping.${name}`, problem);
-  }
-  const columns = entries.map(([name]) => columnName(name));
-  const twice = columns.find((name, i) => columns.indexOf(name) !== i);
-  if (twice !== undefined) throw bad("mapping", `names the column ${twice} twice`);
-  return parsed.output;
-}
-
 const jobOf = (row: ImportJob, rejected_rows_url: string | undefined): v.InferOutput<typeof Job> => ({
   import_job_id: row.id,
   status: row.status,
@@ -114,12 +101,11 @@ const jobOf = (row: ImportJob, rejected_rows_url: string | undefined): v.InferOu
   }),
   dry_run: row.dry_run === true,
   consent_summary: consentSummaryOf(row),
+  topic_summary: choicesOf(row),
+  unknown_topics: [...unknownTopicsOf(row)],
   rejected_rows_url,
   created_at: row.created_at,
 });
-
-const bad = (field: string, reason: string) =>
-  new ApiError("BAD_REQUEST", `${field}: ${reason}`, { fields: { [field]: reason } });
 
 const isCsv = ({ filename, contentType }: UploadedFile) =>
   /^\s*text\/csv\s*(;|$)/i.test(contentType) || filename.toLowerCase().endsWith(".csv");
@@ -158,6 +144,7 @@ export const imports = group("imports", "CSV files into lists, and exports as CS
       if (!file === (upload_id === undefined)) throw bad("file", "a CSV file, or the upload_id of one, is required");
       if (file && !isCsv(file)) throw bad("file", "must be text/csv or be named .csv");
       if (!(await listExists(store, list))) throw notFound("list");
+      await refuseUnknownTopics(store, mapping);
       const id = upload_id ?? ids.uuidAt(clock.now());
       const bytes = file ? file.bytes.length : isUuid(id) ? await uploads.sizeOf(id) : undefined;
       if (bytes === undefined) throw bad("upload_id", "nothing was uploaded under this id");
@@ -209,8 +196,8 @@ export const imports = group("imports", "CSV files into lists, and exports as CS
     {
       summary: "Get an import job, with what its columns mean and its first rejected rows",
       description:
-        "`meaning` of a column is a field, `attribute:<key>`, `consent evidence` or `ignore`. `suggestion` is the field " +
-        "that a column with an unknown name may be meant for: say so by `mapping`.",
+        "`meaning` of a column is a field, `attribute:<key>`, `topic:<key>`, `consent evidence` or `ignore`. `suggestion` is " +
+        "what a column with an unknown name may be meant for: say so by `mapping`.",
       returns: JobWithColumns,
       errors: ["NOT_FOUND"],
     },

@@ -18,6 +18,8 @@ import type { Columns } from "../../../shared/rules/import-columns.ts";
 import { fromJson, toJson } from "../../../shared/store/json-text.ts";
 import { listExists } from "../../../shared/store/lists/lists.ts";
 import {
+  addedChoices,
+  choicesOf,
   columnsOf,
   completeImport,
   findImport,
@@ -29,6 +31,7 @@ import {
   rejectedRows,
   storeSample,
 } from "../../../shared/store/subscribers/imports.ts";
+import { listTopics } from "../../../shared/store/topics/topics.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 import { csvOf } from "./csv.ts";
 import { makeExport } from "./exports.ts";
@@ -104,10 +107,11 @@ async function beginImport(context: WorkerContext, job: ImportJob): Promise<Impo
   }
   if (!header) return failImport(context, job, "the file is empty");
   const { cells, delimiter, end: offset, line } = header;
-  const columns = columnsOf({ ...job, header: toJson(cells) });
+  const topics = toJson((await listTopics(store)).map(({ key }) => key));
+  const columns = columnsOf({ ...job, header: toJson(cells), topics });
   if ("problem" in columns) return failImport(context, job, columns.problem);
   if (first) await storeSample(store, job.id, first.cells);
-  return moveImport(store, job.id, "begin", { header: toJson(cells), delimiter, offset, line, total });
+  return moveImport(store, job.id, "begin", { header: toJson(cells), topics, delimiter, offset, line, total });
 }
 
 const headerOf = ({ header }: ImportJob): readonly string[] => (header === undefined ? [] : fromJson(header));
@@ -153,12 +157,13 @@ async function importBatches(context: WorkerContext, started: ImportJob): Promis
     }
     if ((await findImport(store, job.id))?.status === "canceled") return true;
     const { created: more, ...taken } = await takeRows(context, started, source.columns, batch, room - created);
+    const choices = addedChoices(choicesOf(job), taken.choices);
     const position = { offset: started.offset + last.end, line: started.line + last.line };
-    if (!(await noteProgress(store, job, { ...taken, ...position, processed: batch.length }))) {
+    if (!(await noteProgress(store, job, { ...taken, choices, ...position, processed: batch.length }))) {
       context.log({ level: "info", message: "another reader is ahead", tenant: store.tenant, import: job.id });
       return true;
     }
-    job = { ...job, ...position };
+    job = { ...job, ...position, choices: toJson(choices) };
     created += more;
     batch = [];
     return false;

@@ -3,6 +3,8 @@ import * as v from "valibot";
 import { timestamp } from "../../clock.ts";
 import type { StoreReader } from "../../resources.ts";
 import { cellOf } from "../../rules/csv.ts";
+import { TOPIC_TIME } from "../../rules/import-columns.ts";
+import { consentChannelOf, topicKeyOf } from "../../rules/topics.ts";
 import { findCampaign } from "../campaigns/campaigns.ts";
 import { CampaignItem } from "../campaigns/items.ts";
 import { reportOf } from "../campaigns/report.ts";
@@ -19,6 +21,7 @@ import { SHARDS } from "../shards.ts";
 import { audiencePage, isProfileRow } from "../subscribers/audience-pages.ts";
 import { namesOf } from "../subscribers/names.ts";
 import { attributesOf, getProfiles, type LivingProfile, living } from "../subscribers/subscribers.ts";
+import { listTopics } from "../topics/topics.ts";
 import type { ExportJob } from "./exports.ts";
 import type { ExportKind } from "./items.ts";
 
@@ -71,8 +74,9 @@ export async function columnsOf(store: StoreReader, kind: ExportKind): Promise<s
   if (kind === "recipients") return [...RECIPIENT];
   if (kind === "events") return [...EVENT];
   if (kind === "report") return [...REPORT];
-  const standard: ReadonlySet<string> = new Set(OWN);
-  return [...OWN, ...(await namesOf(store, "attributes")).filter((name) => !standard.has(name))];
+  const [topics, attributes] = await Promise.all([listTopics(store), namesOf(store, "attributes")]);
+  const own = [...OWN, ...topics.flatMap(({ key }) => [consentChannelOf(key), `${TOPIC_TIME}${key}`])];
+  return [...new Set([...own, ...attributes])];
 }
 
 type Reader = (source: Source, position: string | undefined) => Promise<Page>;
@@ -93,13 +97,16 @@ const filterOf = ({ filter }: ExportJob) => fromJson(filter);
 
 function subscriberCells(columns: readonly string[], profile: LivingProfile): string[] {
   const attributes = attributesOf(profile);
-  const consent = (prefix: "c:" | "ct:") => familyOf(profile, prefix).find(([channel]) => channel === "email")?.[1];
+  const statuses = familyOf(profile, "c:");
+  const times = familyOf(profile, "ct:");
   const cells: Record<string, unknown> = {
     ...attributes,
+    ...Object.fromEntries(statuses.filter(([channel]) => topicKeyOf(channel) !== undefined)),
+    ...Object.fromEntries(times.map(([channel, at]) => [channel.replace(/^topic:/, TOPIC_TIME), at])),
     external_id: profile.external_id,
     email: profile.email,
-    consent_status: consent("c:"),
-    consent_at: consent("ct:"),
+    consent_status: statuses.find(([channel]) => channel === "email")?.[1],
+    consent_at: times.find(([channel]) => channel === "email")?.[1],
   };
   return columns.map((name) => cellOf(Object.hasOwn(cells, name) ? cells[name] : undefined));
 }

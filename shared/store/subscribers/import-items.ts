@@ -8,6 +8,10 @@ import { json } from "../json-text.ts";
 /** Characters that are kept of a cell of a rejected row. */
 export const MAX_CELL_CHARACTERS = 200;
 
+/** How many rows had which outcome of their consent, or of their choice of a topic. */
+export type ConsentSummary = Record<"opted_in" | "opted_out" | "suppressed" | "unknown" | "unchanged", number>;
+export type ChoiceSummary = Omit<ConsentSummary, "suppressed">;
+
 /** A row of the file that was not imported. */
 export interface Rejected {
   line: number;
@@ -39,6 +43,10 @@ export const ImportItem = entity("import", {
     header: v.optional(json<string[]>()),
     /** What the caller said that columns mean. */
     mapping: v.optional(json<ColumnMapping>()),
+    /** The keys of the topics that the workspace had when the header was read. */
+    topics: v.optional(json<readonly string[]>()),
+    /** What became of the choices, by the keys of the topics that the file has columns for. */
+    choices: v.optional(json<Readonly<Record<string, ChoiceSummary>>>()),
     delimiter: v.optional(v.string()),
     /** Whether there is a file of the rejected rows: an erasure deletes one that names its subscriber. */
     rejected_file: v.optional(v.boolean()),

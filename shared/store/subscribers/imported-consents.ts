@@ -1,12 +1,17 @@
 // Consents of imported rows: noted once per job and subscriber. An import never reverts an opt-out (D-CSV).
 import { timestamp, uuidOfText } from "../../clock.ts";
+import { ApiError } from "../../http/errors.ts";
 import type { Store } from "../../resources.ts";
-import type { ImportedConsent } from "../../rules/import-consents.ts";
+import { chunksOf } from "../../rules/chunks.ts";
+import type { ImportedChoice, ImportedChoices, ImportedConsent } from "../../rules/import-consents.ts";
+import { consentChannelOf } from "../../rules/topics.ts";
 import { absent, all, present } from "../conditions.ts";
+import { familyOf } from "../families.ts";
 import { changeItem } from "../item.ts";
 import { onTransactionCanceled } from "../refusals.ts";
-import { consentWrite, foldedConsent, isNewestConsent, isOpenConsent } from "./consents.ts";
-import { Profile } from "./items.ts";
+import { type ConsentAssertion, consentWrite, foldedConsent, isNewestConsent, isOpenConsent } from "./consents.ts";
+import { isAlive, Profile } from "./items.ts";
+import { getProfile, type LivingProfile } from "./subscribers.ts";
 
 const CHANNEL = "email";
 
@@ -34,5 +39,83 @@ export async function recordImportedConsent(
     .then(
       () => status,
       onTransactionCanceled(() => "unchanged" as const),
+    );
+}
+
+/** Choices of one transaction, which holds the profile and a row of the history for each. */
+const CHOICES_AT_ONCE = 40;
+const MAX_ATTEMPTS = 5;
+
+/** By the key of the topic. */
+export type ChoiceOutcomes = Record<string, ImportedChoice["status"] | "unchanged">;
+
+/**
+ * Records the choices of a row, with the rules of a consent: an opt-in never reverts an opt-out or what is newer.
+ * @returns what was recorded, or that nothing changed
+ */
+export async function recordImportedChoices(
+  store: Store,
+  subscriber: string,
+  { id: job, created_at }: { id: string; created_at: string },
+  choices: ImportedChoices,
+): Promise<ChoiceOutcomes> {
+  const outcomes: ChoiceOutcomes = {};
+  const assertions = new Map<string, ConsentAssertion>();
+  for (const [key, { status, at: consented_at = created_at, source }] of Object.entries(choices)) {
+    outcomes[key] = status;
+    if (status === "unknown") continue;
+    assertions.set(key, { channel: consentChannelOf(key), status, consented_at, source, import_job_id: job });
+  }
+  for (const some of chunksOf([...assertions], CHOICES_AT_ONCE))
+    Object.assign(outcomes, await recordSome(store, subscriber, job, new Map(some)));
+  return outcomes;
+}
+
+async function recordSome(
+  store: Store,
+  subscriber: string,
+  job: string,
+  assertions: ReadonlyMap<string, ConsentAssertion>,
+): Promise<ChoiceOutcomes> {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const profile = await getProfile(store, subscriber);
+    const verdicts = [...assertions].map(
+      ([key, one]) => [key, one, profile ? judged(profile, one) : "refused"] as const,
+    );
+    const news = verdicts.flatMap(([_, one, verdict]) => (verdict === "new" ? [one] : []));
+    const refused = verdicts.flatMap(([key, _, verdict]) =>
+      verdict === "refused" ? [[key, "unchanged"] as const] : [],
+    );
+    if (news.length === 0 || (await writeAll(store, subscriber, job, news))) return Object.fromEntries(refused);
+  }
+  throw new ApiError("SERVICE_UNAVAILABLE", "This subscriber is being changed by others just now.");
+}
+
+/** What a choice is to a profile. `known`: of an earlier reader of the row, or of an earlier import of the file. */
+function judged(profile: LivingProfile, { channel, status, consented_at }: ConsentAssertion) {
+  const newest = familyOf(profile, "c:").find(([name]) => name === channel)?.[1];
+  const at = familyOf(profile, "ct:").find(([name]) => name === channel)?.[1];
+  if (newest === status && at === consented_at) return "known";
+  const isOpen = newest === undefined || newest === "opted_in";
+  const isNewest = at === undefined || at <= consented_at;
+  return isOpen && (isNewest || status === "opted_out") ? "new" : "refused";
+}
+
+/** @returns false if another write changed one of the choices meanwhile. */
+function writeAll(store: Store, subscriber: string, job: string, news: readonly ConsentAssertion[]): Promise<boolean> {
+  const conditions = news.flatMap((one) => [
+    isOpenConsent(one.channel),
+    ...(one.status === "opted_in" ? [isNewestConsent(one)] : []),
+  ]);
+  const idOf = ({ channel }: ConsentAssertion) => uuidOfText(`import:${job}:${subscriber}:${channel}`);
+  const set = Object.assign({}, ...news.map(foldedConsent));
+  return store
+    .transact([
+      changeItem(Profile, { id: subscriber }, { set }, all(isAlive(), ...conditions)),
+      ...news.map((one) => consentWrite(store, subscriber, idOf(one), one)),
+    ])
+    .then(
+      () => true,
+      onTransactionCanceled(() => false),
     );
 }

@@ -2,7 +2,8 @@
 import { DAY, MINUTE, SECOND, timestamp } from "../../clock.ts";
 import { conflict, notFound } from "../../http/errors.ts";
 import type { Store, StoreReader } from "../../resources.ts";
-import { type ColumnMapping, meaningOf, readHeader, suggestionFor } from "../../rules/import-columns.ts";
+import { type ColumnMapping, readHeader } from "../../rules/import-columns.ts";
+import { meaningOf, suggestionFor } from "../../rules/import-hints.ts";
 import { importMoves } from "../../rules/import-states.ts";
 import { absent, all, is, oneOf } from "../conditions.ts";
 import { familyOf } from "../families.ts";
@@ -13,19 +14,54 @@ import { move, moveWrite } from "../lifecycle.ts";
 import type { Key } from "../model.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import type { Timers } from "../timers.ts";
-import { ImportItem, ImportSample, MAX_CELL_CHARACTERS, type Rejected, RejectedRows } from "./import-items.ts";
+import {
+  type ChoiceSummary,
+  type ConsentSummary,
+  ImportItem,
+  ImportSample,
+  MAX_CELL_CHARACTERS,
+  type Rejected,
+  RejectedRows,
+} from "./import-items.ts";
 
 export type ImportJob = RowOf<typeof ImportItem>;
 type ImportChange = NonNullable<ChangeOf<typeof ImportItem>["set"]>;
 
-/** How many rows had which outcome of their consent. */
-export type ConsentSummary = Record<"opted_in" | "opted_out" | "suppressed" | "unknown" | "unchanged", number>;
 export const NO_CONSENTS: ConsentSummary = { opted_in: 0, opted_out: 0, suppressed: 0, unknown: 0, unchanged: 0 };
+const NO_CHOICES: ChoiceSummary = { opted_in: 0, opted_out: 0, unknown: 0, unchanged: 0 };
 
-export const consentSummaryOf = (job: ImportJob): Record<string, number> => ({
+export const consentSummaryOf = (job: ImportJob): ConsentSummary => ({
   ...NO_CONSENTS,
   ...Object.fromEntries(familyOf(job, "consent:")),
 });
+
+export type Choices = Readonly<Record<string, ChoiceSummary>>;
+
+/** Both counts together, by the keys of topics. */
+export function addedChoices(some: Choices, others: Choices): Choices {
+  const sum: Record<string, ChoiceSummary> = { ...some };
+  for (const [key, { opted_in, opted_out, unknown, unchanged }] of Object.entries(others)) {
+    const before = sum[key] ?? NO_CHOICES;
+    sum[key] = {
+      opted_in: before.opted_in + opted_in,
+      opted_out: before.opted_out + opted_out,
+      unknown: before.unknown + unknown,
+      unchanged: before.unchanged + unchanged,
+    };
+  }
+  return sum;
+}
+
+/** One row with this outcome. */
+export const oneChoice = (outcome: keyof ChoiceSummary): ChoiceSummary => ({ ...NO_CHOICES, [outcome]: 1 });
+
+export const choicesOf = ({ choices }: ImportJob): Choices => (choices === undefined ? {} : fromJson(choices));
+
+/** The keys in columns `topic:<key>` of which the workspace had no topic. */
+export function unknownTopicsOf(job: ImportJob): readonly string[] {
+  const columns = columnsOf(job);
+  return job.header === undefined || "problem" in columns ? [] : columns.unknownTopics;
+}
 
 const KEPT_MS = 30 * DAY;
 /** A job without progress for this long is started again. */
@@ -80,8 +116,13 @@ export const findImport = (store: StoreReader, id: string): Promise<ImportJob | 
   store.get(ImportItem, { id });
 
 /** What the columns of a file mean, as its header and the mapping of the caller say. */
-export const columnsOf = ({ header, source, mapping }: ImportJob) =>
-  readHeader(header === undefined ? [] : fromJson(header), source, mapping && fromJson(mapping));
+export const columnsOf = ({ header, source, mapping, topics }: ImportJob) =>
+  readHeader(
+    header === undefined ? [] : fromJson(header),
+    source,
+    mapping && fromJson(mapping),
+    topics && fromJson(topics),
+  );
 
 /** Stores the first row of a file. */
 export async function storeSample(store: Store, job: string, cells: readonly string[]): Promise<void> {
@@ -102,11 +143,12 @@ export async function describeColumns(store: StoreReader, job: ImportJob): Promi
   if (job.header === undefined || "problem" in columns) return [];
   const row = await store.get(ImportSample, { job: job.id });
   const sample = row ? fromJson(row.cells) : [];
+  const topics = job.topics && fromJson(job.topics);
   return fromJson(job.header).map((header, i) => ({
     header,
     meaning: meaningOf(columns.cells[i] ?? {}),
     sample: sample[i] ?? null,
-    suggestion: columns.cells[i]?.attribute === undefined ? null : suggestionFor(header, columns),
+    suggestion: columns.cells[i]?.attribute === undefined ? null : suggestionFor(header, columns, topics),
   }));
 }
 
@@ -137,6 +179,8 @@ export interface Progress {
   processed: number;
   failed: number;
   consents: ConsentSummary;
+  /** Those of all records so far. */
+  choices: Choices;
   rejected: readonly Rejected[];
   offset: number;
   line: number;
@@ -144,16 +188,17 @@ export interface Progress {
 
 /** Accounts for the records up to an offset, once: a second reader of the same records changes nothing. */
 export function noteProgress(store: Store, { id, offset }: ImportJob, progress: Progress): Promise<boolean> {
-  const { processed, failed, consents, rejected, offset: end, line } = progress;
+  const { processed, failed, consents, choices, rejected, offset: end, line } = progress;
   const add: NonNullable<ChangeOf<typeof ImportItem>["add"]> = { processed, failed };
   for (const [outcome, n] of Object.entries(consents)) if (n > 0) add[`consent:${outcome}`] = n;
+  const set: ImportChange = { offset: end, line, ...(Object.keys(choices).length > 0 && { choices: toJson(choices) }) };
   const rows = { rows: toJson(rejected), expires: expiry(store) };
   return store
     .transact([
       changeItem(
         ImportItem,
         { id },
-        { set: { offset: end, line }, add },
+        { set, add },
         all(oneOf("status", ["processing", "canceled"]), is("offset", offset)),
       ),
       ...(rejected.length > 0 ? [putItem(RejectedRows, { job: id, offset }, rows)] : []),
