@@ -10,7 +10,7 @@ const dashboard = endpoints.filter(({ access }) => access.credentials.includes("
 /** By the first pattern that a route meets (docs/decisions/0021#permissions). */
 const asked: [routes: RegExp, permission: Permission | undefined][] = [
   [/^(GET|HEAD) /, undefined],
-  [/^POST \/api\/v1\/(segments|notifications)\/preview$/, undefined],
+  [/^POST \/api\/v1\/(segments|notifications|templates)\/preview$/, undefined],
   [/^POST \/api\/v1\/(journeys\/:id\/simulate|segments\/:id\/compare)$/, undefined],
   [/^POST \/api\/v1\/(auth\/(switch|tokens\/read-only)|agency\/workspaces\/:id\/session)$/, undefined],
   // The reader of an inbox marks what is theirs; a read-only token does not.
@@ -54,6 +54,7 @@ it("ERR-9 docs/decisions/0021#permissions what changes something is a write, wha
     "POST /api/v1/notifications/preview",
     "POST /api/v1/segments/:id/compare",
     "POST /api/v1/segments/preview",
+    "POST /api/v1/templates/preview",
   ]);
 });
 

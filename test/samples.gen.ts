@@ -201,6 +201,11 @@ export async function templatesList(service: Endpoints) {
   return answer;
 }
 
+export async function templatesPreview(service: Endpoints) {
+  const answer = await service.templates.preview({ content: { title: "Hello {{ subscriber.first_name }}", body: "It works." } });
+  return answer;
+}
+
 export async function templatesGet(service: Endpoints, id: string) {
   const answer = await service.templates.get(id);
   return answer;

@@ -37,6 +37,7 @@ export const access: Record<string, Access> = {
   "tests.testNotifications": {"permission":"send","effect":"write"},
   "templates.create": {"permission":"content:write","effect":"write"},
   "templates.list": {},
+  "templates.preview": {},
   "templates.get": {},
   "templates.update": {"permission":"content:write","effect":"write"},
   "templates.delete": {"permission":"content:write","effect":"write"},

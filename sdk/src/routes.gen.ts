@@ -51,6 +51,7 @@ export const routes: RouteTable = {
   templates: {
     create: {"route":"POST /api/v1/templates","credentials":["dashboard"],"body":"json"},
     list: {"route":"GET /api/v1/templates","credentials":["dashboard"],"query":true},
+    preview: {"route":"POST /api/v1/templates/preview","credentials":["dashboard"],"body":"json"},
     get: {"route":"GET /api/v1/templates/:id","credentials":["dashboard"]},
     update: {"route":"PATCH /api/v1/templates/:id","credentials":["dashboard"],"body":"json"},
     delete: {"route":"DELETE /api/v1/templates/:id","credentials":["dashboard"],"query":true},

@@ -1,42 +1,22 @@
 // The body of a notification's creation (D-NTF), checked field by field and then as a whole.
 import * as v from "valibot";
 import { validatePredicate } from "../rules/predicates.ts";
-import { validateData } from "../rules/render-data.ts";
 import { validateDevicePredicate } from "../rules/versions.ts";
 import { MAX_TEST_SUBSCRIBERS } from "../store/workspaces/settings.ts";
+import { CustomData, SmallObject } from "./custom-data.ts";
 import { grammar } from "./grammar.ts";
 import { ByChannelInput, MessageContent } from "./message-content.ts";
 import { chatAppFields, MessageBody, MessageTitle } from "./message-text.ts";
 import { SafetyInput } from "./safety.ts";
-import { ExternalId, JsonObject, TemplateId, TimestampInput, Uuid } from "./schemas.ts";
+import { ExternalId, TemplateId, TimestampInput, Uuid } from "./schemas.ts";
 import { ChannelIds, Percentage, Target } from "./send-input.ts";
 import { TopicOfSend } from "./topic-key.ts";
 
 export const MAX_GIVEN_IDS = 10_000;
 const MAX_KEY_CHARACTERS = 255;
-/** So that a job with all its texts is one item of the table, and so is each message of it. */
-const MAX_OBJECT_BYTES = 65_536;
 const MAX_CONTENT_BYTES = 262_144;
 
 type Verdict = { path: string; reason: string } | undefined;
-
-const SmallObject = v.pipe(
-  JsonObject,
-  v.check(
-    (value) => Buffer.byteLength(JSON.stringify(value)) <= MAX_OBJECT_BYTES,
-    `must have at most ${MAX_OBJECT_BYTES} bytes as JSON`,
-  ),
-);
-
-/** Custom values for the app, whose strings may be personalised. */
-const CustomData = v.pipe(
-  SmallObject,
-  v.rawCheck(({ dataset, addIssue }) => {
-    const problem = dataset.typed ? validateData(dataset.value) : undefined;
-    if (problem) addIssue({ message: problem });
-  }),
-  v.description("Custom values for the app. Its strings may hold the Liquid subset"),
-);
 
 const Filter = (judge: (value: unknown) => Verdict, name: "AttributePredicate" | "DevicePredicate") =>
   v.pipe(

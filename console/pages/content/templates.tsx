@@ -6,12 +6,12 @@ import { useQuery } from "../../app/query.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
 import { ContentEditor } from "../../components/content-editor.tsx";
-import { type Content, contentOf, faultsUnder, type Own, shownOn } from "../../components/content-model.ts";
+import { type Content, contentOf, faultsUnder, type Own } from "../../components/content-model.ts";
 import { Check, TextField } from "../../components/field.tsx";
 import { FormFault, useFaultFocus } from "../../components/form.tsx";
 import { Confirm, Dialog, Time } from "../../components/page.tsx";
 import { Pager, pageNumber } from "../../components/pager.tsx";
-import { SeenAs } from "../../components/seen.tsx";
+import { DraftRendered } from "../../components/rendered.tsx";
 import { Empty, Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 
@@ -117,7 +117,7 @@ function Edit({ template, close }: { template: Template | undefined; close: () =
           show={setChannel}
           hint="May hold attributes, such as {{ subscriber.first_name }}."
         />
-        <SeenAs channel={channel || "in_app"} {...shownOn(content, channel || "in_app")} />
+        <DraftRendered content={content} channel={channel || "in_app"} />
         <FormFault error={action.error} placed={["name", ...Object.keys(fields).filter(isOfContent)]} />
         <div class="actions end">
           <Button onClick={close}>Cancel</Button>

@@ -1,5 +1,5 @@
 // The draft of a send: kept for the tab until the server accepts it, with undo, and as the body of the API.
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { NotificationsCreateBody, TestsTestNotificationsBody } from "../../../sdk/src/types.gen.ts";
 import { place } from "../../app/router.ts";
 import { fromLocalInput } from "../../app/time.ts";
@@ -168,15 +168,4 @@ export function bodyOf(draft: Draft, channelIds: readonly string[]): Notificatio
     ...(draft.holdout > 0 && { holdout_percentage: draft.holdout }),
     ...(draft.safety !== undefined && { safety: draft.safety }),
   };
-}
-
-/** The value after it has not changed for a while. */
-export function useSettled<T>(value: T | undefined, ms: number): T | undefined {
-  const text = JSON.stringify(value);
-  const [settled, setSettled] = useState<string | undefined>(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), ms);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return useMemo(() => (settled === undefined ? undefined : (JSON.parse(settled) as T)), [settled]);
 }

@@ -8,6 +8,7 @@ import { channelName } from "../../app/sentences.ts";
 import { dateTime } from "../../app/time.ts";
 import { Button } from "../../components/button.tsx";
 import { Card } from "../../components/page.tsx";
+import { Rendered } from "../../components/rendered.tsx";
 import { SeenAs } from "../../components/seen.tsx";
 
 type ChannelType = Parameters<typeof classOf>[0];
@@ -80,31 +81,5 @@ export function Sample({ preview, body, channelTypes, wanted, want }: Shown) {
       {sample.variant_id && <p class="dim">Variant {sample.variant_id.toUpperCase()}</p>}
       {sample.deferred_until && <p class="dim">Waits for the end of quiet hours, {dateTime(sample.deferred_until)}.</p>}
     </Card>
-  );
-}
-
-/** The message on one channel, with what it opens and what to look at before it is sent. */
-function Rendered({ rendering }: { rendering: NotificationPreview["renderings"][number] }) {
-  const { channel, title, body, html, push, in_app, warnings } = rendering;
-  const buttons = push?.buttons ?? in_app?.actions ?? [];
-  const opens = [...(push?.url ? [{ id: "", title: "A tap", url: push.url }] : []), ...buttons];
-  return (
-    <>
-      <SeenAs channel={channel} title={title ?? ""} body={body ?? ""} html={html} />
-      {opens.length > 0 && (
-        <ul class="hint">
-          {opens.map(({ id, title: label, url }) => (
-            <li key={id}>
-              {label}: {url === "" ? "closes the message" : url}
-            </li>
-          ))}
-        </ul>
-      )}
-      {warnings.map(({ code, message }) => (
-        <p key={code} class="hint" role="note">
-          {message}
-        </p>
-      ))}
-    </>
   );
 }

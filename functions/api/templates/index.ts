@@ -1,11 +1,15 @@
 // Notification templates: reusable titles and bodies, unique by name in their workspace.
 import * as v from "valibot";
+import { CustomData } from "../../../shared/http/custom-data.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { invalid } from "../../../shared/http/errors.ts";
 import { MessageContent } from "../../../shared/http/message-content.ts";
 import { pageFields } from "../../../shared/http/paging.ts";
-import { Force, TextUpTo } from "../../../shared/http/schemas.ts";
+import { Force, TextUpTo, Uuid } from "../../../shared/http/schemas.ts";
 import { storeWrite, timers } from "../../../shared/resources.ts";
+import { reachChannels } from "../../../shared/rules/reach.ts";
 import { releaseTemplate } from "../../../shared/store/dependents.ts";
+import { Rendering, renderingsOf } from "../../../shared/store/sends/renderings.ts";
 import {
   createTemplate,
   getTemplate,
@@ -14,6 +18,7 @@ import {
   Template,
   updateTemplate,
 } from "../../../shared/store/sends/templates.ts";
+import { getProfile } from "../../../shared/store/subscribers/subscribers.ts";
 
 const MAX_NAME_CHARACTERS = 200;
 
@@ -36,6 +41,26 @@ const TemplateChange = v.pipe(
     "name or a field of content is required",
   ),
 );
+
+const PreviewedContent = v.strictObject({
+  content: MessageContent,
+  data: v.optional(CustomData),
+  render_for: v.pipe(
+    v.optional(Uuid),
+    v.description("The subscriber whose attributes fill the texts. Left out: a subscriber without attributes"),
+  ),
+  channels: v.pipe(
+    v.optional(
+      v.pipe(
+        v.array(v.picklist(reachChannels, `must be one of ${reachChannels.join(", ")}`), "must be an array"),
+        v.minLength(1, "must name at least one channel"),
+        v.maxLength(reachChannels.length, `must name at most ${reachChannels.length} channels`),
+      ),
+      [...reachChannels],
+    ),
+    v.description("The kinds of channels that are shown. Default: all of them"),
+  ),
+});
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeWrite] });
 
@@ -62,6 +87,32 @@ export const templates = group("templates", "Reusable titles and bodies of messa
       returns: v.object({ data: v.array(Template), total: v.number(), page: v.number() }),
     },
     ({ store, query: { page, per_page: size, name } }) => listTemplates(store, { page, size, name }),
+  ),
+
+  endpoint(
+    "POST /api/v1/templates/preview",
+    { effect: "read", agents: "read" },
+    {
+      summary: "Preview a content before it is saved: what a subscriber would see on each channel",
+      description:
+        "Rendered by the code that sends. Nothing is stored or sent, and consent is not judged: see " +
+        "`POST /api/v1/notifications/preview` for who would get a send.",
+      body: PreviewedContent,
+      returns: v.object({ renderings: v.array(Rendering) }),
+      status: 200,
+      example: { body: { content: { title: "Hello {{ subscriber.first_name }}", body: "It works." } } },
+    },
+    async ({ store, body: { content, data = null, render_for, channels }, clock }) => {
+      const profile = render_for === undefined ? undefined : await getProfile(store, render_for);
+      if (render_for !== undefined && !profile) throw invalid({ render_for: "no such subscriber in this workspace" });
+      return {
+        renderings: renderingsOf({ ...content, data, variant_b: null }, channels, {
+          profile,
+          arm: "a",
+          now: clock.now(),
+        }),
+      };
+    },
   ),
 
   endpoint(
