@@ -27,7 +27,8 @@ export const workspaceSentences: Record<string, string> = {
   consent: "What the subscriber agreed to",
   "channels.consent": "The consent for this channel; `null` if there is none",
   consent_summary: "Rows by what their consent to e-mail did; of a dry run, by the consent that they say",
-  topic_summary: "By the key of each topic in the file, the rows by what their choice did; of a dry run, by what they say",
+  topic_summary:
+    "By the key of each topic in the file, the rows by what their choice did; of a dry run, by what they say",
   "topic_summary.*": "Rows by what their choice did",
   unknown_topics: "Keys in columns `topic:<key>` that name no topic of the workspace: such columns become attributes",
   opted_in: "Rows that opted in",
