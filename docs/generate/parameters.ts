@@ -12,6 +12,8 @@ const pathSentences: Record<string, string> = {
   token: "The token of a link, from a mail or a response of the service",
   key: "The key of the topic",
   event: "The type of event",
+  version: "The number of the version, from 1",
+  other: "The number of the version that it is compared with",
 };
 
 const singular = (noun: string): string => noun.replace(/ies$/, "y").replace(/s$/, "");
@@ -38,6 +40,14 @@ export const pathParameters = ({ route, shape }: Pick<Operation["endpoint"], "ro
     example: shape.example?.params?.[name] ?? EXAMPLE_ID,
   }));
 
+/** What limits a page is said beside what it is; any other sentence of the declaration says all of it. */
+const isOfPage = (name: string) => ["limit", "page_size", "per_page"].includes(name);
+
+function sentenceOfQuery(name: string, { description }: JsonSchema): string {
+  if (description === undefined || isOfPage(name)) return [queryFields[name], description].filter(Boolean).join(". ");
+  return description;
+}
+
 export function queryParameters(
   { shape }: Operation["endpoint"],
   isStream: boolean,
@@ -52,7 +62,7 @@ export function queryParameters(
       in: "query",
       required: required.includes(name),
       schema,
-      description: [queryFields[name], schema.description].filter(Boolean).join(". "),
+      description: sentenceOfQuery(name, schema),
       ...(example !== undefined && { example: String(example) }),
     };
   });

@@ -69,7 +69,12 @@ const Send = v.strictObject({
   template_id: v.optional(TemplateId),
   ...chatAppFields,
   data: v.optional(CustomData),
-  channel_ids: v.optional(ChannelIds),
+  channel_ids: v.pipe(
+    v.optional(ChannelIds),
+    v.description(
+      "Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. Default: all that are active",
+    ),
+  ),
   category: v.optional(v.picklist(["marketing", "transactional"], "must be marketing or transactional"), "marketing"),
   topic: TopicOfSend,
   scheduled_at: v.optional(TimestampInput),

@@ -121,6 +121,7 @@ export const OwnName = v.pipe(
 export const Force = v.object({
   force: v.pipe(
     v.optional(v.picklist(["true", "false"], "must be true or false"), "false"),
+    v.description("Whether it is deleted although something uses it, which is then switched off or paused"),
     v.transform((text) => text === "true"),
   ),
 });

@@ -91,7 +91,7 @@ const steps: Record<string, JsonSchema> = {
   }),
   WaitForEventStep: step("wait_for_event", "Waits until the subscriber has an event, or for a time.", {
     event_name: eventName,
-    within: duration("How long it waits. Left out: without limit"),
+    within: duration("How long it waits; if left out, without limit"),
     where: {
       ...ref("AttributePredicate"),
       description:

@@ -45,7 +45,7 @@ const payloads: Record<WebhookEvent, JsonSchema & { description: string }> = {
     reason: { type: "string", enum: [...breachReasons], description: "Which limit was exceeded" },
     channel: { type: "string", description: "The type of the channel that it is about" },
     rate: { type: "number", minimum: 0, maximum: 1, description: "`count` over `tried`" },
-    limit: { type: "number", minimum: 0, maximum: 1, description: "The limit" },
+    limit: { type: "number", minimum: 0, maximum: 1, description: "The share at which it halts" },
     count: number("Errors, bounces, complaints or opt-outs"),
     tried: number("Addresses that were tried"),
   }),
@@ -61,7 +61,7 @@ const payloads: Record<WebhookEvent, JsonSchema & { description: string }> = {
     {
       job_id: id("The id of the notification"),
       interaction_type: { type: "string", enum: [...interactions], description: "What the recipient did" },
-      platform: { type: "string", enum: [...platforms], description: "Where" },
+      platform: { type: "string", enum: [...platforms], description: "The system on which the message was seen" },
       variant_id: { type: "string", enum: ["a", "b"], description: "The arm. Only of sends with two variants" },
     },
     ["variant_id"],

@@ -8,6 +8,8 @@ export const placeSentences: Record<string, string> = {
   "SubscriberExport.history.data": "What is known about it; its fields depend on `kind`",
   "templatesListAnswer.data": "The templates of this page",
   "schedulesListAnswer.data": "The schedules of this page",
+  "filter.start": "The beginning, included. Default: from the first one on",
+  "filter.end": "The end, included. Default: the time of the request",
   "importsCreateExportBody.kind": "What is exported. It decides which `filter` is required",
   "eventsCreateBody.events":
     "The events: 1 to 50 with an SDK key, 1 to 1,000 with a server key. One bad event refuses them all",

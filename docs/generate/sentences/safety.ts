@@ -7,7 +7,7 @@ export const safetySentences: Record<string, string> = {
   "halted.at": "When it halted",
   "halted.channel": "The type of the channel that it is about",
   "halted.count": "Errors, bounces, complaints or opt-outs",
-  "halted.limit": "The limit",
+  "halted.limit": "The share at which it halts, from 0 to 1",
   "halted.reason": "Which limit was exceeded",
   halted: "Why its brake stopped it, until it is resumed",
   max_bounce_rate: "The share of mails that may bounce, from 0.0001 to 1",

@@ -51,7 +51,7 @@ const Event = v.object({
   occurred_at: v.pipe(
     v.optional(TimestampInput),
     v.description(
-      "Default: when it is received. At most 48 hours ago from the client tier, 90 days from the server tier",
+      "Default: when it is received. At most 48 hours ago with an SDK key and 90 days with a server key, at most 5 minutes ahead; else 422",
     ),
   ),
   idempotency_key: v.optional(text(255)),

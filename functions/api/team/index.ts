@@ -79,7 +79,7 @@ export const team = group("team", "Members, roles and invitations.", [
       example: { body: { email: "grace@example.com", role: "marketer" } },
       returns: v.object({
         ...Invitation.entries,
-        mailed: v.pipe(v.boolean(), v.description("The token is in the mail alone")),
+        mailed: v.pipe(v.boolean(), v.description("Whether the token was mailed; then it is not in this answer")),
         token: v.optional(v.string()),
       }),
       status: 201,
