@@ -16,7 +16,7 @@ export interface ErrorBody {
 
 /** A 403 because the plan does not include something. It has `error` in place of `code` (ERR-20). */
 export interface PlanRefusal {
-  /** Why it failed; `null` if it did not */
+  /** What the plan does not include, as a stable word */
   error: "in_app_not_permitted" | "feature_not_available" | "PLAN_FEATURE_UNAVAILABLE" | "channel_type_not_permitted";
   /** What is wrong, for people. It may change */
   message?: string | undefined;
@@ -30,7 +30,7 @@ export interface PlanRefusal {
 
 /** The 429 of the per-minute limit of a workspace: wait `retry_after` seconds (ERR-19). */
 export interface RateLimit {
-  /** Why it failed; `null` if it did not */
+  /** Always `rate limit exceeded` */
   error: "rate limit exceeded";
   /** Seconds to wait */
   retry_after: number;
@@ -298,7 +298,7 @@ export interface WaitForEventStep {
   wait_for_event?: {
     /** The name of the event. Required to activate */
     event_name?: string | undefined;
-    /** How long it waits. Left out: without limit: whole minutes, hours or days, such as `30m`, `24h` or `7d`, at most 3650 days */
+    /** How long it waits; if left out, without limit: whole minutes, hours or days, such as `30m`, `24h` or `7d`, at most 3650 days */
     within?: string | undefined;
     /** Only an event whose properties match counts. `{{trigger.order_id}}` stands for that property of the event that triggered the run */
     where?: AttributePredicate | undefined;
@@ -455,7 +455,7 @@ export interface NotificationHaltedData {
   channel: string;
   /** `count` over `tried` */
   rate: number;
-  /** The limit */
+  /** The share at which it halts */
   limit: number;
   /** Errors, bounces, complaints or opt-outs */
   count: number;
@@ -483,7 +483,7 @@ export interface NotificationInteractionData {
   job_id: string;
   /** What the recipient did */
   interaction_type: "foreground_received" | "tapped" | "action_tapped" | "dismissed" | "email_opened" | "email_clicked" | "inapp_impression" | "inapp_click" | "inapp_dismiss";
-  /** Where */
+  /** The system on which the message was seen */
   platform: "ios" | "android" | "web" | "email" | "server";
   /** The arm. Only of sends with two variants */
   variant_id?: "a" | "b" | undefined;
@@ -681,7 +681,7 @@ export interface Annotation {
   ends_at?: string | undefined;
   /** What the chart shows at this time, for people */
   text: string;
-  /** Where it comes from */
+  /** `manual`: by a member. `auto`: by the service */
   source: "auto" | "manual";
   /** The kind: `custom` for annotations of members, another one for those of the service */
   kind: string;
@@ -840,7 +840,7 @@ export interface Campaign {
   chat_app_template_id?: string | undefined;
   /** What fills the variables of the chat-app template, in order */
   chat_app_parameters?: string[] | undefined;
-  /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode */
+  /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. */
   channel_ids: string[];
   /** When it is sent. Left out: at once. RFC 3339. */
   scheduled_at?: string | undefined;
@@ -880,7 +880,7 @@ export interface Campaign {
     chat_app_template_id?: string | undefined;
     /** What fills the variables of the chat-app template, in order */
     chat_app_parameters?: string[] | undefined;
-    /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode */
+    /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. */
     channel_ids: string[];
     /** When it is sent. Left out: at once. RFC 3339. */
     scheduled_at?: string | undefined;
@@ -918,7 +918,7 @@ export interface Campaign {
     channel: string;
     /** `count` over `tried` */
     rate: number;
-    /** The limit */
+    /** The share at which it halts, from 0 to 1 */
     limit: number;
     /** Errors, bounces, complaints or opt-outs */
     count: number;
@@ -955,7 +955,7 @@ export interface CampaignsCampaign {
   chat_app_template_id?: string | undefined;
   /** What fills the variables of the chat-app template, in order */
   chat_app_parameters?: string[] | undefined;
-  /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode */
+  /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. */
   channel_ids: string[];
   /** When it is sent. Left out: at once. RFC 3339. */
   scheduled_at?: string | undefined;
@@ -995,7 +995,7 @@ export interface CampaignsCampaign {
     chat_app_template_id?: string | undefined;
     /** What fills the variables of the chat-app template, in order */
     chat_app_parameters?: string[] | undefined;
-    /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode */
+    /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. */
     channel_ids: string[];
     /** When it is sent. Left out: at once. RFC 3339. */
     scheduled_at?: string | undefined;
@@ -1020,7 +1020,7 @@ export interface CampaignsCampaign {
 export interface Channel {
   /** The id, as the service assigned it */
   id: string;
-  /** The type; of a channel its kind, such as `ios` or `email` */
+  /** The kind of channel, such as `ios` or `email` */
   type: "ios" | "android" | "web_push" | "email" | "in_app" | "sms" | "chat_app";
   /** The name, for people */
   name: string;
@@ -1171,7 +1171,7 @@ export interface ChannelReport {
 }
 
 export interface ChatApp {
-  /** The status; see "States" for what may follow it */
+  /** Always `received` */
   status: "received";
 }
 
@@ -1214,7 +1214,7 @@ export interface CredentialConfirmation {
   id: string;
   /** The channel */
   channel_id: string;
-  /** The type; of a channel its kind, such as `ios` or `email` */
+  /** What kind of credentials were stored */
   type: "ios_push" | "android_push" | "vapid" | "sms" | "chat_app" | "email";
   /** When it was created. RFC 3339. */
   created_at: string;
@@ -1229,7 +1229,7 @@ export interface DevicesSubscriber {
   id: string;
   /** The subscriber */
   subscriber_id: string;
-  /** Where it happened: the operating system or tier of the client */
+  /** The operating system; `web` for a browser */
   platform: "ios" | "android" | "web";
   /** A stable id of the device, chosen by the app */
   device_id: string | null;
@@ -1321,7 +1321,7 @@ export interface EventsExport {
   occurred_at: string;
   /** When the service received it. In a request it is ignored. RFC 3339. */
   received_at: string;
-  /** Where it comes from */
+  /** `server`: with a server key. `client`: with the SDK key */
   source: "client" | "server";
 }
 
@@ -1553,8 +1553,32 @@ export interface Import {
   } | undefined;
   /** Whether the file is only checked and counted. Default: `false` */
   dry_run: boolean;
-  /** Rows by the consent that they were read as */
-  consent_summary: Record<string, number>;
+  /** Rows by what their consent to e-mail did; of a dry run, by the consent that they say */
+  consent_summary: {
+    /** Rows that opted in */
+    opted_in: number;
+    /** Rows that opted out */
+    opted_out: number;
+    /** Rows that prove nothing, such as an opt-in without a time */
+    unknown: number;
+    /** Rows that changed nothing: an opt-out or a newer answer of the subscriber stays */
+    unchanged: number;
+    /** Rows whose address is suppressed */
+    suppressed: number;
+  };
+  /** By the key of each topic in the file, the rows by what their choice did; of a dry run, by what they say */
+  topic_summary: Record<string, {
+    /** Rows that opted in */
+    opted_in: number;
+    /** Rows that opted out */
+    opted_out: number;
+    /** Rows that prove nothing, such as an opt-in without a time */
+    unknown: number;
+    /** Rows that changed nothing: an opt-out or a newer answer of the subscriber stays */
+    unchanged: number;
+  }>;
+  /** Keys in columns `topic:<key>` that name no topic of the workspace: such columns become attributes */
+  unknown_topics: string[];
   /** Where the rejected rows can be downloaded as CSV for 24 hours, each with its reason */
   rejected_rows_url?: string | undefined;
   /** When it was created. RFC 3339. */
@@ -1563,11 +1587,11 @@ export interface Import {
   columns: ({
     /** The name of the column in the file */
     header: string;
-    /** A field, `attribute:<key>`, `consent evidence` or `ignore` */
+    /** A field, `attribute:<key>`, `topic:<key>`, `consent evidence` or `ignore` */
     meaning: string;
     /** What the first row has in the column; `null` if it is not known any more */
     sample: string | null;
-    /** The field that the column may be meant for; `null` if it is clear */
+    /** The field or topic that the column may be meant for; `null` if it is clear */
     suggestion: string | null;
   })[];
   /** The first 20 of the rejected rows */
@@ -1603,8 +1627,32 @@ export interface ImportsImport {
   } | undefined;
   /** Whether the file is only checked and counted. Default: `false` */
   dry_run: boolean;
-  /** Rows by the consent that they were read as */
-  consent_summary: Record<string, number>;
+  /** Rows by what their consent to e-mail did; of a dry run, by the consent that they say */
+  consent_summary: {
+    /** Rows that opted in */
+    opted_in: number;
+    /** Rows that opted out */
+    opted_out: number;
+    /** Rows that prove nothing, such as an opt-in without a time */
+    unknown: number;
+    /** Rows that changed nothing: an opt-out or a newer answer of the subscriber stays */
+    unchanged: number;
+    /** Rows whose address is suppressed */
+    suppressed: number;
+  };
+  /** By the key of each topic in the file, the rows by what their choice did; of a dry run, by what they say */
+  topic_summary: Record<string, {
+    /** Rows that opted in */
+    opted_in: number;
+    /** Rows that opted out */
+    opted_out: number;
+    /** Rows that prove nothing, such as an opt-in without a time */
+    unknown: number;
+    /** Rows that changed nothing: an opt-out or a newer answer of the subscriber stays */
+    unchanged: number;
+  }>;
+  /** Keys in columns `topic:<key>` that name no topic of the workspace: such columns become attributes */
+  unknown_topics: string[];
   /** Where the rejected rows can be downloaded as CSV for 24 hours, each with its reason */
   rejected_rows_url?: string | undefined;
   /** When it was created. RFC 3339. */
@@ -1871,7 +1919,7 @@ export interface Notification {
   chat_app_template_id?: string | undefined;
   /** What fills the variables of the chat-app template, in order */
   chat_app_parameters?: string[] | undefined;
-  /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode */
+  /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. */
   channel_ids: string[];
   /** Who gets it */
   target: Target | null;
@@ -1900,7 +1948,7 @@ export interface Notification {
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
   } | null;
-  /** Where it comes from */
+  /** What started the send */
   source: {
     /** What started the send: the API, or a campaign, journey, schedule or experience */
     type: string;
@@ -1957,7 +2005,7 @@ export interface Notification {
     channel: string;
     /** `count` over `tried` */
     rate: number;
-    /** The limit */
+    /** The share at which it halts, from 0 to 1 */
     limit: number;
     /** Errors, bounces, complaints or opt-outs */
     count: number;
@@ -1970,7 +2018,7 @@ export interface Notification {
   pacing?: ({
     /** The channel */
     channel_id: string;
-    /** The most messages a second */
+    /** The most messages a second, 0.1 to 10,000; `null`: not limited */
     rate_per_second: number;
     /** When everything that was begun so far will have been sent. RFC 3339. */
     until: string;
@@ -2006,7 +2054,7 @@ export interface Notification {
     chosen: ({
       /** The class of channels */
       class: "push" | "email" | "web_push" | "chat_app" | "sms" | "in_app";
-      /** Where it comes from */
+      /** What the choice rests on: the subscriber's own answers, those of the workspace, or the default order */
       source: "personal" | "tenant" | "default";
       /** How many subscribers */
       subscribers: number;
@@ -2174,7 +2222,7 @@ export interface Preferences {
   subscriber_id: string;
   /** The topics as the subscriber has them */
   topics: ({
-    /** The key */
+    /** The key of the topic */
     key: string;
     /** The name, for people */
     name: string;
@@ -2247,11 +2295,11 @@ export interface Recipient {
       category: "marketing" | "transactional";
       /** The class of channels */
       channel_class?: "push" | "email" | "web_push" | "chat_app" | "sms" | "in_app" | undefined;
-      /** The greatest number in that time */
+      /** Messages that a subscriber gets at most in the window, from 1 to 1,000,000 */
       max: number;
       /** The length of the window */
       per: "day" | "week";
-      /** How many there are */
+      /** Messages that the subscriber got in the window */
       count: number;
     } | null;
   })[];
@@ -2259,7 +2307,7 @@ export interface Recipient {
   now: {
     /** Each condition with its result */
     subscriber_filters: ({
-      /** The key */
+      /** The key of the attribute */
       key: string;
       /** The operators */
       condition: ClauseCondition;
@@ -2274,7 +2322,7 @@ export interface Recipient {
       device_id: string;
       /** Each condition with its result */
       clauses: ({
-        /** The key */
+        /** The field of the device */
         key: string;
         /** The operators */
         condition: ClauseCondition;
@@ -2286,7 +2334,7 @@ export interface Recipient {
     })[];
     /** The topic of the send as the subscriber has it; `null` without one */
     topic: {
-      /** The key */
+      /** The key of the topic */
       key: string;
       /** Whether a subscriber without a choice is in the topic */
       default: "in" | "out";
@@ -2310,9 +2358,9 @@ export interface Recipient {
     })[];
     /** When marketing does not disturb; it is sent afterwards. `null`: never */
     quiet_hours: {
-      /** The beginning, as `HH:MM` */
+      /** The beginning, as `HH:MM` of the clock that counts */
       start: string;
-      /** The end, as `HH:MM` */
+      /** The end, as `HH:MM` of the clock that counts; one before `start` is on the next day */
       end: string;
       /** The days of the week, 0 is Sunday */
       days: number[];
@@ -2331,18 +2379,18 @@ export interface Recipient {
       category: "marketing" | "transactional";
       /** The class of channels */
       channel_class?: "push" | "email" | "web_push" | "chat_app" | "sms" | "in_app" | undefined;
-      /** The greatest number in that time */
+      /** Messages that a subscriber gets at most in the window, from 1 to 1,000,000 */
       max: number;
       /** The length of the window */
       per: "day" | "week";
-      /** How many there are */
+      /** Messages that the subscriber got in the window */
       count: number;
     })[];
     /** The channels in order of preference; `null` unless smart */
     ranking: ({
       /** The class of channels */
       class: string;
-      /** Where it comes from */
+      /** What the rank rests on: `personal`: the subscriber's own answers. `tenant`: those of the workspace. `default`: the default order */
       source: string;
       /** The expected engagement */
       score: number;
@@ -2380,7 +2428,7 @@ export interface Schedule {
   timezone: string;
   /** The template that says it, instead of `title` and `body` or `content` */
   template_id: string;
-  /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode */
+  /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. */
   channel_ids: string[];
   /** Who gets it */
   target: {
@@ -2612,7 +2660,7 @@ export interface SubscriberExport {
     title: string;
     /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
-    /** What became of the recipient */
+    /** What became of it, by its kind: the state of a message, the status of a consent or of a journey's run, `entered` or `exited`; `null` of an event */
     state: "pending" | "deferred" | "delivered" | "failed" | "uncertain" | "bounced" | "skipped" | "held_out" | "canceled";
     /** What is known about it; its fields depend on `kind` */
     data: {
@@ -2634,7 +2682,7 @@ export interface SubscriberExport {
     title: string;
     /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
-    /** What became of the recipient */
+    /** What became of it, by its kind: the state of a message, the status of a consent or of a journey's run, `entered` or `exited`; `null` of an event */
     state: null;
     /** What is known about it; its fields depend on `kind` */
     data: {
@@ -2642,7 +2690,7 @@ export interface SubscriberExport {
       properties: Record<string, JsonValue>;
       /** Where it happened: the operating system or tier of the client */
       platform: string | null;
-      /** Where it comes from */
+      /** `server` or `client`, the tier of the key; of a consent, where it was given */
       source: "client" | "server";
     };
   } | {
@@ -2654,13 +2702,13 @@ export interface SubscriberExport {
     title: string;
     /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
-    /** What became of the recipient */
+    /** What became of it, by its kind: the state of a message, the status of a consent or of a journey's run, `entered` or `exited`; `null` of an event */
     state: "opted_in" | "opted_out" | "unknown" | "suppressed";
     /** What is known about it; its fields depend on `kind` */
     data: {
       /** The type of the channel */
       channel: string;
-      /** Where it comes from */
+      /** `server` or `client`, the tier of the key; of a consent, where it was given */
       source: string | null;
       /** Whether it was given expressly */
       express: boolean;
@@ -2676,7 +2724,7 @@ export interface SubscriberExport {
     title: string;
     /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
-    /** What became of the recipient */
+    /** What became of it, by its kind: the state of a message, the status of a consent or of a journey's run, `entered` or `exited`; `null` of an event */
     state: "entered" | "active" | "completed" | "exited" | "canceled";
     /** What is known about it; its fields depend on `kind` */
     data: {
@@ -2698,7 +2746,7 @@ export interface SubscriberExport {
     title: string;
     /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
-    /** What became of the recipient */
+    /** What became of it, by its kind: the state of a message, the status of a consent or of a journey's run, `entered` or `exited`; `null` of an event */
     state: "entered" | "exited";
   } | {
     /** What kind of entry it is. It decides what is in `data` */
@@ -2709,7 +2757,7 @@ export interface SubscriberExport {
     title: string;
     /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
-    /** What became of the recipient */
+    /** What became of it, by its kind: the state of a message, the status of a consent or of a journey's run, `entered` or `exited`; `null` of an event */
     state: "entered";
   } | {
     /** What kind of entry it is. It decides what is in `data` */
@@ -2720,7 +2768,7 @@ export interface SubscriberExport {
     title: string;
     /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
-    /** What became of the recipient */
+    /** What became of it, by its kind: the state of a message, the status of a consent or of a journey's run, `entered` or `exited`; `null` of an event */
     state: string;
     /** What is known about it; its fields depend on `kind` */
     data: {
@@ -2760,14 +2808,14 @@ export interface SubscriberProfile {
   consents: ({
     /** The type of the channel */
     channel: string;
-    /** The status; see "States" for what may follow it */
+    /** The newest answer. `suppressed`: the address does not take mail */
     status: "opted_in" | "opted_out" | "unknown" | "suppressed";
     /** When the subscriber agreed, at most five minutes ahead. Default: now. RFC 3339. */
     consented_at: string;
   })[];
   /** The topics as the subscriber has them */
   topics: ({
-    /** The key */
+    /** The key of the topic */
     key: string;
     /** The name, for people */
     name: string;
@@ -2807,13 +2855,13 @@ export interface SubscribersSubscriber {
   subscriber_id: string;
   /** The type of the channel */
   channel: string;
-  /** The status; see "States" for what may follow it */
+  /** What was answered. `suppressed`: the address does not take mail */
   status: "opted_in" | "opted_out" | "unknown" | "suppressed";
   /** Whether it was given expressly */
   express: boolean;
   /** When the subscriber agreed, at most five minutes ahead. Default: now. RFC 3339. */
   consented_at: string;
-  /** Where it comes from */
+  /** Where the consent was given, such as the name of a form. Free text */
   source: string | null;
   /** What proves it */
   evidence: {
@@ -2971,9 +3019,9 @@ export interface WorkspacePage {
   email_consent_mode: "opt_out" | "opt_in";
   /** When marketing does not disturb; it is sent afterwards. `null`: never */
   quiet_hours: {
-    /** The beginning, as `HH:MM` */
+    /** The beginning, as `HH:MM` of the clock that counts */
     start: string;
-    /** The end, as `HH:MM` */
+    /** The end, as `HH:MM` of the clock that counts; one before `start` is on the next day */
     end: string;
     /** Whose clock counts: the subscriber's, or the workspace's */
     timezone_mode: "subscriber" | "workspace";
@@ -2986,7 +3034,7 @@ export interface WorkspacePage {
     category: "marketing" | "transactional";
     /** The class of channels */
     channel_class?: "push" | "web_push" | "email" | "in_app" | "sms" | "chat_app" | undefined;
-    /** The greatest number in that time */
+    /** Messages that a subscriber gets at most in the window, from 1 to 1,000,000 */
     max: number;
     /** The length of the window */
     per: "day" | "week";
@@ -3035,11 +3083,11 @@ export interface SubscribersUpsertBody {
   consent?: {
     /** `email`, `sms`, `chat_app`, or `topic:<key>` for a choice of topic */
     channel?: "email" | "sms" | "chat_app" | string | undefined;
-    /** The status; see "States" for what may follow it */
+    /** Whether the subscriber agreed */
     status: "opted_in" | "opted_out";
     /** Default: now. At most 5 minutes ahead. RFC 3339. */
     consented_at?: string | undefined;
-    /** Where it comes from */
+    /** Where the consent was given, such as the name of a form. Free text */
     source?: string | undefined;
     /** The address from which the subscriber agreed */
     ip?: string | undefined;
@@ -3082,11 +3130,11 @@ export interface SubscribersUpsertWithServerKeyBody {
   consent?: {
     /** `email`, `sms`, `chat_app`, or `topic:<key>` for a choice of topic */
     channel?: "email" | "sms" | "chat_app" | string | undefined;
-    /** The status; see "States" for what may follow it */
+    /** Whether the subscriber agreed */
     status: "opted_in" | "opted_out";
     /** Default: now. At most 5 minutes ahead. RFC 3339. */
     consented_at?: string | undefined;
-    /** Where it comes from */
+    /** Where the consent was given, such as the name of a form. Free text */
     source?: string | undefined;
     /** The address from which the subscriber agreed */
     ip?: string | undefined;
@@ -3183,7 +3231,7 @@ export interface SubscribersGetTimelineAnswer {
     title: string;
     /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
-    /** What became of the recipient */
+    /** What became of it, by its kind: the state of a message, the status of a consent or of a journey's run, `entered` or `exited`; `null` of an event */
     state: "pending" | "deferred" | "delivered" | "failed" | "uncertain" | "bounced" | "skipped" | "held_out" | "canceled";
     /** What is known about it; its fields depend on `kind` */
     data: {
@@ -3205,7 +3253,7 @@ export interface SubscribersGetTimelineAnswer {
     title: string;
     /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
-    /** What became of the recipient */
+    /** What became of it, by its kind: the state of a message, the status of a consent or of a journey's run, `entered` or `exited`; `null` of an event */
     state: null;
     /** What is known about it; its fields depend on `kind` */
     data: {
@@ -3213,7 +3261,7 @@ export interface SubscribersGetTimelineAnswer {
       properties: Record<string, JsonValue>;
       /** Where it happened: the operating system or tier of the client */
       platform: string | null;
-      /** Where it comes from */
+      /** `server` or `client`, the tier of the key; of a consent, where it was given */
       source: "client" | "server";
     };
   } | {
@@ -3225,13 +3273,13 @@ export interface SubscribersGetTimelineAnswer {
     title: string;
     /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
-    /** What became of the recipient */
+    /** What became of it, by its kind: the state of a message, the status of a consent or of a journey's run, `entered` or `exited`; `null` of an event */
     state: "opted_in" | "opted_out" | "unknown" | "suppressed";
     /** What is known about it; its fields depend on `kind` */
     data: {
       /** The type of the channel */
       channel: string;
-      /** Where it comes from */
+      /** `server` or `client`, the tier of the key; of a consent, where it was given */
       source: string | null;
       /** Whether it was given expressly */
       express: boolean;
@@ -3247,7 +3295,7 @@ export interface SubscribersGetTimelineAnswer {
     title: string;
     /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
-    /** What became of the recipient */
+    /** What became of it, by its kind: the state of a message, the status of a consent or of a journey's run, `entered` or `exited`; `null` of an event */
     state: "entered" | "active" | "completed" | "exited" | "canceled";
     /** What is known about it; its fields depend on `kind` */
     data: {
@@ -3269,7 +3317,7 @@ export interface SubscribersGetTimelineAnswer {
     title: string;
     /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
-    /** What became of the recipient */
+    /** What became of it, by its kind: the state of a message, the status of a consent or of a journey's run, `entered` or `exited`; `null` of an event */
     state: "entered" | "exited";
   } | {
     /** What kind of entry it is. It decides what is in `data` */
@@ -3280,7 +3328,7 @@ export interface SubscribersGetTimelineAnswer {
     title: string;
     /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
-    /** What became of the recipient */
+    /** What became of it, by its kind: the state of a message, the status of a consent or of a journey's run, `entered` or `exited`; `null` of an event */
     state: "entered";
   } | {
     /** What kind of entry it is. It decides what is in `data` */
@@ -3291,7 +3339,7 @@ export interface SubscribersGetTimelineAnswer {
     title: string;
     /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
-    /** What became of the recipient */
+    /** What became of it, by its kind: the state of a message, the status of a consent or of a journey's run, `entered` or `exited`; `null` of an event */
     state: string;
     /** What is known about it; its fields depend on `kind` */
     data: {
@@ -3308,11 +3356,11 @@ export interface SubscribersGetTimelineAnswer {
 export interface SubscribersCreateConsentBody {
   /** `email`, `sms`, `chat_app`, or `topic:<key>` for a choice of topic */
   channel?: "email" | "sms" | "chat_app" | string | undefined;
-  /** The status; see "States" for what may follow it */
+  /** Whether the subscriber agreed */
   status: "opted_in" | "opted_out";
   /** Default: now. At most 5 minutes ahead. RFC 3339. */
   consented_at?: string | undefined;
-  /** Where it comes from */
+  /** Where the consent was given, such as the name of a form. Free text */
   source?: string | undefined;
   /** The address from which the subscriber agreed */
   ip?: string | undefined;
@@ -3321,7 +3369,7 @@ export interface SubscribersCreateConsentBody {
 }
 
 export interface ErasuresListReceiptsAnswer {
-  /** The keys */
+  /** The public keys, as JWK */
   keys: (Record<string, string>)[];
 }
 
@@ -3330,7 +3378,7 @@ export interface DevicesCreateBody {
   subscriber_id?: string | undefined;
   /** The id of the subscriber in your own system */
   external_id?: string | undefined;
-  /** Where it happened: the operating system or tier of the client */
+  /** The operating system; `web` for a browser. It decides between `token` and `subscription` */
   platform: "ios" | "android" | "web";
   /** The push token of the device, for iOS and Android */
   token?: string | undefined;
@@ -3424,7 +3472,7 @@ export interface NotificationsCreateBody {
   chat_app_parameters?: string[] | undefined;
   /** Custom values for the app. Its strings may hold the Liquid subset */
   data?: Record<string, JsonValue> | undefined;
-  /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode */
+  /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. Default: all that are active */
   channel_ids?: string[] | undefined;
   /** `transactional` for what the user asked for, `marketing` for the rest; marketing needs consent */
   category?: "marketing" | "transactional" | undefined;
@@ -3543,7 +3591,7 @@ export interface NotificationsCreateWithServerKeyBody {
   chat_app_parameters?: string[] | undefined;
   /** Custom values for the app. Its strings may hold the Liquid subset */
   data?: Record<string, JsonValue> | undefined;
-  /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode */
+  /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. Default: all that are active */
   channel_ids?: string[] | undefined;
   /** `transactional` for what the user asked for, `marketing` for the rest; marketing needs consent */
   category?: "marketing" | "transactional" | undefined;
@@ -3660,7 +3708,7 @@ export interface RecipientsPreviewNotificationsBody {
   chat_app_parameters?: string[] | undefined;
   /** Custom values for the app. Its strings may hold the Liquid subset */
   data?: Record<string, JsonValue> | undefined;
-  /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode */
+  /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. Default: all that are active */
   channel_ids?: string[] | undefined;
   /** `transactional` for what the user asked for, `marketing` for the rest; marketing needs consent */
   category?: "marketing" | "transactional" | undefined;
@@ -3767,7 +3815,7 @@ export interface TestsTestNotificationsBody {
   chat_app_parameters?: string[] | undefined;
   /** Custom values for the app. Its strings may hold the Liquid subset */
   data?: Record<string, JsonValue> | undefined;
-  /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode */
+  /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. Default: all that are active */
   channel_ids?: string[] | undefined;
   /** `transactional` for what the user asked for, `marketing` for the rest; marketing needs consent */
   category?: "marketing" | "transactional" | undefined;
@@ -3834,6 +3882,94 @@ export interface TemplatesListAnswer {
   page: number;
 }
 
+export interface TemplatesPreviewBody {
+  /** What the message says */
+  content: {
+    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    title: string;
+    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    body: string;
+    /** What some channels say instead of title and body */
+    by_channel?: ContentByChannel | undefined;
+  };
+  /** Custom values for the app. Its strings may hold the Liquid subset */
+  data?: Record<string, JsonValue> | undefined;
+  /** The subscriber whose attributes fill the texts. Left out: a subscriber without attributes */
+  render_for?: string | undefined;
+  /** The kinds of channels that are shown. Default: all of them */
+  channels?: ("ios" | "android" | "web_push" | "email" | "in_app" | "sms" | "chat_app")[] | undefined;
+}
+
+export interface TemplatesPreviewAnswer {
+  /** The message on each channel of the send */
+  renderings: ({
+    /** The type of the channel */
+    channel: "ios" | "android" | "web_push" | "email" | "in_app" | "sms" | "chat_app";
+    /** The title, or the subject of a mail; `null` if it cannot be rendered */
+    title: string | null;
+    /** The text; of a mail its plain part; `null` if it cannot be rendered */
+    body: string | null;
+    /** The HTML of a mail */
+    html?: string | undefined;
+    /** How an SMS is encoded and split */
+    sms?: {
+      /** `gsm7`, or `ucs2` where a character is not of the GSM alphabet */
+      encoding: "gsm7" | "ucs2";
+      /** The places that the text takes in its encoding */
+      characters: number;
+      /** The parts that it is sent and billed as */
+      segments: number;
+    } | undefined;
+    /** What a push has beside its texts */
+    push?: {
+      /** An image; `null` without one */
+      image_url?: string | undefined;
+      /** What a tap on the message opens */
+      url?: string | undefined;
+      /** The buttons, at most two */
+      buttons?: ({
+        /** The id, as the service assigned it */
+        id: string;
+        /** The title; it may hold the Liquid subset */
+        title: string;
+        /** What a tap on the button opens */
+        url: string;
+      })[] | undefined;
+      /** The name of a sound in the app */
+      sound?: string | undefined;
+      /** The number at the icon of the app */
+      badge?: number | undefined;
+      /** A message replaces an earlier one of the same key on the device */
+      collapse_key?: string | undefined;
+      /** How long the push service keeps it for a device that is offline */
+      ttl_seconds?: number | undefined;
+    } | undefined;
+    /** What a message of the inbox has beside its texts */
+    in_app?: {
+      /** An image; `null` without one */
+      image_url?: string | undefined;
+      /** The buttons, at most four */
+      actions?: ({
+        /** The id of the button, of your choice. Interactions name it as `action_id` */
+        id: string;
+        /** The title; it may hold the Liquid subset */
+        title: string;
+        /** Where it leads; an empty one dismisses the message */
+        url: string;
+      })[] | undefined;
+    } | undefined;
+    /** Variables without a value for this subscriber */
+    unknown_variables: string[];
+    /** What to look at before it is sent */
+    warnings: ({
+      /** What may go wrong with the message on this channel */
+      code: "template_error" | "unknown_variables" | "sms_unicode" | "sms_segments" | "message_too_long" | "push_truncated" | "payload_too_large";
+      /** The same as a sentence */
+      message: string;
+    })[];
+  })[];
+}
+
 export interface TemplatesUpdateBody {
   /** The name, for people */
   name?: string | undefined;
@@ -3849,6 +3985,7 @@ export interface TemplatesUpdateBody {
 }
 
 export interface TemplatesDeleteQuery {
+  /** Whether it is deleted although something uses it, which is then switched off or paused */
   force?: "true" | "false" | undefined;
 }
 
@@ -3900,7 +4037,7 @@ export interface SchedulesCreateBody {
   timezone: string;
   /** The template that says it, instead of `title` and `body` or `content` */
   template_id: string;
-  /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode */
+  /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. */
   channel_ids: string[];
   /** The key of a topic: who is not in it is skipped. `null` removes it */
   topic?: string | null | undefined;
@@ -3938,7 +4075,7 @@ export interface SchedulesUpdateBody {
   timezone?: string | undefined;
   /** The template that says it, instead of `title` and `body` or `content` */
   template_id?: string | undefined;
-  /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode */
+  /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. */
   channel_ids?: string[] | undefined;
   /** The key of a topic: who is not in it is skipped. `null` removes it */
   topic?: string | null | undefined;
@@ -3989,7 +4126,7 @@ export interface CampaignsCreateBody {
   chat_app_template_id?: string | undefined;
   /** What fills the variables of the chat-app template, in order */
   chat_app_parameters?: string[] | undefined;
-  /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode */
+  /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. */
   channel_ids?: string[] | undefined;
   /** The messages, in their order */
   messages?: ({
@@ -4008,7 +4145,7 @@ export interface CampaignsCreateBody {
     chat_app_template_id?: string | undefined;
     /** What fills the variables of the chat-app template, in order */
     chat_app_parameters?: string[] | undefined;
-    /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode */
+    /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. */
     channel_ids: string[];
     /** When it is sent. Left out: at once. RFC 3339. */
     scheduled_at?: string | undefined;
@@ -4084,7 +4221,7 @@ export interface CampaignsReplaceBody {
     chat_app_template_id?: string | undefined;
     /** What fills the variables of the chat-app template, in order */
     chat_app_parameters?: string[] | undefined;
-    /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode */
+    /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. */
     channel_ids: string[];
     /** When it is sent. Left out: at once. RFC 3339. */
     scheduled_at?: string | undefined;
@@ -4178,7 +4315,7 @@ export interface JourneysCreateBody {
 }
 
 export interface JourneysGetCountsAnswer {
-  /** Whether it is switched on */
+  /** How many journeys are active */
   active: number;
   /** How many there are in all */
   total: number;
@@ -4381,12 +4518,12 @@ export interface SegmentsCompareAnswer {
 }
 
 export interface SegmentsListAttributeKeysAnswer {
-  /** The keys */
+  /** Keys of attributes that subscribers have, at most 500 */
   keys: string[];
 }
 
 export interface SegmentsListEventNamesAnswer {
-  /** The names */
+  /** Names of events that were received, at most 200 */
   names: string[];
 }
 
@@ -4400,11 +4537,12 @@ export interface SegmentsUpdateBody {
 }
 
 export interface SegmentsDeleteQuery {
+  /** Whether it is deleted although something uses it, which is then switched off or paused */
   force?: "true" | "false" | undefined;
 }
 
 export interface SegmentsRecomputeAnswer {
-  /** The status; see "States" for what may follow it */
+  /** Always `queued`: it is done in the background */
   status: "queued";
 }
 
@@ -4420,7 +4558,7 @@ export interface SegmentsListMembersAnswer {
 }
 
 export interface ChannelsCreateBody {
-  /** The type; of a channel its kind, such as `ios` or `email` */
+  /** The kind of channel, such as `ios` or `email` */
   type: "ios" | "android" | "web_push" | "email" | "in_app" | "sms" | "chat_app";
   /** The name, for people */
   name: string;
@@ -4436,18 +4574,19 @@ export interface ChannelsUpdateBody {
   name?: string | undefined;
   /** Whether it is switched on */
   active?: boolean | undefined;
-  /** The most messages a second */
+  /** The most messages a second, 0.1 to 10,000; `null`: not limited */
   rate_per_second?: number | null | undefined;
   /** What the provider charges for a message, in US dollars; `null` removes it */
   price_per_message?: number | null | undefined;
 }
 
 export interface ChannelsDeleteQuery {
+  /** Whether it is deleted although something uses it, which is then switched off or paused */
   force?: "true" | "false" | undefined;
 }
 
 export interface ChannelsVerifyAnswer {
-  /** The status; see "States" for what may follow it */
+  /** Always `queued`: it is done in the background */
   status: "queued";
 }
 
@@ -4742,7 +4881,7 @@ export interface InboxCloseStreamBody {
 export interface ImportsImportListsAnswer {
   /** The import */
   import_job_id: string;
-  /** The status; see "States" for what may follow it */
+  /** Always `pending`: the file is read in the background */
   status: "pending";
 }
 
@@ -4802,9 +4941,9 @@ export type ImportsCreateExportBody = {
   kind: "events";
   /** The period, both ends optional. Of reports: when messages were dispatched and people converted */
   filter?: {
-    /** The beginning, as `HH:MM`. RFC 3339. */
+    /** The beginning, included. Default: from the first one on. RFC 3339. */
     start?: string | undefined;
-    /** The end, as `HH:MM`. RFC 3339. */
+    /** The end, included. Default: the time of the request. RFC 3339. */
     end?: string | undefined;
   } | undefined;
 } | {
@@ -4812,9 +4951,9 @@ export type ImportsCreateExportBody = {
   kind: "report";
   /** The period, both ends optional. Of reports: when messages were dispatched and people converted */
   filter?: {
-    /** The beginning, as `HH:MM`. RFC 3339. */
+    /** The beginning, included. Default: from the first one on. RFC 3339. */
     start?: string | undefined;
-    /** The end, as `HH:MM`. RFC 3339. */
+    /** The end, included. Default: the time of the request. RFC 3339. */
     end?: string | undefined;
   } | undefined;
 };
@@ -5226,13 +5365,13 @@ export type EventsCreateBody = {
     platform?: string | undefined;
     /** At most 50 keys; keys and texts of at most 256 characters */
     properties?: Record<string, JsonValue> | undefined;
-    /** Default: when it is received. At most 48 hours ago from the client tier, 90 days from the server tier. RFC 3339. */
+    /** Default: when it is received. At most 48 hours ago with an SDK key and 90 days with a server key, at most 5 minutes ahead; else 422. RFC 3339. */
     occurred_at?: string | undefined;
     /** As the header `Idempotency-Key` */
     idempotency_key?: string | undefined;
     /** Ignored, as are `source` and `received_at`: the service sets them */
     id?: JsonValue | undefined;
-    /** Where it comes from */
+    /** Ignored: the service sets it */
     source?: JsonValue | undefined;
     /** When the service received it. In a request it is ignored */
     received_at?: JsonValue | undefined;
@@ -5250,13 +5389,13 @@ export type EventsCreateBody = {
   platform?: string | undefined;
   /** At most 50 keys; keys and texts of at most 256 characters */
   properties?: Record<string, JsonValue> | undefined;
-  /** Default: when it is received. At most 48 hours ago from the client tier, 90 days from the server tier. RFC 3339. */
+  /** Default: when it is received. At most 48 hours ago with an SDK key and 90 days with a server key, at most 5 minutes ahead; else 422. RFC 3339. */
   occurred_at?: string | undefined;
   /** As the header `Idempotency-Key` */
   idempotency_key?: string | undefined;
   /** Ignored, as are `source` and `received_at`: the service sets them */
   id?: JsonValue | undefined;
-  /** Where it comes from */
+  /** Ignored: the service sets it */
   source?: JsonValue | undefined;
   /** When the service received it. In a request it is ignored */
   received_at?: JsonValue | undefined;
@@ -5301,7 +5440,7 @@ export interface EventsGetExportAnswer {
 export interface AuthRegisterBody {
   /** The e-mail address */
   email: string;
-  /** The password, at least 12 characters */
+  /** The password: 12 to 1,024 characters, not a common one, not the address or the name of the workspace */
   password: string;
   /** The name, for people */
   name: string;
@@ -5312,7 +5451,7 @@ export interface AuthRegisterBody {
 export interface AuthLoginBody {
   /** The e-mail address */
   email: string;
-  /** The password, at least 12 characters */
+  /** The password */
   password: string;
   /** The workspace */
   tenant_id?: string | undefined;
@@ -5364,7 +5503,7 @@ export interface AuthAcceptInvitationsBody {
   token: string;
   /** The name, for people */
   name: string;
-  /** The password, at least 12 characters */
+  /** The password: 12 to 1,024 characters, not a common one, not the address or the name of the workspace */
   password: string;
 }
 
@@ -5376,14 +5515,14 @@ export interface AuthForgotPasswordBody {
 export interface AuthResetPasswordBody {
   /** The token of the mail, within an hour; it works once */
   token: string;
-  /** The password, at least 12 characters */
+  /** The password: 12 to 1,024 characters, not a common one, not the address or the name of the workspace */
   password: string;
 }
 
 export interface AuthChangePasswordBody {
   /** The password that is valid until now */
   current_password: string;
-  /** The password, at least 12 characters */
+  /** The password: 12 to 1,024 characters, not a common one, not the address or the name of the workspace */
   password: string;
 }
 
@@ -5398,7 +5537,7 @@ export interface AuthListSessionsAnswer {
 }
 
 export interface AuthGetJwksAnswer {
-  /** The keys */
+  /** The public keys, as JWK */
   keys: (Record<string, string>)[];
 }
 
@@ -5505,9 +5644,9 @@ export interface AccountUpdateWorkspaceBody {
   email_consent_mode?: "opt_out" | "opt_in" | undefined;
   /** When marketing does not disturb; it is sent afterwards. `null`: never */
   quiet_hours?: {
-    /** The beginning, as `HH:MM` */
+    /** The beginning, as `HH:MM` of the clock that counts */
     start: string;
-    /** The end, as `HH:MM` */
+    /** The end, as `HH:MM` of the clock that counts; one before `start` is on the next day */
     end: string;
     /** Whose clock counts: the subscriber's, or the workspace's */
     timezone_mode: "subscriber" | "workspace";
@@ -5520,7 +5659,7 @@ export interface AccountUpdateWorkspaceBody {
     category: "marketing" | "transactional";
     /** The class of channels */
     channel_class?: "push" | "web_push" | "email" | "in_app" | "sms" | "chat_app" | undefined;
-    /** The greatest number in that time */
+    /** Messages that a subscriber gets at most in the window, from 1 to 1,000,000 */
     max: number;
     /** The length of the window */
     per: "day" | "week";
@@ -5575,7 +5714,7 @@ export interface AccountGetWhoamiAnswer {
   tenant_name: string;
   /** The plan, which decides features, limits and quotas */
   plan: string;
-  /** The key */
+  /** The server key that was presented */
   key: {
     /** The id, as the service assigned it */
     id: string;
@@ -5623,9 +5762,9 @@ export interface TeamCreateInvitationAnswer {
   role: "owner" | "admin" | "marketer" | "developer" | "analyst" | "viewer";
   /** When it expires. RFC 3339. */
   expires_at: string;
-  /** The token is in the mail alone */
+  /** Whether the token was mailed; then it is not in this answer */
   mailed: boolean;
-  /** The token of the mail; it works once */
+  /** The token of the invitation, within 7 days; it works once. Left out where it was mailed */
   token?: string | undefined;
 }
 
@@ -5682,7 +5821,7 @@ export interface BillingReplacePlanBody {
 }
 
 export interface ServiceGetHealthzAnswer {
-  /** The status; see "States" for what may follow it */
+  /** Always `ok`: the service answers */
   status: "ok";
   /** The version of the service */
   version: string;
@@ -5779,6 +5918,8 @@ export interface Endpoints {
     create(body: TemplatesCreateBody, options?: CallOptions): Promise<Template>;
     /** List templates, newest first. `GET /api/v1/templates` */
     list(query?: TemplatesListQuery, options?: CallOptions): Promise<TemplatesListAnswer>;
+    /** Preview a content before it is saved: what a subscriber would see on each channel. `POST /api/v1/templates/preview` */
+    preview(body: TemplatesPreviewBody, options?: CallOptions): Promise<TemplatesPreviewAnswer>;
     /** Get a template. `GET /api/v1/templates/:id` */
     get(id: string, options?: CallOptions): Promise<Template>;
     /** Change a template: supplied fields overwrite, others stay. `PATCH /api/v1/templates/:id` */
