@@ -5,7 +5,7 @@ import { multipartBody } from "../support/multipart.ts";
 import type { Headers } from "../support/world.ts";
 import { type Source, strangeText, valueFor } from "./values.ts";
 
-interface Sent {
+export interface Sent {
   /** What `call` of the world takes. */
   options: { body: unknown } | { raw: Buffer; headers: Headers };
   shown: string;
@@ -41,6 +41,9 @@ const files = [
   "-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49\n-----END PRIVATE KEY-----\n",
 ] as const;
 
+export const someFile = ({ random }: Source): string | Buffer =>
+  random.chance(0.2) ? random.bytes(random.between(1, 5_000)) : random.pick(files);
+
 function formFor(source: Source, { properties = {} }: JsonSchema): Sent {
   const { random } = source;
   const fields: Record<string, string> = {};
@@ -49,7 +52,7 @@ function formFor(source: Source, { properties = {} }: JsonSchema): Sent {
     if ("contentMediaType" in one) part = name;
     else if (random.chance(0.8)) fields[name] = String(valueFor(source, one, 0, name)).toWellFormed();
   }
-  const content = random.chance(0.2) ? random.bytes(random.between(1, 5_000)) : random.pick(files);
+  const content = someFile(source);
   const filename = random.chance(0.2) ? strangeText(source).replaceAll(/["\r\n]/g, "") : "file.csv";
   const file = random.chance(0.9) && part !== undefined ? { name: part, filename, content } : undefined;
   return { options: multipartBody(fields, file), shown: JSON.stringify({ fields, file: String(content) }) };

@@ -25,6 +25,10 @@ export function createKnown(): Known {
   };
 }
 
+/** The parameters of a path with what they name: in `/journeys/:id/runs/:runId` one of `journeys` and one of `runs`. */
+export const kindsOfParams = (path: string): { name: string; kind: string }[] =>
+  [...path.matchAll(/([\w-]+)\/:(\w+)/g)].map(([, kind = "", name = ""]) => ({ name, kind }));
+
 /** The kind of what a path names: `/api/v1/lists/import/:jobId` is about `import`. */
 export const kindOfPath = (path: string): string => {
   const before = path.split("/:")[0]!.split("/");

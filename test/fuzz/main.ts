@@ -2,7 +2,8 @@
 import { readArguments, wholeNumber } from "../../tools/arguments.ts";
 import { fuzz } from "./fuzz.ts";
 
-const USAGE = `npm run fuzz -- [--requests 20000] [--seed 1]: random requests to every route, made from the published document.
+const USAGE = `npm run fuzz -- [--requests 20000] [--seed 1]: random requests to every route, made from the published document:
+half of them from its schemas, half of them near its examples, in a workspace where their ids name something.
 
 Fails on a 5xx, on an answer that the document does not describe, on a request that takes more than two seconds of CPU,
 on data of another workspace in an answer, and on a worker that fails at what was accepted. The same seed makes the same
@@ -18,7 +19,7 @@ const seed = wholeNumber("--seed", values.seed);
 const STEP = 500;
 
 let printed = 0;
-const { findings, statuses } = await fuzz({
+const { findings, statuses, refusing } = await fuzz({
   requests,
   seed,
   onRequest: (n, found) => {
@@ -29,5 +30,6 @@ const { findings, statuses } = await fuzz({
 });
 const answers = [...statuses].sort(([a], [b]) => a - b).map(([status, n]) => `${n} of ${status}`);
 console.log(`Answers: ${answers.join(", ")}`);
+if (refusing.length > 0) console.log(`Routes that took no request: ${refusing.join(", ")}`);
 console.log(`${requests} requests of seed ${seed}: ${findings.length} findings`);
 process.exitCode = findings.length > 0 ? 1 : 0;

@@ -1,15 +1,17 @@
 // The two workspaces of the fuzzer: one that calls, and one whose data no answer may show.
 import { operationsOf } from "../../docs/generate/contents.ts";
+import type { OpenApi } from "../../docs/generate/openapi.ts";
 import { contents } from "../../infra/functions.ts";
-import type { Endpoint } from "../../shared/http/endpoint.ts";
+import { type Endpoint, routeKeyOf } from "../../shared/http/endpoint.ts";
 import type { Random } from "../simulator/random.ts";
+import { type ExampleRequest, exampleRequests } from "../support/example-requests.ts";
 import { foreignIds } from "../support/foreign.ts";
 import { mailOf } from "../support/mails.ts";
 import { createMcp } from "../support/mcp.ts";
 import { send } from "../support/people.ts";
 import { openChannels, outboxOf } from "../support/reached.ts";
 import type { Headers, Tenant, TestWorld } from "../support/world.ts";
-import { createKnown, type Known, kindOfPath } from "./known.ts";
+import { createKnown, type Known, kindOfPath, kindsOfParams } from "./known.ts";
 
 /** A text of the other workspace. It is in no request, so no answer may have it. */
 const SECRET = "okapi-of-the-other-workspace";
@@ -20,15 +22,20 @@ export type Callers = Record<Endpoint["access"]["credentials"][number], Headers>
 
 export interface Population {
   known: Known;
+  /** By route, what the document shows, with ids that exist. */
+  examples: ReadonlyMap<string, ExampleRequest>;
   /** New credentials, for the next minutes. */
   callers(): Promise<Callers>;
   /** What an answer shows of the other workspace. */
   leakIn(text: string): string | undefined;
 }
 
-export async function fillWorld(world: TestWorld): Promise<Population> {
+export async function fillWorld(world: TestWorld, document: OpenApi): Promise<Population> {
   const known = createKnown();
   const own = await world.tenant();
+  const examples = await preparedExamples(world, own, document);
+  for (const { route, path } of examples.values())
+    for (const { name, kind } of kindsOfParams(route)) known.note(kind, path[name]!);
   const other = await world.tenant({ name: SECRET });
   const server = await own.backend();
   const unsaid = new Set(await someTexts(world, other));
@@ -44,6 +51,7 @@ export async function fillWorld(world: TestWorld): Promise<Population> {
   const agent = await createMcp(world, own).key(...AGENT_SCOPES);
   return {
     known,
+    examples,
     callers: async () => ({
       sdk: own.sdk,
       server,
@@ -63,6 +71,20 @@ export function credentialFor(random: Random, { access }: Endpoint, callers: Cal
   if (random.chance(0.03)) return random.pick([{}, ...all]);
   if (access.credentials.length === 0) return {};
   return callers[random.pick(access.credentials)];
+}
+
+/** Their passwords are hashed for a fraction of a second each. */
+export const isSlow = ({ route }: Endpoint): boolean => /auth\/(register|login|invitations|password)/.test(route);
+
+async function preparedExamples(world: TestWorld, tenant: Tenant, { paths }: OpenApi) {
+  const { prepare } = await exampleRequests(world, tenant);
+  const examples = new Map<string, ExampleRequest>();
+  for (const { endpoint, isStream } of operationsOf(contents)) {
+    if (isStream || isSlow(endpoint)) continue;
+    const [method = "", path = ""] = routeKeyOf(endpoint.route).split(" ");
+    examples.set(endpoint.route, await prepare(endpoint, paths[path]![method.toLowerCase()]!));
+  }
+  return examples;
 }
 
 function oneRouteOfEachKind(): string[] {

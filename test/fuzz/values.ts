@@ -93,6 +93,31 @@ export function valueFor(source: Source, schema: JsonSchema, depth = 0, field = 
   return objectFor(source, schema, inner);
 }
 
+/** A value that differs from another in one place. */
+export function nearby(source: Source, schema: JsonSchema, value: unknown, field = ""): unknown {
+  const { random, schemas } = source;
+  const named = schema.$ref === undefined ? schema : (schemas[schema.$ref.split("/").at(-1) ?? ""] ?? {});
+  if (random.chance(0.2) || typeof value !== "object" || value === null)
+    return random.chance(0.3) ? anything(source) : valueFor(source, named, 0, field);
+  if (Array.isArray(value)) {
+    const items = typeof named.items === "object" ? named.items : {};
+    if (value.length === 0 || random.chance(0.2)) return [...value, valueFor(source, items, 1, field)];
+    const at = random.between(0, value.length - 1);
+    return value.map((one, n) => (n === at ? nearby(source, items, one, field) : one));
+  }
+  const { properties = {} } = named;
+  const keys = [...Object.keys(value), ...Object.keys(properties)];
+  if (keys.length === 0) return anything(source);
+  const key = random.pick(keys);
+  const { [key]: given, ...others } = value as Record<string, unknown>;
+  if (random.chance(0.1)) return others;
+  const next =
+    given === undefined
+      ? valueFor(source, properties[key] ?? {}, 1, key)
+      : nearby(source, properties[key] ?? {}, given, key);
+  return { ...others, [key]: next };
+}
+
 type Inner = (one: JsonSchema, field?: string) => unknown;
 
 const lengthFor = (random: Random, { minItems = 0, maxItems = 3 }: JsonSchema): number =>

@@ -1,10 +1,27 @@
 // Sends the examples of the document to a workspace in which their ids name something.
 import type { OperationObject } from "../../docs/generate/openapi.ts";
-import { type Endpoint, routeKeyOf } from "../../shared/http/endpoint.ts";
+import type { Endpoint } from "../../shared/http/endpoint.ts";
 import { exampleSettings, type Setting } from "./example-settings.ts";
 import { foreignIds } from "./foreign.ts";
-import { multipartBody } from "./multipart.ts";
+import { type FilePart, multipartBody } from "./multipart.ts";
 import type { Answer, Headers, Tenant, TestWorld } from "./world.ts";
+
+/** At most one of a JSON body, the fields of a form, and bytes. */
+interface ExampleContent {
+  body?: unknown;
+  fields?: Record<string, string>;
+  file?: FilePart;
+  raw?: Buffer;
+}
+
+export interface ExampleRequest extends ExampleContent {
+  route: string;
+  path: Record<string, string>;
+  query: Record<string, string>;
+  /** In the place of a credential that the endpoint takes. */
+  as: Headers | undefined;
+  headers: Headers;
+}
 
 export async function exampleRequests(world: TestWorld, tenant: Tenant) {
   const { ids, settings } = await exampleSettings(world, tenant);
@@ -37,43 +54,62 @@ export async function exampleRequests(world: TestWorld, tenant: Tenant) {
     return first === "dashboard" ? tenant.dashboard() : {};
   };
 
-  async function targetOf({ route }: Endpoint, { parameters = [] }: OperationObject, setting: Setting) {
-    const [method, path = ""] = routeKeyOf(route).split(" ");
-    let filledPath = path;
-    for (const { name, example } of parameters.filter((one) => one.in === "path")) {
-      const id =
+  async function parametersOf({ route }: Endpoint, { parameters = [] }: OperationObject, setting: Setting) {
+    const path: Record<string, string> = {};
+    for (const { name, example } of parameters.filter((one) => one.in === "path"))
+      path[name] =
         setting.params?.[name] ?? (name === "event" ? String(example) : await foreignIds(world, tenant, route));
-      filledPath = filledPath.replace(`{${name}}`, id);
-    }
-    const query = new URLSearchParams(
-      parameters
-        .filter((one) => one.in === "query" && one.example !== undefined)
-        .map(({ name, example }): [string, string] => [name, setting.query?.[name] ?? String(filled(example, name))]),
-    ).toString();
-    return `${method} ${filledPath}${query && `?${query}`}`;
+    const query = parameters
+      .filter((one) => one.in === "query" && one.example !== undefined)
+      .map(({ name, example }) => [name, setting.query?.[name] ?? String(filled(example, name))]);
+    return { path, query: Object.fromEntries(query) as Record<string, string> };
   }
 
-  function contentOf({ requestBody }: OperationObject, { body, file, raw }: Setting) {
+  function contentOf({ requestBody }: OperationObject, { body, file, raw }: Setting): ExampleContent {
     const [[type, media] = []] = Object.entries(requestBody?.content ?? {});
     if (raw) return { raw };
     if (media?.example === undefined) return {};
-    const example = { ...(filled(media.example) as Record<string, string>), ...body };
+    const example = { ...(filled(media.example) as Record<string, unknown>), ...body };
     if (type !== "multipart/form-data") return { body: example };
     const { [file?.name ?? ""]: _, ...fields } = example;
-    return multipartBody(fields as Record<string, string>, file);
+    return { fields: fields as Record<string, string>, ...(file && { file }) };
+  }
+
+  /** Prepares what the example of an operation needs. */
+  async function prepare(endpoint: Endpoint, operation: OperationObject): Promise<ExampleRequest> {
+    const setting = (await settings[endpoint.route]?.()) ?? {};
+    return {
+      route: endpoint.route,
+      ...(await parametersOf(endpoint, operation, setting)),
+      ...contentOf(operation, setting),
+      as: setting.as,
+      headers: setting.headers ?? {},
+    };
   }
 
   return {
     filled,
+    prepare,
     /** Sends the example of an operation. */
     send: async (endpoint: Endpoint, operation: OperationObject): Promise<Answer> => {
-      const setting = (await settings[endpoint.route]?.()) ?? {};
-      const { headers = {}, ...content } = { headers: {}, ...contentOf(operation, setting) };
-      return world.call(await targetOf(endpoint, operation, setting), {
-        as: setting.as ?? (await credentialOf(endpoint)),
-        headers: { ...headers, ...setting.headers },
-        ...content,
-      });
+      const { as, headers, ...request } = await prepare(endpoint, operation);
+      const { headers: ofForm, ...content } = { headers: {}, ...contentFor(request) };
+      const credential = as ?? (await credentialOf(endpoint));
+      return world.call(targetFor(request), { as: credential, headers: { ...ofForm, ...headers }, ...content });
     },
   };
+}
+
+/** Method and path with their parameters. */
+export function targetFor({ route, path, query }: Pick<ExampleRequest, "route" | "path" | "query">): string {
+  const filled = route.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(path[name] ?? ""));
+  const search = new URLSearchParams(query).toString();
+  return search ? `${filled}?${search}` : filled;
+}
+
+/** What `call` of the world takes. */
+export function contentFor({ body, fields, file, raw }: ExampleContent) {
+  if (raw) return { raw };
+  if (fields) return multipartBody(fields, file);
+  return body === undefined ? {} : { body };
 }
