@@ -170,7 +170,7 @@ function warningsOfAccount({ accountConcurrency, emailIdentity }: Settings, watc
         period: PERIOD,
       }),
       above: FEW_ERRORS,
-      lost: "DynamoDB throttles requests: callers wait or get 503, and messages go out late. Look for one workspace with far more load than the others, and warm the table before a large send.",
+      lost: "DynamoDB throttles requests: callers wait or get 503, and messages go out late. Look for one workspace with far more load than the others, and raise warmThroughput before a large send.",
     },
     {
       id: "SchedulesFail",
@@ -181,7 +181,7 @@ function warningsOfAccount({ accountConcurrency, emailIdentity }: Settings, watc
         ...sum,
       }),
       above: 0,
-      lost: "EventBridge Scheduler cannot reach the due queue: scheduled sends, journey delays and cron ticks wait for the sweep, which comes every five minutes, or for good if it fails as well.",
+      lost: "EventBridge Scheduler cannot reach the due queue: scheduled sends, journey delays and cron ticks wait for the sweep, which comes every five minutes, or never begin if it fails as well.",
     },
     {
       id: "NearConcurrency",

@@ -56,6 +56,10 @@ const Settings = v.object({
   webAclArn: v.optional(v.pipe(v.string(), v.regex(/^arn:aws[\w-]*:wafv2:us-east-1:/, "must be of us-east-1"))),
   /** The account's limit of Lambda invocations at once, of which an alarm tells. `npm run deploy` reads it. */
   accountConcurrency: v.optional(Whole, 1_000),
+  /** What the table and its indexes can take at once, a second: raised before a large send, never lowered. */
+  warmThroughput: v.optional(
+    v.strictObject({ reads: v.pipe(Whole, v.minValue(12_000)), writes: v.pipe(Whole, v.minValue(4_000)) }),
+  ),
   /** How many invocations a queue may run at once, at least 2. */
   workerConcurrency: v.optional(v.pipe(Whole, v.minValue(2)), 10),
   /** Of the repository, for `/healthz`. `npm run deploy` reads it. */

@@ -106,9 +106,10 @@ export function createStorage(stack: Stack, settings: Settings): Storage {
   return { table, encryptionKey, signingKey, failures, assets, imports, originSecret };
 }
 
-function createTable(stack: Stack, { removal }: Settings, removalPolicy: RemovalPolicy): Table {
+function createTable(stack: Stack, { removal, warmThroughput: warm }: Settings, removalPolicy: RemovalPolicy): Table {
   const { partitionKey, sortKey, timeToLive, stream, indexes } = tableDefinition;
   const text = (name: string) => ({ name, type: AttributeType.STRING });
+  const warmThroughput = warm && { readUnitsPerSecond: warm.reads, writeUnitsPerSecond: warm.writes };
   const table = new Table(stack, "Table", {
     partitionKey: text(partitionKey),
     sortKey: text(sortKey),
@@ -118,6 +119,7 @@ function createTable(stack: Stack, { removal }: Settings, removalPolicy: Removal
     timeToLiveAttribute: timeToLive,
     stream: StreamViewType[stream],
     removalPolicy,
+    ...(warmThroughput && { warmThroughput }),
   });
   for (const [prefix, { name, projection }] of Object.entries(indexes))
     table.addGlobalSecondaryIndex({
@@ -125,6 +127,8 @@ function createTable(stack: Stack, { removal }: Settings, removalPolicy: Removal
       partitionKey: text(`${prefix}pk`),
       sortKey: text(`${prefix}sk`),
       projectionType: ProjectionType[projection],
+      // A write waits for the indexes that it changes.
+      ...(warmThroughput && { warmThroughput }),
     });
   return table;
 }

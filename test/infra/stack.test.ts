@@ -4,7 +4,7 @@ import { contents, deployedFunctions, logicalIdOf } from "../../infra/functions.
 import { type Endpoint, endpoints, group } from "../../shared/http/endpoint.ts";
 import { platformWrite, storeWrite } from "../../shared/resources.ts";
 import { tableDefinition } from "../../shared/store/definition.ts";
-import { deployed, ofType, only, synthesize, type Template, textOf, whole } from "./support/template.ts";
+import { deployed, ofType, only, type Resource, synthesize, type Template, textOf, whole } from "./support/template.ts";
 
 /** CloudFormation allows 500. */
 const MAX_RESOURCES = 410;
@@ -141,6 +141,18 @@ describe("what is kept", () => {
         ProjectionType: projection,
       })),
     );
+  });
+
+  it("RDA-19 is warmed with its indexes where one asks for it", () => {
+    const throughputsOf = (of: Template) => {
+      const [{ Properties }] = ofType(of, "AWS::DynamoDB::Table").map(([, table]) => table) as [Resource];
+      return [Properties, ...Properties.GlobalSecondaryIndexes].map(({ WarmThroughput }) => WarmThroughput);
+    };
+    expect(new Set(throughputsOf(template))).toEqual(new Set([undefined]));
+    expect(throughputsOf(whole())).toEqual(
+      throughputsOf(template).map(() => ({ ReadUnitsPerSecond: 40_000, WriteUnitsPerSecond: 20_000 })),
+    );
+    expect(() => synthesize({ context: { warmThroughput: { reads: 1, writes: 4_000 } } })).toThrow("warmThroughput");
   });
 
   it("rotates the encryption key, signs with RSA 2048, and outlives the stack", () => {

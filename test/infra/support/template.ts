@@ -57,6 +57,7 @@ export const EVERYTHING = {
   domain: { name: "api.example.com", certificateArn: "arn:aws:acm:us-east-1:1:certificate/x" },
   emailIdentity: "mail.example.com",
   alarmEmail: "ops@example.com",
+  warmThroughput: '{"reads": 40000, "writes": 20000}',
 };
 
 let full: Template | undefined;
