@@ -57,6 +57,14 @@ it("ACC-7 pages of other sites and other workspaces get nothing by the cookie", 
   expect((await ask("refresh", { tenant_id: other.tenant_id }, { ...OWN, cookie: renamed })).status).toBe(401);
 });
 
+it("ACC-7 what is no id of a workspace does not get into a header", async () => {
+  for (const tenant_id of ["a\r\nX-Injected: yes", "a=; Domain=example.com; b", ""])
+    for (const action of ["refresh", "logout"]) {
+      const { status, headers } = await ask(action, { tenant_id });
+      expect([status, headers["set-cookie"]]).toEqual([422, undefined]);
+    }
+});
+
 it("ACC-7 the cookie is sent over HTTPS only where the service has HTTPS", async () => {
   world = await testWorld({ baseUrl: () => "https://api.example.com" });
   const kept = await ask("keep", { refresh_token: (await login()).refresh_token });

@@ -4,7 +4,7 @@ import { type Capability, setting } from "../../../shared/deps.ts";
 import type { Cookie } from "../../../shared/http/cookies.ts";
 import { endpoints, withCookie } from "../../../shared/http/endpoint.ts";
 import { ApiError, unauthorized } from "../../../shared/http/errors.ts";
-import { Id } from "../../../shared/http/schemas.ts";
+import { Uuid } from "../../../shared/http/schemas.ts";
 import { platformWrite } from "../../../shared/resources.ts";
 import { tokenSigner } from "../../../shared/signing.ts";
 import { ref } from "../../../shared/store/item.ts";
@@ -42,7 +42,8 @@ function requireSameOrigin(headers: Readonly<Record<string, string | undefined>>
     throw new ApiError("FORBIDDEN", "This call is for pages of the service itself.");
 }
 
-const Workspace = v.strictObject({ tenant_id: Id });
+/** It is part of the cookie's name, so it must be an id and nothing else. */
+const Workspace = v.strictObject({ tenant_id: Uuid });
 const endpoint = endpoints({ credentials: [], effect: "session", uses: [platformWrite, sessionCookie] });
 
 export const browserSession = [
