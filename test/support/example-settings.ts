@@ -1,6 +1,5 @@
 // What the examples of some operations need before they can be sent: a campaign in progress, the link of a mail, a form.
 import { platformWrite } from "../../shared/resources.ts";
-import { emptyTally } from "../../shared/rules/journey-tally.ts";
 import { createSimulation } from "../../shared/store/journeys/simulations.ts";
 import type { TenantId } from "../../shared/store/model.ts";
 import { haltJob } from "../../shared/store/sends/brake.ts";
@@ -133,8 +132,7 @@ function automationsOf(world: TestWorld, tenant: Tenant, ada: string): Settings 
     const { trigger, entry_rules, steps: graph } = await call(`GET /api/v1/journeys/${id}`);
     const definition = { trigger, entry_rules, graph };
     const work = { journey: id, definition, window: { from: 0, to: 1 }, percent: 100 };
-    const begun = { version: 1, position: undefined, tally: emptyTally() };
-    const job = await createSimulation(tenant.store, { set: async () => undefined }, work, begun);
+    const job = await createSimulation(tenant.store, { set: async () => undefined }, work, 1);
     return { params: { id, simulationId: job.id } };
   };
   const experience =

@@ -5,7 +5,7 @@ import { endpoints } from "../../../shared/http/endpoint.ts";
 import { invalid } from "../../../shared/http/errors.ts";
 import { grammar } from "../../../shared/http/grammar.ts";
 import { JsonObject, Timestamp, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
-import { secrets, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
+import { storeWrite, timers } from "../../../shared/resources.ts";
 import { getJourney } from "../../../shared/store/journeys/journeys.ts";
 import { simulate } from "../../../shared/store/journeys/simulation.ts";
 import { JOURNEY_LIMITS, requireRunnable } from "./input.ts";
@@ -132,7 +132,7 @@ function historyOf({ from, to, version, sample, subscriber_id, events, start_at 
   return { from, to, percent: sample ?? 100, version };
 }
 
-const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeWrite, secrets, timers, workspaceRead] });
+const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeWrite, timers] });
 
 export const simulateJourney = endpoint(
   "POST /api/v1/journeys/:id/simulate",
@@ -146,8 +146,8 @@ export const simulateJourney = endpoint(
       "- **On history** (`from` and `to`): the journey meets the stored events of the window on a clock of their own, and its " +
       "runs move as real ones do. Attributes, consent and devices are those of today, and an event counts when it occurred. " +
       "Caps count the sends of this simulation alone. Runs that began before the window are left out. Of a segment, the last " +
-      "entry of its present members is known. A small window is answered at once. Else the answer has an `id`: read it until " +
-      "it is `completed`. It is kept for 7 days.",
+      "entry of its present members is known. The answer has an `id`: read the simulation until it is `completed`. It is kept " +
+      "for 7 days.",
     body: SimulationInput,
     limits: JOURNEY_LIMITS,
     returns: v.union([Walk, HistorySimulation]),

@@ -4,27 +4,20 @@ import { type Clock, timestamp } from "../../../shared/clock.ts";
 import type { Context } from "../../../shared/deps.ts";
 import { SendCost } from "../../../shared/http/cost.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
-import { ApiError, invalid } from "../../../shared/http/errors.ts";
+import { invalid } from "../../../shared/http/errors.ts";
 import { Timestamp, TimestampInput } from "../../../shared/http/schemas.ts";
 import type { PlanName } from "../../../shared/plans.ts";
-import {
-  type StoreReader,
-  type secrets,
-  storeRead,
-  storeWrite,
-  type timers,
-  type workspaceRead,
-} from "../../../shared/resources.ts";
+import { type StoreReader, storeRead, storeWrite, type timers } from "../../../shared/resources.ts";
 import type { Definition } from "../../../shared/rules/journey-replay.ts";
 import { summaryOf } from "../../../shared/rules/journey-tally.ts";
 import { simulationStatuses } from "../../../shared/rules/simulation-states.ts";
 import { getVersion, type Journey } from "../../../shared/store/journeys/journeys.ts";
 import {
   cancelSimulation,
+  createSimulation,
   getSimulation,
   type Simulated,
   simulatedOf,
-  startSimulation,
 } from "../../../shared/store/journeys/simulations.ts";
 import { requireRunnable } from "./input.ts";
 import { JourneyEdge } from "./versions.ts";
@@ -104,7 +97,7 @@ const Result = v.pipe(
 
 export const HistorySimulation = v.pipe(
   v.object({
-    id: v.pipe(v.nullable(v.string()), v.description("The id; `null` where the answer is complete at once")),
+    id: v.pipe(v.string(), v.description("The id of the simulation")),
     status: v.pipe(v.picklist(simulationStatuses), v.description("Whether the result is complete")),
     version: v.pipe(v.number(), v.description("The version of the journey that was simulated")),
     from: v.pipe(Timestamp, v.description("The beginning of the window")),
@@ -165,8 +158,7 @@ async function definitionOf(
   return { trigger, entry_rules, graph: await requireRunnable(store, plan, journey) };
 }
 
-type Uses = readonly [typeof storeWrite, typeof secrets, typeof timers, typeof workspaceRead];
-type Deps = Context<Uses> & { clock: Clock };
+type Deps = Context<readonly [typeof storeWrite, typeof timers]> & { clock: Clock };
 
 interface Asked {
   from: string;
@@ -178,7 +170,7 @@ interface Asked {
 
 /** @throws 422 for a window or a version that cannot be simulated */
 export async function simulateHistory(
-  { store, secrets, timers, workspace, clock }: Deps,
+  { store, timers, clock }: Deps,
   plan: PlanName,
   journey: Journey,
   asked: Asked,
@@ -187,12 +179,9 @@ export async function simulateHistory(
   const definition = await definitionOf(store, plan, journey, asked.version);
   if (definition.trigger.type === "segment_exited")
     throw invalid({ trigger: "exits from segments are not kept, so they cannot be simulated" });
-  const record = await workspace();
-  if (!record) throw new ApiError("NOT_FOUND", "The workspace was not found.");
-  const deps = { store, workspace: record, root: () => secrets.root() };
   const work = { journey: journey.id, definition, window, percent: asked.percent };
   const version = asked.version ?? journey.version;
-  return shown({ simulated: await startSimulation(deps, timers, work, version), work, version });
+  return shown({ simulated: simulatedOf(await createSimulation(store, timers, work, version)), work, version });
 }
 
 export const historySimulations = [

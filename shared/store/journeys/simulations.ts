@@ -1,4 +1,4 @@
-// Simulations of journeys on stored events (F3): small ones within the request, others by a worker, a lease at a time.
+// Simulations of journeys on stored events (F3): a worker computes them, a lease at a time.
 import { DAY, MINUTE, SECOND, timestamp } from "../../clock.ts";
 import { ApiError, conflict, notFound } from "../../http/errors.ts";
 import type { Store, StoreReader } from "../../resources.ts";
@@ -9,7 +9,7 @@ import { type NewRowOf, putItem, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { move } from "../lifecycle.ts";
 import type { Timers } from "../timers.ts";
-import { type ReplayDeps, type ReplayPosition, type ReplayWork, replayPage } from "./replays.ts";
+import type { ReplayPosition, ReplayWork } from "./replays.ts";
 import { SimulatedVersion, SimulationItem } from "./simulation-items.ts";
 
 export type SimulationJob = RowOf<typeof SimulationItem>;
@@ -21,11 +21,9 @@ const LEASE_MS = 70 * SECOND;
 const GIVE_UP_MS = DAY;
 export const SIMULATION_WATCH_MS = 10 * MINUTE;
 const MAX_OPEN = 3;
-/** Pages that are played within the request. */
-const PAGES_AT_ONCE = 4;
 
 export interface Simulated {
-  id: string | null;
+  id: string;
   status: SimulationJob["status"];
   /** The share of the window, or of the segment, that was played: 0 to 1. */
   progress: number;
@@ -36,36 +34,14 @@ export interface Simulated {
 const isOpen = ({ status }: SimulationJob) => status === "pending" || status === "processing";
 
 /**
- * Plays the window within the request if it is small; else puts a job, which goes on where the request stopped.
+ * Puts a simulation; its insertion into the table starts it. The watchdog is set before.
  * @throws 429 while three are computed.
  */
-export async function startSimulation(
-  deps: ReplayDeps & { store: Store },
-  timers: Timers,
-  work: ReplayWork,
-  version: number,
-): Promise<Simulated> {
-  const tally = emptyTally();
-  let position: ReplayPosition | undefined;
-  for (let page = 0; page < PAGES_AT_ONCE; page++) {
-    position = await replayPage(deps, work, position, tally);
-    if (!position) return { id: null, status: "completed", progress: 1, tally, error: null };
-  }
-  return simulatedOf(await createSimulation(deps.store, timers, work, { version, position, tally }));
-}
-
-interface SoFar {
-  version: number;
-  position: ReplayPosition | undefined;
-  tally: ReplayTally;
-}
-
-/** Puts a simulation; its insertion into the table starts it. The watchdog is set before. */
 export async function createSimulation(
   store: Store,
   timers: Timers,
   { journey, definition, window: { from, to }, percent }: ReplayWork,
-  { version, position, tally }: SoFar,
+  version: number,
 ): Promise<SimulationJob> {
   const open = (await store.queryAll(SimulationItem, {})).filter(isOpen);
   if (open.length >= MAX_OPEN)
@@ -83,8 +59,7 @@ export async function createSimulation(
     to,
     percent,
     status: "pending",
-    position: position && toJson(position),
-    tally: toJson(tally),
+    tally: toJson(emptyTally()),
     created_at: timestamp(now),
     expires,
   };

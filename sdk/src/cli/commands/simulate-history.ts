@@ -18,9 +18,9 @@ export async function simulateHistory(
   let simulation: HistorySimulation = answer;
   while (simulation.status === "pending" || simulation.status === "processing") {
     io.progress(`${Math.round(simulation.progress * 100)} %`);
-    if (io.signal.aborted) await client.journeys.cancelSimulation(journey, simulation.id ?? "");
+    if (io.signal.aborted) await client.journeys.cancelSimulation(journey, simulation.id);
     else await io.pause(POLL_MS);
-    simulation = await client.journeys.getSimulation(journey, simulation.id ?? "");
+    simulation = await client.journeys.getSimulation(journey, simulation.id);
   }
   if (simulation.status === "completed") return simulation;
   throw new CommandError(`The simulation is ${simulation.status}${simulation.error ? `: ${simulation.error}` : ""}.`);
