@@ -178,8 +178,10 @@ async function journeys({ createClient, settle, advance, process, console }: Gui
 
   const from = items[0]!.entered_at;
   const to = new Date(Date.parse(from) + 25 * 3_600_000).toISOString();
-  const past = await service.journeys.simulate(journey.id, { from, to });
-  if (!("result" in past)) throw new Error("The answer is the walk of one subscriber.");
+  const begun = await service.journeys.simulate(journey.id, { from, to });
+  if (!("id" in begun)) throw new Error("The answer is the walk of one subscriber.");
+  await settle();
+  const past = await service.journeys.getSimulation(journey.id, begun.id);
   console.log(past.status, past.result.runs.completed, past.result.sends.length); // "completed" 1 1
   console.log(past.result.edges.find(({ from, by }) => from === "wait" && by === "wait:timeout")?.taken); // 1
 

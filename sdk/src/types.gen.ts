@@ -1427,8 +1427,8 @@ export interface Heatmap {
 }
 
 export interface HistorySimulation {
-  /** The id; `null` where the answer is complete at once */
-  id: string | null;
+  /** The id of the simulation */
+  id: string;
   /** Whether the result is complete */
   status: "pending" | "processing" | "completed" | "failed" | "canceled";
   /** The version of the journey that was simulated */
