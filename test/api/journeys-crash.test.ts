@@ -1,7 +1,7 @@
 // The worker of journeys crashes between any two of its steps, and messages are delivered twice: each step of a run
 // happens once.
 import { expect, it } from "vitest";
-import { HOUR, MINUTE } from "../../shared/clock.ts";
+import { HOUR, MINUTE, timestamp } from "../../shared/clock.ts";
 import { stepJourneyQueue } from "../../shared/resources.ts";
 import { actorWrites } from "../../shared/store/events/blocks.ts";
 import { actorText } from "../../shared/store/events/events.ts";
@@ -154,4 +154,37 @@ it("JND-13 the timeout looks for the event before it takes on_timeout, also wher
   }
   await world.advance(2 * HOUR);
   expect((await stats(id)).steps.wait.outcomes).toEqual({ "wait:event": 1, "wait:timeout": 2 });
+});
+
+it("F3 a crash after any write of a simulation that goes on in a worker: each page counts once", async () => {
+  const worker = mortal("import-rows");
+  const hooks = (name: string) => {
+    const { after } = worker.hooks(name);
+    if (!after) return {};
+    return { after: (_: string, operation: string) => (operation === "UpdateItem" ? after() : undefined) };
+  };
+  const { world, tenant, call, create, person, track } = await journeySetting(await fresh({ hooks }));
+  const id = await create(graphOf({ end: "exit" }));
+  const from = timestamp(world.clock.now());
+  await person("ada");
+  await track("ada", "signed_up");
+  for (const count of [1_000, 1_000, 600]) {
+    const events = Array.from({ length: count }, () => ({ event_name: "seen", anonymous_id: "visitor" }));
+    await world.call("POST /v1/events", { as: tenant.server, body: { events } });
+    await world.advance(MINUTE);
+  }
+  await person("bob");
+  await track("bob", "signed_up");
+  await world.advance(MINUTE);
+  const window = { from, to: timestamp(world.clock.now()) };
+  for (const n of [1, 2]) {
+    worker.dieAt(n, "after");
+    const { body } = await call(`POST /api/v1/journeys/${id}/simulate`, window);
+    expect([n, body.status, body.result.entered]).toEqual([n, "pending", 1]);
+    await world.settle();
+    worker.revive();
+    await world.advance(20 * MINUTE);
+    const { status, progress, result } = (await call(`GET /api/v1/journeys/${id}/simulations/${body.id}`)).body;
+    expect([n, status, progress, result.entered, result.subscribers]).toEqual([n, "completed", 1, 2, 2]);
+  }
 });

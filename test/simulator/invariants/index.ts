@@ -23,6 +23,7 @@ import { leaves } from "./leaves.ts";
 import { liveStreams } from "./live-streams.ts";
 import { manners } from "./manners.ts";
 import { memberships } from "./memberships.ts";
+import { migrations } from "./migrations.ts";
 import { oneJob } from "./one-job.ts";
 import { providerCalledOnce } from "./provider-called-once.ts";
 import { queuesDrained } from "./queues-drained.ts";
@@ -68,6 +69,7 @@ export const invariants: readonly Invariant[] = [
   journeySends,
   journeyExits,
   journeyEntries,
+  migrations,
   readsStay,
   liveStreams,
   quota,

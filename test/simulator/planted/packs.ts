@@ -1,4 +1,4 @@
-// Bugs of journeys whose runs move in packs.
+// Bugs of journeys whose runs move in packs, or to another version.
 import type { Bug } from "./bug.ts";
 
 const packs = "shared/store/journeys/packs.ts";
@@ -7,6 +7,13 @@ const ticks = "shared/store/journeys/ticks.ts";
 const runPacks = "shared/store/journeys/run-packs.ts";
 
 export const packsBugs: readonly Bug[] = [
+  {
+    name: "a run that is moved to another version begins its delay anew",
+    area: "journeys",
+    file: "shared/store/journeys/migrations.ts",
+    find: "position: { ...run.position, step }",
+    replace: "position: { ...run.position, since: store.clock.now(), step }",
+  },
   {
     name: "a pack moves its runs and forgets their sends",
     area: "journeys",

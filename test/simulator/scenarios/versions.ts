@@ -1,5 +1,5 @@
 // Journeys that segments or events start, with conditions that end their runs, while they are paused, get new versions
-// and go on, and while what ends a run happens as it begins or moves.
+// and go on, and while what ends a run happens as it begins or moves. Waiting runs are moved to the newest version.
 import { MINUTE, SECOND } from "../../../shared/clock.ts";
 import { graphOf } from "../../support/journeys.ts";
 import { erase, insist, populate } from "../actors.ts";
@@ -58,6 +58,11 @@ export const versions: Scenario = {
       const made = await insist(world, tenant, "dashboard", "POST /api/v1/journeys", { body: definition });
       const params = { id: String(made.body.id) };
       const act = (way: string) => insist(world, tenant, "dashboard", `POST ${JOURNEY}/${way}`, { params, body: {} });
+      const migrate = async (to: number) => {
+        await kernel.sleep(random.between(0, 2 * MINUTE));
+        const body = { from: random.between(1, to - 1), to };
+        await insist(world, tenant, "dashboard", `POST ${JOURNEY}/migrations`, { params, body });
+      };
       await act("activate");
       for (let n = random.between(0, 2); n > 0; n--)
         world.act(random.between(MINUTE, BUSY_MS), async () => {
@@ -65,7 +70,8 @@ export const versions: Scenario = {
           const body = { ...definition, steps: stepsOf(world, channel, exits) };
           if (random.chance(0.7)) await insist(world, tenant, "dashboard", `PUT ${JOURNEY}`, { params, body });
           await kernel.sleep(random.between(0, 2 * MINUTE));
-          await act("activate");
+          const { version } = (await act("activate")).body;
+          if (version > 1 && random.chance(0.8)) await migrate(version);
         });
     });
     let events = 0;
