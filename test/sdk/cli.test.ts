@@ -9,6 +9,7 @@ import { verifyWebhook } from "../../sdk/src/webhook.ts";
 import { HOUR, timestamp } from "../../shared/clock.ts";
 import { cliOf } from "../support/cli.ts";
 import { BASE_URL, fetchOf } from "../support/embedded-fetch.ts";
+import { addPeople } from "../support/people.ts";
 import { testWorld } from "../support/world.ts";
 
 const EMAIL = "ada@company.example";
@@ -95,6 +96,28 @@ it("sends to one subscriber, tails it, imports a file and simulates a journey", 
     out: expect.arrayContaining(["1 runs of 1 subscribers: 0 active, 1 completed, 0 exited"]),
   });
   expect((await cli.run("send", "--to", "nobody", "--title", "t", "--body", "b")).code).toBe(1);
+});
+
+it("tail goes on with what is new, and leaves out what is older than where it began", async () => {
+  const world = await testWorld();
+  const tenant = await world.tenant();
+  const as = await tenant.dashboard();
+  await addPeople(world, tenant, 120);
+  const send = async (target: object) => {
+    await world.call("POST /api/v1/notifications", { as, body: { title: "t", body: "b", ...target } });
+    await world.settle();
+  };
+  await send({ target: { type: "all" } });
+  await world.advance(1_000);
+  let pauses = 0;
+  const pause = async () => {
+    if (++pauses === 1) await send({ external_ids: ["p7"] });
+    return pauses < 3;
+  };
+  const cli = await cliOf(world, tenant, { pause });
+  const { out } = await cli.run("tail", "--lines", "3");
+  expect(out).toHaveLength(4);
+  expect(out[3]).toMatch(/delivered.*in_app.*p7/);
 });
 
 it("F11 forwards the deliveries of a webhook to this machine, and replays those before", async () => {

@@ -21,6 +21,8 @@ interface CliOptions {
   env?: Record<string, string>;
   fetch?: typeof fetch;
   answers?: string[];
+  /** What happens each time a command waits. It ends when this returns false. */
+  pause?: () => Promise<boolean>;
 }
 
 export async function cliOf(world: TestWorld, tenant: Tenant, options: CliOptions = {}): Promise<Cli> {
@@ -28,6 +30,11 @@ export async function cliOf(world: TestWorld, tenant: Tenant, options: CliOption
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const token = async () => String((await tenant.dashboard()).authorization).slice("Bearer ".length);
   const run: Cli["run"] = async (...words) => {
+    const ended = new AbortController();
+    const pause = async () => {
+      await world.settle();
+      if ((await options.pause?.()) === false) ended.abort();
+    };
     const [out, notes]: [string[], string[]] = [[], []];
     const env = options.env ?? { ENGAGEMENT_URL: BASE_URL, ENGAGEMENT_TOKEN: await token() };
     const io: Io = {
@@ -41,8 +48,8 @@ export async function cliOf(world: TestWorld, tenant: Tenant, options: CliOption
       readInput: async () => options.answers?.shift() ?? "",
       fetch: options.fetch ?? fetchOf(world),
       now: () => world.clock.now(),
-      pause: () => world.settle(),
-      signal: new AbortController().signal,
+      pause,
+      signal: ended.signal,
     };
     return { code: await runCli(words, io), out, notes };
   };

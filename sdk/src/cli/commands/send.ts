@@ -1,4 +1,5 @@
 // Sends a message to one subscriber, and says what became of it.
+import type { RecipientsNotification } from "../../types.gen.ts";
 import { type Call, CommandError, command, EXIT, usageError } from "../command.ts";
 import { type Connection, connect } from "../connection.ts";
 import { idOf } from "../names.ts";
@@ -52,6 +53,12 @@ async function outcomeOf({ io }: Call, { client }: Connection, job: string, subs
   return undefined;
 }
 
+/** Of a deferred message the channel is one that did not wait for the end of the quiet hours, if there is one. */
+function textOf({ state, reason, channel, deferred_until }: RecipientsNotification): string {
+  if (deferred_until) return `${state} to the end of the quiet hours at ${deferred_until}`;
+  return `${state}${reason ? `: ${reason}` : ""} by ${channel ?? "no channel"}`;
+}
+
 export const send = command({
   name: "send",
   args: "",
@@ -76,10 +83,7 @@ export const send = command({
         : await outcomeOf(call as Call, connection, String(job.id), subscriber);
       if (options.json) io.out(JSON.stringify({ notification_id: job.id, ...outcome }));
       else if (!outcome) io.out(`Accepted as ${String(job.id)}.`);
-      else
-        io.out(
-          `${outcome.state}${outcome.reason ? `: ${outcome.reason}` : ""} by ${outcome.channel ?? "no channel"} (${String(job.id)})`,
-        );
+      else io.out(`${textOf(outcome)} (${String(job.id)})`);
       return outcome && UNSENT.includes(outcome.state) ? EXIT.failed : EXIT.ok;
     } finally {
       await connection.close();

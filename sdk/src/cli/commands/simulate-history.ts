@@ -26,6 +26,9 @@ export async function simulateHistory(
   throw new CommandError(`The simulation is ${simulation.status}${simulation.error ? `: ${simulation.error}` : ""}.`);
 }
 
+const without = (unpriced: readonly string[]): string =>
+  unpriced.length > 0 ? `, without ${unpriced.join(", ")}, of which no price is set` : "";
+
 export function linesOf({ result }: HistorySimulation): string[] {
   const { entered, subscribers, runs, edges, sends, skipped, deferred, cost } = result;
   const numbers = Object.entries(runs).map(([status, n]) => `${n} ${status}`);
@@ -35,6 +38,6 @@ export function linesOf({ result }: HistorySimulation): string[] {
     ...sends.map(({ day, channel, sent }) => `${day}  ${sent} by ${channel}`),
     ...Object.entries(skipped).map(([reason, n]) => `${n} skipped: ${reason}`),
     ...(deferred > 0 ? [`${deferred} after quiet hours`] : []),
-    `cost at list prices: $${cost.dollars}`,
+    `cost at list prices: $${cost.dollars}${without(cost.unpriced)}`,
   ];
 }

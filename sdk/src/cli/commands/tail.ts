@@ -40,10 +40,14 @@ export const tail = command({
       for (let page = 0; page < MAX_PAGES; page++) {
         const query = { limit: 100, ...(after !== undefined && { after }) };
         const { items, next_cursor } = await connection.client.recipients.getActivity(query);
-        const changed = items.filter((entry) => known.get(keyOf(entry)) !== entry.state);
+        const lastKnown = items.findLastIndex((entry) => known.has(keyOf(entry)));
+        // What follows the last known one is older than where this began.
+        const isEnd = !isFirst && lastKnown >= 0 && lastKnown < items.length - 1;
+        const seen = isEnd ? items.slice(0, lastKnown + 1) : items;
+        const changed = seen.filter((entry) => known.get(keyOf(entry)) !== entry.state);
         fresh.push(...changed);
         const isEnough = isFirst ? fresh.length >= size : changed.length === 0;
-        if (isEnough || next_cursor === "") break;
+        if (isEnd || isEnough || next_cursor === "") break;
         after = next_cursor;
       }
       for (const entry of fresh) known.set(keyOf(entry), entry.state);
