@@ -45,6 +45,7 @@ describe("funnel and summary of a journey", () => {
       clicked_human: 1,
       converted: 1,
       revenue_cents: 900,
+      cost: null,
     });
     expect((await call("GET /api/v1/insights/summary?group_by=journey")).body.rows).toEqual([
       { source_id: id, conversions: 1, revenue_cents: 900 },

@@ -255,7 +255,15 @@ describe("counting", () => {
     });
     expect(report).toMatchObject({ opened: 2, opened_human: 1 });
     expect(report.by_channel).toEqual([
-      { channel: "email", delivered: 2, opened: 2, opened_human: 1, clicked: 0, clicked_human: 0 },
+      {
+        channel: "email",
+        delivered: 2,
+        opened: 2,
+        opened_human: 1,
+        clicked: 0,
+        clicked_human: 0,
+        provider_dollars: 0.0002,
+      },
     ]);
     const humans = report.by_message.map(({ opened_human }: { opened_human: number }) => opened_human);
     expect(humans.toSorted()).toEqual([0, 1]);
