@@ -6,8 +6,7 @@ import { campaign, interact, recipientsOf, send } from "./demo-sends.ts";
 import type { LocalService } from "./local-service.ts";
 import type { Tenancy } from "./tenancy.ts";
 
-const WEEK_DAYS = 7;
-export const WEEK_MS = WEEK_DAYS * DAY;
+export const WEEK_MS = 7 * DAY;
 const DEMO_PEOPLE = 240;
 const BATCH = 500;
 
@@ -53,9 +52,11 @@ export async function fillDemo(week: DemoWeek): Promise<void> {
   const client = clientOf(week);
   const random = sequence(20_261);
   const begin = service.clock.now();
+  const midnight = begin - (begin % DAY);
   // A sweep looks at sixteen shards of each minute. One at the end of the week is enough: no timer is lost here.
-  const at = (days: number, hours = 0) =>
-    service.time.advance(begin + days * DAY + hours * HOUR, { recurring: days === WEEK_DAYS });
+  const moveTo = (time: number) => service.time.advance(time, { recurring: time === begin + WEEK_MS });
+  /** At an hour of the day in UTC, so that the week is the same at whatever hour the service starts. */
+  const at = (day: number, hour: number) => moveTo(midnight + day * DAY + hour * HOUR);
   const seen = (job_id: string) => ({ job_id, occurred_at: timestamp(service.clock.now()) });
 
   const channels = await connect(client);
@@ -65,26 +66,26 @@ export async function fillDemo(week: DemoWeek): Promise<void> {
   await service.time.settle();
   await automate(client, channels);
   await visits(client, people, random, service.clock.now());
-  await at(1, 2);
+  await at(1, 9);
   await signUps(client, people.slice(0, size / 6));
   const autumn = await campaign(client, { channels, name: "Autumn sale", target: { type: "all" }, holdout: 25 });
-  await at(1, 6);
+  await at(1, 13);
   await interact(client, people, seen(autumn), random);
-  await at(2);
+  await at(2, 10);
   await visits(client, people, random, service.clock.now());
   await purchases(client, people, autumn, random);
   await signUps(client, people.slice(size / 6, size / 3));
-  await at(3, 3);
+  await at(3, 9);
   const tips = await send(client, channels, "Weekend tips", { type: "list", list_id: newsletter });
-  await at(3, 4);
+  await at(3, 10);
   await interact(client, people, seen(tips), random);
-  await at(4, 5);
+  await at(4, 14);
   await visits(client, people, random, service.clock.now());
   const news = await send(client, channels, "New: shared boards", { type: "segment", segment_id: pro });
-  await at(4, 6);
+  await at(4, 15);
   await interact(client, people, seen(news), random);
   await signUps(client, people.slice(size / 3, size / 2));
-  await at(6, 4);
+  await at(6, 11);
   await visits(client, people, random, service.clock.now());
   await client.owner("POST /api/v1/campaigns", {
     name: "Winter preview",
@@ -92,7 +93,7 @@ export async function fillDemo(week: DemoWeek): Promise<void> {
     holdout_percentage: 10,
     messages: [{ content: { title: "Winter is near", body: "See what comes in December." }, channel_ids: channels }],
   });
-  await at(WEEK_DAYS);
+  await moveTo(begin + WEEK_MS);
 }
 
 /** E-mail beside in-app, rules of sending, what counts as success, an endpoint for webhooks. */

@@ -2,7 +2,7 @@
 import type { Recipient } from "../../sdk/src/types.gen.ts";
 import type { UnreachableReason } from "../../shared/rules/reach.ts";
 import type { lateSkips } from "../../shared/rules/reasons.ts";
-import { dateTime, plural } from "./time.ts";
+import { dateTime, number, plural } from "./time.ts";
 
 type Reason =
   | UnreachableReason
@@ -83,8 +83,7 @@ interface Counts {
 /** `12,430 people: 11,900 get it, 300 do not (no consent), 230 wait for quiet hours`. */
 export function countSentence({ total, sent, deferred, held_out }: Counts, skipped: Record<string, number>): string {
   const parts = [
-    `${plural(sent, "person gets", "people get")} it now`,
-    ...(deferred ? [`${plural(deferred, "waits", "wait")} for the end of quiet hours`] : []),
+    `${plural(sent, "person gets", "people get")} it${deferred ? `, ${number(deferred)} of them at least in part after quiet hours` : " now"}`,
     ...(held_out ? [`${plural(held_out, "is", "are")} held out as control group`] : []),
     ...Object.entries(skipped).map(([reason, count]) => `${plural(count, "does", "do")} not: ${reasonText(reason)}`),
   ];

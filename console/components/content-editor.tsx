@@ -18,6 +18,8 @@ interface ContentEditorProps {
   show: (channel: Own | "") => void;
   /** Below title and text. */
   hint?: ComponentChildren;
+  /** Of a variant B: the message that it is compared with, which gives what it leaves out. */
+  original?: Content | undefined;
 }
 
 interface FieldText {
@@ -63,7 +65,7 @@ function useOwners(content: Content): readonly Own[] {
   return owners.filter((name) => !channels || known.has(name) || ownOf(content, name));
 }
 
-export function ContentEditor({ content, onInput, faults, shown, show, hint }: ContentEditorProps) {
+export function ContentEditor({ content, onInput, faults, shown, show, hint, original }: ContentEditorProps) {
   const hasFault = (tab: Own | "") =>
     Object.keys(faults).some((path) => (tab ? path.startsWith(`by_channel.${tab}.`) : !path.startsWith("by_channel.")));
   const refused = (["", ...owners] as const).find(hasFault);
@@ -72,9 +74,10 @@ export function ContentEditor({ content, onInput, faults, shown, show, hint }: C
     if (refused !== undefined && !hasFault(shown)) show(refused);
   }, [faults]);
   const tabs = useOwners(content);
+  const suffix = original ? " of B" : "";
   return (
     <>
-      <fieldset class="channel-tabs" aria-label="Content for">
+      <fieldset class="channel-tabs" aria-label={`Content${suffix} for`}>
         <Button kind="quiet" pressed={shown === ""} onClick={() => show("")}>
           Every channel
         </Button>
@@ -93,14 +96,14 @@ export function ContentEditor({ content, onInput, faults, shown, show, hint }: C
       {shown === "" ? (
         <>
           <TextField
-            label="Title"
+            label={`Title${suffix}`}
             value={content.title}
             onInput={(value) => onInput({ ...content, title: value })}
             fault={faults.title}
             hint="The subject of a mail, the headline of a push."
           />
           <TextField
-            label="Text"
+            label={`Text${suffix}`}
             rows={5}
             value={content.body}
             onInput={(value) => onInput({ ...content, body: value })}
@@ -109,31 +112,40 @@ export function ContentEditor({ content, onInput, faults, shown, show, hint }: C
           />
         </>
       ) : (
-        <OwnFields key={shown} channel={shown} content={content} onInput={onInput} faults={faults} />
+        <OwnFields
+          key={shown}
+          channel={shown}
+          content={content}
+          onInput={onInput}
+          faults={faults}
+          original={original}
+        />
       )}
     </>
   );
 }
 
-interface OwnProps extends Pick<ContentEditorProps, "content" | "onInput" | "faults"> {
+interface OwnProps extends Pick<ContentEditorProps, "content" | "onInput" | "faults" | "original"> {
   channel: Own;
 }
 
-function OwnFields({ channel, content, onInput, faults }: OwnProps) {
+function OwnFields({ channel, content, onInput, faults, original }: OwnProps) {
   const faultAt = (path: string) => faults[`by_channel.${channel}.${path}`];
   const own: Record<string, unknown> = { ...content.by_channel?.[channel] };
   const change = (part: Record<string, unknown>) =>
     onInput({ ...content, by_channel: { ...content.by_channel, [channel]: { ...own, ...part } } });
   const buttons = buttonsOf[channel];
+  const first: Record<string, unknown> = { ...original?.by_channel?.[channel] };
   return (
     <>
-      <p class="hint">What is empty here is taken from “Every channel”.</p>
+      <p class="hint">What is empty here is taken from {original && "A, or from "}“Every channel”.</p>
       {fieldsOf[channel].map(({ name, ...field }) => (
         <TextField
           key={name}
           {...field}
+          label={original ? `${field.label} of B` : field.label}
           value={String(own[name] ?? "")}
-          placeholder={fallbackOf(content, name) ?? ""}
+          placeholder={String(first[name] ?? fallbackOf(content, name) ?? "")}
           onInput={(value) => change({ [name]: value })}
           fault={faultAt(name)}
         />

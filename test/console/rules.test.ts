@@ -3,6 +3,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { access } from "../../console/app/access.gen.ts";
 import { judge } from "../../console/app/judge.ts";
+import { countSentence } from "../../console/app/sentences.ts";
 import { buildConsole } from "../../console/build.ts";
 import { groups } from "../../functions/index.ts";
 import { type Permission, permissions, roles } from "../../shared/http/roles.ts";
@@ -25,6 +26,14 @@ it("CON-5 every role and plan is judged as the API judges it", () => {
   expect(judge("campaigns.release", { role: "owner", readOnly: true, plan: "pro" }).allowed).toBe(false);
   expect(judge("campaigns.release", { role: "analyst", readOnly: false, plan: "pro" }).reason).toBe(
     "Only owners, admins and marketers may send.",
+  );
+});
+
+it("CON-3 a person who waits on one channel is counted once", () => {
+  const counts = { total: 5, sent: 3, deferred: 2, skipped: 1, held_out: 1 };
+  expect(countSentence(counts, { no_consent: 1 })).toBe(
+    "Of 5 people: 3 people get it, 2 of them at least in part after quiet hours; 1 is held out as control group; " +
+      "1 does not: no consent for this channel.",
   );
 });
 

@@ -12,7 +12,6 @@ import { Button } from "../../components/button.tsx";
 import { ContentSeen } from "../../components/content-seen.tsx";
 import { Halted } from "../../components/halted.tsx";
 import { Card, Confirm, Figure, Page, Time } from "../../components/page.tsx";
-import { SeenAs } from "../../components/seen.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Recipients } from "./recipients.tsx";
 import { Why } from "./why.tsx";
@@ -71,7 +70,7 @@ export function Send({ id }: { id: string }) {
                 {found.variant_b && (
                   <>
                     <h3>Variant B, {100 - (found.split_percentage ?? 50)} %</h3>
-                    <SeenAs channel="in_app" title={found.variant_b.title} body={found.variant_b.body} />
+                    <ContentSeen content={found.variant_b} />
                   </>
                 )}
               </Card>

@@ -40,53 +40,63 @@ function Condition({ isMet, children }: { isMet: boolean; children: ComponentChi
 
 function Tree({ recipient: { attempts, held_out, holdout, split, variant_id, now } }: { recipient: Recipient }) {
   return (
-    <ul class="conditions">
-      {holdout.percentage > 0 && (
-        <Condition isMet={!held_out}>
-          {held_out ? "In" : "Not in"} the control group of {holdout.percentage} %
-        </Condition>
+    <>
+      <ul class="conditions">
+        {holdout.percentage > 0 && (
+          <Condition isMet={!held_out}>
+            {held_out ? "In" : "Not in"} the control group of {holdout.percentage} %
+          </Condition>
+        )}
+        {split && (
+          <Condition isMet>
+            Variant {(variant_id ?? "a").toUpperCase()} of a split of {split.percentage} %
+          </Condition>
+        )}
+        {attempts.map((attempt) => (
+          <Condition key={`${attempt.channel}${attempt.device_id}`} isMet={attempt.state === "delivered"}>
+            {channelName(attempt.channel)}: {attempt.state}
+            {attempt.reason && ` (${reasonText(attempt.reason)})`}
+            {attempt.attempted_at.length > 0 && `, ${attempt.attempted_at.map((at) => dateTime(at)).join(", ")}`}
+          </Condition>
+        ))}
+      </ul>
+      {now && (
+        <>
+          <h3>If it were sent now</h3>
+          <ul class="conditions">
+            {now.subscriber_filters.map(({ key, condition, value, matches }) => (
+              <Condition key={key} isMet={matches}>
+                {key} is {JSON.stringify(value) ?? "absent"}, asked for {JSON.stringify(condition)}
+              </Condition>
+            ))}
+            {now.topic && (
+              <Condition isMet={now.topic.reachable}>
+                Topic {now.topic.key}:{" "}
+                {now.topic.choice?.replaceAll("_", " ") ?? `no choice, and without one ${now.topic.default}`}
+              </Condition>
+            )}
+            {now.channels.map(({ channel, reachable, reason, consent, devices }) => (
+              <Condition key={channel} isMet={reachable}>
+                {channelName(channel)}:{" "}
+                {reachable ? "can be reached" : reason ? reasonText(reason) : "cannot be reached"}
+                {consent && `, ${consent.replaceAll("_", " ")}`}
+                {devices > 0 && `, ${devices} ${devices === 1 ? "device" : "devices"}`}
+              </Condition>
+            ))}
+            {now.quiet_hours && (
+              <Condition isMet={now.quiet_hours.until === null}>
+                Quiet hours {now.quiet_hours.start} to {now.quiet_hours.end} in {now.quiet_hours.timezone}; it is{" "}
+                {now.quiet_hours.local_time.slice(-5)} there
+              </Condition>
+            )}
+            {now.caps.map((cap) => (
+              <Condition key={JSON.stringify(cap)} isMet={cap.count < cap.max}>
+                {cap.count} of {cap.max} {cap.category} messages this {cap.per}
+              </Condition>
+            ))}
+          </ul>
+        </>
       )}
-      {split && (
-        <Condition isMet>
-          Variant {(variant_id ?? "a").toUpperCase()} of a split of {split.percentage} %
-        </Condition>
-      )}
-      {now?.subscriber_filters.map(({ key, condition, value, matches }) => (
-        <Condition key={key} isMet={matches}>
-          {key} is {JSON.stringify(value) ?? "absent"}, asked for {JSON.stringify(condition)}
-        </Condition>
-      ))}
-      {now?.topic && (
-        <Condition isMet={now.topic.reachable}>
-          Topic {now.topic.key}:{" "}
-          {now.topic.choice?.replaceAll("_", " ") ?? `no choice, and without one ${now.topic.default}`}
-        </Condition>
-      )}
-      {now?.channels.map(({ channel, reachable, reason, consent, devices }) => (
-        <Condition key={channel} isMet={reachable}>
-          {channelName(channel)}: {reachable ? "can be reached" : reason ? reasonText(reason) : "cannot be reached"}
-          {consent && `, ${consent.replaceAll("_", " ")}`}
-          {devices > 0 && `, ${devices} ${devices === 1 ? "device" : "devices"}`}
-        </Condition>
-      ))}
-      {now?.quiet_hours && (
-        <Condition isMet={now.quiet_hours.until === null}>
-          Quiet hours {now.quiet_hours.start} to {now.quiet_hours.end} in {now.quiet_hours.timezone}; it is{" "}
-          {now.quiet_hours.local_time} there
-        </Condition>
-      )}
-      {now?.caps.map((cap) => (
-        <Condition key={JSON.stringify(cap)} isMet={cap.count < cap.max}>
-          {cap.count} of {cap.max} {cap.category} messages this {cap.per}
-        </Condition>
-      ))}
-      {attempts.map((attempt) => (
-        <Condition key={`${attempt.channel}${attempt.device_id}`} isMet={attempt.state === "delivered"}>
-          {channelName(attempt.channel)}: {attempt.state}
-          {attempt.reason && ` (${reasonText(attempt.reason)})`}
-          {attempt.attempted_at.length > 0 && `, ${attempt.attempted_at.map((at) => dateTime(at)).join(", ")}`}
-        </Condition>
-      ))}
-    </ul>
+    </>
   );
 }

@@ -180,7 +180,11 @@ export function Editor({ campaign, done }: { campaign?: Campaign; done?: () => v
       <aside class="stack preview" aria-label="Preview">
         {messages.map((message, n) => (
           <Card key={n} title={messages.length > 1 ? `Message ${n + 1}` : "Message"}>
-            <SeenAs channel={shown || "in_app"} {...shownOn(message.content, shown || "in_app")} />
+            {message.content.title || message.content.body ? (
+              <SeenAs channel={shown || "in_app"} {...shownOn(message.content, shown || "in_app")} />
+            ) : (
+              <p class="dim">What the message says is shown here.</p>
+            )}
           </Card>
         ))}
       </aside>

@@ -121,6 +121,9 @@ function Lift({ job }: { job: string }) {
   );
 }
 
+/** Labels that are nearer would cover each other. */
+const LABEL_WIDTH = 26;
+
 /** A dot and its interval across zero. The sentence above says the same in words. */
 function Interval({ lift: { lift_percentage_points: value, ci_low, ci_high } }: { lift: InsightsGetLiftAnswer }) {
   if (ci_low === null || ci_high === null) return null;
@@ -132,9 +135,11 @@ function Interval({ lift: { lift_percentage_points: value, ci_low, ci_high } }: 
       <line class="zero" x1="150" x2="150" y1="4" y2="28" />
       <line class="range" x1={at(ci_low)} x2={at(ci_high)} y1="16" y2="16" />
       <circle cx={at(value)} cy="16" r="5" />
-      <text x="150" y="41" text-anchor="middle">
-        0
-      </text>
+      {Math.min(Math.abs(at(ci_low) - 150), Math.abs(at(ci_high) - 150)) > LABEL_WIDTH && (
+        <text x="150" y="41" text-anchor="middle">
+          0
+        </text>
+      )}
       <text x={at(ci_low)} y="41" text-anchor="middle">
         {points(ci_low)}
       </text>

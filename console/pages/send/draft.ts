@@ -27,6 +27,7 @@ export interface Draft {
   ab: boolean;
   b_title: string;
   b_body: string;
+  b_by_channel: Content["by_channel"];
   split: number;
   holdout: number;
   /** Null is kept as it is, but undefined is not in JSON: the workspace's limits. */
@@ -58,6 +59,7 @@ export const emptyDraft = (): Draft => ({
   ab: false,
   b_title: "",
   b_body: "",
+  b_by_channel: undefined,
   split: 50,
   holdout: 0,
   key: newKey(),
@@ -138,6 +140,9 @@ const messageOf = (draft: Draft) => {
   return content.by_channel ? { content } : content;
 };
 
+const variantB = ({ b_title, b_body, b_by_channel }: Draft) =>
+  contentOf({ title: b_title, body: b_body, by_channel: b_by_channel });
+
 /** The message of a draft as a test: without its audience and its time. */
 export const testBodyOf = (
   draft: Draft,
@@ -148,7 +153,7 @@ export const testBodyOf = (
   channel_ids: [...channelIds],
   category: draft.category,
   ...(draft.topic && { topic: draft.topic }),
-  ...(draft.ab && { variant_b: { title: draft.b_title, body: draft.b_body }, variant }),
+  ...(draft.ab && { variant_b: variantB(draft), variant }),
 });
 
 export function bodyOf(draft: Draft, channelIds: readonly string[]): NotificationsCreateBody {
@@ -162,7 +167,7 @@ export function bodyOf(draft: Draft, channelIds: readonly string[]): Notificatio
     ...(draft.when === "later" && { scheduled_at: fromLocalInput(draft.at) }),
     ...(draft.smart && { channel_arbitration_mode: "smart" as const }),
     ...(draft.ab && {
-      variant_b: { title: draft.b_title, body: draft.b_body },
+      variant_b: variantB(draft),
       split_percentage: draft.split,
     }),
     ...(draft.holdout > 0 && { holdout_percentage: draft.holdout }),

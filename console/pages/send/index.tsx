@@ -38,7 +38,7 @@ export function View() {
   const fields = { ...preview.error?.fields, ...send.error?.fields };
 
   const counts = preview.data?.counts;
-  const reached = counts ? counts.sent + counts.deferred : 0;
+  const reached = counts?.sent ?? 0;
   const isCurrent = settled !== undefined && JSON.stringify(settled) === JSON.stringify(body) && !preview.isLoading;
   const refusal =
     missing ?? (!isCurrent ? "Counting who gets it." : preview.error ? "Mend what is marked first." : undefined);
@@ -168,13 +168,14 @@ export function View() {
 
 function Unknown({ variables }: { variables: Record<string, number> }) {
   const names = Object.entries(variables);
-  if (names.length === 0) return null;
+  const [first] = names;
+  if (!first) return null;
   return (
     <p class="banner">
       <span>
         <b>Empty for some:</b>{" "}
         {names.map(([name, count]) => `${name} (${plural(count, "person", "people")})`).join(", ")}. Give a fallback,
-        such as <code>{"{{ subscriber.first_name | default: 'there' }}"}</code>.
+        such as <code>{`{{ ${first[0]} | default: 'there' }}`}</code>.
       </span>
     </p>
   );

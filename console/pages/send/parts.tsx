@@ -1,5 +1,5 @@
 // The parts of the composer: audience, content, delivery.
-import { useMemo } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { ChannelsListAnswer } from "../../../sdk/src/types.gen.ts";
 import { may } from "../../app/may.ts";
 import { type Query, useQuery } from "../../app/query.ts";
@@ -103,6 +103,8 @@ export function Message({ editor: { draft, change }, fields, shown, show }: Mess
     () => ({ ...shortFaults(fields), ...faultsUnder(fields, "content.") }),
     [JSON.stringify(fields)],
   );
+  const variantFaults = useMemo(() => faultsUnder(fields, "variant_b."), [JSON.stringify(fields)]);
+  const [shownB, setShownB] = useState<Own | "">("");
   const templates = useQuery("templates.list", [{ per_page: 100 }], { when: draft.source === "template" });
   return (
     <Card title="What">
@@ -150,18 +152,15 @@ export function Message({ editor: { draft, change }, fields, shown, show }: Mess
       />
       {draft.ab && (
         <>
-          <TextField
-            label="Title of B"
-            value={draft.b_title}
-            onInput={(b_title) => change({ b_title })}
-            fault={fields["variant_b.title"]}
-          />
-          <TextField
-            label="Text of B"
-            rows={4}
-            value={draft.b_body}
-            onInput={(b_body) => change({ b_body })}
-            fault={fields["variant_b.body"]}
+          <ContentEditor
+            content={{ title: draft.b_title, body: draft.b_body, by_channel: draft.b_by_channel }}
+            original={draft}
+            onInput={({ title, body, by_channel }) =>
+              change({ b_title: title, b_body: body, b_by_channel: by_channel })
+            }
+            faults={variantFaults}
+            shown={shownB}
+            show={setShownB}
           />
           <Slider
             label="Share that gets A"
