@@ -4,6 +4,7 @@ import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { awsClients } from "../shared/aws.ts";
 import { REFUSED } from "../tools/arguments.ts";
 import { columnsOf } from "../tools/text-table.ts";
+import { serveOperateConsole } from "./operate-console.ts";
 import { redriveRecords } from "./redrive-records.ts";
 
 /** The worker of the table's stream. */
@@ -15,6 +16,7 @@ const HELP = `npm run operate -- <command> [--stack NAME | --local URL] [--json]
   cost [YYYY-MM]                what workspaces used in a month, last month by default, and its cost in dollars
   dead-letters [QUEUE]          how many messages used up their attempts, by queue; with a queue the messages
   redrive QUEUE                 sends the dead letters of a queue again; of react, handles the failed records again
+  console [--port PORT]         the operator page of the console on this machine, until Ctrl-C
   recount TENANT_ID             compares the counters of a workspace with its rows now, and repairs them
 
   --stack NAME   the deployment; by default stackName of cdk.json, else Engagement
@@ -35,7 +37,9 @@ interface Wish {
   isJson: boolean;
 }
 
-const OPTIONS = ["stack", "local", "near"];
+const OPTIONS = ["stack", "local", "near", "port"];
+/** Not a report: it serves. */
+const CONSOLE = "console";
 
 /** @throws an error that names the argument. */
 export function wishOf(words: readonly string[]): Wish {
@@ -52,9 +56,10 @@ export function wishOf(words: readonly string[]): Wish {
   }
   const [command, subject, ...more] = positionals;
   if (command === undefined) return refuse("Name a command.");
-  if (!Object.hasOwn(commands, command)) return refuse(`The command ${command} is unknown.`);
+  if (command !== CONSOLE && !Object.hasOwn(commands, command)) return refuse(`The command ${command} is unknown.`);
   if (more.length > 0) return refuse(`${more[0]} is one argument too many.`);
   if (options.near !== undefined && !/^\d{1,3}$/.test(options.near)) return refuse("--near takes a percentage.");
+  if (options.port !== undefined && !/^\d{1,5}$/.test(options.port)) return refuse("--port takes a port number.");
   return { command, subject, options, isJson };
 }
 
@@ -178,14 +183,19 @@ function lastMonth(now: number): string {
   return new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - 1, 1)).toISOString().slice(0, 7);
 }
 
-/** What a command prints. @throws an error with what the operator function refuses. */
-export async function run(wish: Wish, invoke: Operate, now: number): Promise<string> {
-  const operate: Operate = async (event) => {
+/** @throws an error with what the operator function refuses. */
+export const checked =
+  (invoke: Operate): Operate =>
+  async (event) => {
     const answer = await invoke(event);
     const { error, message, fields } = Object(answer) as { error?: string; message?: string; fields?: object };
     if (error === undefined) return answer;
     throw new Error(message ?? (fields ? `Refused: ${JSON.stringify(fields)}` : "There is no such workspace."));
   };
+
+/** What a command prints. @throws an error with what the operator function refuses. */
+export async function run(wish: Wish, invoke: Operate, now: number): Promise<string> {
+  const operate = checked(invoke);
   const { answer, rows, note } = await commands[wish.command]!(operate, wish, now);
   if (wish.isJson) return JSON.stringify(answer, null, 2);
   return [...(rows.length > 0 ? [tableOf(rows)] : []), note].join("\n");
@@ -211,7 +221,7 @@ function deployed(stack: string): Operate {
 }
 
 /** The function of the local service, through its control surface. */
-const local =
+export const local =
   (url: string): Operate =>
   async (event) => {
     const response = await fetch(new URL("/_local/operator", url), {
@@ -233,6 +243,10 @@ async function main(words: string[]): Promise<void> {
   if (words.includes("--help") || words.includes("-h")) return console.log(HELP);
   const wish = wishOf(words);
   const invoke = wish.options.local === undefined ? deployed(stackOf(wish)) : local(wish.options.local);
+  if (wish.command === CONSOLE) {
+    const { url } = await serveOperateConsole(checked(invoke), Number(wish.options.port ?? 0));
+    return console.log(`The operator page: ${url}\nStop with Ctrl-C.`);
+  }
   console.log(await run(wish, invoke, Date.now()));
 }
 

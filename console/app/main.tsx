@@ -9,6 +9,9 @@ import { lastWorkspace, me, open, session } from "./session.ts";
 
 startKeys();
 
+const root = document.getElementById("app")!;
+/** The operator page of a deployment has no session. */
+const isOperate = place.value.tenant === "" && place.value.page === "operate";
 const start = place.value.tenant || (place.value.page === "" ? lastWorkspace() : "");
 if (start) void open(start);
 else session.value = { kind: "closed" };
@@ -25,4 +28,5 @@ effect(() => {
   } else if (tenant && !page) go(workspacePath(tenant, "home"), { replace: true });
 });
 
-render(<App />, document.getElementById("app")!);
+if (isOperate) void import("../pages/operator/alone.tsx").then(({ Alone }) => render(<Alone />, root));
+else render(<App />, root);

@@ -107,10 +107,14 @@ export async function continueAsDemo(): Promise<string> {
   return switchTo(tenant_id);
 }
 
+/** The page of `npm run operate -- console` has its key in the fragment of its address. */
+const operateKey = place.value.tenant === "" && place.value.page === "operate" ? place.value.hash.slice(1) : "";
+
 /** A call of the local service's control surface. @throws an error with what it refuses, in one sentence. */
 export async function local(name: string, body?: object, method?: "DELETE"): Promise<unknown> {
+  const headers = { "content-type": "application/json", ...(operateKey && { "x-operate-key": operateKey }) };
   const response = await fetch(`/_local/${name}`, {
-    ...(body && { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+    ...(body && { method: "POST", body: JSON.stringify(body), headers }),
     ...(method && { method }),
   });
   const answer: unknown = response.status === 204 ? undefined : await response.json();

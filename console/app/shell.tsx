@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Button } from "../components/button.tsx";
 import { Icon } from "../components/icon.tsx";
+import { Toasts } from "../components/toasts.tsx";
 import { pages } from "../pages/index.ts";
 import { Drawer } from "./drawer.tsx";
 import { KeyHelp } from "./key-help.tsx";
@@ -11,7 +12,7 @@ import { panel } from "./keys.ts";
 import { Palette } from "./palette.tsx";
 import { pathTo, place, workspacePath } from "./router.ts";
 import { me, session, signOut, switchTo } from "./session.ts";
-import { dismiss, say, toasts } from "./toast.ts";
+import { say } from "./toast.ts";
 
 const isOnline = signal(navigator.onLine);
 for (const name of ["online", "offline"] as const)
@@ -49,24 +50,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
       {panel.value === "drawer" && <Drawer />}
       {panel.value === "palette" && <Palette />}
       {panel.value === "keys" && <KeyHelp />}
-      <div class="toasts" role="status" aria-live="polite">
-        {toasts.value.map(({ id, text, undo }) => (
-          <div key={id} class="toast">
-            {text}
-            {undo && (
-              <button
-                type="button"
-                onClick={() => {
-                  undo();
-                  dismiss(id);
-                }}
-              >
-                Undo
-              </button>
-            )}
-          </div>
-        ))}
-      </div>
+      <Toasts />
     </div>
   );
 }

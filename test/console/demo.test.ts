@@ -3,6 +3,8 @@ import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { checked, local } from "../../infra/operate.ts";
+import { serveOperateConsole } from "../../infra/operate-console.ts";
 import { hasBrowser, launchBrowser } from "../support/browser.ts";
 import { openTab, tabTo, violations } from "../support/console-tab.ts";
 import { cleanUp, type ServiceProcess, startService } from "../support/service-process.ts";
@@ -163,6 +165,33 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     await context.close();
   });
 
+  it("CON-3 a journey is simulated on history, changed, compared with its version before, and its runs are moved", async () => {
+    const { page, visit, context } = await openTab({ service, browser, faults });
+    const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
+    await visit("journeys");
+    await page.locator("main a[data-row]", { hasText: "Welcome" }).click();
+    await press("Simulate on history");
+    await press("Show on the chart");
+    await page.getByText("Counts of the simulation").waitFor();
+    await press("Show the journey as it is now");
+    await press("Pause");
+    await page.locator("button.chart-node", { hasText: "A month for free" }).click();
+    await press("Take the step out");
+    await press("Save");
+    await page.getByText("Not saved yet.").waitFor({ state: "detached" });
+    await press("Activate");
+    await press("Activate it");
+    await page.getByText("Gone: Send a message A month for free.").waitFor();
+    await page.getByLabel("Runs at: Send a message A month for free").selectOption({ label: "go on at: Send a message A call with us?" });
+    await press("Move the runs");
+    await press("Move them");
+    await page.getByText(/\d runs? moved\./).waitFor();
+    await press("Show version 1 with its numbers");
+    await page.locator("button.chart-node", { hasText: "A month for free" }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await context.close();
+  });
+
   it("RDA-16 an export is started, waited for and downloaded; the outbox says what a phone would show", async () => {
     const { page, visit, context } = await openTab({ service, browser, faults });
     await visit("exports");
@@ -191,6 +220,36 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     await page.getByRole("button", { name: "Remove all" }).click();
     await page.getByText("There are no faults now.").waitFor();
     await context.close();
+  });
+
+  it("RDA-19 CON-2 npm run operate -- console shows the operator page to those who know its key, without a session", async () => {
+    const operate = await serveOperateConsole(checked(local(service.url)), 0);
+    const context = await browser.newContext({ locale: "en-GB", reducedMotion: "reduce" });
+    const page = await context.newPage();
+    page.on("pageerror", (error) => faults.push(error.message));
+    await page.goto(operate.url);
+    await page.getByRole("cell", { name: "Demo", exact: true }).waitFor();
+    await page.getByText("No message used up its attempts.").waitFor();
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await violations(page)).toEqual([]);
+    }
+    await page.goto("about:blank");
+    await page.goto(operate.url.replace(/#.*/, "#guessed"));
+    await page.getByText("Open the address that the terminal printed.").first().waitFor();
+    const { origin } = new URL(operate.url);
+    const post = { method: "POST", body: JSON.stringify({ workspaces: {} }) };
+    expect((await fetch(`${origin}/_local/operator`, post)).status).toBe(403);
+    const key = { "x-operate-key": new URL(operate.url).hash.slice(1) };
+    const refused = await fetch(`${origin}/_local/operator`, {
+      ...post,
+      headers: key,
+      body: '{"redrive":{"queue":""}}',
+    });
+    expect([refused.status, await refused.json()]).toMatchObject([502, { code: "OPERATOR_FAILED" }]);
+    expect(faults).toEqual([]);
+    await context.close();
+    await operate.close();
   });
 
   it("RDA-10 RDA-15 the days of a series are read by arrow keys; a channel says how its provider answered", async () => {

@@ -10,7 +10,8 @@ import type { StepsProps } from "./step-list.tsx";
 import { faultsOf, insertStep, nameOf, type StepType, stepNames, stepText, typeOf } from "./steps.ts";
 
 interface ChartProps extends StepsProps {
-  journey: string;
+  /** Whose people are listed; undefined where the counts are of a simulation. */
+  journey: string | undefined;
   /** What begins it, in words. */
   begin: string;
   entered: number;
@@ -101,7 +102,7 @@ export function Chart({ journey, graph, stats, faults, change, begin, entered, w
                 </p>
               ))}
               <StepEditor key={stepId} graph={graph} id={stepId} faults={faults} change={change} />
-              <People journey={journey} step={stepId} active={stats?.steps[stepId]?.active ?? 0} />
+              {journey && <People journey={journey} step={stepId} active={stats?.steps[stepId]?.active ?? 0} />}
             </>
           ) : (
             <Kinds insert={insert} />

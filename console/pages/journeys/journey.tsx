@@ -1,6 +1,12 @@
 // One journey: its steps as an indented list with the people on each, its editor, and its moves.
 import { useState } from "preact/hooks";
-import type { Journey, JourneyGraph, JourneyTrigger } from "../../../sdk/src/types.gen.ts";
+import type {
+  HistorySimulation,
+  Journey,
+  JourneyGraph,
+  JourneyTrigger,
+  JourneyVersion,
+} from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
 import { go, pathTo, place, setQuery } from "../../app/router.ts";
@@ -12,11 +18,13 @@ import { Button } from "../../components/button.tsx";
 import { Card, Confirm, Figure, Page, Time } from "../../components/page.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
 import { Chart } from "./chart.tsx";
+import { History } from "./history.tsx";
 import { Play } from "./play.tsx";
 import { Simulate, type WalkAnswer } from "./simulate.tsx";
 import { Steps } from "./step-list.tsx";
 import { isAbout, triggerText } from "./steps.ts";
 import { TriggerForm } from "./trigger-form.tsx";
+import { Versions } from "./versions.tsx";
 
 const STALE = ["journeys."];
 const EVERY_MS = 5_000;
@@ -45,6 +53,13 @@ function Opened({ journey }: { journey: Journey }) {
   const [graph, setGraph] = useState<JourneyGraph>(journey.steps);
   const [trigger, setTrigger] = useState<JourneyTrigger>(journey.trigger);
   const [past, setPast] = useState<readonly JourneyGraph[]>([]);
+  /** Instead of the journey as it is now: an activated version with its numbers, or a simulation on history. */
+  const [version, setVersion] = useState<JourneyVersion>();
+  const [replay, setReplay] = useState<HistorySimulation>();
+  const ofVersion = useQuery("journeys.getStats", [id, { version: String(version?.version) }], {
+    when: version !== undefined,
+    every: EVERY_MS,
+  });
   const [walk, setWalk] = useState<WalkAnswer>();
   const [asking, setAsking] = useState<"activate" | "delete">();
   const save = useAction("journeys.replace", { stale: STALE });
@@ -57,7 +72,6 @@ function Opened({ journey }: { journey: Journey }) {
   const mayEdit = status === "draft" || status === "paused";
   const isChanged = graph !== journey.steps || trigger !== journey.trigger;
   const running = stats.data?.runs.active ?? 0;
-  const entered = Object.values(stats.data?.runs ?? {}).reduce((sum, one) => sum + one, 0);
   const faults = error?.fields ?? {};
   const unplaced = Object.entries(faults).filter(
     ([path]) => !path.startsWith("trigger.") && !Object.keys(graph.steps ?? {}).some((step) => isAbout(path, step)),
@@ -77,7 +91,13 @@ function Opened({ journey }: { journey: Journey }) {
       );
   };
   const last = past.at(-1);
-  const shown = { graph, stats: stats.data, faults, change: mayEdit ? change : undefined };
+  const counted = replay?.result ?? (version ? ofVersion.data : stats.data);
+  const shown = {
+    graph: version?.steps ?? (replay ? journey.steps : graph),
+    stats: counted,
+    faults,
+    change: mayEdit && !version && !replay ? change : undefined,
+  };
   return (
     <Page
       title={journey.name}
@@ -167,20 +187,56 @@ function Opened({ journey }: { journey: Journey }) {
         title={mayEdit ? "Begins when" : `Begins when ${triggerText(journey.trigger)}`}
         actions={<Views isList={isList} />}
       >
-        {mayEdit && <TriggerForm trigger={trigger} onInput={setTrigger} faults={faults} />}
+        {(version || replay) && (
+          <div class="banner">
+            <span>
+              {replay ? (
+                <>
+                  Counts of the simulation from <Time at={replay.from} /> to <Time at={replay.to} />.
+                </>
+              ) : (
+                `Version ${version?.version} with its numbers${ofVersion.data?.exact === false ? ", estimated from a sample" : ""}.`
+              )}
+            </span>
+            <Button
+              onClick={() => {
+                setVersion(undefined);
+                setReplay(undefined);
+              }}
+            >
+              Show the journey as it is now
+            </Button>
+          </div>
+        )}
+        {shown.change && <TriggerForm trigger={trigger} onInput={setTrigger} faults={faults} />}
         {isList ? (
           <Steps {...shown} />
         ) : (
           <Chart
             {...shown}
-            journey={id}
-            begin={triggerText(trigger)}
-            entered={entered}
+            journey={replay ? undefined : id}
+            begin={triggerText(version?.trigger ?? trigger)}
+            entered={Object.values(counted?.runs ?? {}).reduce((sum, one) => sum + one, 0)}
             walked={new Set(walk?.steps.flatMap(({ step, outcome }) => [step, `${step} ${outcome}`]))}
           />
         )}
       </Card>
       <Simulate id={id} walk={walk} onWalk={setWalk} />
+      <History
+        id={id}
+        show={(simulation) => {
+          setVersion(undefined);
+          setReplay(simulation);
+        }}
+      />
+      <Versions
+        id={id}
+        chosen={version?.version}
+        choose={(one) => {
+          setReplay(undefined);
+          setVersion(one);
+        }}
+      />
       {asking === "activate" && (
         <Confirm
           title={`Activate ${journey.name}?`}

@@ -1,57 +1,15 @@
 // The operator of a local service: workspaces, dead letters, the clock, faults and what AWS would be asked for.
 import { useEffect, useState } from "preact/hooks";
-import { useLocalCall } from "../../app/local.ts";
-import { now, number } from "../../app/time.ts";
-import { Badge } from "../../components/badge.tsx";
-import { Card, Page, Time } from "../../components/page.tsx";
-import { Empty, Skeleton } from "../../components/states.tsx";
-import { Table } from "../../components/table.tsx";
+import { Card, Page } from "../../components/page.tsx";
 import { DeadLetters } from "./dead-letters.tsx";
 import { Clock, Faults, Meter } from "./machine.tsx";
-
-interface Workspace {
-  id: string;
-  name: string;
-  plan: string;
-  status: string;
-  kind: string;
-  created_at: string;
-  usage: { sends: number; events: number; subscribers: number };
-  nearest: { limit: string; used: number; max: number; percent: number } | null;
-}
-
-interface Cost {
-  id: string;
-  dollars: number;
-}
-
-interface Found<T> {
-  workspaces: T[];
-  next?: string;
-}
-
-type Run = ReturnType<typeof useLocalCall>["run"];
-
-/** Every page of an action of the operator; undefined where one was refused. */
-async function everyPage<T>(run: Run, action: string, wish: object): Promise<T[] | undefined> {
-  const all: T[] = [];
-  let after: string | undefined;
-  do {
-    const page: { answer: Found<T> } | undefined = await run<Found<T>>("operator", {
-      [action]: { ...wish, ...(after && { after }) },
-    });
-    if (!page) return undefined;
-    all.push(...page.answer.workspaces);
-    after = page.answer.next;
-  } while (after !== undefined);
-  return all;
-}
+import { Workspaces } from "./workspaces.tsx";
 
 export function View() {
   return (
     <Page
       title="Operator"
-      about="This service as its operator sees it. Of a deployment, npm run operate shows the same in a terminal."
+      about="This service as its operator sees it. Of a deployment, npm run operate -- console shows the same."
     >
       <Workspaces />
       <DeadLetters />
@@ -62,56 +20,6 @@ export function View() {
       <Meter />
       <Version />
     </Page>
-  );
-}
-
-function Workspaces() {
-  const { run, error } = useLocalCall();
-  const [found, setFound] = useState<readonly Workspace[]>();
-  const [costs, setCosts] = useState<ReadonlyMap<string, number>>(new Map());
-  useEffect(() => {
-    void (async () => {
-      const near = ({ nearest }: Workspace) => nearest?.percent ?? 0;
-      const all = await everyPage<Workspace>(run, "workspaces", {});
-      if (!all) return;
-      setFound(all.sort((a, b) => near(b) - near(a)));
-      const period = new Date(now()).toISOString().slice(0, 7);
-      const month = await everyPage<Cost>(run, "cost", { period });
-      setCosts(new Map(month?.map(({ id, dollars }) => [id, dollars])));
-    })();
-  }, []);
-  return (
-    <Card title="Workspaces, nearest to a limit first" flush>
-      {error && <p class="banner bad">{error}</p>}
-      {!found && !error && <Skeleton table rows={3} />}
-      {found?.length === 0 && <Empty title="There are no workspaces." />}
-      {found && found.length > 0 && (
-        <Table
-          caption="Workspaces"
-          rows={found}
-          keyOf={({ id }) => id}
-          columns={[
-            { title: "Name", cell: ({ name }) => <b>{name}</b> },
-            { title: "Plan", cell: ({ plan }) => plan },
-            { title: "Status", cell: ({ status }) => <Badge state={status} /> },
-            { title: "Subscribers", isNumber: true, cell: ({ usage }) => number(usage.subscribers) },
-            { title: "Sends", isNumber: true, cell: ({ usage }) => number(usage.sends) },
-            { title: "Events", isNumber: true, cell: ({ usage }) => number(usage.events) },
-            {
-              title: "Nearest limit",
-              cell: ({ nearest }) =>
-                nearest ? `${nearest.percent} % of ${number(nearest.max)} ${nearest.limit}` : "–",
-            },
-            {
-              title: "Cost this month",
-              isNumber: true,
-              cell: ({ id }) => (costs.has(id) ? `$${costs.get(id)!.toFixed(2)}` : "–"),
-            },
-            { title: "Made", cell: ({ created_at }) => <Time at={created_at} /> },
-          ]}
-        />
-      )}
-    </Card>
   );
 }
 

@@ -1,0 +1,133 @@
+// Simulates the saved journey on what has happened: a window of days, the share of people, counts for the chart.
+import { useState } from "preact/hooks";
+import type { HistorySimulation } from "../../../sdk/src/types.gen.ts";
+import { useAction } from "../../app/action.ts";
+import { useQuery } from "../../app/query.ts";
+import { channelName, reasonText } from "../../app/sentences.ts";
+import { fromLocalInput, now, number, plural, share, toLocalInput } from "../../app/time.ts";
+import { Badge } from "../../components/badge.tsx";
+import { Button } from "../../components/button.tsx";
+import { TextField } from "../../components/field.tsx";
+import { FormFault, useFaultFocus } from "../../components/form.tsx";
+import { Card, Figure } from "../../components/page.tsx";
+import { Slider } from "../../components/pickers.tsx";
+import { Loaded } from "../../components/states.tsx";
+
+const EVERY_MS = 2_000;
+const WEEK_MS = 7 * 86_400_000;
+
+interface HistoryProps {
+  id: string;
+  /** Shows its counts on the chart. */
+  show: (simulation: HistorySimulation) => void;
+}
+
+export function History({ id, show }: HistoryProps) {
+  const [from, setFrom] = useState(() => toLocalInput(now() - WEEK_MS));
+  const [to, setTo] = useState(() => toLocalInput(now()));
+  const [sample, setSample] = useState(100);
+  const [simulation, setSimulation] = useState<string>();
+  const simulate = useAction("journeys.simulate");
+  const form = useFaultFocus(simulate.error);
+  const { from: fromFault, to: toFault } = simulate.error?.fields ?? {};
+  const submit = async () => {
+    const done = await simulate.run(id, { from: fromLocalInput(from), to: fromLocalInput(to), sample });
+    if (done && "progress" in done.answer) setSimulation(done.answer.id);
+  };
+  return (
+    <Card title="Simulate on history">
+      <p class="dim">What the journey would have done with the events of the past. Nothing is sent.</p>
+      <form
+        ref={form}
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void submit();
+        }}
+      >
+        <div class="row">
+          <TextField label="Since" type="datetime-local" required value={from} onInput={setFrom} fault={fromFault} />
+          <TextField label="Until" type="datetime-local" required value={to} onInput={setTo} fault={toFault} />
+        </div>
+        <Slider label="People looked at" value={sample} min={1} max={100} onInput={setSample} />
+        <FormFault error={simulate.error} placed={["from", "to"]} />
+        <div class="actions">
+          <Button type="submit" isBusy={simulate.isBusy}>
+            Simulate on history
+          </Button>
+        </div>
+      </form>
+      {simulation && <Progress key={simulation} id={id} simulation={simulation} show={show} />}
+    </Card>
+  );
+}
+
+const isRunning = ({ status }: HistorySimulation): boolean => status === "pending" || status === "processing";
+
+function Progress({ id, simulation, show }: HistoryProps & { simulation: string }) {
+  const [every, setEvery] = useState<number | undefined>(EVERY_MS);
+  const found = useQuery("journeys.getSimulation", [id, simulation], { every });
+  const cancel = useAction("journeys.cancelSimulation", { stale: ["journeys.getSimulation"] });
+  if (found.data && !isRunning(found.data) && every) setEvery(undefined);
+  return (
+    <Loaded query={found}>
+      {(one) => (
+        <div class="stack">
+          <p role="status">
+            <Badge state={one.status} /> {isRunning(one) && `${share(one.progress, 1)} of the time is played.`}
+          </p>
+          {isRunning(one) ? (
+            <div class="actions">
+              <Button
+                needs="journeys.cancelSimulation"
+                isBusy={cancel.isBusy}
+                onClick={() => void cancel.run(id, simulation)}
+              >
+                Cancel the simulation
+              </Button>
+            </div>
+          ) : (
+            <Result simulation={one} show={show} />
+          )}
+          <FormFault error={cancel.error} placed={[]} />
+        </div>
+      )}
+    </Loaded>
+  );
+}
+
+function Result({ simulation, show }: Pick<HistoryProps, "show"> & { simulation: HistorySimulation }) {
+  const { subscribers, entered, runs, sends, skipped, deferred, dead } = simulation.result;
+  const byChannel = new Map<string, number>();
+  for (const { channel, sent } of sends) byChannel.set(channel, (byChannel.get(channel) ?? 0) + sent);
+  return (
+    <>
+      <div class="figures">
+        <Figure value={number(subscribers)} label="people" />
+        <Figure value={number(entered)} label="runs" />
+        <Figure value={number(runs.completed)} label="completed" />
+        <Figure value={number(runs.exited)} label="left early" />
+        <Figure value={number(runs.active)} label="still under way" />
+      </div>
+      <dl class="facts">
+        {[...byChannel].map(([channel, sent]) => [
+          <dt key={channel}>{channelName(channel)}</dt>,
+          <dd key={`${channel}-sent`}>{plural(sent, "message")}</dd>,
+        ])}
+        {Object.entries(skipped).map(([reason, count]) => [
+          <dt key={reason}>Not sent</dt>,
+          <dd key={`${reason}-count`}>
+            {plural(count, "message")}: {reasonText(reason)}
+          </dd>,
+        ])}
+        {deferred > 0 && <dt>Waits for the end of quiet hours</dt>}
+        {deferred > 0 && <dd>{plural(deferred, "message")}</dd>}
+        {dead.length > 0 && <dt>Never taken</dt>}
+        {dead.length > 0 && <dd>{plural(dead.length, "way")}</dd>}
+      </dl>
+      <div class="actions">
+        <Button onClick={() => show(simulation)}>Show on the chart</Button>
+      </div>
+    </>
+  );
+}
