@@ -182,7 +182,9 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     await press("Activate");
     await press("Activate it");
     await page.getByText("Gone: Send a message A month for free.").waitFor();
-    await page.getByLabel("Runs at: Send a message A month for free").selectOption({ label: "go on at: Send a message A call with us?" });
+    await page
+      .getByLabel("Runs at: Send a message A month for free")
+      .selectOption({ label: "go on at: Send a message A call with us?" });
     await press("Move the runs");
     await press("Move them");
     await page.getByText(/\d runs? moved\./).waitFor();

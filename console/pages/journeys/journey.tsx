@@ -184,7 +184,7 @@ function Opened({ journey }: { journey: Journey }) {
         </div>
       )}
       <Card
-        title={mayEdit ? "Begins when" : `Begins when ${triggerText(journey.trigger)}`}
+        title={shown.change ? "Begins when" : `Begins when ${triggerText((version ?? journey).trigger)}`}
         actions={<Views isList={isList} />}
       >
         {(version || replay) && (
