@@ -14,6 +14,7 @@ import { onConditionFailed } from "./refusals.ts";
 import { DynamicSegmentCount, SegmentItem } from "./segments/items.ts";
 import { recountQuarters } from "./sends/quarter-recount.ts";
 import { SHARDS } from "./shards.ts";
+import { fillErasing } from "./subscribers/erasing.ts";
 import { isAlive, Profile, SubscriberCount } from "./subscribers/items.ts";
 import { fillSearch } from "./subscribers/search.ts";
 import type { Timer } from "./timers.ts";
@@ -59,6 +60,7 @@ type Place = (
 /** Where counters are that a customer sees or a limit reads. */
 const places: Record<string, Place> = {
   subscribers: recountSubscribers,
+  erasures: fillErasing,
   search: fillSearch,
   campaigns: fillNames,
   "run-packs": async (store) => {

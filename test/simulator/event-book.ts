@@ -30,6 +30,8 @@ export interface Pass {
   /** Keys of events that must be on one of its pages. */
   present: string[];
   rows: ExportedEvent[];
+  /** Rows of pages that began after the erasure of their subscriber was acknowledged, and that name it. */
+  named: { row: ExportedEvent; person: Person }[];
 }
 
 export interface Book {
@@ -145,13 +147,21 @@ export async function exportSlowly(world: SimWorld, tenant: Tenant, pauseMs: num
     )
     .map(({ key }) => key);
   const rows: ExportedEvent[] = [];
+  const named: Pass["named"] = [];
   let cursor = "";
   do {
+    const erased = new Map(
+      [...world.ledger.people.values()].filter(({ erasedAt }) => erasedAt !== undefined).map((one) => [one.id, one]),
+    );
     const query = { limit: random.between(1, 20), ...(cursor && { cursor }) };
     const page = await exportEvents(tenant.store, { cursorKey }, query);
     rows.push(...page.items);
+    for (const row of page.items) {
+      const person = erased.get(row.subscriber_id ?? "");
+      if (person) named.push({ row, person });
+    }
     cursor = page.next_cursor;
     if (pauseMs > 0) await kernel.sleep(random.between(1, pauseMs));
   } while (cursor);
-  book.passes.push({ tenant: tenant.id, present, rows });
+  book.passes.push({ tenant: tenant.id, present, rows, named });
 }

@@ -5,6 +5,7 @@ import { is } from "../conditions.ts";
 import type { Key } from "../model.ts";
 import { onConditionFailed } from "../refusals.ts";
 import { aliasesOf } from "../subscribers/aliases.ts";
+import { noteErasing } from "../subscribers/erasing.ts";
 import { Alias, SubscriberAlias } from "../subscribers/items.ts";
 import { blockKey } from "./block-keys.ts";
 import { maskActor } from "./blocks.ts";
@@ -20,7 +21,8 @@ const IN_FLIGHT_MS = MINUTE;
 
 /**
  * Removes the actor from the events of a subscriber and of its anonymous ids, then unlinks the ids: the device may
- * belong to another subscriber next. The second pass repeats it for events that were in flight, and forgets the ids.
+ * belong to another subscriber next. The second pass repeats it for events that were in flight, and forgets the ids. The
+ * register of erasures hides from exports what is not changed yet.
  * @returns how many rows changed.
  */
 export async function eraseEvents(
@@ -29,12 +31,18 @@ export async function eraseEvents(
   { erasedAt, eraseProperties, isLast }: { erasedAt: number; eraseProperties: boolean; isLast: boolean },
 ): Promise<number> {
   const until = timestamp(erasedAt + IN_FLIGHT_MS);
+  const aliases = await aliasesOf(store, subscriber);
+  await noteErasing(store, { subscriber }, { eraseProperties, isLast: false });
+  for (const anonymous of aliases) await noteErasing(store, { anonymous }, { eraseProperties, until, isLast: false });
   let changed = await anonymizeEvents(store, { subscriber }, "~", eraseProperties);
-  for (const anonymous of await aliasesOf(store, subscriber)) {
+  for (const anonymous of aliases) {
     changed += await anonymizeEvents(store, { anonymous }, until, eraseProperties);
     await store.remove(Alias, { anonymous }, is("subscriber", subscriber)).catch(onConditionFailed(() => undefined));
-    if (isLast) await store.remove(SubscriberAlias, { subscriber, anonymous });
+    if (!isLast) continue;
+    await noteErasing(store, { anonymous }, { eraseProperties, until, isLast });
+    await store.remove(SubscriberAlias, { subscriber, anonymous });
   }
+  if (isLast) await noteErasing(store, { subscriber }, { eraseProperties, isLast });
   return changed;
 }
 

@@ -6,9 +6,10 @@ import type { StoreReader } from "../../resources.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { SHARDS } from "../shards.ts";
 import { ownersOf } from "../subscribers/aliases.ts";
+import { type Erasing, erasingAmong } from "../subscribers/erasing.ts";
 import { Profile } from "../subscribers/items.ts";
 import { type DayShard, noted } from "./days.ts";
-import { dayOf, type ExportedEvent, type StoredEvent } from "./events.ts";
+import { actorText, dayOf, type ExportedEvent, type StoredEvent } from "./events.ts";
 import { AFTER, openSource, placeOf, type Source } from "./export-sources.ts";
 
 export interface ExportQuery {
@@ -122,21 +123,44 @@ async function* grouped(days: AsyncIterable<DayShard[]>): AsyncGenerator<DayShar
 async function resolve(store: StoreReader, events: readonly StoredEvent[]): Promise<ExportedEvent[]> {
   const distinct = (ids: (string | undefined)[]) => [...new Set(ids.filter((id) => id !== undefined))];
   const anonymousOf = ({ actor }: StoredEvent) => (actor && "anonymous" in actor ? actor.anonymous : undefined);
-  const owners = await ownersOf(store, distinct(events.map(anonymousOf)));
+  const anonymousIds = distinct(events.map(anonymousOf));
+  const owners = await ownersOf(store, anonymousIds);
   const subscriberOf = (event: StoredEvent): string | undefined =>
     event.actor && "subscriber" in event.actor ? event.actor.subscriber : owners.get(anonymousOf(event) ?? "");
-  const subscribers = distinct(events.map(subscriberOf));
+  const erasing = await erasingOf(store, anonymousIds, distinct(events.map(subscriberOf)));
+  return events.map((event) => {
+    const { actor: _, ...rest } = event;
+    const [subscriber, anonymous] = [subscriberOf(event), anonymousOf(event)];
+    const ofAnonymous = anonymous === undefined ? undefined : erasing.get(actorText({ anonymous }));
+    const erasure =
+      (subscriber === undefined ? undefined : erasing.get(actorText({ subscriber }))) ??
+      (event.received_at <= (ofAnonymous?.until ?? "") ? ofAnonymous : undefined);
+    const bare = erasure?.erase_properties === true && { properties: {} };
+    if (erasure) return { ...rest, ...bare, subscriber_id: null, anonymous_id: null };
+    return { ...rest, subscriber_id: subscriber ?? null, anonymous_id: anonymous ?? null };
+  });
+}
+
+/** Those that are being erased, from the register, and until that has all of them from the tombstones as well. */
+async function erasingOf(
+  store: StoreReader,
+  anonymousIds: readonly string[],
+  subscribers: readonly string[],
+): Promise<ReadonlyMap<string, Erasing>> {
+  const actors = [
+    ...anonymousIds.map((anonymous) => ({ anonymous })),
+    ...subscribers.map((subscriber) => ({ subscriber })),
+  ];
+  if (actors.length === 0) return new Map();
+  const { erasing, isWhole } = await erasingAmong(store, actors);
+  if (isWhole) return erasing;
   const profiles = await store.getAll(
     Profile,
     subscribers.map((id) => ({ id })),
   );
-  const tombstones = new Map(profiles.flatMap((row) => (row?.erased_at ? [[row.id, row]] : [])));
-  return events.map((event) => {
-    const { actor: _, ...rest } = event;
-    const subscriber = subscriberOf(event);
-    const tombstone = tombstones.get(subscriber ?? "");
-    const bare = tombstone?.erase_properties === true && { properties: {} };
-    if (tombstone) return { ...rest, ...bare, subscriber_id: null, anonymous_id: null };
-    return { ...rest, subscriber_id: subscriber ?? null, anonymous_id: anonymousOf(event) ?? null };
-  });
+  const tombstones = profiles.filter((row) => row?.erased_at !== undefined);
+  return new Map([
+    ...erasing,
+    ...tombstones.flatMap((row): [string, Erasing][] => (row ? [[actorText({ subscriber: row.id }), row]] : [])),
+  ]);
 }

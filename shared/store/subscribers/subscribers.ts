@@ -7,12 +7,14 @@ import { personal } from "../../http/personal.ts";
 import { Timestamp } from "../../http/schemas.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { absent, all, any, atMost, present } from "../conditions.ts";
+import { actorText } from "../events/events.ts";
 import { familyOf } from "../families.ts";
-import { changeItem } from "../item.ts";
+import { changeItem, putItem } from "../item.ts";
 import { fromJson } from "../json-text.ts";
 import type { TenantId, Value } from "../model.ts";
 import { oldRow, onConditionFailed, onTransactionCanceled, tooLarge } from "../refusals.ts";
 import type { RootSecrets } from "../secrets.ts";
+import { ErasingActor } from "./erasing-items.ts";
 import { isAlive, Profile, type ProfileRow, SubscriberCount } from "./items.ts";
 import { countWrite, type SubscriberCap, type SubscriberInput, writeProfile } from "./profile-writes.ts";
 
@@ -112,7 +114,8 @@ export async function findByExternalId(
 }
 
 /**
- * Erases a subscriber: the tombstone at once, in one transaction with the counter of subscribers; the erase worker removes the traces (SUB-8 to SUB-10).
+ * Erases a subscriber: the tombstone at once, in one transaction with the counter of subscribers and the register of
+ * erasures; the erase worker removes the traces (SUB-8 to SUB-10).
  * @param eraseProperties the properties of its events are erased as well (D-EXPORTDEL).
  * @returns false if there is no such subscriber.
  */
@@ -130,11 +133,18 @@ export function eraseSubscriber(
   } as const;
   // The identifiers stay until the erase worker has looked for them in the files of imports.
   const remove = ["i3pk", "i3sk", "i4pk", "i4sk"] as const;
-  return store.transact([changeItem(Profile, { id }, { set: tombstone, remove }, isAlive()), countWrite(id, -1)]).then(
-    () => true,
-    // The SDK retries after a lost response: the tombstone of this very call is a success.
-    onTransactionCanceled(([failure]) => oldRow(Profile, failure)?.erased_by === erased_by),
-  );
+  const { erase_properties } = tombstone;
+  return store
+    .transact([
+      changeItem(Profile, { id }, { set: tombstone, remove }, isAlive()),
+      countWrite(id, -1),
+      putItem(ErasingActor, { actor: actorText({ subscriber: id }) }, { erase_properties }),
+    ])
+    .then(
+      () => true,
+      // The SDK retries after a lost response: the tombstone of this very call is a success.
+      onTransactionCanceled(([failure]) => oldRow(Profile, failure)?.erased_by === erased_by),
+    );
 }
 
 /** Whether a profile is not a tombstone. */

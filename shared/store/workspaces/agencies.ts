@@ -4,12 +4,11 @@ import { timestamp } from "../../clock.ts";
 import { ApiError } from "../../http/errors.ts";
 import type { PlanName } from "../../plans.ts";
 import type { Platform, PlatformReader, Store } from "../../resources.ts";
-import { createDefaultChannel } from "../channels/channels.ts";
 import { absent, all, any, below, is } from "../conditions.ts";
 import { changeItem, fullKey, putItem, ref } from "../item.ts";
 import type { TenantId } from "../model.ts";
 import { oldRow, onTransactionCanceled } from "../refusals.ts";
-import { newWorkspace } from "./identity.ts";
+import { newWorkspace, prepareWorkspace } from "./identity.ts";
 import { ClientItem, WorkspaceEntry, WorkspaceId, WorkspaceItem, workspaceFields } from "./items.ts";
 import type { WorkspaceRow } from "./workspaces.ts";
 
@@ -36,7 +35,7 @@ export async function createClient(
   const tenant = v.parse(WorkspaceId, platform.ids.uuidAt(now));
   const created_at = timestamp(now);
   const hasRoom = any(absent("clients"), below("clients", MAX_CLIENTS));
-  await createDefaultChannel(storeOf(tenant));
+  await prepareWorkspace(storeOf(tenant));
   await platform
     .transact([
       changeItem(WorkspaceItem, { tenant: agency }, { add: { clients: 1 } }, all(is("kind", "agency"), hasRoom)),

@@ -16,6 +16,7 @@ import { fieldsOf, type NewRowOf, putItem, type RowOf } from "../item.ts";
 import type { TenantId } from "../model.ts";
 import { onTransactionCanceled } from "../refusals.ts";
 import type { RootSecrets } from "../secrets.ts";
+import { openErasing } from "../subscribers/erasing.ts";
 import {
   credentialKeyOf,
   MemberItem,
@@ -65,7 +66,7 @@ export async function register(
   const tenant = v.parse(WorkspaceId, platform.ids.uuid());
   const created_at = timestamp(now);
   const member = { user_id: user.id, tenant, role: "owner" as const, email, name, created_at };
-  await createDefaultChannel(storeOf(tenant));
+  await prepareWorkspace(storeOf(tenant));
   await platform
     .transact([
       putItem(
@@ -93,6 +94,12 @@ export async function register(
       }),
     );
   return { user, tenant };
+}
+
+/** What a new workspace has before it is there: a channel, and the register of its erasures. */
+export async function prepareWorkspace(store: Store): Promise<void> {
+  await createDefaultChannel(store);
+  await openErasing(store);
 }
 
 /** The row of a new workspace. */

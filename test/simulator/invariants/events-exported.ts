@@ -59,7 +59,9 @@ export const eventsExported: Invariant = {
   },
 };
 
-function judgePass({ sent }: Book, { present, rows }: Pass, broken: Broken): void {
+function judgePass({ sent }: Book, { present, rows, named }: Pass, broken: Broken): void {
+  for (const { row, person } of named)
+    broken(`an export names ${person.id} after its erasure was acknowledged`, row.id, person.id);
   const seen = new Set<string>();
   for (const [n, row] of rows.entries()) {
     const key = keyOf(row);

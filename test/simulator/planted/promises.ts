@@ -50,6 +50,13 @@ export const promisesBugs: readonly Bug[] = [
     replace: "return {};",
   },
   {
+    name: "an erasure is not in the register that exports read",
+    area: "erasure",
+    file: "shared/store/subscribers/subscribers.ts",
+    find: "      putItem(ErasingActor, { actor: actorText({ subscriber: id }) }, { erase_properties }),\n",
+    replace: "",
+  },
+  {
     name: "the devices of the erased stay",
     area: "erasure",
     file: erasure,

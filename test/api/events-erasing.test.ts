@@ -1,0 +1,71 @@
+// Exports during erasures: the register of those that are under way hides what is not rewritten yet (EXP-11).
+import { expect, it } from "vitest";
+import { DAY, MINUTE, SECOND, timestamp } from "../../shared/clock.ts";
+import type { Store } from "../../shared/resources.ts";
+import { present } from "../../shared/store/conditions.ts";
+import { putItem } from "../../shared/store/item.ts";
+import { ErasingActor, ErasingMark } from "../../shared/store/subscribers/erasing-items.ts";
+import { Profile } from "../../shared/store/subscribers/items.ts";
+
+import { exportAll, identify, ingest, someEvents } from "../support/events.ts";
+import { addPeople, quickStore } from "../support/people.ts";
+import { START, type Tenant, type TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+const erase = async (world: TestWorld, tenant: Tenant, id: string) =>
+  world.call(`DELETE /api/v1/subscribers/${id}`, { as: await tenant.dashboard() });
+
+async function actorsOf(world: TestWorld, tenant: Tenant) {
+  const rows = await exportAll(world, tenant, { to: timestamp(START + 2 * DAY) });
+  return Object.fromEntries(
+    rows.map(({ event_name, subscriber_id, anonymous_id }) => [event_name, [subscriber_id, anonymous_id]]),
+  );
+}
+
+/** As many erasures of others, all under way. */
+const crowd = (store: Store, n: number) =>
+  store.writeAll(Array.from({ length: n }, (_, i) => putItem(ErasingActor, { actor: `Sother ${i}` }, {})));
+
+it.each([
+  ["few", 0],
+  ["more than are read at once", 300],
+])(
+  "EXP-11 SUB-16 events in flight of an erased subscriber and its anonymous ids are hidden before they are rewritten, beside %s",
+  async (_, others) => {
+    const { world, tenant } = await withTenant();
+    const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
+    await crowd(quickStore(world, tenant), others);
+    await ingest(world, tenant, { event_name: "first", anonymous_id: "shared" });
+    await identify(world, tenant, "shared", ada);
+    await ingest(world, tenant, { event_name: "second", subscriber_id: ada });
+    await ingest(world, tenant, { event_name: "his", subscriber_id: bob });
+    await erase(world, tenant, ada);
+    const hidden = { first: [null, null], second: [null, null], his: [bob, null] };
+    expect(await actorsOf(world, tenant)).toEqual(hidden);
+    await world.settle();
+    await ingest(world, tenant, { event_name: "late", anonymous_id: "shared" });
+    expect(await actorsOf(world, tenant)).toEqual({ ...hidden, late: [null, null] });
+    await world.advance(90 * SECOND);
+    await ingest(world, tenant, { event_name: "next", anonymous_id: "shared" });
+    await world.advance(5 * MINUTE);
+    expect(await actorsOf(world, tenant)).toEqual({ ...hidden, late: [null, null], next: [null, "shared"] });
+  },
+);
+
+it("EXP-11 an erasure that an earlier release began is hidden by its tombstone, and noted in the night", async () => {
+  const { world, tenant } = await withTenant();
+  const [ada] = (await addPeople(world, tenant, 1)) as [string];
+  const store = quickStore(world, tenant);
+  await ingest(world, tenant, { events: someEvents(1, () => ({ anonymous_id: undefined, subscriber_id: ada })) });
+  await world.settle();
+  await store.remove(ErasingMark, {});
+  // A tombstone whose worker never ran.
+  await store.change(Profile, { id: ada }, { set: { erased_at: timestamp(world.clock.now()) } }, present());
+  expect(await actorsOf(world, tenant)).toEqual({ seen: [null, null] });
+  await world.advance(DAY);
+  expect(await store.get(ErasingMark, {})).toBeDefined();
+  expect(await store.get(ErasingActor, { actor: `S${ada}` })).toBeDefined();
+  expect(await actorsOf(world, tenant)).toEqual({ seen: [null, null] });
+});
