@@ -63,14 +63,22 @@ export async function withContent(store: StoreReader, job: JobRecord): Promise<J
   return whole;
 }
 
-/** The same for several jobs: each content is read once. @throws if one is not stored. */
-export async function withContents(store: StoreReader, jobs: readonly JobRecord[]): Promise<Job[]> {
-  const hashes = [...new Set(jobs.flatMap(({ content }) => (typeof content === "string" ? [content] : [])))];
+/** Content never changes under its hash: what a read at half the price finds is right, and it may miss what is new. */
+async function contentsOf(store: StoreReader, hashes: readonly string[], options: { eventual: boolean }) {
   const rows = await store.getAll(
     ContentItem,
     hashes.map((hash) => ({ hash })),
+    options,
   );
-  const stored = new Map(hashes.map((hash, i) => [hash, rows[i]]));
+  return new Map(hashes.flatMap((hash, i) => (rows[i] ? [[hash, rows[i]] as const] : [])));
+}
+
+/** The same for several jobs: each content is read once. @throws if one is not stored. */
+export async function withContents(store: StoreReader, jobs: readonly JobRecord[]): Promise<Job[]> {
+  const hashes = [...new Set(jobs.flatMap(({ content }) => (typeof content === "string" ? [content] : [])))];
+  const stored = await contentsOf(store, hashes, { eventual: true });
+  const missing = hashes.filter((hash) => !stored.has(hash));
+  for (const [hash, row] of await contentsOf(store, missing, { eventual: false })) stored.set(hash, row);
   return jobs.map((job) => {
     if (typeof job.content !== "string") return { ...job, ...job.content };
     const row = stored.get(job.content);

@@ -154,12 +154,12 @@ export async function unsettledDays(store: StoreReader): Promise<DayCounters[]> 
   const days: DayCounters[] = [];
   await Promise.all(
     lanes.map(async (lane) => {
+      const { items, next } = await store.query(JobItem, { lane }, { ...bounds, limit: MAX_SHOWN });
+      if (next || items.length === 0) return;
       const settled = await store.getAll(
         QuarterItem,
         quarters.map((quarter) => ({ quarter, lane })),
       );
-      const { items, next } = await store.query(JobItem, { lane }, { ...bounds, limit: MAX_SHOWN });
-      if (next) return;
       const counted = addedUp(settled.map((row) => (row ? fromJson(row.totals) : {})));
       for (const [day, counters] of byDay(beyond(totalsOf(items), counted)).days) days.push({ sk: day, ...counters });
     }),
