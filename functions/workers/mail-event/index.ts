@@ -1,24 +1,40 @@
 // Events of SES about sent mails: the ledger records them, and dead or unwilling addresses are suppressed (D-EMAIL).
+import type { Context } from "../../../shared/deps.ts";
+import type { MailEvent } from "../../../shared/mail-events.ts";
 import { mailEventQueue, storeWrite } from "../../../shared/resources.ts";
-import { applyFate, recordFate } from "../../../shared/store/sends/mail-events.ts";
-import { queueWorker } from "../../../shared/worker.ts";
+import { applyFate, recordFate, unconfirmed } from "../../../shared/store/sends/mail-events.ts";
+import { queueWorker, type RuntimeContext } from "../../../shared/worker.ts";
 
 /** The sender writes its rows within a minute: a row that is missing after these attempts was never written. */
 const MAX_ATTEMPTS = 5;
 const RETRY_SECONDS = 30;
 
+const uses = [storeWrite, mailEventQueue] as const;
+
 export const mailEvent = queueWorker(
   "mail-event",
   "Records what became of mails: delivered, bounced, complained about.",
-  [storeWrite, mailEventQueue],
-  async (event, { store, mailEventQueue: queue, log }) => {
+  uses,
+  async (event, context) => {
     const { tenant, job, subscriber, fate, tries } = event;
     if (fate === "ignored")
-      return log({ level: "info", message: "an event of another mail was dropped", tenant, job, subscriber });
-    if (tries === 0) await applyFate(store, event);
-    if (await recordFate(store, event)) return;
-    if (tries < MAX_ATTEMPTS)
-      return queue.send([{ ...event, emails: [], tries: tries + 1 }], { delaySeconds: RETRY_SECONDS });
-    log({ level: "warn", message: "a mail has no row in the ledger", tenant, job, subscriber, fate });
+      return context.log({ level: "info", message: "an event of another mail was dropped", tenant, job, subscriber });
+    if (tries === 0) await applyFate(context.store, event);
+    await record(event, context);
+  },
+  {
+    takes: ({ fate }) => fate === "delivered",
+    perform: async (events, context) => {
+      await Promise.all((await unconfirmed(context.store, events)).map((event) => record(event, context)));
+    },
   },
 );
+
+async function record(event: MailEvent, context: Context<typeof uses> & RuntimeContext): Promise<void> {
+  const { store, mailEventQueue: queue, log } = context;
+  const { tenant, job, subscriber, fate, tries } = event;
+  if (await recordFate(store, event)) return;
+  if (tries < MAX_ATTEMPTS)
+    return queue.send([{ ...event, emails: [], tries: tries + 1 }], { delaySeconds: RETRY_SECONDS });
+  log({ level: "warn", message: "a mail has no row in the ledger", tenant, job, subscriber, fate });
+}

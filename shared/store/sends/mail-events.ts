@@ -1,7 +1,7 @@
 // What became of a mail after its provider accepted it: recorded in its row of the ledger, and dead or unwilling
 // addresses are suppressed (D-EMAIL).
 import type { MailEvent } from "../../mail-events.ts";
-import type { Store } from "../../resources.ts";
+import type { Store, StoreReader } from "../../resources.ts";
 import { absent, all, is, oneOf } from "../conditions.ts";
 import { mailFateWrites } from "../insights/hours.ts";
 import { type ChangeOf, type ConditionOf, changeItem, ref } from "../item.ts";
@@ -35,6 +35,23 @@ const changes: Partial<Record<MailEvent["fate"], FateChange>> = {
   },
 };
 
+type OfMail = Pick<MailEvent, "job" | "subscriber" | "at">;
+
+const rowKey = ({ job, subscriber, at }: OfMail) => touchKey(subscriber, at, job, { channel: "email" });
+
+/**
+ * Of mails that were delivered, those whose rows do not say so: nearly all do. One request reads a hundred rows, and
+ * nothing is written.
+ */
+export async function unconfirmed<E extends OfMail>(store: StoreReader, events: readonly E[]): Promise<E[]> {
+  const own = events.filter(({ job }) => !isTestId(job));
+  const rows = await store.getAll(TouchItem, own.map(rowKey));
+  return own.filter((_, i) => {
+    const state = rows[i]?.state;
+    return state === undefined || state === "retryable" || state === "unknown";
+  });
+}
+
 /** A test send has no row. @returns false if the row is missing: the event came before the sender had written it. */
 export async function recordFate(
   store: Store,
@@ -42,7 +59,7 @@ export async function recordFate(
 ): Promise<boolean> {
   const transition = changes[fate];
   if (!transition || isTestId(job)) return true;
-  const key = touchKey(subscriber, at, job, { channel: "email" });
+  const key = rowKey({ job, subscriber, at });
   const change = transition.change(reason);
   const isRecorded = transition.counted
     ? await store
