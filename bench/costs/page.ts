@@ -24,7 +24,11 @@ const REASONS: Record<string, string> = {
   "event with live segments":
     "One query reads a person; 0.1 is the intake and 0.1 what a batch reads once. Who enters a segment is evaluated once more after the write, because a change may have come between, and pays two rows at the price of a transaction (decisions/0012).",
   "upsert, new":
-    "A refused update (1 WCU), and in one transaction the profile (2), its index (1) and the counter (2) (decisions/0024). One update that also creates would be 2: then the plan's limit needs subscribers taken ahead, and the count a settlement, as sends have (decisions/0055). A count that follows the table's stream counts a repeated batch again.",
+    "A refused update (1 WCU), and in one transaction the profile (2), its index (1) and the counter (2) (decisions/0024). One update that also creates would be 2, and a share of what is taken of the plan's limit ahead, as sends do (decisions/0055). A settlement would then count the subscribers of a quarter-hour by the index of creations. That index loses a subscriber when it is erased, has no attribute by which to leave out those that were counted when they were created, and lags behind. A count that follows the table's stream counts a repeated batch again.",
+  "webhook delivery":
+    "The row and its result are two writes. The rest is the blocks with the numbers of the deliveries, and one claim for each group of them.",
+  "e-mail with receipts":
+    "The hottest key is that of the parts of the job, as of other sends to many. Its share grew because receipts of delivered mails write nothing any more.",
   "first computation of a segment":
     "Where members are few, each of the 16 shards has a leaf and a counter at the price of a transaction (decisions/0057).",
   "unchanged computation of a segment":

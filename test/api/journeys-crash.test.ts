@@ -3,8 +3,8 @@
 import { expect, it } from "vitest";
 import { HOUR, MINUTE, timestamp } from "../../shared/clock.ts";
 import { stepJourneyQueue } from "../../shared/resources.ts";
+import { actorText } from "../../shared/store/events/actors.ts";
 import { actorWrites } from "../../shared/store/events/blocks.ts";
-import { actorText } from "../../shared/store/events/events.ts";
 import { countsOf, readCounts } from "../../shared/store/journeys/counts.ts";
 import { recountRuns } from "../../shared/store/journeys/recount.ts";
 import { branch, graphOf, journeySetting } from "../support/journeys.ts";

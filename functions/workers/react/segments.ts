@@ -4,7 +4,7 @@ import type { Context } from "../../../shared/deps.ts";
 import { recomputeQueue, segmentQueue } from "../../../shared/resources.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { compileRule } from "../../../shared/rules/segment-evaluation.ts";
-import { actorIn } from "../../../shared/store/events/events.ts";
+import { actorIn } from "../../../shared/store/events/actors.ts";
 import { ActorEvents } from "../../../shared/store/events/items.ts";
 import { fromJson } from "../../../shared/store/json-text.ts";
 import { dynamicSegments, type SegmentIndex } from "../../../shared/store/segments/active.ts";

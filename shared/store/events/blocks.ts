@@ -5,8 +5,9 @@ import { type ItemWrite, putItem } from "../item.ts";
 import { toJson } from "../json-text.ts";
 import type { Key } from "../model.ts";
 import { onConditionFailed } from "../refusals.ts";
+import { actorIn } from "./actors.ts";
 import { type BlockKey, batchOf, blockKey, blockShard, blockText, MAX_SPAN_MS } from "./block-keys.ts";
-import { actorIn, dayOf, type StoredEvent } from "./events.ts";
+import { dayOf, type StoredEvent } from "./events.ts";
 import { ActorEvents, EventBlock, EventItem, EventSeal } from "./items.ts";
 import { type PackedEvent, packEvents, unpackEvents } from "./packing.ts";
 

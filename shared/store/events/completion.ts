@@ -3,9 +3,9 @@
 import type { Store } from "../../resources.ts";
 import { ownersOf } from "../subscribers/aliases.ts";
 import { Profile } from "../subscribers/items.ts";
+import { actorIn } from "./actors.ts";
 import { type BlockKey, blockText } from "./block-keys.ts";
 import { actorWrites, maskActor, type NewEvent, pointerRow, pointerWrites, sealWrite, takeOut } from "./blocks.ts";
-import { actorIn } from "./events.ts";
 import { EventBlock, EventItem } from "./items.ts";
 import { unpackEvents } from "./packing.ts";
 import type { WatchedNames } from "./watchers.ts";

@@ -7,9 +7,10 @@ import { onConditionFailed } from "../refusals.ts";
 import { aliasesOf } from "../subscribers/aliases.ts";
 import { noteErasing } from "../subscribers/erasing.ts";
 import { Alias, SubscriberAlias } from "../subscribers/items.ts";
+import { actorText } from "./actors.ts";
 import { blockKey } from "./block-keys.ts";
 import { maskActor } from "./blocks.ts";
-import { actorText, anonymousWrite } from "./events.ts";
+import { anonymousWrite } from "./events.ts";
 import { HISTORY, idOfAlone } from "./history.ts";
 import { type Actor, ActorEvents, EventItem, EventsByActor } from "./items.ts";
 

@@ -9,6 +9,7 @@ import { fromJson, toJson } from "../json-text.ts";
 import type { TenantId, Value } from "../model.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { SHARDS } from "../shards.ts";
+import { actorIn, actorText } from "./actors.ts";
 import { blockKey } from "./block-keys.ts";
 import { type Actor, EventBlock, EventItem, EventsByTime, eventSources } from "./items.ts";
 import { type PackedEvent, unpackEvents } from "./packing.ts";
@@ -47,12 +48,6 @@ const TIME_CHARACTERS = "2026-11-20T12:00:00.000Z".length;
 export const inHistory = (name: string, occurredAt: string): string => `${name}#${occurredAt}`;
 
 export const dayOf = (occurredAt: string): string => occurredAt.slice(0, 10);
-
-/** An actor in one text: `S` and the id of a subscriber, or `A` and an anonymous id. */
-export const actorText = (actor: Actor): string =>
-  "subscriber" in actor ? `S${actor.subscriber}` : `A${actor.anonymous}`;
-export const actorIn = (text: string): Actor =>
-  text.startsWith("S") ? { subscriber: text.slice(1) } : { anonymous: text.slice(1) };
 
 export interface NewEventRow extends StoredEvent {
   actor: Actor;

@@ -8,8 +8,9 @@ import { SHARDS } from "../shards.ts";
 import { ownersOf } from "../subscribers/aliases.ts";
 import { type Erasing, erasingAmong } from "../subscribers/erasing.ts";
 import { Profile } from "../subscribers/items.ts";
+import { actorText } from "./actors.ts";
 import { type DayShard, noted } from "./days.ts";
-import { actorText, dayOf, type ExportedEvent, type StoredEvent } from "./events.ts";
+import { dayOf, type ExportedEvent, type StoredEvent } from "./events.ts";
 import { AFTER, openSource, placeOf, type Source } from "./export-sources.ts";
 
 export interface ExportQuery {

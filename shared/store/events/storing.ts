@@ -1,6 +1,7 @@
 // Stores the events of a request: in blocks for exports, in rows of their actors for histories (docs/decisions/0025).
 import type { Store } from "../../resources.ts";
 import { putItem } from "../item.ts";
+import { actorIn, actorText } from "./actors.ts";
 import {
   actorWrites,
   blockWrite,
@@ -13,16 +14,7 @@ import {
 } from "./blocks.ts";
 import { claimKeys, completeBlocks } from "./completion.ts";
 import type { dayRegister } from "./days.ts";
-import {
-  actorIn,
-  actorText,
-  dayOf,
-  type EventRow,
-  eventOf,
-  eventRow,
-  type StoredEvent,
-  shardChooser,
-} from "./events.ts";
+import { dayOf, type EventRow, eventOf, eventRow, type StoredEvent, shardChooser } from "./events.ts";
 import { EventBlock, EventItem } from "./items.ts";
 import { releaseQuota } from "./usage.ts";
 import type { WatchedNames } from "./watchers.ts";

@@ -3,7 +3,7 @@
 import { HOUR, SECOND } from "../../clock.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { absent, all, any, atMost, below, present } from "../conditions.ts";
-import { actorText } from "../events/events.ts";
+import { actorText } from "../events/actors.ts";
 import type { Actor } from "../events/items.ts";
 import { type ConditionOf, keyOf, type RowOf, rowOf } from "../item.ts";
 import { onConditionFailed } from "../refusals.ts";

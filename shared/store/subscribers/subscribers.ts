@@ -7,7 +7,7 @@ import { personal } from "../../http/personal.ts";
 import { Timestamp } from "../../http/schemas.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { absent, all, any, atMost, present } from "../conditions.ts";
-import { actorText } from "../events/events.ts";
+import { actorText } from "../events/actors.ts";
 import { familyOf } from "../families.ts";
 import { changeItem, putItem } from "../item.ts";
 import { fromJson } from "../json-text.ts";

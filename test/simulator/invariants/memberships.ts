@@ -1,7 +1,8 @@
 // At rest, the members of a dynamic segment are the subscribers that match its rule, and every count is that of the rows.
 import { matches } from "../../../shared/rules/predicates.ts";
 import { compileRule } from "../../../shared/rules/segment-evaluation.ts";
-import { actorText, type StoredEvent } from "../../../shared/store/events/events.ts";
+import { actorText } from "../../../shared/store/events/actors.ts";
+import type { StoredEvent } from "../../../shared/store/events/events.ts";
 import { eventsIn, HISTORY } from "../../../shared/store/events/history.ts";
 import { ActorEvents } from "../../../shared/store/events/items.ts";
 import { rowOf } from "../../../shared/store/item.ts";
