@@ -15,24 +15,27 @@ import { KNOWN_ALIVE_MS } from "../store/subscribers/ledger-erasure.ts";
 import { getProfiles } from "../store/subscribers/subscribers.ts";
 import { type ArmRenderer, armRenderer, type Event, eventFor, isTooLarge } from "./arms.ts";
 
-export interface InAppResult {
-  /** Subscribers whose inbox has the message. */
+export interface InAppMessages {
+  /** Subscribers whose inbox has the message once it is written. */
   delivered: Set<string>;
   /** Subscribers that do not exist any more. */
   gone: string[];
+  /** Writes one row per recipient, 25 a request. */
+  write(): Promise<void>;
 }
 
 /**
- * Writes one inbox row per recipient, 25 a request. A late chunk checks again that its recipients exist: a row of a
- * subscriber erased since then would stay, because the erasure has already looked for the last time.
+ * Reads all that inbox messages need and renders them, so that nothing is left but to write them. A late chunk checks
+ * again that its recipients exist: a row of a subscriber erased since then would stay, because the erasure has already
+ * looked for the last time.
  */
-export async function deliverInApp(
+export async function prepareInApp(
   store: Store,
   job: Job,
   chunkRef: ChunkRef,
   { repeats, ...times }: RoundTimes & { repeats: boolean },
   { recipients, plannedAt }: { recipients: readonly Recipient[]; plannedAt: number },
-): Promise<InAppResult> {
+): Promise<InAppMessages> {
   const { at } = times;
   const renderer = contentRenderer(job, at, await eventFor(store, job));
   const now = store.clock.now();
@@ -63,9 +66,12 @@ export async function deliverInApp(
   }
   const existing = repeats ? await findWritten(store, job.id, at, ids) : new Set<string>();
   const missing = writes.filter(([subscriber]) => !existing.has(subscriber));
-  await store.writeAll(missing.map(([, write]) => write));
   const inboxes = new Set([...existing, ...missing.map(([subscriber]) => subscriber)]);
-  return { delivered: new Set(ids.filter((id) => inboxes.has(id))), gone };
+  return {
+    delivered: new Set(ids.filter((id) => inboxes.has(id))),
+    gone,
+    write: () => store.writeAll(missing.map(([, write]) => write)),
+  };
 }
 
 /** The subscribers whose row an earlier attempt has written. It stays as it is, as its content may differ by now. */

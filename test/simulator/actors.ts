@@ -209,6 +209,8 @@ const READ_ALL = "POST /v1/in-app/messages/read";
 const READ = "POST /v1/in-app/messages/{id}/read";
 const DISMISS = "POST /v1/in-app/messages/{id}/dismiss";
 
+const UNANSWERED_MS = 90 * SECOND;
+
 /** Looks into the inbox and does something with what is there. */
 export async function visitInbox(world: SimWorld, tenant: Tenant, person: Person): Promise<void> {
   const { kernel, ledger, random } = world;
@@ -222,8 +224,16 @@ export async function visitInbox(world: SimWorld, tenant: Tenant, person: Person
   const mark = (message: string, kind: Mark["kind"], read_at?: string) =>
     ledger.marks.push({ person: person.id, message, kind, read_at, at: kernel.now() });
   const reader = { subscriber_id: person.id };
+  const ask = async (message: string | undefined, way: string, request: Request) => {
+    const asked = { person: person.id, message, until: Number.POSITIVE_INFINITY };
+    ledger.touches.push(asked);
+    const answer = await world.call(tenant, "sdk", way, request);
+    // What was not answered may go on for a while.
+    asked.until = kernel.now() + (answer.status === 200 ? 0 : UNANSWERED_MS);
+    return answer;
+  };
   if (random.chance(0.15)) {
-    const answer = await world.call(tenant, "sdk", READ_ALL, { body: reader });
+    const answer = await ask(undefined, READ_ALL, { body: reader });
     if (answer.status === 200) for (const { id } of listing.messages) mark(id, "read-all");
     return;
   }
@@ -231,7 +241,7 @@ export async function visitInbox(world: SimWorld, tenant: Tenant, person: Person
   const kind = random.chance(0.7) ? "read" : "dismissed";
   const route = kind === "read" ? READ : DISMISS;
   const touch = async () => {
-    const answer = await world.call(tenant, "sdk", route, { params: { id }, body: reader });
+    const answer = await ask(id, route, { params: { id }, body: reader });
     if (answer.status === 200) mark(id, kind, answer.body.read_at);
   };
   // Two devices, or a second tap.

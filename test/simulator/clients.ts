@@ -20,8 +20,8 @@ export interface ClientDeps {
   viaSdk: boolean;
   /** Looks at a request before it is carried out. @returns for how many milliseconds it is held up. */
   inspect(process: Process, service: ServiceName, operation: string, input: Wire): number;
-  /** Something was carried out. */
-  carriedOut(process: Process, service: ServiceName, operation: string): void;
+  /** Something was carried out that set out at this time. */
+  carriedOut(process: Process, service: ServiceName, sentAt: number | undefined): void;
 }
 
 export const MAX_ATTEMPTS = 5;
@@ -101,6 +101,7 @@ function hooksOf(process: Process, deps: ClientDeps): Hooks {
   const { profile } = faults;
   const { random } = process;
   const applied = new Set<unknown>();
+  const setOut = new WeakMap<Wire, number>();
 
   const transitMs = () => {
     if (!hits(profile.slow)) return random.between(1, MAX_TRANSIT_MS);
@@ -129,6 +130,7 @@ function hooksOf(process: Process, deps: ClientDeps): Hooks {
   return {
     before: async (service, operation, input) => {
       if (hits(profile.clockJump)) process.jump();
+      setOut.set(input, kernel.now());
       await way({ straggles: hits(profile.straggle) });
       if (process.alive && hits(profile.crash / 2)) return die(`before ${operation}`);
       if (hits(faults.isOut(service) ? THROTTLED_WHILE_OUT : profile.throttle))
@@ -137,12 +139,13 @@ function hooksOf(process: Process, deps: ClientDeps): Hooks {
       if (operation === "Query" && LARGE.test(keysOf(operation, input)[0]!.pk) && hits(profile.shortPage))
         input.Limit = Math.min(Number(input.Limit ?? SHORT_PAGE), random.between(MIN_PAGE, SHORT_PAGE));
       const heldUpMs = deps.inspect(process, service, operation, input);
-      if (heldUpMs > 0) await wait(heldUpMs);
+      // It is on its way: it arrives although its process is gone by then.
+      if (heldUpMs > 0) await wait(heldUpMs, true);
       kernel.note(`${process.label} ${lineOf(service, operation, input)}`);
     },
     after: async (service, operation, input) => {
       if (operation === "TransactWriteItems") applied.add(input.ClientRequestToken);
-      deps.carriedOut(process, service, operation);
+      deps.carriedOut(process, service, setOut.get(input));
       if (process.alive && hits(profile.crash / 2)) return die(`after ${operation}`);
       await way();
       if (hits(profile.lostReply)) {

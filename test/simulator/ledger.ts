@@ -114,6 +114,8 @@ export interface Experience {
   endsAt: number | undefined;
   /** An end was acknowledged. */
   endedAt?: number;
+  /** When a pause or an end was first asked for: whether it took place is unknown where it was not answered. */
+  hidingAskedAt?: number;
   /** From an acknowledged pause or end until a resumption was asked for. */
   hidings: { from: number; to: number | undefined }[];
   /** What readers reported, each once. */
@@ -146,14 +148,15 @@ export interface Definition {
   windowMs: number;
 }
 
-/** An event that a client was told is stored. */
+/** An event that a client was told is stored; `at` is its own time. */
 export interface Purchase {
   tenant: string;
   person: string;
   event: string;
-  /** Its own time. */
   at: number;
   cents: number;
+  /** Somebody who signed in only minutes later: it was looked at once, then. */
+  isAnonymous?: boolean;
 }
 
 /** A server key, and when its revocation was acknowledged. */
@@ -179,6 +182,8 @@ export interface Ledger {
   /** Acknowledged cancellations, by job. */
   canceled: Map<string, number>;
   marks: Mark[];
+  /** Reads and dismissals that were asked for: of one message, or of all that were there. `until`: when the answer came. */
+  touches: { person: string; message: string | undefined; until: number }[];
   listings: Listing[];
   listeners: Listener[];
   keys: ServerKey[];
@@ -199,6 +204,8 @@ export interface Ledger {
   /** By workspace. */
   definitions: Map<string, Definition>;
   purchases: Purchase[];
+  /** Workspaces whose number of subscribers is made up. */
+  pretended: Set<string>;
   /** By workspace, when its deletion was acknowledged. */
   deleted: Map<string, number>;
   /** By workspace, from when on it is suspended; absent while it is not. */
@@ -206,8 +213,10 @@ export interface Ledger {
   everSuspended: Set<string>;
   /** Workspaces whose messages every provider refuses permanently. */
   refusing: Set<string>;
-  /** Sends with a brake. */
   braked: Set<string>;
+  /** By workspace: what its channels may hand over a second, and how many a chunk has; what its providers take a second. */
+  rates: Map<string, { perSecond: number; chunk: number }>;
+  limits: Map<string, number>;
   /** By workspace, the number of sends it may make. */
   caps: Map<string, number>;
   /** By workspace, the quiet hours and the daily cap that it has. */
@@ -231,6 +240,7 @@ export const openLedger = (): Ledger => ({
   byJob: new Map(),
   canceled: new Map(),
   marks: [],
+  touches: [],
   listings: [],
   listeners: [],
   keys: [],
@@ -245,11 +255,14 @@ export const openLedger = (): Ledger => ({
   topics: new Map(),
   definitions: new Map(),
   purchases: [],
+  pretended: new Set(),
   deleted: new Map(),
   suspended: new Map(),
   everSuspended: new Set(),
   refusing: new Set(),
   braked: new Set(),
+  rates: new Map(),
+  limits: new Map(),
   caps: new Map(),
   manners: new Map(),
   zones: new Map(),

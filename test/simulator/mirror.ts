@@ -11,6 +11,8 @@ export interface Commit {
   after: Item | undefined;
   /** Who wrote. */
   by: string;
+  /** When the request set out, in virtual milliseconds; undefined for what no process wrote. */
+  sentAt: number | undefined;
 }
 
 export interface Mirror {
@@ -19,7 +21,7 @@ export interface Mirror {
   under(pk: string): ReadonlyMap<string, Item>;
   partitions(): Iterable<string>;
   /** Reads what was committed since the last time. */
-  sync(by: string): void;
+  sync(by: string, sentAt?: number): void;
 }
 
 type Wire = Record<string, unknown>;
@@ -35,7 +37,7 @@ export function createMirror(
     dirty = true;
   });
 
-  const apply = (read: StreamRecord, by: string) => {
+  const apply = (read: StreamRecord, by: string, sentAt: number | undefined) => {
     position = read.dynamodb.SequenceNumber;
     const { Keys, NewImage, OldImage } = read.dynamodb;
     const { pk, sk } = plain(Keys) as { pk: string; sk: string };
@@ -45,17 +47,17 @@ export function createMirror(
     if (after) items.set(sk, after);
     else items.delete(sk);
     record(read);
-    commit({ pk, sk, before: OldImage && (plain(OldImage) as Item), after, by });
+    commit({ pk, sk, before: OldImage && (plain(OldImage) as Item), after, by, sentAt });
   };
 
   return {
     get: (pk, sk) => partitions.get(pk)?.get(sk),
     under: (pk) => partitions.get(pk) ?? new Map(),
     partitions: () => partitions.keys(),
-    sync: (by) => {
+    sync: (by, sentAt) => {
       if (!dirty) return;
       dirty = false;
-      for (const read of dynamodb.records(TABLE, position, Number.MAX_SAFE_INTEGER)) apply(read, by);
+      for (const read of dynamodb.records(TABLE, position, Number.MAX_SAFE_INTEGER)) apply(read, by, sentAt);
     },
   };
 }

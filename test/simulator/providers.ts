@@ -31,6 +31,8 @@ interface ProviderDeps {
   told(call: Call): void;
   /** The provider refuses every message of its workspace. */
   refuses(message: Outgoing): boolean;
+  /** The provider takes no more in this second. */
+  isFull(message: Outgoing): boolean;
 }
 
 const MAX_TRANSIT_MS = 200;
@@ -39,7 +41,10 @@ const SLOW_MS = 8 * SECOND;
 export const THROTTLED = "throttled";
 
 /** To the service all providers are alike. */
-export function providersFor(process: Process, { kernel, fleet, faults, told, refuses }: ProviderDeps): Providers {
+export function providersFor(
+  process: Process,
+  { kernel, fleet, faults, told, refuses, isFull }: ProviderDeps,
+): Providers {
   const { random } = process;
   const way = () =>
     new Promise<void>((resolve) => {
@@ -53,6 +58,7 @@ export function providersFor(process: Process, { kernel, fleet, faults, told, re
   };
   const answer = (message: Outgoing): Outcome => {
     if (refuses(message)) return { status: "rejected", reason: "no such topic" };
+    if (isFull(message)) return { status: "retryable", reason: THROTTLED, isThrottled: true };
     if (hits(profile.providerTransient)) return { status: "retryable", reason: "busy" };
     if (hits(profile.providerThrottle))
       return { status: "retryable", reason: THROTTLED, isThrottled: true, retryAfterSeconds: random.between(1, 90) };
@@ -93,4 +99,15 @@ export function providersFor(process: Process, { kernel, fleet, faults, told, re
     sms: of("sms"),
     chat_app: of("chat_app"),
   };
+}
+
+/** By workspace, when its providers took messages. */
+export type Taken = Map<string, number[]>;
+
+/** Whether a provider that takes so many a second takes no other one now. */
+export function isFull(taken: Taken, perSecond: number | undefined, { tenant, now }: { tenant: string; now: number }) {
+  if (perSecond === undefined) return false;
+  const recent = (taken.get(tenant) ?? []).filter((at) => at > now - SECOND);
+  taken.set(tenant, recent.length < perSecond ? [...recent, now] : recent);
+  return recent.length >= perSecond;
 }

@@ -8,6 +8,8 @@ const PAGE = 100;
 
 /** A request of the dashboard, for the end of a run: the kernel runs until all is at rest again. */
 export async function ask(world: SimWorld, tenant: Tenant, route: string, request: Request = {}): Promise<Answer> {
+  // Nobody is left who could ask.
+  if (world.ledger.deleted.has(tenant.id)) return { status: 403, body: undefined };
   let answer: Answer | undefined;
   // A token of a clock that is ahead is refused by one that is behind, until the client asks again.
   const untilAnswered = async () => {

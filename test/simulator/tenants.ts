@@ -9,13 +9,16 @@ import { platformWrite, type Store, secrets, storeWrite } from "../../shared/res
 import type { WebhookEvent } from "../../shared/rules/webhook-events.ts";
 import { secretsMaker, tokenSigner } from "../../shared/signing.ts";
 import { ChannelItem, CredentialsItem } from "../../shared/store/channels/items.ts";
+import { is } from "../../shared/store/conditions.ts";
 import type { TenantId } from "../../shared/store/model.ts";
 import { minuteOf, SweepItem } from "../../shared/store/platform-items.ts";
+import { onConditionFailed } from "../../shared/store/refusals.ts";
 import { registerDevice } from "../../shared/store/subscribers/device-registration.ts";
 import type { Device } from "../../shared/store/subscribers/devices.ts";
 import { subscriberId, upsertSubscriber } from "../../shared/store/subscribers/subscribers.ts";
 import { createWebhook } from "../../shared/store/webhooks/webhooks.ts";
 import { register } from "../../shared/store/workspaces/identity.ts";
+import { WorkspaceItem } from "../../shared/store/workspaces/items.ts";
 import { changeWorkspace } from "../../shared/store/workspaces/workspaces.ts";
 import { vaultSealing } from "../../shared/vault.ts";
 
@@ -35,6 +38,8 @@ export interface Tenant {
     input: { external_id: string; email: string; attributes: Record<string, string> },
     platform?: Device["platform"],
   ): Promise<string>;
+  /** Its deletion, if it is deleted, was so long ago. */
+  deletedAgo(ms: number): Promise<void>;
   /** The id that a subscriber with this external id has or will have. */
   idOf(external_id: string): string;
 }
@@ -115,6 +120,12 @@ export function openTenants(deps: Deps) {
         (await createWebhook(store, secrets.open(deps)(id), { target_url, events })).id,
       configure: async (settings) => {
         await changeWorkspace(platform, id, settings);
+      },
+      deletedAgo: async (ms) => {
+        const set = { deleted_at: timestamp(deps.clock.now() - ms) };
+        await platform
+          .change(WorkspaceItem, { tenant: id }, { set }, is("status", "deleted"))
+          .catch(onConditionFailed(() => undefined));
       },
       idOf: (external_id) => subscriberId(root, id, external_id, 0),
       addSubscriber: async (input, platform) => {

@@ -29,7 +29,7 @@ export interface Touches {
 }
 
 /** Between the time of a round, by the clock of its process, and what follows from it. */
-const ROUND_MS = 45 * SECOND;
+export const ROUND_MS = 45 * SECOND;
 
 const books = new WeakMap<SimWorld, Touches>();
 

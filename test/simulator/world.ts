@@ -25,7 +25,7 @@ import { type Ledger, openLedger } from "./ledger.ts";
 import { type Commit, createMirror, type Mirror } from "./mirror.ts";
 import { patiently } from "./patience.ts";
 import { FAULTS_END_MS, type Profile } from "./profiles.ts";
-import { type Call, providersFor } from "./providers.ts";
+import { type Call, isFull, providersFor, type Taken } from "./providers.ts";
 import { driveQueues, isWatchdog, type Received } from "./queues.ts";
 import type { Random } from "./random.ts";
 import { openReceivers, type Receivers } from "./receivers.ts";
@@ -138,6 +138,7 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
   const names = new Map<string, string>();
   const errors: unknown[] = [];
   const rescues = { sweep: 0, watchdog: 0 };
+  const taken: Taken = new Map();
   let calls = 0;
   let workspaces = 0;
   let actors = 0;
@@ -161,8 +162,8 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
         calls++;
         return requests.reduce((ms, listener) => Math.max(ms, listener(...request) ?? 0), 0);
       },
-      carriedOut: (by, service) => {
-        if (service === "dynamodb") mirror.sync(by.label);
+      carriedOut: (by, service, sentAt) => {
+        if (service === "dynamodb") mirror.sync(by.label, sentAt);
         if (service === "scheduler") schedules.arm();
       },
     });
@@ -171,6 +172,7 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
       faults,
       fleet: () => fleet,
       refuses: ({ tenant }) => ledger.refusing.has(tenant),
+      isFull: ({ tenant }) => isFull(taken, ledger.limits.get(tenant), { tenant, now: kernel.now() }),
       told: (call) => {
         for (const listener of providerCalls) listener(call);
       },

@@ -1,5 +1,5 @@
 // The in-app messages of a group: written before the group is claimed, or with it where they count against caps.
-import { deliverInApp } from "../../../shared/providers/in-app.ts";
+import { prepareInApp } from "../../../shared/providers/in-app.ts";
 import { rejected } from "../../../shared/providers/provider.ts";
 import type { SendOutcome, Unit } from "../../../shared/rules/progress.ts";
 import { ref } from "../../../shared/store/item.ts";
@@ -29,16 +29,22 @@ const inboxOf =
   async (subscriber) =>
     delivered.has(subscriber) ? { status: "accepted" } : rejected("template_error");
 
-/** Writes the messages of these recipients now: a repeat writes the same rows. */
-export async function writeInbox(
-  { store }: WorkerContext,
+/** The messages of a group that are written before it is claimed. */
+export interface InboxWrites {
+  inbox: Inbox;
+  write(): Promise<void>;
+}
+
+/** Prepares the messages of these recipients: a repeat writes the same rows. */
+export async function prepareInbox(
+  { store }: Pick<WorkerContext, "store">,
   { job, chunkRef, chunk: { plannedAt }, at, assignedAt }: Delivering,
   recipients: readonly Recipient[],
-): Promise<Inbox> {
-  if (recipients.length === 0) return inboxOf(new Set());
+): Promise<InboxWrites> {
+  if (recipients.length === 0) return { inbox: inboxOf(new Set()), write: async () => undefined };
   const times = { at, assignedAt, repeats: true };
-  const { delivered } = await deliverInApp(store, job, chunkRef, times, { recipients, plannedAt });
-  return inboxOf(delivered);
+  const { delivered, write } = await prepareInApp(store, job, chunkRef, times, { recipients, plannedAt });
+  return { inbox: inboxOf(delivered), write };
 }
 
 /** Those of these units whose message a worker wrote that stopped before it claimed the group: a later choice is too late. */
@@ -59,17 +65,23 @@ export async function reachedBefore(
 }
 
 /** Writes messages when they are sent. Those of a group, which are sent at the same moment, are written together. */
-export function deferredInbox(context: WorkerContext, delivering: Delivering): Inbox {
+export function deferredInbox(context: WorkerContext, delivering: Delivering): InboxWrites {
   const sent = new Set<string>();
   let written: Promise<Inbox> | undefined;
   const write = async () => {
     const recipients = delivering.chunk.recipients.filter(({ subscriber }) => sent.has(subscriber));
     // A claimed group must end with an outcome for each recipient.
-    return writeInbox(context, delivering, recipients).catch((): Inbox => async () => NOT_WRITTEN);
+    const writeNow = async () => {
+      const { inbox, write: writeRows } = await prepareInbox(context, delivering, recipients);
+      await writeRows();
+      return inbox;
+    };
+    return writeNow().catch((): Inbox => async () => NOT_WRITTEN);
   };
-  return async (subscriber) => {
+  const inbox: Inbox = async (subscriber) => {
     sent.add(subscriber);
     written ??= Promise.resolve().then(write);
     return (await written)(subscriber);
   };
+  return { inbox, write: async () => undefined };
 }

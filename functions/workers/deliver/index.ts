@@ -1,7 +1,7 @@
 // Delivers one chunk of recipients through the providers: claims it, sends, and closes it with its totals
 // (docs/decisions/0013).
 import { mailLinks } from "../../../shared/mail-links.ts";
-import { deliverInApp } from "../../../shared/providers/in-app.ts";
+import { prepareInApp } from "../../../shared/providers/in-app.ts";
 import { providers } from "../../../shared/providers/providers.ts";
 import { deliverQueue, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
 import { getChunk, tallyOfChunk } from "../../../shared/store/sends/chunks.ts";
@@ -25,7 +25,7 @@ import { requeue, stop, waitsForMorning } from "./interruptions.ts";
 import { foundRates } from "./pacing.ts";
 import { recordHeldOut } from "./round-start.ts";
 import { type ChunkState, processChunk, type WorkerContext } from "./rounds.ts";
-import { askGate, sendGates } from "./send-gates.ts";
+import { askGate, confirmGate, sendGates } from "./send-gates.ts";
 import { deliverSingles } from "./solo.ts";
 
 export const deliver = queueWorker(
@@ -94,18 +94,19 @@ interface Closing extends Partial<Pick<Lease, "deferred" | "reported">> {
 }
 
 /** A chunk with in-app targets only: its rows are their own ledger, so one claim is enough for the whole chunk. */
-async function deliverInbox(
-  { store, ids, clock }: WorkerContext,
-  chunkRef: ChunkRef,
-  { job, chunk }: ChunkState,
-): Promise<End> {
+async function deliverInbox(context: WorkerContext, chunkRef: ChunkRef, { job, chunk }: ChunkState): Promise<End> {
+  const { store, ids, clock } = context;
   const claiming = await claimChunk(store, chunkRef, ids.uuid());
   if ("busyUntil" in claiming) return { retryInMs: claiming.busyUntil - clock.now() };
   if ("closed" in claiming) return {};
   const { claim } = claiming;
   await recordHeldOut(store, chunkRef, claim.at, chunk);
   const { at, repeats } = claim;
-  const { delivered, gone } = await deliverInApp(store, job, chunkRef, { at, assignedAt: at, repeats }, chunk);
+  const { delivered, gone, write } = await prepareInApp(store, job, chunkRef, { at, assignedAt: at, repeats }, chunk);
+  const standing = await confirmGate(context, chunkRef.job);
+  // The claim stays: whoever continues once it has ended writes the same messages.
+  if (standing !== "open") return { standing };
+  await write();
   for (const subscriber of gone) await forgetInChunk(store, chunkRef, subscriber);
   const plain = tallyOfChunk(chunk);
   const failed = chunk.recipients.length - delivered.size;

@@ -5,7 +5,8 @@ import { progressOf } from "../../../shared/rules/progress-text.ts";
 import { abandonJob, type JobRecord } from "../../../shared/store/sends/jobs.ts";
 import type { ClaimState } from "../../../shared/store/sends/leases.ts";
 import { resumeTimer, type Standing } from "../../../shared/store/sends/standing.ts";
-import { MAX_DELAY_MS, type WorkerContext } from "./rounds.ts";
+import { MAX_DELAY_MS } from "./ledger.ts";
+import type { WorkerContext } from "./rounds.ts";
 
 /** By then its job is held. */
 const PAUSED_RETRY_MS = MINUTE;

@@ -21,7 +21,7 @@ import { attributesOf, type LivingProfile } from "../../../shared/store/subscrib
 import { senderOf } from "../../../shared/store/workspaces/settings.ts";
 import { recipientOf, targetOf } from "./addresses.ts";
 import { credentialsFor } from "./channel-credentials.ts";
-import { type Delivering, deferredInbox, type Inbox, reachedBefore, writeInbox } from "./inboxes.ts";
+import { type Delivering, deferredInbox, type Inbox, prepareInbox, reachedBefore } from "./inboxes.ts";
 import { mailFor } from "./mails.ts";
 import { createRecipientRows, type RecipientRows } from "./recipient-rows.ts";
 import type { WorkerContext } from "./rounds.ts";
@@ -66,12 +66,12 @@ export function createMessageBuilder(context: WorkerContext, delivering: Deliver
   };
 
   return {
-    /** In-app messages of the group are written here, unless they count against caps first. */
+    /** `write` writes the in-app messages of the group, unless they count against caps first. */
     prepare: async (
       units: readonly Unit[],
       group: readonly Unit[],
       refusal: (unit: Unit) => SendOutcome | undefined,
-    ): Promise<Prepared[]> => {
+    ): Promise<{ prepared: Prepared[]; write(): Promise<void> }> => {
       texts ??= rendererOf(job, at, await eventFor(store, job));
       const { isStatic } = texts;
       const isLate = clock.now() - chunk.plannedAt > KNOWN_ALIVE_MS;
@@ -86,9 +86,9 @@ export function createMessageBuilder(context: WorkerContext, delivering: Deliver
       const reached = await reachedBefore(store, delivering, leftOut);
       const refusalNow = (unit: Unit) => (reached.has(unit) ? undefined : choiceNow(unit));
       const inApp = group.filter((unit) => isInApp(unit) && (!isLeftOut(unit) || reached.has(unit)));
-      const inbox = job.deliverySettings?.caps
+      const { inbox, write } = job.deliverySettings?.caps
         ? deferredInbox(context, delivering)
-        : await writeInbox(
+        : await prepareInbox(
             context,
             delivering,
             inApp.map((unit) => recipientOf(chunk, unit)),
@@ -96,7 +96,7 @@ export function createMessageBuilder(context: WorkerContext, delivering: Deliver
       const sources: Sources = { ...delivering, context, rows, texts, template };
       const prepared: Prepared[] = [];
       for (const unit of group) prepared.push(await prepareMessage(sources, unit, inbox, refusalNow(unit)));
-      return prepared;
+      return { prepared, write };
     },
   };
 }

@@ -1,6 +1,6 @@
 // Continues after a crash: outcomes that the claim does not know are read from the ledger, and an address without a row
 // is unconfirmed (docs/decisions/0013).
-import { deliverInApp } from "../../../shared/providers/in-app.ts";
+import { prepareInApp } from "../../../shared/providers/in-app.ts";
 import { elementAt } from "../../../shared/rules/element-at.ts";
 import {
   type Addressee,
@@ -92,7 +92,9 @@ async function writeLateInbox(
   const recipients = units.map((unit) => recipientOf(chunk, unit));
   const { plannedAt } = chunk;
   const times = { at, assignedAt, repeats: true };
-  return (await deliverInApp(store, job, chunkRef, times, { recipients, plannedAt })).delivered;
+  const { delivered, write } = await prepareInApp(store, job, chunkRef, times, { recipients, plannedAt });
+  await write();
+  return delivered;
 }
 
 const touchIn = (row: LedgerRow): RowOf<typeof TouchItem> | undefined => (row && "state" in row ? row : undefined);

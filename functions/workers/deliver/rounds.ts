@@ -1,45 +1,33 @@
 // Works through a chunk in rounds of groups: rendered first, claimed, sent with nothing in between, then recorded.
-import { type Clock, type Ids, MINUTE, SECOND } from "../../../shared/clock.ts";
+import { type Clock, type Ids, SECOND } from "../../../shared/clock.ts";
 import type { Context, Deps } from "../../../shared/deps.ts";
 import { errorFields } from "../../../shared/log.ts";
 import type { mailLinks } from "../../../shared/mail-links.ts";
 import type { providers } from "../../../shared/providers/providers.ts";
 import type { deliverQueue, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
-import { elementAt } from "../../../shared/rules/element-at.ts";
-import {
-  type Addressee,
-  endRound,
-  groupEnd,
-  newProgress,
-  nextRound,
-  note,
-  type SendOutcome,
-  unitsOf,
-  waitingFor,
-} from "../../../shared/rules/progress.ts";
+import { type Addressee, endRound, groupEnd, newProgress, nextRound, unitsOf } from "../../../shared/rules/progress.ts";
 import { progressOf, progressText } from "../../../shared/rules/progress-text.ts";
-import type { ItemWrite } from "../../../shared/store/item.ts";
 import type { Chunk } from "../../../shared/store/sends/chunks.ts";
-import { advance, leaseOf, release, takeOver } from "../../../shared/store/sends/claims.ts";
+import { advance, leaseOf, takeOver } from "../../../shared/store/sends/claims.ts";
 import type { Job } from "../../../shared/store/sends/jobs.ts";
 import type { ClaimState, Lease } from "../../../shared/store/sends/leases.ts";
 import type { Standing } from "../../../shared/store/sends/standing.ts";
 import type { Tally } from "../../../shared/store/sends/tallies.ts";
-import { type ChunkRef, touchWrite } from "../../../shared/store/sends/touches.ts";
+import type { ChunkRef } from "../../../shared/store/sends/touches.ts";
 import type { vaultOpening } from "../../../shared/vault.ts";
-import { recipientOf, targetOf } from "./addresses.ts";
 import { counting, createChunkWatch, keepCanaryFirst, noteRound, type sendFigures } from "./brake.ts";
 import { claimCapped } from "./caps.ts";
 import type { openedCredentials } from "./channel-credentials.ts";
 import type { DeadAddresses } from "./dead-addresses.ts";
 import { noteAnswers, type notedAnswers } from "./health.ts";
+import { createLedger, type Ledger, releaseChunk } from "./ledger.ts";
 import { type foundRates, keepRate, slowThrottled, takeSlots } from "./pacing.ts";
 import { createMessageBuilder, type Prepared } from "./prepare.ts";
 import { recover } from "./recovery.ts";
-import { beginRound, type LeasedProgress, timesOf } from "./round-start.ts";
-import { askGate, type sendGates } from "./send-gates.ts";
+import { type Assignments, beginRound, type LeasedProgress, timesOf } from "./round-start.ts";
+import { askGate, confirmGate, type sendGates } from "./send-gates.ts";
 import { talliedBy } from "./tally.ts";
-import { holdBack, isThrottle } from "./throttles.ts";
+import { holdBack } from "./throttles.ts";
 import { createWaitQueue } from "./wait-queue.ts";
 
 type Uses = readonly [
@@ -69,10 +57,6 @@ export interface ChunkState {
 const WORKING_MS = 35 * SECOND;
 /** How long a chunk whose send was stopped waits at least. */
 const STOPPED_MS = SECOND;
-/** The longest delay of a queue. */
-export const MAX_DELAY_MS = 15 * MINUTE;
-/** Ledger rows of one request. */
-const BATCH = 25;
 
 const NOTHING_REPORTED = { deferred: 0, reported: {} };
 
@@ -179,25 +163,31 @@ async function workGroups(work: Work, held: LeasedProgress, ledger: Ledger): Pro
       return releaseChunk(work, held, waitMs);
     }
     // A group that is refused anyway is handed to no provider.
-    const standing = group.every(waiting.refusal) ? "open" : await askGate(work, chunkRef.job);
-    if (standing !== "open") {
-      await ledger.write();
-      endRound(progress, addressees, clock.now());
-      await assignments.record();
-      nextRound(progress, clock.now());
-      await releaseChunk(work, held, STOPPED_MS);
-      return { standing };
-    }
-    const prepared = await builder.prepare(units, group, waiting.refusal);
+    const isRefused = group.every(waiting.refusal);
+    const standing = isRefused ? "open" : await askGate(work, chunkRef.job);
+    if (standing !== "open") return stopRound(work, held, { ledger, assignments, standing });
+    const { prepared, write } = await builder.prepare(units, group, waiting.refusal);
+    const confirmed = isRefused ? "open" : await confirmGate(work, chunkRef.job);
+    if (confirmed !== "open") return stopRound(work, held, { ledger, assignments, standing: confirmed });
+    await write();
     Object.assign(progress, { from, to: from + group.length });
+    const disclaim = () => Object.assign(progress, { from: before, to: from, capped: [] });
     const claimed = await claimGroup(work, held, prepared).catch((error) => {
       // No message of the group was sent.
-      Object.assign(progress, { from: before, to: from, capped: [] });
+      disclaim();
       throw error;
     });
     if (!claimed) return { retryInMs: SECOND };
     held.lease = claimed;
-    // Nothing may come between the claim and the calls.
+    // Nothing may come between the claim and the calls, unless the claim itself took long.
+    const late = isRefused ? "open" : await confirmClaimed(work);
+    if (late !== "open") {
+      // The round goes on later as it is: inbox messages of the group may have been written in it.
+      disclaim();
+      await ledger.write();
+      const released = await releaseChunk(work, held, STOPPED_MS);
+      return late === undefined ? released : { standing: late };
+    }
     const sent = await Promise.all(prepared.map(async (message) => ({ message, outcome: await message.send() })));
     for (const { message, outcome } of sent) {
       ledger.note(message, outcome);
@@ -215,82 +205,37 @@ async function workGroups(work: Work, held: LeasedProgress, ledger: Ledger): Pro
   return held;
 }
 
+/** Leaves what no group has claimed to the next round, which begins when the send goes on. */
+async function stopRound(
+  work: Work,
+  held: LeasedProgress,
+  { ledger, assignments, standing }: { ledger: Ledger; assignments: Assignments; standing: Standing },
+): Promise<Interrupted> {
+  const { addressees, clock } = work;
+  await ledger.write();
+  endRound(held.progress, addressees, clock.now());
+  await assignments.record();
+  nextRound(held.progress, clock.now());
+  await releaseChunk(work, held, STOPPED_MS);
+  return { standing };
+}
+
+/**
+ * Asks again after a claim that took long. A claim that counted against caps is not given back: it would count again.
+ * @returns undefined if that could not be read
+ */
+async function confirmClaimed(work: Work): Promise<Standing | undefined> {
+  const { chunkRef, found, log } = work;
+  if (found.job.deliverySettings?.caps) return "open";
+  return confirmGate(work, chunkRef.job).catch((error) => {
+    log({ level: "warn", message: "a claimed group is given back", ...chunkRef, ...errorFields(error) });
+    return undefined;
+  });
+}
+
 /** @returns the lease after the claim; undefined if another worker has the chunk. */
 async function claimGroup(work: Work, held: LeasedProgress, prepared: Prepared[]): Promise<Lease | undefined> {
   if (work.found.job.deliverySettings?.caps) return claimCapped(work, held, prepared);
   const claimed = await advance(work.store, work.chunkRef, held.lease, progressText(held.progress));
   return claimed && "owner" in claimed ? claimed : undefined;
-}
-
-type Ledger = ReturnType<typeof createLedger>;
-
-/** The ledger rows of a round, written in batches after the outcomes they record. */
-function createLedger(work: Work, held: LeasedProgress) {
-  const { store, chunkRef, found, addressees, clock, log } = work;
-  const { progress } = held;
-  /** One place for each unit; undefined for one that has no row. */
-  let rows: (ItemWrite<"workspace"> | undefined)[] = [];
-  /** The claim carries the outcomes without their rows, and the worker that continues writes these. */
-  const keepInClaim = async () => {
-    const isGroupInProgress = progress.noted + progress.pending.length < progress.to;
-    if (isGroupInProgress) return;
-    await releaseChunk(work, held, 0).then(
-      () => {
-        rows = [];
-      },
-      (error) => log({ level: "warn", message: "outcomes were not stored", ...chunkRef, ...errorFields(error) }),
-    );
-  };
-  const write = async (count: number) => {
-    const written = rows.slice(0, count).filter((row) => row !== undefined);
-    await store.writeAll(written).catch(async (error) => {
-      await keepInClaim();
-      throw error;
-    });
-    rows = rows.slice(count);
-    progress.noted += count;
-    progress.pending.splice(0, count);
-  };
-
-  return {
-    note: ({ unit, subscriber }: Prepared, outcome: SendOutcome): void => {
-      const { arm } = recipientOf(found.chunk, unit);
-      const target = targetOf(found.chunk, unit);
-      const addressee = elementAt(addressees, unit.recipient);
-      const { tries, ...verdict } = note(progress, unit, addressee, outcome, clock.now());
-      progress.pending.push(verdict);
-      // The inbox is its own ledger.
-      const isInInbox = target.channel === "in_app" && verdict.state === "sent";
-      const providerId = outcome.status === "accepted" ? outcome.providerId : undefined;
-      const seen = outcome.status === "skipped" ? outcome.seen : undefined;
-      if (isThrottle(outcome) && verdict.state === "retryable") return void rows.push(undefined);
-      const touch = { subscriber, target, arm, verdict, tries, providerId, seen };
-      rows.push(isInInbox ? undefined : touchWrite(timesOf(held), chunkRef, touch));
-    },
-    write: () => write(rows.length),
-    writeFullBatches: async () => {
-      if (rows.length >= BATCH) await write(rows.length - (rows.length % BATCH));
-    },
-  };
-}
-
-/** Releases the chunk with its progress. Beyond a queue's longest delay, a timer continues it. */
-async function releaseChunk(
-  work: Work,
-  { lease, progress }: LeasedProgress,
-  ms: number,
-): Promise<{ retryInMs: number }> {
-  const { store, timers, clock, chunkRef, found } = work;
-  progress.from = progress.to;
-  const waits = clock.now() + ms;
-  if (ms > MAX_DELAY_MS) await timers.set([{ kind: "job-release", id: chunkRef.job, at: waits }]);
-  const deferred = waitingFor(progress).size;
-  const tally = talliedBy(found, progress);
-  await release(store, chunkRef, lease, progressText(progress), {
-    waits,
-    deferred,
-    tally,
-    category: found.job.category,
-  });
-  return { retryInMs: ms };
 }

@@ -1,6 +1,7 @@
-// Whether a send may go on, asked before a chunk and before each of its groups. All chunks of an environment share an
-// answer for a moment, so that a pause, suspension or deletion takes hold within a group of calls and costs next to
-// nothing otherwise (AMB-112, AMB-113).
+// Whether a send may go on, asked before a chunk, before each of its groups, and again where what came in between took
+// long (docs/decisions/0068). All chunks of an environment share an answer for a moment, so that a pause, suspension or
+// deletion takes hold within a group of calls and costs next to nothing otherwise (AMB-112, AMB-113).
+import { SECOND } from "../../../shared/clock.ts";
 import type { Capability } from "../../../shared/deps.ts";
 import { recent } from "../../../shared/store/recent.ts";
 import { findJob, type Job } from "../../../shared/store/sends/jobs.ts";
@@ -11,6 +12,10 @@ import type { WorkerContext } from "./rounds.ts";
 
 /** How long an answer is used. */
 const FRESH_MS = 250;
+/** Nothing is handed over on an answer that is older, counted from the moment it was asked for. */
+const OLD_MS = 3 * SECOND;
+/** How often it is asked for again while the table takes longer than that. */
+const MAX_READS = 3;
 const MAX_JOBS = 100;
 
 interface Answer {
@@ -32,11 +37,29 @@ export const sendGates: Capability<"gates", ReturnType<typeof recent<Answer>>> =
 };
 
 /** @param known the job as it was read a moment ago; else it is read with the rest */
-export async function askGate(context: WorkerContext, id: string, known?: Job): Promise<Standing> {
+export const askGate = (context: WorkerContext, id: string, known?: Job): Promise<Standing> =>
+  newest(context, id, FRESH_MS, known);
+
+/** Asks right before messages are handed over: it reads only if the last answer is old. */
+export const confirmGate = (context: WorkerContext, id: string): Promise<Standing> => newest(context, id, OLD_MS);
+
+/** Whether what was read at this time is too old to hand anything over on it. */
+export const isOld = ({ clock }: Pick<WorkerContext, "clock">, at: number): boolean => clock.now() - at > OLD_MS;
+
+async function newest(context: WorkerContext, id: string, within: number, known?: Job): Promise<Standing> {
+  for (let reads = 1; reads <= MAX_READS; reads++) {
+    const answer = answerOf(context, id, reads === 1 ? within : OLD_MS, reads === 1 ? known : undefined);
+    const standing = await answer.standing;
+    if (standing !== "open" || !isOld(context, answer.at)) return standing;
+  }
+  throw new Error("It took too long to read whether a send may go on.");
+}
+
+function answerOf(context: WorkerContext, id: string, within: number, known?: Job): Answer {
   const { store, workspace, clock, gates } = context;
   const name = `${store.tenant} ${id}`;
   const cached = gates.get(name);
-  if (cached && clock.now() - cached.at < FRESH_MS) return cached.standing;
+  if (cached && clock.now() - cached.at < within) return cached;
   const ask = async (): Promise<Standing> => {
     const job = known ?? (await findJob(store, id));
     if (!job) return "ended";
@@ -48,13 +71,14 @@ export async function askGate(context: WorkerContext, id: string, known?: Job): 
     const standing = await standingOf(store, read, job);
     return standing !== "open" || (await holdsBrake(context, job)) ? standing : "halted";
   };
-  const standing = ask();
-  const answer: Answer = { at: clock.now(), standing };
-  gates.set(name, answer);
-  return standing.catch((error) => {
+  const at = clock.now();
+  const standing = ask().catch((error) => {
     gates.delete(name);
     throw error;
   });
+  const answer: Answer = { at, standing };
+  gates.set(name, answer);
+  return answer;
 }
 
 /** The workspace of a send, as the gate read it before this group: it costs no read of its own. */

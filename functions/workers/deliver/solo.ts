@@ -2,7 +2,7 @@
 // (docs/decisions/0027, docs/decisions/0046).
 import { MINUTE, SECOND } from "../../../shared/clock.ts";
 import type { Message } from "../../../shared/messages.ts";
-import { deliverInApp, findWritten } from "../../../shared/providers/in-app.ts";
+import { findWritten, prepareInApp } from "../../../shared/providers/in-app.ts";
 import { type Chunk, tallyOfChunk } from "../../../shared/store/sends/chunks.ts";
 import { PROMPT_MS } from "../../../shared/store/sends/inbox.ts";
 import { withContents } from "../../../shared/store/sends/job-content.ts";
@@ -21,7 +21,7 @@ import { forgetInChunk } from "../../../shared/store/subscribers/ledger-erasure.
 import { createDeadAddresses, type DeadAddresses } from "./dead-addresses.ts";
 import { requeue, stop, waitsForMorning } from "./interruptions.ts";
 import { processChunk, type WorkerContext } from "./rounds.ts";
-import { askGate } from "./send-gates.ts";
+import { askGate, confirmGate, isOld } from "./send-gates.ts";
 
 /**
  * A round takes in what begins within this time. Later a new one begins, once no worker of the former one can be at work
@@ -36,6 +36,7 @@ export async function deliverSingles(
 ): Promise<void> {
   const { store, clock, timers, log, workspace } = context;
   const ids = [...new Set(messages.map(({ job }) => job))];
+  const asked = clock.now();
   const [found, owner] = await Promise.all([findJobs(store, ids), workspace()]);
   const open = found.filter((job) => job !== undefined).filter(isOpen);
   if (open.length < ids.length)
@@ -44,20 +45,20 @@ export async function deliverSingles(
     log({ level: "info", message: "sends of a suspended workspace are held", tenant: store.tenant });
     const [expiring, held] = partitioned(open, ({ claim }) => waitsForMorning("suspended", claim));
     await timers.set(held.map((job) => resumeTimer(job, clock.now())));
-    return deliverAll(context, expiring);
+    return deliverAll(context, expiring, asked);
   }
   if (owner?.status !== "active") {
     await Promise.all(open.map(({ id }) => abandonJob(store, id)));
     return;
   }
-  await deliverAll(context, open);
+  await deliverAll(context, open, asked);
 }
 
 function partitioned<T>(all: readonly T[], is: (one: T) => boolean): [T[], T[]] {
   return [all.filter(is), all.filter((one) => !is(one))];
 }
 
-async function deliverAll(context: WorkerContext, open: readonly JobRecord[]): Promise<void> {
+async function deliverAll(context: WorkerContext, open: readonly JobRecord[], asked: number): Promise<void> {
   const { store } = context;
   const begun = await Promise.all(
     open.map(async (job) => ({ ...job, round: isToInboxes(job) ? await roundOf(context, job) : undefined })),
@@ -73,7 +74,7 @@ async function deliverAll(context: WorkerContext, open: readonly JobRecord[]): P
     const ended = await Promise.allSettled([
       deliverTogether(
         store,
-        inboxes.map((job) => deliverOne(context, job, rounds.get(job.id) ?? 0)),
+        inboxes.map((job) => deliverOne(context, job, rounds.get(job.id) ?? 0, asked)),
       ),
       deliverTogether(
         store,
@@ -151,13 +152,25 @@ async function roundOf({ store, clock, deliverQueue }: WorkerContext, job: JobRe
   return undefined;
 }
 
-async function deliverOne({ store, clock }: WorkerContext, job: Job, round: number): Promise<Outcome> {
+async function deliverOne(
+  context: WorkerContext,
+  job: Job,
+  round: number,
+  asked: number,
+): Promise<Outcome | undefined> {
+  const { store, clock } = context;
   const chunk = chunkIn(job);
   const { recipients, plannedAt } = chunk;
   const chunkRef = { job: job.id, range: SINGLE_RANGE, n: 0 };
   // An earlier attempt may have written the message when it is late.
   const times = { at: round, assignedAt: plannedAt, repeats: clock.now() - round > PROMPT_MS };
-  const { delivered, gone } = await deliverInApp(store, job, chunkRef, times, { recipients, plannedAt });
+  const { delivered, gone, write } = await prepareInApp(store, job, chunkRef, times, { recipients, plannedAt });
+  const standing = isOld(context, asked) ? await confirmGate(context, job.id) : "open";
+  if (standing !== "open") {
+    await stop(context, singleMessage(store.tenant, job.id), job, standing);
+    return undefined;
+  }
+  await write();
   for (const subscriber of gone) await forgetInChunk(store, chunkRef, subscriber);
   const plain = tallyOfChunk(chunk);
   const n = delivered.size;

@@ -90,7 +90,7 @@ async function checkReport(
   check("converted", report.converted, converters(world, people, spansOf, definition), id);
   const counted = ofPeople(world, people).map((purchase) => ({
     cents: purchase.cents,
-    ...within(spansOf(purchase.person), purchase.at, definition.windowMs),
+    ...within(spansOf(purchase.person), purchase, definition.windowMs),
   }));
   const sum = (cents: { cents: number }[]) => cents.reduce((total, one) => total + one.cents, 0);
   const revenue = { must: sum(counted.filter(({ must }) => must)), may: sum(counted.filter(({ may }) => may)) };
@@ -118,14 +118,17 @@ function converters(
 ): Bounds {
   const bounds = { must: 0, may: 0 };
   for (const person of people) {
-    const found = ofPeople(world, [person]).map(({ at }) => within(spansOf(person), at, windowMs));
+    const found = ofPeople(world, [person]).map((purchase) => within(spansOf(person), purchase, windowMs));
     if (found.some(({ must }) => must)) bounds.must++;
     if (found.some(({ may }) => may)) bounds.may++;
   }
   return bounds;
 }
 
-const within = (spans: readonly Span[], at: number, windowMs: number) => ({
-  must: spans.some(({ from, to, doneBy, isSure }) => isSure && Math.max(to, doneBy) <= at && at <= from + windowMs),
+const within = (spans: readonly Span[], { at, isAnonymous }: Purchase, windowMs: number) => ({
+  must: spans.some(({ from, to, doneBy, isSure }) => {
+    const known = isAnonymous ? doneBy + LATE_MS : doneBy;
+    return isSure && Math.max(to, known) <= at && at <= from + windowMs;
+  }),
   may: spans.some(({ from, to }) => from <= at && at <= to + windowMs),
 });

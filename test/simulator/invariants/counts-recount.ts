@@ -12,6 +12,8 @@ export const countsRecount: Invariant = {
       if (place?.kind !== "JOB" || before?.status !== "processing" || !after || after.status === "processing") return;
       // What was halted and then canceled keeps its numbers in its ranges.
       if (after.status === "canceled" && after.halted !== undefined) return;
+      // What the deletion of its workspace canceled shows no numbers.
+      if (after.status === "canceled" && after.error === "the workspace was deleted") return;
       const job = String(after.id);
       const { counts, skip_reasons } = tallyOf(after);
       const { chunks, claims } = partsOf(mirror, place.tenant, job);

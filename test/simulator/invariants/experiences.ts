@@ -53,8 +53,8 @@ function isHidden({ profile }: SimWorld, { hidings, endedAt, endsAt }: Experienc
   return hidings.some((hiding) => hiding.from < from && (hiding.to === undefined || hiding.to > to));
 }
 
-const isSurelyLive = ({ profile }: SimWorld, { hidings, endedAt, endsAt }: Experience, to: number): boolean =>
-  hidings.length === 0 && endedAt === undefined && (endsAt === undefined || endsAt - 2 * profile.skewMs > to);
+const isSurelyLive = ({ profile }: SimWorld, { hidingAskedAt, endsAt }: Experience, to: number): boolean =>
+  (hidingAskedAt === undefined || hidingAskedAt > to) && (endsAt === undefined || endsAt - 2 * profile.skewMs > to);
 
 async function checkStats(world: SimWorld, experience: Experience, broken: Broken): Promise<void> {
   const { ledger, kernel } = world;

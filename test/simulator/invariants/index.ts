@@ -9,6 +9,7 @@ import { chatApp } from "./chat-app.ts";
 import { closedBeforeComplete } from "./closed-before-complete.ts";
 import { conversions } from "./conversions.ts";
 import { countsRecount } from "./counts-recount.ts";
+import { deadAddresses } from "./dead-addresses.ts";
 import { deliveredOnce } from "./delivered-once.ts";
 import { erasure } from "./erasure.ts";
 import { eventsExported } from "./events-exported.ts";
@@ -25,7 +26,9 @@ import { manners } from "./manners.ts";
 import { memberships } from "./memberships.ts";
 import { migrations } from "./migrations.ts";
 import { oneJob } from "./one-job.ts";
+import { pacing } from "./pacing.ts";
 import { providerCalledOnce } from "./provider-called-once.ts";
+import { purge } from "./purge.ts";
 import { queuesDrained } from "./queues-drained.ts";
 import { quota } from "./quota.ts";
 import { readsStay } from "./reads-stay.ts";
@@ -35,6 +38,7 @@ import { schedules } from "./schedules.ts";
 import { sendsAccounted } from "./sends-accounted.ts";
 import { smartChoice } from "./smart-choice.ts";
 import { stops } from "./stops.ts";
+import { subscribersCounted } from "./subscribers-counted.ts";
 import { suspension } from "./suspension.ts";
 import { tenantWalls } from "./tenant-walls.ts";
 import { timers } from "./timers.ts";
@@ -44,6 +48,7 @@ import { webhooks } from "./webhooks.ts";
 
 export const invariants: readonly Invariant[] = [
   deliveredOnce,
+  deadAddresses,
   providerCalledOnce,
   canceledReachesNobody,
   closedBeforeComplete,
@@ -72,6 +77,8 @@ export const invariants: readonly Invariant[] = [
   migrations,
   readsStay,
   liveStreams,
+  pacing,
+  purge,
   quota,
   suspension,
   revocation,
@@ -82,6 +89,7 @@ export const invariants: readonly Invariant[] = [
   imports,
   experiences,
   auditTrail,
+  subscribersCounted,
   answers,
   queuesDrained,
 ];

@@ -1,4 +1,5 @@
-// At rest, each subscriber that triggered a journey, which has been active ever since, has had a run of it (JND-10).
+// At rest, each subscriber that triggered a journey, which has been active ever since, has had a run of it, and where the
+// rules of entry allow it, one that began afterwards or had not ended by then (JND-10).
 
 import { MINUTE } from "../../../shared/clock.ts";
 import { eventsIn, HISTORY } from "../../../shared/store/events/history.ts";
@@ -13,6 +14,9 @@ import type { Invariant } from "../invariant.ts";
 /** A request that began before an activation may store its events after it. */
 const UNDER_WAY_MS = 2 * MINUTE;
 
+/** What triggers a journey is stored so long after the run ended that kept it from beginning another, at most. */
+const EARLIER_MS = MINUTE;
+
 interface Occurrence {
   tenant: string;
   subscriber: string;
@@ -23,7 +27,7 @@ interface Occurrence {
 
 export const journeyEntries: Invariant = {
   name: "journey-entries",
-  watch: ({ mirror, ledger, kernel }, broken) => {
+  watch: ({ mirror, ledger, kernel, profile }, broken) => {
     /** By journey, since when it is active. */
     const since = new Map<string, number>();
     const seen: Occurrence[] = [];
@@ -65,12 +69,18 @@ export const journeyEntries: Invariant = {
               one.what === `${type} ${segment_id ?? event_name}` &&
               one.at > from + UNDER_WAY_MS,
           );
-          for (const { subscriber } of named)
-            if (
-              ledger.people.get(subscriber)?.erasingSince === undefined &&
-              !mirror.get(`T#${tenant}#U#${subscriber}`, `JH#${id}`)
-            )
-              broken(`${subscriber} was named by the trigger of journey ${id} and has no run`, subscriber, id);
+          const { allow_reentry, reentry_window } = fromJson(entry_rules) ?? {};
+          for (const { subscriber, at } of named) {
+            if (ledger.people.get(subscriber)?.erasingSince !== undefined) continue;
+            const pk = `T#${tenant}#U#${subscriber}`;
+            const head = mirror.get(pk, `JH#${id}`);
+            if (!head) broken(`${subscriber} was named by the trigger of journey ${id} and has no run`, subscriber, id);
+            if (!head || !allow_reentry || reentry_window !== undefined) continue;
+            const run = mirror.get(pk, `J#${id}#${head.active}`);
+            const lasted = run?.status === "active" ? at : Date.parse(String(run?.ended_at ?? 0));
+            if (Math.max(Number(head.last), lasted) < at - EARLIER_MS - 2 * profile.skewMs)
+              broken(`${subscriber} was named by the trigger of journey ${id} and did not enter again`, subscriber, id);
+          }
         }
       },
     };

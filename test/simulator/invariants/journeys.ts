@@ -1,5 +1,5 @@
-// At rest, the counters of journeys match their runs, no subscriber has two active runs of a journey, and no run is left
-// between steps.
+// At rest, the counters of journeys match their runs, no subscriber has two active runs of a journey, no run is left
+// between steps, and an archived journey has none that goes on.
 import { rowOf } from "../../../shared/store/item.ts";
 import { RunItem, type RunRow } from "../../../shared/store/journeys/run-items.ts";
 import { placeOf } from "../entities.ts";
@@ -40,6 +40,8 @@ export const journeys: Invariant = {
         const who = `${journey} ${run.subscriber_id}`;
         if (active.has(who)) broken(`${run.subscriber_id} is twice in journey ${journey}`, run.id, journey);
         active.add(who);
+        if (status.get(journey) === "archived")
+          broken(`run ${run.id} goes on although its journey is archived`, run.id, journey);
         if (status.get(journey) !== "active") continue;
         if (run.since === undefined) broken(`run ${run.id} was left before step ${run.step}`, run.id, journey);
         if (run.until !== undefined && run.until < kernel.now() - 120_000)

@@ -4,13 +4,16 @@ import { SECOND } from "../../../shared/clock.ts";
 import { inboxRow } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 
-/** A group that was claimed before: its claim may be repeated, and its calls take their time. */
+/**
+ * What was read shortly before: the claim and the write may be repeated, and the calls take their time. How long a request
+ * is on its way does not count.
+ */
 const UNDER_WAY_MS = 20 * SECOND;
 
 export const stops: Invariant = {
   name: "stops",
   watch: ({ ledger, kernel, onProviderCall }, broken) => {
-    const check = (tenant: string, job: string, subscriber: string) => {
+    const check = (tenant: string, job: string, subscriber: string, at = kernel.now()) => {
       const since = [
         ["suspended", ledger.suspended.get(tenant)],
         ["deleted", ledger.deleted.get(tenant)],
@@ -19,14 +22,14 @@ export const stops: Invariant = {
           .map(({ heldSince }) => ["paused", heldSince] as const),
       ] as const;
       for (const [how, from] of since)
-        if (from !== undefined && kernel.now() > from + UNDER_WAY_MS)
-          broken(`${subscriber} was sent job ${job} ${kernel.now() - from} ms after it was ${how}`, job, subscriber);
+        if (from !== undefined && at > from + UNDER_WAY_MS)
+          broken(`${subscriber} was sent job ${job} ${at - from} ms after it was ${how}`, job, subscriber);
     };
     onProviderCall(({ message, job, subscriber }) => check(message.tenant, job, subscriber));
     return {
-      commit: ({ pk, sk, before, after }) => {
+      commit: ({ pk, sk, before, after, sentAt }) => {
         const row = before === undefined && after ? inboxRow(pk, sk) : undefined;
-        if (row) check(row.tenant, String(after?.job), row.subscriber);
+        if (row) check(row.tenant, String(after?.job), row.subscriber, sentAt);
       },
     };
   },

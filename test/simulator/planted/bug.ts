@@ -16,6 +16,8 @@ export const areas = [
   "journeys",
   "ledger",
   "lists",
+  "pacing",
+  "purge",
   "quotas",
   "reactions",
   "retries",

@@ -24,8 +24,9 @@ export const followingBugs: readonly Bug[] = [
     name: "a suspension holds nothing",
     area: "timers",
     file: fanOut,
-    find: 'if (workspace?.status !== "active")',
-    replace: "if (workspace === undefined)",
+    find: 'if (workspace?.status === "suspended") return timers',
+    replace: "if (workspace === undefined) return timers",
+    also: [{ file: fanOut, find: 'if (workspace?.status !== "active")', replace: "if (workspace === undefined)" }],
   },
   {
     name: "only the first minute of a batch gets its schedule",

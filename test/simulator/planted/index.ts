@@ -2,10 +2,12 @@
 import { audiencesBugs } from "./audiences.ts";
 import { brakesBugs } from "./brakes.ts";
 import type { Bug } from "./bug.ts";
+import { endingsBugs } from "./endings.ts";
 import { followingBugs } from "./following.ts";
 import { integrationsBugs } from "./integrations.ts";
 import { mannersBugs } from "./manners.ts";
 import { outcomesBugs } from "./outcomes.ts";
+import { pacingBugs } from "./pacing.ts";
 import { packsBugs } from "./packs.ts";
 import { promisesBugs } from "./promises.ts";
 import { sendingBugs } from "./sending.ts";
@@ -25,4 +27,6 @@ export const planted: readonly Bug[] = [
   ...shownBugs,
   ...singlesBugs,
   ...brakesBugs,
+  ...pacingBugs,
+  ...endingsBugs,
 ];

@@ -79,7 +79,7 @@ export const mannersBugs: readonly Bug[] = [
   {
     name: "a wait longer than a queue's maximum delay never ends",
     area: "timers",
-    file: rounds,
+    file: "functions/workers/deliver/ledger.ts",
     find: 'if (ms > MAX_DELAY_MS) await timers.set([{ kind: "job-release", id: chunkRef.job, at: waits }]);',
     replace: "",
   },
@@ -87,8 +87,16 @@ export const mannersBugs: readonly Bug[] = [
     name: "quiet hours are not checked when a round begins",
     area: "claims",
     file: rounds,
-    find: "waiting.putOff(progress);",
-    replace: "",
+    find: "    waiting.putOff(progress);\n    await assignments",
+    replace: "    await assignments",
+    also: [
+      {
+        file: "functions/workers/deliver/round-start.ts",
+        find: "  waiting.putOff(progress);\n",
+        replace: "",
+      },
+      { file: "functions/workers/deliver/pacing.ts", find: "  waiting.putOff(progress);\n", replace: "" },
+    ],
   },
   {
     name: "a recovery run writes to the inbox of recipients that a cap stopped",

@@ -133,8 +133,8 @@ export const outcomesBugs: readonly Bug[] = [
     name: "after a crash an address without a row counts as delivered",
     area: "counters",
     file: "functions/workers/deliver/recovery.ts",
-    find: '      ? { state: rows[i] || inbox.has(subscriber) ? "sent" : "failed", reason: "template_error" }',
-    replace: '      ? { state: "sent", reason: "template_error" }',
+    find: "found ? outcomeOf(found, unit) : UNKNOWN;",
+    replace: 'found ? outcomeOf(found, unit) : { status: "accepted" };',
   },
   {
     name: "the ranges of a dispatched job are not announced",

@@ -92,11 +92,25 @@ export const promisesBugs: readonly Bug[] = [
     replace: 'if (status === "suspended" && effect === undefined)',
   },
   {
+    name: "an answer that allows a send counts however long it took",
+    area: "suspension",
+    file: "functions/workers/deliver/send-gates.ts",
+    find: "const OLD_MS = 3 * SECOND;",
+    replace: "const OLD_MS = 300 * SECOND;",
+  },
+  {
     name: "what waits for the end of quiet hours is sent while its workspace is suspended",
     area: "suspension",
     file: "functions/workers/deliver/wait-queue.ts",
     find: '  if ((await workspace())?.status !== "active")',
     replace: "  if ((await workspace()) === undefined)",
+    also: [
+      {
+        file: "functions/workers/deliver/rounds.ts",
+        find: "group.every(waiting.refusal)",
+        replace: "group.every((unit) => unit.quiet !== undefined || waiting.refusal(unit) !== undefined)",
+      },
+    ],
   },
   {
     name: "a second worker repeats an attempt at a webhook",

@@ -52,6 +52,8 @@ async function run(world: SimWorld, tenant: Tenant, size: number, hasPush: boole
   if (random.chance(0.4)) holdAtStart(world, tenant, campaign);
   if (random.chance(0.15)) world.act(random.between(0, 5 * MINUTE), act("archive"));
   world.act(RESUMED_MS, async () => {
+    const status = world.mirror.get(`T#${tenant.id}#campaign`, campaign.id)?.status;
+    if (status !== "paused" && status !== "archived") return;
     for (const action of ["unarchive", "pause", "resume"] as const)
       await actOnCampaign(world, tenant, campaign, action);
   });

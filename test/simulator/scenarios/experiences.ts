@@ -54,6 +54,7 @@ async function lifeOfAnExperience(world: SimWorld, tenant: Tenant): Promise<void
     // From the request on, nothing is certain until the answer.
     const hiding = record.hidings.at(-1);
     if (hiding && !isHiding) hiding.to ??= kernel.now();
+    if (isHiding) record.hidingAskedAt ??= kernel.now();
     const answer = await insist(world, tenant, "dashboard", `POST ${ROUTE}/{id}/${action}`, { params });
     if (answer.status === 200 && isHiding) record.hidings.push({ from: kernel.now(), to: undefined });
     if (answer.status === 200 && action === "end") record.endedAt ??= kernel.now();

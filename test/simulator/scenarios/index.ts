@@ -7,6 +7,7 @@ import { chatApp } from "./chat-app.ts";
 import { delays } from "./delays.ts";
 import { events } from "./events.ts";
 import { experiences } from "./experiences.ts";
+import { farewells } from "./farewells.ts";
 import { imports } from "./imports.ts";
 import { inbox } from "./inbox.ts";
 import { journeys } from "./journeys.ts";
@@ -15,6 +16,7 @@ import { leaves } from "./leaves.ts";
 import { live } from "./live.ts";
 import { neighbours } from "./neighbours.ts";
 import { nights } from "./nights.ts";
+import { pacing } from "./pacing.ts";
 import { packs } from "./packs.ts";
 import { pushes } from "./pushes.ts";
 import { quota } from "./quota.ts";
@@ -61,6 +63,8 @@ export const scenarios: readonly Scenario[] = [
   leaves,
   delays,
   chatApp,
+  farewells,
+  pacing,
 ];
 
 /** Short ones that make every kind of request to AWS: for runs through the SDK, which cost twice as much. */

@@ -92,7 +92,12 @@ export const journeys: Scenario = {
       const request = { params: { id: random.pick(made) }, body: definitionOf(world, channel) };
       await insist(world, tenant, "dashboard", "PUT /api/v1/journeys/{id}", request);
     });
-    if (random.chance(0.2)) sometime(1, act("archive"));
+    // Only what is paused can be archived.
+    if (random.chance(0.3))
+      sometime(1, async () => {
+        await act("pause")();
+        await act("archive")();
+      });
     if (random.chance(0.2))
       sometime(1, async () => {
         const id = random.pick(made.length > 0 ? made : [""]);

@@ -4,6 +4,7 @@ import { erase, populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import type { Listener, Person } from "../ledger.ts";
 import { FAULTS_END_MS } from "../profiles.ts";
+import { keysOf } from "../requests.ts";
 import type { Tenant } from "../tenants.ts";
 import type { SimWorld } from "../world.ts";
 
@@ -29,6 +30,14 @@ export const live: Scenario = {
       });
     for (const person of people)
       world.act(random.between(0, 6 * MINUTE), () => follow(world, tenant, person, random.between(2, 6)));
+    // Trace point: a message is written while others, whose ids are newer, are read.
+    world.onRequest(({ name }, _, operation, input) => {
+      const isMessage =
+        operation === "BatchWriteItem" && keysOf(operation, input).some(({ sk }) => sk.startsWith("I#"));
+      return name === "deliver" && isMessage && random.chance(0.3)
+        ? random.between(2 * SECOND, 25 * SECOND)
+        : undefined;
+    });
     if (random.chance(0.15)) world.act(random.between(0, BUSY_MS), () => erase(world, tenant, random.pick(people)));
   },
 };

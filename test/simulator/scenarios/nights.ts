@@ -6,6 +6,7 @@ import { erase, populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import { withPurchases } from "../marketers.ts";
 import type { Tenant } from "../tenants.ts";
+import { crashAfter } from "../trace-points.ts";
 import type { SimWorld } from "../world.ts";
 import { equip } from "./pushes.ts";
 import { suspendFor } from "./suspension.ts";
@@ -28,6 +29,8 @@ export const nights: Scenario = {
       if (random.chance(0.2)) await settleIn(world, tenant, id);
     }
     const sometime = () => random.between(0, BUSY_MS);
+    // Those who are counted against a cap are so in the transaction that claims their group.
+    crashAfter(world, "deliver", (_, keys) => keys.some(({ sk }) => sk.startsWith("F#")));
     withPurchases(world, tenant, people, BUSY_MS);
     for (let n = random.between(2, 5); n > 0; n--)
       world.act(sometime(), async () => {

@@ -75,7 +75,8 @@ export const packs: Scenario = {
         world.act(random.between(0, BUSY_MS), () => suspendFor(world, tenant, random.between(MINUTE, 6 * MINUTE)));
       if (random.chance(0.2))
         world.act(random.between(0, BUSY_MS), async () => {
-          await insist(world, tenant, "dashboard", "POST /api/v1/journeys/{id}/archive", { params, body: {} });
+          for (const way of ["pause", "archive"])
+            await insist(world, tenant, "dashboard", `POST /api/v1/journeys/{id}/${way}`, { params, body: {} });
         });
     });
   },

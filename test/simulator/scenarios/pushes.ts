@@ -6,6 +6,7 @@ import { erase, populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import { withPurchases } from "../marketers.ts";
 import type { Tenant } from "../tenants.ts";
+import { delayClaims } from "../trace-points.ts";
 import type { SimWorld } from "../world.ts";
 
 const BUSY_MS = 15 * MINUTE;
@@ -19,6 +20,7 @@ export const pushes: Scenario = {
     const people = await populate(world, tenant, random.between(3, 40));
     for (const { id } of people) for (let n = random.between(0, 2); n > 0; n--) await equip(world, tenant, id);
     const sometime = () => random.between(0, BUSY_MS);
+    if (random.chance(0.5)) delayClaims(world);
     withPurchases(world, tenant, people, BUSY_MS);
     for (let n = random.between(1, 3); n > 0; n--)
       world.act(sometime(), async () => {

@@ -21,7 +21,7 @@ export const sends: Scenario = {
       const isLarge = random.chance(0.02);
       const people = await populate(world, tenant, isLarge ? 1_050 : random.between(3, 40));
       const pretends = !isLarge && random.chance(0.15);
-      if (pretends) await pretend(tenant);
+      if (pretends) await pretend(world, tenant);
       const small = !isLarge && !pretends;
       await live(world, tenant, people, small);
     }
@@ -29,7 +29,8 @@ export const sends: Scenario = {
 };
 
 /** The soft count of subscribers is far off: everybody is reached all the same, through the ranges of large audiences. */
-const pretend = async ({ store }: Tenant) => {
+const pretend = async ({ ledger }: SimWorld, { id, store }: Tenant) => {
+  ledger.pretended.add(id);
   await store.change(SubscriberCount, { shard: "0" }, { add: { n: PRETENDED } });
 };
 

@@ -5,7 +5,9 @@ import { erase, populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import type { Person } from "../ledger.ts";
 import { withPurchases } from "../marketers.ts";
+import { keysOf } from "../requests.ts";
 import type { Tenant } from "../tenants.ts";
+import { delayClaims } from "../trace-points.ts";
 import type { SimWorld } from "../world.ts";
 import { equip } from "./pushes.ts";
 import { suspendFor } from "./suspension.ts";
@@ -22,12 +24,14 @@ export const singles: Scenario = {
     const people = await populate(world, tenant, random.between(3, 12));
     for (const { id } of people) for (let n = random.between(0, 3); n > 0; n--) await equip(world, tenant, id);
     const sometime = () => random.between(0, BUSY_MS);
+    if (random.chance(0.3)) delayClaims(world);
     withPurchases(world, tenant, people, BUSY_MS);
     for (let n = random.between(2, 5); n > 0; n--) burst(world, tenant, people, sometime());
     // A suspended workspace erases nobody.
     if (random.chance(0.3)) {
       const at = sometime();
       const isLong = random.chance(0.5);
+      if (random.chance(0.5)) suspendAtReads(world, tenant, people);
       if (isLong) burst(world, tenant, people, at);
       world.act(at + random.between(0, 4 * SECOND), () =>
         suspendFor(world, tenant, isLong ? random.between(20, 40) * MINUTE : random.between(10 * SECOND, 4 * MINUTE)),
@@ -52,4 +56,18 @@ function burst(world: SimWorld, tenant: Tenant, people: readonly Person[], at: n
         ...(random.chance(0.3) && { splitShare: random.between(1, 99) }),
       });
     });
+}
+
+/** Trace point: the workspace is suspended while a worker waits half a minute for what it reads of a recipient. */
+function suspendAtReads(world: SimWorld, tenant: Tenant, people: readonly Person[]): void {
+  const { random } = world;
+  let left = 1;
+  world.onRequest(({ name }, _, operation, input) => {
+    if (name !== "deliver" || operation !== "BatchGetItem" || left === 0) return undefined;
+    const read = keysOf(operation, input).some(({ sk }) => people.some(({ id }) => sk.startsWith(id)));
+    if (!read || !random.chance(0.3)) return undefined;
+    left--;
+    world.act(0, () => suspendFor(world, tenant, random.between(MINUTE, 4 * MINUTE)));
+    return random.between(24 * SECOND, 40 * SECOND);
+  });
 }

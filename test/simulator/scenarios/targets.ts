@@ -86,6 +86,10 @@ async function fillList(world: SimWorld, tenant: Tenant, people: readonly Person
   if (random.chance(0.4)) {
     const some = random.some(others.length > 0 ? others : people, random.between(1, 5));
     world.act(random.between(0, BUSY_MS), () => change("/remove", some));
+  } else if (random.chance(0.6)) {
+    // Most of them are in it already.
+    const some = random.some(people, random.between(1, people.length));
+    world.act(random.between(0, 2 * MINUTE), () => change("", some));
   }
   return id;
 }

@@ -112,18 +112,26 @@ function endAmongMoves(
   people: readonly Person[],
   ends: (person: Person) => Promise<unknown>,
 ): ReadonlySet<Person> {
-  const { random } = world;
+  const { random, kernel, fleet, profile } = world;
   const ended = new Set<Person>();
   const max = random.between(0, people.length);
-  world.onRequest(({ name }, _, operation, input) => {
-    if (name !== "step-journey" || operation !== "TransactWriteItems" || ended.size === max || !random.chance(0.5))
+  world.onRequest((process, _, operation, input) => {
+    if (
+      process.name !== "step-journey" ||
+      operation !== "TransactWriteItems" ||
+      ended.size === max ||
+      !random.chance(0.5)
+    )
       return undefined;
     const moved = new Set(keysOf(operation, input).flatMap(({ pk }) => placeOf(pk)?.id ?? []));
     const person = people.find(({ id }) => moved.has(id));
     if (!person || ended.has(person)) return undefined;
     ended.add(person);
     world.act(0, async () => void (await ends(person)));
-    return random.between(SECOND, 4 * SECOND);
+    const heldUpMs = random.between(SECOND, 4 * SECOND);
+    if (profile.crash > 0 && random.chance(0.3))
+      kernel.after(heldUpMs + 1, () => fleet.crash(process, "after a run moved"));
+    return heldUpMs;
   });
   return ended;
 }

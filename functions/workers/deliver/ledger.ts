@@ -1,0 +1,93 @@
+// The ledger rows of a round, and the release of its chunk with what is known by then (docs/decisions/0013).
+import { MINUTE } from "../../../shared/clock.ts";
+import { errorFields } from "../../../shared/log.ts";
+import { elementAt } from "../../../shared/rules/element-at.ts";
+import { note, type SendOutcome, waitingFor } from "../../../shared/rules/progress.ts";
+import { progressText } from "../../../shared/rules/progress-text.ts";
+import type { ItemWrite } from "../../../shared/store/item.ts";
+import { release } from "../../../shared/store/sends/claims.ts";
+import { touchWrite } from "../../../shared/store/sends/touches.ts";
+import { recipientOf, targetOf } from "./addresses.ts";
+import type { Prepared } from "./prepare.ts";
+import { type LeasedProgress, timesOf } from "./round-start.ts";
+import type { Work } from "./rounds.ts";
+import { talliedBy } from "./tally.ts";
+import { isThrottle } from "./throttles.ts";
+
+/** The longest delay of a queue. */
+export const MAX_DELAY_MS = 15 * MINUTE;
+/** Ledger rows of one request. */
+const BATCH = 25;
+
+export type Ledger = ReturnType<typeof createLedger>;
+
+/** The ledger rows of a round, written in batches after the outcomes they record. */
+export function createLedger(work: Work, held: LeasedProgress) {
+  const { store, chunkRef, found, addressees, clock, log } = work;
+  const { progress } = held;
+  /** One place for each unit; undefined for one that has no row. */
+  let rows: (ItemWrite<"workspace"> | undefined)[] = [];
+  /** The claim carries the outcomes without their rows, and the worker that continues writes these. */
+  const keepInClaim = async () => {
+    const isGroupInProgress = progress.noted + progress.pending.length < progress.to;
+    if (isGroupInProgress) return;
+    await releaseChunk(work, held, 0).then(
+      () => {
+        rows = [];
+      },
+      (error) => log({ level: "warn", message: "outcomes were not stored", ...chunkRef, ...errorFields(error) }),
+    );
+  };
+  const write = async (count: number) => {
+    const written = rows.slice(0, count).filter((row) => row !== undefined);
+    await store.writeAll(written).catch(async (error) => {
+      await keepInClaim();
+      throw error;
+    });
+    rows = rows.slice(count);
+    progress.noted += count;
+    progress.pending.splice(0, count);
+  };
+
+  return {
+    note: ({ unit, subscriber }: Prepared, outcome: SendOutcome): void => {
+      const { arm } = recipientOf(found.chunk, unit);
+      const target = targetOf(found.chunk, unit);
+      const addressee = elementAt(addressees, unit.recipient);
+      const { tries, ...verdict } = note(progress, unit, addressee, outcome, clock.now());
+      progress.pending.push(verdict);
+      // The inbox is its own ledger.
+      const isInInbox = target.channel === "in_app" && verdict.state === "sent";
+      const providerId = outcome.status === "accepted" ? outcome.providerId : undefined;
+      const seen = outcome.status === "skipped" ? outcome.seen : undefined;
+      if (isThrottle(outcome) && verdict.state === "retryable") return void rows.push(undefined);
+      const touch = { subscriber, target, arm, verdict, tries, providerId, seen };
+      rows.push(isInInbox ? undefined : touchWrite(timesOf(held), chunkRef, touch));
+    },
+    write: () => write(rows.length),
+    writeFullBatches: async () => {
+      if (rows.length >= BATCH) await write(rows.length - (rows.length % BATCH));
+    },
+  };
+}
+
+/** Releases the chunk with its progress. Beyond a queue's longest delay, a timer continues it. */
+export async function releaseChunk(
+  work: Work,
+  { lease, progress }: LeasedProgress,
+  ms: number,
+): Promise<{ retryInMs: number }> {
+  const { store, timers, clock, chunkRef, found } = work;
+  progress.from = progress.to;
+  const waits = clock.now() + ms;
+  if (ms > MAX_DELAY_MS) await timers.set([{ kind: "job-release", id: chunkRef.job, at: waits }]);
+  const deferred = waitingFor(progress).size;
+  const tally = talliedBy(found, progress);
+  await release(store, chunkRef, lease, progressText(progress), {
+    waits,
+    deferred,
+    tally,
+    category: found.job.category,
+  });
+  return { retryInMs: ms };
+}

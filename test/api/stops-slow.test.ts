@@ -1,0 +1,98 @@
+// A send is stopped while a worker waits for an answer of the table that takes half a minute: nothing is handed over on
+// what was read before, and what was held goes on.
+import { expect, it } from "vitest";
+import type { Wire } from "../../local/aws/stand-in.ts";
+import { HOUR, SECOND, timestamp } from "../../shared/clock.ts";
+import { putItem } from "../../shared/store/item.ts";
+import { Message } from "../../shared/store/sends/inbox-items.ts";
+import { DeviceItem } from "../../shared/store/subscribers/device-items.ts";
+import { Profile } from "../../shared/store/subscribers/items.ts";
+import { jobOf, post } from "../support/notify.ts";
+import { deviceRow, operate } from "../support/people.ts";
+import { openChannels, outboxOf } from "../support/reached.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+const PERSON = "00000000-0000-8000-8000-000000000001";
+
+const requests = {
+  "read of the workspace": { operation: "GetItem", part: '"TENANT#' },
+  "read of devices": { operation: "BatchGetItem", part: "#D#" },
+  "read of profiles": { operation: "BatchGetItem", part: `"${PERSON}"` },
+  "claim of a group": { operation: "UpdateItem", part: '"K#s0#' },
+  "claim on the job": { operation: "UpdateItem", part: "#JOB#" },
+} as const;
+
+interface Case {
+  slow: keyof typeof requests;
+  to: "a phone" | "an inbox";
+  /** A send to one subscriber is suspended, a message of a campaign is paused. */
+  how: "suspended" | "paused";
+}
+
+/** The worker's request is carried out, then the send is stopped, and half a minute later the answer arrives. */
+async function slowWorld({ slow, to, how }: Case) {
+  const { operation, part } = requests[slow];
+  const state = { isOpen: false, stop: async (): Promise<unknown> => undefined };
+  const { world, tenant } = await withTenant({
+    hooks: (name) => ({
+      after: async (_, carriedOut: string, input: Wire) => {
+        const isSlow = carriedOut === operation && JSON.stringify(input).includes(part);
+        if (name !== "deliver" || !isSlow || !state.isOpen) return;
+        state.isOpen = false;
+        await state.stop();
+        world.clock.jumpTo(world.clock.now() + 30 * SECOND);
+      },
+    }),
+  });
+  const { ios } = await openChannels(world, tenant, "ios-push");
+  const at = world.clock.now();
+  const time = timestamp(at);
+  const toInbox = to === "an inbox";
+  const profile = { id: PERSON, external_id: PERSON, created_at: time, updated_at: time };
+  const phone = putItem(DeviceItem, { subscriber: PERSON, device: PERSON }, deviceRow(PERSON, PERSON, { at }));
+  await tenant.store.writeAll([putItem(Profile, { id: PERSON }, profile), ...(toInbox ? [] : [phone])]);
+  await world.settle();
+  const as = await tenant.dashboard();
+  const call = (path: string, body?: object) => world.call(path, { as, ...(body && { body }) });
+  const content = { title: "Hi", body: "Hello {{ subscriber.external_id }}" };
+  const reached = async () =>
+    toInbox ? (await tenant.store.queryAll(Message, { subscriber: PERSON })).length : (await outboxOf(world)).length;
+  if (how === "suspended") {
+    const job: string = (await post(world, tenant, { subscriberIds: [PERSON], ...content })).body.id;
+    state.stop = () => operate(world, tenant, { status: "suspended" });
+    return { world, tenant, job, state, go: () => operate(world, tenant, { status: "active" }), reached };
+  }
+  const { channels } = (await call("GET /api/v1/channels")).body;
+  const inApp = channels.find(({ type }: { type: string }) => type === "in_app").id;
+  const messages = [{ content, channel_ids: [toInbox ? inApp : ios] }];
+  const { id } = (await call("POST /api/v1/campaigns", { name: "c", messages })).body;
+  const job = String((await call(`POST /api/v1/campaigns/${id}/release`)).body.messages[0].job_id);
+  const act = (action: string) => call(`PATCH /api/v1/campaigns/${id}`, { action });
+  state.stop = () => act("pause");
+  return { world, tenant, job, state, go: () => act("resume"), reached };
+}
+
+it.each<Case>([
+  { slow: "read of the workspace", to: "a phone", how: "suspended" },
+  { slow: "read of devices", to: "a phone", how: "suspended" },
+  { slow: "claim on the job", to: "a phone", how: "suspended" },
+  { slow: "read of the workspace", to: "an inbox", how: "suspended" },
+  { slow: "read of profiles", to: "an inbox", how: "suspended" },
+  { slow: "read of the workspace", to: "an inbox", how: "paused" },
+  { slow: "read of profiles", to: "an inbox", how: "paused" },
+  { slow: "claim of a group", to: "an inbox", how: "paused" },
+  { slow: "claim of a group", to: "a phone", how: "paused" },
+])("AMB-112 AMB-113 a send to $to that is $how during a slow $slow reaches nobody until it goes on", async (one) => {
+  const { world, tenant, job, state, go, reached } = await slowWorld(one);
+  state.isOpen = true;
+  await world.settle();
+  expect(state.isOpen).toBe(false);
+  await world.advance(10 * SECOND);
+  expect(await reached()).toBe(0);
+  await go();
+  await world.advance(2 * HOUR);
+  expect(await reached()).toBe(1);
+  const counts = { sent: 1, delivered: 1, failed: 0 };
+  expect(await jobOf(world, tenant, job)).toMatchObject({ status: "completed", counts });
+});

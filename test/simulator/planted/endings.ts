@@ -1,0 +1,28 @@
+// Bugs of the end of a workspace: its purge after 30 days, and its restoration before.
+import type { Bug } from "./bug.ts";
+
+const purge = "shared/store/workspaces/purge.ts";
+
+export const endingsBugs: readonly Bug[] = [
+  {
+    name: "the purge of a workspace has one pass",
+    area: "purge",
+    file: purge,
+    find: "  if (found > 0) return releasePurge(context, claimed, PAUSE_MS);\n",
+    replace: "",
+  },
+  {
+    name: "rows outside of a purged workspace that name it stay",
+    area: "purge",
+    file: "shared/workspace-rows.ts",
+    find: " OR (#tenant = :tenant AND NOT begins_with",
+    replace: " OR (#tenant = :own AND NOT begins_with",
+  },
+  {
+    name: "a restored workspace is purged",
+    area: "purge",
+    file: purge,
+    find: 'all(is("status", "deleted"), atMost("deleted_at", timestamp(now - KEPT_MS)));',
+    replace: "present();",
+  },
+];

@@ -1,0 +1,79 @@
+// A workspace is deleted while its sends are under way; 30 days later it is purged, unless it was restored in time.
+import { DAY, MINUTE, SECOND } from "../../../shared/clock.ts";
+import { populate, send } from "../actors.ts";
+import type { Scenario } from "../invariant.ts";
+import type { Person } from "../ledger.ts";
+import { keysOf } from "../requests.ts";
+import type { Tenant } from "../tenants.ts";
+import type { SimWorld } from "../world.ts";
+import { equip } from "./pushes.ts";
+
+const BUSY_MS = 10 * MINUTE;
+
+export const farewells: Scenario = {
+  name: "farewells",
+  start: async (world) => {
+    const { random, kernel, ledger } = world;
+    const [leaving, staying] = [await world.tenant(), await world.tenant()];
+    await leaving.addChannel("ios");
+    const people = await populate(world, leaving, random.between(2, 8));
+    for (const { id } of people) if (random.chance(0.6)) await equip(world, leaving, id);
+    const others = await populate(world, staying, 2);
+    for (let n = random.between(2, 6); n > 0; n--)
+      world.act(random.between(0, BUSY_MS), () => use(world, leaving, people));
+    for (let n = random.between(1, 2); n > 0; n--)
+      world.act(random.between(0, BUSY_MS), async () => {
+        await send(world, staying, { ids: others.map(({ id }) => id), keyed: true });
+      });
+    lateWrites(world, leaving);
+    const deletedAt = random.between(2 * MINUTE, BUSY_MS);
+    const isRestored = random.chance(0.35);
+    world.act(deletedAt, async () => {
+      ledger.everSuspended.add(leaving.id);
+      await world.operate(leaving, { status: "deleted" });
+      ledger.deleted.set(leaving.id, kernel.now());
+    });
+    const purgedAt = deletedAt + random.between(2 * SECOND, 4 * MINUTE);
+    if (isRestored)
+      world.act(purgedAt - SECOND, async () => {
+        await world.operate(leaving, { status: "active" });
+        ledger.deleted.delete(leaving.id);
+      });
+    // Its timer has fired, perhaps several times; what was restored is not purged.
+    world.act(purgedAt, async () => {
+      await leaving.deletedAgo(30 * DAY);
+      for (let n = random.between(1, 3); n > 0; n--) await world.queues.send("purge", { tenant: leaving.id });
+    });
+    // The hourly timer finds a purge that was interrupted.
+    for (const hours of [1, 2])
+      world.act(purgedAt + hours * 60 * MINUTE, () => world.queues.send("purge", { tenant: leaving.id }));
+  },
+};
+
+/** Something that leaves rows: a send at once or later, an event, a segment. */
+async function use(world: SimWorld, tenant: Tenant, people: readonly Person[]): Promise<void> {
+  const { random, kernel } = world;
+  const { id } = random.pick(people);
+  const content = { title: "Hi", body: "Hello {{ subscriber.name }}" };
+  const scheduled_at = new Date(kernel.now() + random.between(MINUTE, 20 * MINUTE)).toISOString();
+  const body = random.pick<object>([
+    { subscriberIds: [id], ...content },
+    { target: { type: "all" }, ...content },
+    { target: { type: "all" }, ...content, scheduled_at },
+  ]);
+  if (random.chance(0.7)) await world.call(tenant, "dashboard", "POST /api/v1/notifications", { body });
+  else await world.call(tenant, "sdk", "POST /v1/events", { body: { event_name: "seen", subscriber_id: id } });
+}
+
+/** Trace point: a write of a worker is on its way while the workspace is deleted. */
+function lateWrites(world: SimWorld, { id }: Tenant): void {
+  const { random, ledger } = world;
+  let left = random.between(0, 3);
+  world.onRequest(({ name }, service, operation, input) => {
+    if (name === "purge" || service !== "dynamodb" || !/Write|Update|Put/.test(operation) || left === 0)
+      return undefined;
+    if (!keysOf(operation, input).some(({ pk }) => pk.startsWith(`T#${id}#`)) || !random.chance(0.1)) return undefined;
+    left--;
+    return ledger.deleted.has(id) ? undefined : random.between(5 * SECOND, 4 * MINUTE);
+  });
+}

@@ -1,0 +1,34 @@
+// Channels with a rate, or with a provider that takes only so many a second, and several sends to everybody at once.
+import { MINUTE, SECOND } from "../../../shared/clock.ts";
+import { ChannelItem } from "../../../shared/store/channels/items.ts";
+import { populate, send } from "../actors.ts";
+import type { Scenario } from "../invariant.ts";
+import { equip } from "./pushes.ts";
+
+const BUSY_MS = 4 * MINUTE;
+
+export const pacing: Scenario = {
+  name: "pacing",
+  start: async (world) => {
+    const { random, ledger } = world;
+    const tenant = await world.tenant();
+    const channel = await tenant.addChannel("ios");
+    const people = await populate(world, tenant, random.between(8, 30));
+    for (const { id } of people) await equip(world, tenant, id);
+    const perSecond = random.between(1, 3);
+    if (random.chance(0.6)) {
+      await tenant.store.change(ChannelItem, { id: channel }, { set: { rate_per_second: perSecond } });
+      ledger.rates.set(tenant.id, { perSecond, chunk: people.length });
+    } else ledger.limits.set(tenant.id, perSecond);
+    const at = random.between(0, BUSY_MS);
+    for (let n = random.between(2, 4); n > 0; n--)
+      world.act(at + random.between(0, random.pick([SECOND, BUSY_MS])), async () => {
+        await send(world, tenant, {
+          keyed: true,
+          channels: [channel],
+          ...(random.chance(0.3) && { category: "transactional" as const }),
+          ...(random.chance(0.2) && { ids: [random.pick(people).id] }),
+        });
+      });
+  },
+};
