@@ -1,7 +1,9 @@
 // The embedded KMS: symmetric encryption with context, data keys, signatures, MACs; keys persist with the data.
 import { constants, createHmac, createPublicKey, sign, timingSafeEqual, verify } from "node:crypto";
-import { administration, keyIn, read } from "./kms/administration.ts";
+import { administration } from "./kms/administration.ts";
 import { signDigest, verifyDigest } from "./kms/digests.ts";
+import { tagsAndGrants } from "./kms/grants.ts";
+import { keyIn, read, refuseDryRun } from "./kms/input.ts";
 import { arnOf, type Key, metadataOf, openKeys, privateKeyOf, SECRET_BYTES, signingAlgorithms } from "./kms/keys.ts";
 import { invalidCiphertext, keyIdOf, newIv, seal, unseal } from "./kms/sealing.ts";
 import { membersOf, type Operations, operateOn } from "./members.ts";
@@ -28,18 +30,26 @@ const members = membersOf({
   GetKeyRotationStatus: "KeyId",
   ScheduleKeyDeletion: "KeyId PendingWindowInDays",
   CancelKeyDeletion: "KeyId",
-  Encrypt: "KeyId Plaintext EncryptionContext GrantTokens EncryptionAlgorithm",
-  Decrypt: "KeyId CiphertextBlob EncryptionContext GrantTokens EncryptionAlgorithm",
+  Encrypt: "KeyId Plaintext EncryptionContext GrantTokens EncryptionAlgorithm DryRun",
+  Decrypt: "KeyId CiphertextBlob EncryptionContext GrantTokens EncryptionAlgorithm DryRun",
   ReEncrypt:
-    "CiphertextBlob SourceEncryptionContext SourceKeyId DestinationKeyId DestinationEncryptionContext GrantTokens SourceEncryptionAlgorithm DestinationEncryptionAlgorithm",
-  GenerateDataKey: "KeyId EncryptionContext NumberOfBytes KeySpec GrantTokens",
-  GenerateDataKeyWithoutPlaintext: "KeyId EncryptionContext NumberOfBytes KeySpec GrantTokens",
+    "CiphertextBlob SourceEncryptionContext SourceKeyId DestinationKeyId DestinationEncryptionContext GrantTokens SourceEncryptionAlgorithm DestinationEncryptionAlgorithm DryRun",
+  GenerateDataKey: "KeyId EncryptionContext NumberOfBytes KeySpec GrantTokens DryRun",
+  GenerateDataKeyWithoutPlaintext: "KeyId EncryptionContext NumberOfBytes KeySpec GrantTokens DryRun",
   GenerateRandom: "NumberOfBytes",
-  Sign: "KeyId Message MessageType GrantTokens SigningAlgorithm",
-  Verify: "KeyId Message MessageType Signature SigningAlgorithm GrantTokens",
+  Sign: "KeyId Message MessageType GrantTokens SigningAlgorithm DryRun",
+  Verify: "KeyId Message MessageType Signature SigningAlgorithm GrantTokens DryRun",
   GetPublicKey: "KeyId GrantTokens",
-  GenerateMac: "KeyId Message MacAlgorithm GrantTokens",
-  VerifyMac: "KeyId Message Mac MacAlgorithm GrantTokens",
+  GenerateMac: "KeyId Message MacAlgorithm GrantTokens DryRun",
+  TagResource: "KeyId Tags",
+  UntagResource: "KeyId TagKeys",
+  ListResourceTags: "KeyId Limit Marker",
+  CreateGrant: "KeyId GranteePrincipal RetiringPrincipal Operations Constraints GrantTokens Name DryRun",
+  ListGrants: "KeyId GrantId GranteePrincipal Limit Marker",
+  ListRetirableGrants: "RetiringPrincipal Limit Marker",
+  RevokeGrant: "KeyId GrantId DryRun",
+  RetireGrant: "GrantToken KeyId GrantId DryRun",
+  VerifyMac: "KeyId Message Mac MacAlgorithm GrantTokens DryRun",
 });
 
 const MAX_PLAINTEXT = 4_096;
@@ -110,6 +120,7 @@ export function createKms(deps: Deps & { rsaKey?: () => string }): Kms {
 
   const operations: Operations = {
     ...administration(keys, clock),
+    ...tagsAndGrants(keys, deps),
     Encrypt: (input) => {
       expectAlgorithm(input, "EncryptionAlgorithm", SYMMETRIC);
       const key = keys.use(keyIn(input), "ENCRYPT_DECRYPT");
@@ -217,9 +228,11 @@ export function createKms(deps: Deps & { rsaKey?: () => string }): Kms {
 
   const operate = operateOn(members, operations);
   return {
-    operate: (operation, input) => {
+    operate: async (operation, input) => {
       requests++;
-      return operate(operation, input);
+      const output = await operate(operation, input);
+      refuseDryRun(input);
+      return output;
     },
     meter: () => ({ requests }),
     resetMeter: () => {

@@ -8,6 +8,7 @@ import { isFormUpload, locate, queryOf, readRequest } from "./s3/requests.ts";
 import { document, refuse, respond } from "./s3/responses.ts";
 import { authenticate, type Keys } from "./s3/signatures.ts";
 import { openS3Storage } from "./s3/storage.ts";
+import { tagOperations } from "./s3/tagging.ts";
 import { awsFailure, type Deps, isAwsFailure, type StandIn, unknownOperation, type Wire } from "./stand-in.ts";
 
 /** Runs an operation, through the hooks that count calls or inject faults. */
@@ -41,6 +42,7 @@ export function createS3(deps: Deps & { keys?: Keys }): S3 {
   const operations: Record<string, (input: Wire) => Wire> = {
     ...objectOperations(storage, deps),
     ...multipartOperations(storage, deps),
+    ...tagOperations(storage),
     ListBuckets: () => ({
       Buckets: storage
         .buckets()

@@ -6,11 +6,15 @@ import {
   CreateBucketCommand,
   CreateMultipartUploadCommand,
   DeleteObjectsCommand,
+  DeleteObjectTaggingCommand,
+  GetObjectAttributesCommand,
   GetObjectCommand,
+  GetObjectTaggingCommand,
   HeadObjectCommand,
   ListObjectsCommand,
   ListObjectsV2Command,
   PutObjectCommand,
+  PutObjectTaggingCommand,
   S3Client,
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
@@ -43,6 +47,48 @@ describe.each(["in process", "over the port"])("a client %s", (place) => {
     place === "in process"
       ? new S3Client({ ...settings, requestHandler: requestHandler(world) })
       : new S3Client({ ...settings, endpoint: port.url, forcePathStyle: true });
+
+  test("tags objects by header and by call, copies tags or replaces them, and says the attributes of an object", async () => {
+    const s3 = client();
+    const tagsOf = async (Key: string) => (await s3.send(new GetObjectTaggingCommand({ Bucket, Key }))).TagSet;
+    const put = new PutObjectCommand({ Bucket, Key: "tagged", Body: "x", Tagging: "team=crm&note=a%20b" });
+    await s3.send(put);
+    expect(await tagsOf("tagged")).toEqual([
+      { Key: "team", Value: "crm" },
+      { Key: "note", Value: "a b" },
+    ]);
+    expect((await s3.send(new HeadObjectCommand({ Bucket, Key: "tagged" }))).TagCount).toBe(2);
+    const copy = { Bucket, CopySource: `${Bucket}/tagged` };
+    await s3.send(new CopyObjectCommand({ ...copy, Key: "same" }));
+    await s3.send(new CopyObjectCommand({ ...copy, Key: "other", TaggingDirective: "REPLACE", Tagging: "new=1" }));
+    expect([await tagsOf("same"), await tagsOf("other")]).toEqual([
+      await tagsOf("tagged"),
+      [{ Key: "new", Value: "1" }],
+    ]);
+    const tag = (...TagSet: { Key: string; Value: string }[]) =>
+      s3.send(new PutObjectTaggingCommand({ Bucket, Key: "same", Tagging: { TagSet } }));
+    await tag({ Key: "only", Value: "" });
+    expect(await tagsOf("same")).toEqual([{ Key: "only", Value: "" }]);
+    const wrong = { Key: "<", Value: "" };
+    await expect(tag(wrong)).rejects.toMatchObject({ name: "InvalidTag" });
+    await expect(tag({ Key: "a", Value: "1" }, { Key: "a", Value: "2" })).rejects.toMatchObject({ name: "InvalidTag" });
+    const eleven = Array.from({ length: 11 }, (_, n) => ({ Key: `k${n}`, Value: "" }));
+    await expect(tag(...eleven)).rejects.toMatchObject({ name: "BadRequest" });
+    await s3.send(new DeleteObjectTaggingCommand({ Bucket, Key: "same" }));
+    expect(await tagsOf("same")).toEqual([]);
+
+    const ObjectAttributes = ["ETag", "Checksum", "ObjectParts", "StorageClass", "ObjectSize"] as const;
+    const about = new GetObjectAttributesCommand({ Bucket, Key: "tagged", ObjectAttributes: [...ObjectAttributes] });
+    const { ETag, Checksum, ObjectParts, ObjectSize, StorageClass, LastModified } = await s3.send(about);
+    expect({ ETag, ObjectParts, ObjectSize, StorageClass }).toEqual({
+      ETag: "9dd4e461268c8034f5c8564e155c67a6",
+      ObjectParts: undefined,
+      ObjectSize: 1,
+      StorageClass: "STANDARD",
+    });
+    expect(Checksum).toMatchObject({ ChecksumCRC32: "jNwWgw==", ChecksumType: "FULL_OBJECT" });
+    expect(LastModified).toBeInstanceOf(Date);
+  });
 
   test("puts text, bytes and streams with checksums, and gets them back", async () => {
     const s3 = client();

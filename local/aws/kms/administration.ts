@@ -1,13 +1,12 @@
 // Operations on keys rather than texts: create, describe, aliases, rotation, deletion.
 import { type Clock, DAY } from "../../../shared/clock.ts";
-import { type Operations, readers } from "../members.ts";
+import type { Operations } from "../members.ts";
 import { awsFailure, type Wire } from "../stand-in.ts";
+import { tagsIn } from "./grants.ts";
+import { keyIn, pageOf, read } from "./input.ts";
 import { aliasArnOf, arnOf, type Key, type KeySpec, type KeyStore, metadataOf, notFound, usages } from "./keys.ts";
 
 const ALIAS = /^alias\/[A-Za-z0-9/_-]{1,250}$/;
-export const read = readers("ValidationException", "ValidationException");
-export const keyIn = (input: Wire): string => read.needed(input, "KeyId");
-
 export function administration(keys: KeyStore, clock: Clock): Operations {
   const change = (input: Wire, changed: Partial<Key>): Key => {
     const key = { ...keys.find(keyIn(input)), ...changed };
@@ -42,7 +41,8 @@ export function administration(keys: KeyStore, clock: Clock): Operations {
       const fitting = usages[spec].find((found) => found === usage);
       if (!fitting || (spec === "RSA_2048" && fitting === "ENCRYPT_DECRYPT"))
         throw read.refuse(`KeyUsage ${usage} is not compatible with KeySpec ${spec}`);
-      return { KeyMetadata: metadataOf(keys.create(spec, fitting, read.text(input, "Description") ?? "")) };
+      const more = { description: read.text(input, "Description") ?? "", tags: tagsIn(input) };
+      return { KeyMetadata: metadataOf(keys.create(spec, fitting, more)) };
     },
     DescribeKey: (input) => ({ KeyMetadata: metadataOf(keys.find(keyIn(input))) }),
     ListKeys: (input) => {
@@ -127,14 +127,4 @@ export function administration(keys: KeyStore, clock: Clock): Operations {
       return { KeyId: arnOf(change(input, { state: "Disabled", deleteAt: null }).id) };
     },
   };
-}
-
-/** One page in order of the keys of its items; the marker is the last key of the page before. */
-function pageOf<T>(input: Wire, all: T[], keyOf: (item: T) => string) {
-  const size = read.integer(input, "Limit", 1, 1_000) ?? 100;
-  const after = read.text(input, "Marker") ?? "";
-  const rest = all.filter((item) => keyOf(item) > after).sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-  const shown = rest.slice(0, size);
-  const Truncated = rest.length > size;
-  return { shown, Truncated, ...(Truncated && { NextMarker: keyOf(shown.at(-1)!) }) };
 }

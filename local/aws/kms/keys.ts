@@ -15,8 +15,18 @@ export interface Key {
   rotation: number | null;
   createdAt: number;
   deleteAt: number | null;
+  tags?: Record<string, string>;
+  grants?: Grant[];
   /** 32 bytes in base64 for secret keys, a PEM for key pairs. */
   material: string;
+}
+
+export interface Grant {
+  id: string;
+  token: string;
+  createdAt: number;
+  /** What the request said of it. */
+  given: Wire;
 }
 
 const REGION = "us-east-1";
@@ -50,7 +60,7 @@ export interface KeyStore {
   /** A key that may be used for `usage`. @throws the real service's error for the key's state or kind. */
   use(keyId: string, usage: Key["usage"]): Key;
   all(): Key[];
-  create(spec: KeySpec, usage: Key["usage"], description: string): Key;
+  create(spec: KeySpec, usage: Key["usage"], more: Pick<Key, "description" | "tags">): Key;
   save(key: Key): void;
   aliases(): { name: string; key: string }[];
   saveAlias(name: string, key: string | undefined): void;
@@ -130,14 +140,14 @@ export function openKeys({ clock, ids, database, rsaKey }: Deps & { rsaKey?: () 
         );
       return key;
     },
-    create: (spec, usage, description) => {
+    create: (spec, usage, more) => {
       const isSecret = spec === "SYMMETRIC_DEFAULT" || spec === "HMAC_256";
       const material = isSecret ? randomBytes(SECRET_BYTES).toString("base64") : pairPem(spec);
       const key: Key = {
         id: ids.uuid(),
         spec,
         usage,
-        description,
+        ...more,
         material,
         state: "Enabled",
         rotation: null,

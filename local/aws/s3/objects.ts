@@ -4,6 +4,7 @@ import { awsFailure, type Deps, isAwsFailure, type Wire } from "../stand-in.ts";
 import { md5, memberOf, verify } from "./checksums.ts";
 import * as errors from "./errors.ts";
 import type { About, S3Storage, Stored } from "./storage.ts";
+import { tagsOfHeader } from "./tags.ts";
 
 /** Headers kept with an object, and the members that carry them. */
 export const keptHeaders: Record<string, string> = {
@@ -32,7 +33,7 @@ export function aboutOf(input: Wire): About {
   const size = Object.entries(metadata).reduce((sum, pair) => sum + Buffer.byteLength(pair.join("")), 0);
   if (size > MAX_METADATA_BYTES)
     throw awsFailure("MetadataTooLarge", "Your metadata headers exceed the maximum allowed metadata size");
-  return { headers, metadata };
+  return { headers, metadata, ...(input.Tagging !== undefined && { tags: tagsOfHeader(input.Tagging) }) };
 }
 
 /** The key and the bucket of a call. @throws if the bucket does not exist or the key is too long. */
@@ -91,7 +92,8 @@ export function objectOperations(storage: S3Storage, { clock, ids }: Deps): Reco
   };
 
   const describe = ({ etag, size, modified, about }: Stored, input: Wire): Wire => {
-    const { headers, metadata, checksum } = about;
+    const { headers, metadata, checksum, tags = {} } = about;
+    const tagged = Object.keys(tags).length;
     const shown = Object.entries(keptHeaders).map(([name, member]) => [
       member,
       input[`Response${member}`] ?? headers[name],
@@ -103,6 +105,7 @@ export function objectOperations(storage: S3Storage, { clock, ids }: Deps): Reco
       ETag: etag,
       LastModified: new Date(modified).toUTCString(),
       Metadata: metadata,
+      ...(tagged > 0 && { TagCount: tagged }),
       ...(checksum &&
         input.ChecksumMode === "ENABLED" &&
         input.Range === undefined && {
@@ -155,7 +158,12 @@ export function objectOperations(storage: S3Storage, { clock, ids }: Deps): Reco
         "InvalidRequest",
         "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
       );
-    const about = replaces ? { ...aboutOf(input), checksum: original.about.checksum } : original.about;
+    const { checksum, tags } = original.about;
+    const given = aboutOf(input);
+    const about = {
+      ...(replaces ? { ...given, checksum } : original.about),
+      tags: (input.TaggingDirective === "REPLACE" ? given.tags : tags) ?? {},
+    };
     const blob = ids.uuid();
     storage.putBlob(blob, storage.readBlob(original.blob, 0, original.size));
     const modified = clock.now();

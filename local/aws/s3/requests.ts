@@ -24,6 +24,9 @@ const headerMembers: Record<string, string> = {
   "x-amz-copy-source-if-match": "CopySourceIfMatch",
   "x-amz-copy-source-if-none-match": "CopySourceIfNoneMatch",
   "x-amz-metadata-directive": "MetadataDirective",
+  "x-amz-tagging": "Tagging",
+  "x-amz-tagging-directive": "TaggingDirective",
+  "x-amz-object-attributes": "ObjectAttributes",
   "x-amz-checksum-mode": "ChecksumMode",
   "x-amz-checksum-type": "ChecksumType",
   "x-amz-checksum-algorithm": "ChecksumAlgorithm",
@@ -62,7 +65,9 @@ const queryMembers: Record<string, string> = {
   ...Object.fromEntries(Object.entries(keptHeaders).map(([name, member]) => [`response-${name}`, `Response${member}`])),
 };
 /** Parameters that choose the operation, or have no effect. */
-const choosing = new Set(["list-type", "uploads", "delete", "location", "x-id", "fetch-owner"]);
+const choosing = new Set([
+  ...["list-type", "uploads", "delete", "location", "tagging", "attributes", "x-id", "fetch-owner"],
+]);
 
 /** `bucket.s3.…`, `bucket.localhost`, `bucket.127.0.0.1`; otherwise the bucket is the first part of the path. */
 const virtualHost = /^(.+?)\.(?:s3[.-].*|s3|localhost|127\.0\.0\.1)(?::\d+)?$/;
@@ -115,6 +120,7 @@ export function readRequest(request: AwsRequest, body: Buffer): S3Operation {
     if (queryMembers[name]) input[queryMembers[name]] = value;
     else if (!choosing.has(name) && !/^x-amz-/i.test(name)) throw notImplemented(`the parameter ${name}`);
   const operation = operationOf(request.method, query, { bucket, key }, "x-amz-copy-source" in headers);
+  if (operation === "PutObjectTagging") return { operation, input: { ...input, Tagging: readTags(bytes) } };
   if (operation === "DeleteObjects") return { operation, input: { ...input, Delete: readDeletions(bytes) } };
   if (operation === "CompleteMultipartUpload")
     return { operation, input: { ...input, MultipartUpload: { Parts: readParts(bytes) } } };
@@ -127,7 +133,10 @@ function operationOf(
   { bucket, key }: ReturnType<typeof locate>,
   copies: boolean,
 ): string {
-  const chosen = ["uploads", "delete", "location", "uploadId", "list-type"].find((name) => query.has(name)) ?? "";
+  const chosen =
+    ["uploads", "delete", "location", "tagging", "attributes", "uploadId", "list-type"].find((name) =>
+      query.has(name),
+    ) ?? "";
   const level = bucket === undefined ? "service" : key === undefined ? "bucket" : "object";
   const operation = operations[`${method} ${level} ${chosen}`.trim()];
   if (!operation) throw notImplemented(`${method} of a ${level}${chosen && ` with ${chosen}`}`);
@@ -146,6 +155,10 @@ const operations: Record<string, string> = {
   "GET bucket list-type": "ListObjectsV2",
   "GET bucket uploads": "ListMultipartUploads",
   "POST bucket delete": "DeleteObjects",
+  "PUT object tagging": "PutObjectTagging",
+  "GET object tagging": "GetObjectTagging",
+  "DELETE object tagging": "DeleteObjectTagging",
+  "GET object attributes": "GetObjectAttributes",
   "PUT object": "PutObject",
   "GET object": "GetObject",
   "HEAD object": "HeadObject",
@@ -206,6 +219,12 @@ function readDeletions(bytes: Buffer): Wire {
     .filter(({ name }) => name === "Object")
     .map((object) => ({ Key: textOf(object, "Key") ?? "", ETag: textOf(object, "ETag") }));
   return { Objects, Quiet: textOf(root, "Quiet") === "true" };
+}
+
+function readTags(bytes: Buffer): [key: string, value: string][] {
+  const set = parse(bytes).children.find(({ name }) => name === "TagSet");
+  if (!set) throw malformed();
+  return set.children.map((tag) => [textOf(tag, "Key") ?? "", textOf(tag, "Value") ?? ""]);
 }
 
 function readParts(bytes: Buffer): Wire[] {

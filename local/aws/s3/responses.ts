@@ -6,7 +6,7 @@ import { isoTime, keptHeaders } from "./objects.ts";
 import type { Stored } from "./storage.ts";
 import { type Xml, xmlOf } from "./xml.ts";
 
-const NO_CONTENT = new Set(["DeleteObject", "DeleteBucket", "AbortMultipartUpload"]);
+const NO_CONTENT = new Set(["DeleteObject", "DeleteObjectTagging", "DeleteBucket", "AbortMultipartUpload"]);
 /** Operations whose output is a document, and the name of its root. */
 const documents: Record<string, string> = {
   ListBuckets: "ListAllMyBucketsResult",
@@ -19,6 +19,8 @@ const documents: Record<string, string> = {
   ListParts: "ListPartsResult",
   ListMultipartUploads: "ListMultipartUploadsResult",
   GetBucketLocation: "LocationConstraint",
+  GetObjectTagging: "Tagging",
+  GetObjectAttributes: "GetObjectAttributesResponse",
 };
 
 const headerMembers: Record<string, string> = {
@@ -31,6 +33,7 @@ const headerMembers: Record<string, string> = {
   Location: "location",
   BucketRegion: "x-amz-bucket-region",
   ChecksumType: "x-amz-checksum-type",
+  TagCount: "x-amz-tagging-count",
   ...Object.fromEntries(
     algorithms.map((algorithm) => [memberOf(algorithm), `x-amz-checksum-${algorithm.toLowerCase()}`]),
   ),
@@ -38,7 +41,15 @@ const headerMembers: Record<string, string> = {
 
 export function respond(operation: string, input: Wire, output: Wire): AwsResponse {
   const root = documents[operation];
-  if (root) return document(200, root, shapes[operation]?.(input, output) ?? (output as Record<string, Xml>));
+  if (root) {
+    const { headers, ...rest } = document(
+      200,
+      root,
+      shapes[operation]?.(input, output) ?? (output as Record<string, Xml>),
+    );
+    const modified = operation === "GetObjectAttributes" ? { "last-modified": String(output.LastModified) } : {};
+    return { ...rest, headers: { ...headers, ...modified } };
+  }
   const headers: Record<string, string> = {};
   for (const [member, name] of Object.entries(headerMembers))
     if (output[member] !== undefined) headers[name] = String(output[member]);
@@ -94,6 +105,8 @@ const shapes: Record<string, (input: Wire, output: Wire) => Record<string, Xml>>
     NextContinuationToken: output.NextContinuationToken as string | undefined,
     KeyCount: output.KeyCount as number,
   }),
+  GetObjectTagging: (_, { TagSet }) => ({ TagSet: { Tag: TagSet as Xml[] } }),
+  GetObjectAttributes: (_, { LastModified, ...rest }) => rest as Record<string, Xml>,
   DeleteObjects: (_, { Deleted, Errors }) => ({ Deleted: Deleted as Xml[], Error: Errors as Xml[] }),
   ListParts: (_, { Parts: Deps, ...rest }) => ({ ...(rest as Record<string, Xml>), Part: Deps as Xml[] }),
   ListMultipartUploads: (_, { Uploads, ...rest }) => ({ ...(rest as Record<string, Xml>), Upload: Uploads as Xml[] }),

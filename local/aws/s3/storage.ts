@@ -17,11 +17,12 @@ const schema = `
 
 const CHUNK = 1_048_576;
 
-/** Stored beside an object's bytes: headers by their lower-case name, user metadata, its checksum. */
+/** Stored beside an object's bytes: headers by their lower-case name, user metadata, its checksum, its tags. */
 export interface About {
   headers: Record<string, string>;
   metadata: Record<string, string>;
   checksum?: Checksum | undefined;
+  tags?: Record<string, string>;
 }
 
 export interface Stored {
@@ -109,6 +110,8 @@ export function openS3Storage(database: Database) {
         ...[bucket, key, blob, etag, size, modified, JSON.stringify(about)],
       );
     },
+    changeAbout: (bucket: string, key: string, about: About) =>
+      void db().run("UPDATE s3_objects SET about = ? WHERE bucket = ? AND key = ?", JSON.stringify(about), bucket, key),
     removeObject: (bucket: string, key: string) => {
       const old = db().first("SELECT blob FROM s3_objects WHERE bucket = ? AND key = ?", bucket, key);
       if (old) dropBlob(String(old.blob));
