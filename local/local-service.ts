@@ -189,6 +189,7 @@ function openNetwork(options: LocalServiceOptions, runtime: Runtime): LocalNetwo
     ...outboxOf(options, runtime),
     database: runtime.database,
     allowLoopback: options.env?.WEBHOOK_ALLOW_LOOPBACK === "1",
+    allowProviders: options.env?.PROVIDERS_ALLOW_LOOPBACK === "1",
     notify: runtime.changes.notify,
     webhooks: options.network,
   });

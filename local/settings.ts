@@ -31,12 +31,6 @@ export const isStartRefused = (error: unknown): error is Error =>
 export function readSettings(env: Readonly<Record<string, string | undefined>>): Settings {
   const plan = planNames.find((name) => name === (env.DEFAULT_PLAN || "enterprise"));
   if (!plan) throw startRefused(`DEFAULT_PLAN is "${env.DEFAULT_PLAN}"; it must be one of ${planNames.join(", ")}.`);
-  const loopback = env.WEBHOOK_ALLOW_LOOPBACK;
-  if (loopback && !["0", "1"].includes(loopback))
-    throw startRefused(`WEBHOOK_ALLOW_LOOPBACK is "${loopback}"; it must be 1 or unset.`);
-  const confirmation = env.CONFIRM_ADDRESSES;
-  if (confirmation && !["0", "1"].includes(confirmation))
-    throw startRefused(`CONFIRM_ADDRESSES is "${confirmation}"; it must be 1 or unset.`);
   if (env.LOG && env.LOG !== "quiet") throw startRefused(`LOG is "${env.LOG}"; it must be quiet or unset.`);
   return {
     port: portOf("PORT", env.PORT) ?? DEFAULT_PORT,
@@ -45,11 +39,24 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     awsPort: portOf("AWS_PORT", env.AWS_PORT),
     dynamodbEndpoint: endpointOf(env.AWS_ENDPOINT_URL_DYNAMODB),
     logsRequests: env.LOG !== "quiet",
-    passedOn: {
-      ...(loopback === "1" && { WEBHOOK_ALLOW_LOOPBACK: "1" }),
-      ...(confirmation === "1" && { CONFIRM_ADDRESSES: "1" }),
-    },
+    passedOn: Object.fromEntries([
+      ...FLAGS.flatMap((name) => (isOn(name, env[name]) ? [[name, "1"]] : [])),
+      ...AMOUNTS.flatMap((name) => (env[name] ? [[name, amountOf(name, env[name])]] : [])),
+    ]),
   };
+}
+
+const FLAGS = ["WEBHOOK_ALLOW_LOOPBACK", "PROVIDERS_ALLOW_LOOPBACK", "CONFIRM_ADDRESSES"];
+const AMOUNTS = ["SDK_REQUESTS_PER_ADDRESS", "SDK_REQUESTS_PER_KEY"];
+
+function isOn(name: string, text: string | undefined): boolean {
+  if (text && !["0", "1"].includes(text)) throw startRefused(`${name} is "${text}"; it must be 1 or unset.`);
+  return text === "1";
+}
+
+function amountOf(name: string, text: string): string {
+  if (/^\d{1,9}$/.test(text)) return text;
+  throw startRefused(`${name} is "${text}"; it must be a whole number.`);
 }
 
 function endpointOf(text: string | undefined): string | undefined {

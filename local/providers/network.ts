@@ -1,7 +1,7 @@
 // The network of the local service: embedded providers, loopback webhooks if allowed, and nothing else.
 import { lookup } from "node:dns/promises";
 import type { Server } from "node:http";
-import { connectSocket, type Network, type Purpose } from "../../shared/egress/network.ts";
+import { connectSocket, type Network, type Purpose, secureSocket } from "../../shared/egress/network.ts";
 import type { Database } from "../aws/database.ts";
 import { apnsSink } from "./apns.ts";
 import { type ChatTemplates, chatAppSink, openChatTemplates } from "./chat-app.ts";
@@ -25,6 +25,8 @@ export interface LocalNetworkDeps extends SinkDeps {
   database: Database;
   /** `WEBHOOK_ALLOW_LOOPBACK`. */
   allowLoopback: boolean;
+  /** `PROVIDERS_ALLOW_LOOPBACK`: mail servers and web-push endpoints on this machine, whose hosts users name. */
+  allowProviders: boolean;
   /** Replaces the network of webhooks. */
   webhooks?: Network | undefined;
   /** Called on every activity of a connection. */
@@ -38,7 +40,9 @@ const LOOPBACK = new Set(["localhost", "127.0.0.1"]);
 const SMTP_TLS_PORT = 465;
 
 export function createLocalNetwork(deps: LocalNetworkDeps): LocalNetwork {
-  const { database, allowLoopback, notify } = deps;
+  const { database, allowLoopback, allowProviders, notify } = deps;
+  const isNear = (host: string, purpose: Purpose): boolean =>
+    allowProviders && (purpose === "smtp" || purpose === "web-push") && LOOPBACK.has(host);
   const templates = openChatTemplates(database);
   /** What the fault of the request under way asks to wait. */
   let retryAfter: number | undefined;
@@ -78,11 +82,16 @@ export function createLocalNetwork(deps: LocalNetworkDeps): LocalNetwork {
 
   const webhooks = deps.webhooks ?? (allowLoopback ? loopback : nowhere);
   const network: Network = {
-    exempts: (host, port, purpose) => purpose === "webhook" && (webhooks.exempts?.(host, port, purpose) ?? false),
-    resolve: async (host, purpose) => (purpose === "webhook" ? webhooks.resolve(host, purpose) : ANYWHERE),
+    exempts: (host, port, purpose) =>
+      purpose === "webhook" ? (webhooks.exempts?.(host, port, purpose) ?? false) : isNear(host, purpose),
+    resolve: async (host, purpose) => {
+      if (purpose === "webhook") return webhooks.resolve(host, purpose);
+      return isNear(host, purpose) ? loopback.resolve(host, purpose) : ANYWHERE;
+    },
     connect: async (wish, signal) => {
       const { purpose } = wish;
       if (purpose === "webhook") return webhooks.connect(wish, signal);
+      if (isNear(wish.host, purpose)) return loopback.connect(wish, signal);
       const [near, far] = openLine(notify);
       if (purpose === "smtp") {
         requests++;
@@ -91,7 +100,9 @@ export function createLocalNetwork(deps: LocalNetworkDeps): LocalNetwork {
       else serverOf(purpose).emit("connection", far);
       return near;
     },
-    secure: async (line) => line,
+    // Only mail servers start TLS later.
+    secure: async (line, host, signal) =>
+      isNear(host, "smtp") ? secureSocket(line, host, signal, { verify: false }) : line,
   };
 
   return {
@@ -115,7 +126,7 @@ const nowhere: Network = {
   secure: async (line) => line,
 };
 
-/** `WEBHOOK_ALLOW_LOOPBACK`: receivers on this machine. TLS certificates are not verified. */
+/** Receivers on this machine. TLS certificates are not verified. */
 const loopback: Network = {
   ...nowhere,
   exempts: (host) => LOOPBACK.has(host),

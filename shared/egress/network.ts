@@ -35,11 +35,19 @@ export const systemNetwork: Network = {
     return found.map(({ address }) => address);
   },
   connect: (options, signal) => connectSocket(options, signal),
-  secure: (socket, host, signal) => {
-    const secured = connectTls({ socket, servername: host, minVersion: "TLSv1.2" });
-    return ready(secured, "secureConnect", signal);
-  },
+  secure: (socket, host, signal) => secureSocket(socket, host, signal),
 };
+
+/** Starts TLS. `verify: false` accepts any certificate: only for exempt hosts. */
+export function secureSocket(
+  socket: Duplex,
+  servername: string,
+  signal: AbortSignal,
+  { verify = true } = {},
+): Promise<Duplex> {
+  const options = { servername, minVersion: "TLSv1.2", rejectUnauthorized: verify } as const;
+  return ready(connectTls({ socket, ...options }), "secureConnect", signal);
+}
 
 /** Connects to an address. `verify: false` accepts any certificate: only for exempt hosts. */
 export function connectSocket(

@@ -261,6 +261,8 @@ describe("settings", () => {
       AWS_PORT: "8000",
       AWS_ENDPOINT_URL_DYNAMODB: "http://localhost:8001",
       WEBHOOK_ALLOW_LOOPBACK: "1",
+      PROVIDERS_ALLOW_LOOPBACK: "0",
+      SDK_REQUESTS_PER_KEY: "50",
       LOG: "quiet",
     };
     expect(readSettings(given)).toEqual({
@@ -270,7 +272,7 @@ describe("settings", () => {
       awsPort: 8_000,
       dynamodbEndpoint: "http://localhost:8001/",
       logsRequests: false,
-      passedOn: { WEBHOOK_ALLOW_LOOPBACK: "1" },
+      passedOn: { WEBHOOK_ALLOW_LOOPBACK: "1", SDK_REQUESTS_PER_KEY: "50" },
     });
   });
 
@@ -284,6 +286,7 @@ describe("settings", () => {
     ["AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1.example.com"],
     ["AWS_ENDPOINT_URL_DYNAMODB", "8000"],
     ["WEBHOOK_ALLOW_LOOPBACK", "yes"],
+    ["SDK_REQUESTS_PER_ADDRESS", "many"],
     ["LOG", "loud"],
   ])("%s=%s is refused by name", (name, value) => {
     expect(() => readSettings({ [name]: value })).toThrow(new RegExp(`^${name} is `));

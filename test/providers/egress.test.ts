@@ -1,4 +1,5 @@
 // The egress client on the wire: redirects, limits, pools, names whose addresses change, and receivers on loopback.
+import { once } from "node:events";
 import { createSecureServer, type Http2SecureServer } from "node:http2";
 import { createServer } from "node:https";
 import { type AddressInfo, createServer as createTcp } from "node:net";
@@ -249,6 +250,35 @@ describe("the local service", () => {
       expect(await client.request({ purpose, url: target })).toMatchObject({ outcome: "not_sent", isRefused: true });
     expect(client.refusal(`https://localhost:${port}/`, "web-push")).toBeTypeOf("string");
     close();
+  });
+
+  it("D-PROV reaches mail servers and web-push endpoints on loopback if allowed, by TLS that starts later", async () => {
+    const server = createTcp((socket) => {
+      socket.write("220 ready\r\n");
+      socket.once("data", (command) => {
+        socket.write("220 go on\r\n");
+        new TLSSocket(socket, { isServer: true, ...selfSigned }).end(`heard ${command}`);
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const web = await listen();
+    const client = clientOf(await fresh({ env: { PROVIDERS_ALLOW_LOOPBACK: "1" } }));
+    const { signal } = new AbortController();
+    const connection = await client.connect({ purpose: "smtp", host: "localhost", port, tls: false }, signal);
+    if (connection.outcome !== "connected") throw new Error(connection.reason);
+    const [greeting] = await once(connection.socket, "data");
+    connection.socket.write("STARTTLS");
+    await once(connection.socket, "data");
+    const secured = await connection.secure();
+    expect([String(greeting), String((await once(secured, "data"))[0])]).toEqual(["220 ready\r\n", "heard STARTTLS"]);
+    const push = { purpose: "web-push", url: `https://127.0.0.1:${web.port}/x` } as const;
+    expect(await client.request(push)).toMatchObject({ status: 200, body: "heard /x" });
+    for (const host of ["10.0.0.1", "[::1]"])
+      expect(client.serverRefusal(host, 587, "smtp"), host).toBeTypeOf("string");
+    expect(client.refusal(`https://localhost:${port}/`, "webhook")).toBeTypeOf("string");
+    web.close();
+    server.close();
   });
 
   it("T4 reaches loopback only if allowed, and never another machine", async () => {
