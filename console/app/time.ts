@@ -27,6 +27,16 @@ const moment = (timeZone: string, more: Intl.DateTimeFormatOptions = {}) =>
 
 export const number = (value: number): string => numbers.format(value);
 export const share = (part: number, whole: number): string => (whole === 0 ? "–" : shares.format(part / whole));
+const dollars = new Intl.NumberFormat(LOCALE, {
+  style: "currency",
+  currency: "USD",
+  currencyDisplay: "narrowSymbol",
+  maximumFractionDigits: 2,
+  maximumSignificantDigits: 3,
+  roundingPriority: "morePrecision",
+});
+/** `$12.35`; of small amounts three digits that say something. */
+export const money = (value: number): string => dollars.format(value);
 export const plural = (value: number, one: string, many = `${one}s`): string =>
   `${number(value)} ${value === 1 ? one : many}`;
 

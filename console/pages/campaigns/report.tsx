@@ -9,6 +9,7 @@ import { Card } from "../../components/page.tsx";
 import { type Line, Series } from "../../components/series.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
+import { Cost } from "./cost.tsx";
 
 const EVERY_MS = 5_000;
 
@@ -24,6 +25,7 @@ export function Report({ campaign }: { campaign: Campaign }) {
           </Card>
           <div class="stack">
             {campaign.holdout_percentage > 0 && job && <Lift job={job} />}
+            <Cost {...found} />
             <Reasons report={found} />
           </div>
           <OverTime campaign={campaign} />
