@@ -1,15 +1,17 @@
 // The reference page: its script over a small document tree, its filter, how it looks in a browser, and how it is served.
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { runInNewContext } from "node:vm";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { contents, operationsOf } from "../docs/generate/contents.ts";
 import { openApiOf } from "../docs/generate/openapi.ts";
 import { pageOf, pagePolicy } from "../functions/api/service/page.ts";
 import { webhookEvents } from "../shared/rules/webhook-events.ts";
+import { hasBrowser, launchBrowser } from "./support/browser.ts";
 import { testWorld } from "./support/world.ts";
 
 interface Node {
@@ -111,24 +113,7 @@ describe("the filter", () => {
   });
 });
 
-const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
-  existsSync(path),
-);
-const PLAYWRIGHT = existsSync(new URL("../node_modules/playwright-core", import.meta.url)) ? "playwright-core" : "";
-
-interface Tab {
-  goto(url: string): Promise<unknown>;
-  fill(selector: string, text: string): Promise<unknown>;
-  click(selector: string): Promise<unknown>;
-  evaluate(script: string): Promise<unknown>;
-}
-
-interface Browser {
-  newPage(options: { viewport: { width: number; height: number }; isMobile?: boolean }): Promise<Tab>;
-  close(): Promise<void>;
-}
-
-describe.skipIf(!PLAYWRIGHT || !CHROMIUM)("in Chromium (skipped where playwright-core or a browser is missing)", () => {
+describe.skipIf(!hasBrowser)("in Chromium", () => {
   const site = createServer((_, response) => {
     response.setHeader("content-type", "text/html; charset=utf-8");
     response.setHeader("content-security-policy", pagePolicy);
@@ -137,11 +122,7 @@ describe.skipIf(!PLAYWRIGHT || !CHROMIUM)("in Chromium (skipped where playwright
   let browser: Browser;
   beforeAll(async () => {
     await once(site.listen(0, "127.0.0.1"), "listening");
-    const { chromium } = (await import(PLAYWRIGHT)) as { chromium: { launch(options: object): Promise<Browser> } };
-    browser = await chromium.launch({
-      executablePath: CHROMIUM,
-      args: ["--no-sandbox", "--disable-background-networking"],
-    });
+    browser = await launchBrowser();
   }, 60_000);
   afterAll(async () => {
     await browser?.close();
@@ -149,7 +130,7 @@ describe.skipIf(!PLAYWRIGHT || !CHROMIUM)("in Chromium (skipped where playwright
   });
 
   const open = async (width: number, isMobile: boolean) => {
-    const tab = await browser.newPage({ viewport: { width, height: 667 }, isMobile });
+    const tab = await browser.newPage({ viewport: { width, height: 667 }, isMobile, locale: "en-US" });
     await tab.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/docs`);
     return tab;
   };
@@ -160,6 +141,16 @@ describe.skipIf(!PLAYWRIGHT || !CHROMIUM)("in Chromium (skipped where playwright
     expect(await tab.evaluate(LINKS)).toBe(operationsOf(contents).length);
     await tab.fill("nav input", "copy a journey");
     expect(await tab.evaluate(LINKS)).toBe(1);
+  }, 60_000);
+
+  it("GEN-16 a filter for a field leads to the field, however deep it is", async () => {
+    const tab = await open(1_280, false);
+    await tab.fill("nav input", "max_bounce_rate");
+    await tab.click("nav .list a:not([hidden])");
+    await tab.locator(".found").waitFor();
+    expect(await tab.locator(".found > code").innerText()).toBe("max_bounce_rate");
+    const top = "document.querySelector('.found').getBoundingClientRect().top";
+    await tab.waitForFunction(`Math.abs(${top} - innerHeight / 2) < 120`);
   }, 60_000);
 
   it("a phone scrolls in one direction, and its filter stays in reach and leads to an operation", async () => {

@@ -133,6 +133,12 @@ interface Response {
   content: Record<string, { schema: JsonSchema; examples: Record<string, { value: unknown }> }>;
 }
 
+/** Responses that have no code of the API. */
+const plainNames: Record<string, string> = {
+  PER_MINUTE: "per-minute limit",
+  GATEWAY: "a body that is too large for the gateway",
+};
+
 const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 
 /** Status → the name of a response that routes with the same errors share, and the response. */
@@ -170,7 +176,7 @@ export function refusalsOf(endpoint: Endpoint): Map<number, { name: string; resp
       const [only] = schemas;
       const names = all.map(({ name }) => name);
       const response: Response = {
-        description: names.map((name) => (name === "PER_MINUTE" ? "per-minute limit" : `\`${name}\``)).join(", "),
+        description: names.map((name) => plainNames[name] ?? `\`${name}\``).join(", "),
         headers: {
           "X-Request-Id": { $ref: "#/components/headers/X-Request-Id" },
           ...((status === 429 || status === 503) && { "Retry-After": { $ref: "#/components/headers/Retry-After" } }),

@@ -51,7 +51,7 @@ const typeOf = (schema) => {
   return types.join(" | ") + (schema.format ? " (" + schema.format + ")" : "");
 };
 const words = { minLength: "at least # characters", maxLength: "at most # characters", minimum: "at least #", maximum: "at most #", minItems: "at least # items", maxItems: "at most # items", minProperties: "at least # keys", maxProperties: "at most # keys", pattern: "pattern #", default: "default #" };
-const bounds = (schema) => Object.keys(words).filter((key) => schema[key] !== undefined && schema[key] !== 999999999 && schema[key] !== Number.MAX_SAFE_INTEGER).map((key) => words[key].replace("#", () => JSON.stringify(schema[key]))).join(", ");
+const bounds = (schema) => Object.keys(words).filter((key) => schema[key] !== undefined && schema[key] !== 999999999 && schema[key] !== Number.MAX_SAFE_INTEGER).map((key) => key === "minLength" && schema[key] === 1 ? "not empty" : words[key].replace("#", () => key !== "default" && typeof schema[key] === "number" ? schema[key].toLocaleString("en-US", { maximumFractionDigits: 9 }) : JSON.stringify(schema[key])).replace(/^(at \w+ 1) (\w+)s$/, "$1 $2")).join(", ");
 const said = (...parts) => inline(parts.filter(Boolean).join(" · "));
 /** What a schema holds: its fields, or those of its items, values and variants. Built when it is opened, for schemas are recursive. */
 const insideOf = (schema) => {
@@ -60,7 +60,9 @@ const insideOf = (schema) => {
   if (own.properties && Object.keys(own.properties).length) return () => fieldsOf(own);
   if (some && some.some((one) => insideOf(one))) return () => some.filter((one) => one.type !== "null").map((one) => make("div", {}, make("p", {}, make("code", {}, typeOf(one)), " ", said(whole(one).description)), unfold(one)));
   if (own.items) return insideOf(own.items);
-  if (typeof own.additionalProperties === "object") return insideOf(own.additionalProperties);
+  if (typeof own.additionalProperties !== "object") return;
+  const inside = insideOf(own.additionalProperties);
+  return inside && (() => [make("p", { className: "dim" }, "Under each key:"), inside()].flat());
 };
 const unfold = (schema) => {
   const inside = insideOf(schema);
@@ -68,12 +70,29 @@ const unfold = (schema) => {
   if (!inside) return "";
   const node = make("details", {}, make("summary", {}, "Fields of ", make("code", {}, typeOf(schema))));
   let isBuilt = false;
-  node.addEventListener("toggle", () => {
+  const build = () => {
     if (isBuilt) return;
     isBuilt = true;
     node.append(...[inside()].flat(), ...(examples.length ? [make("p", {}, "Examples"), ...examples.map(json)] : []));
-  });
+  };
+  node.addEventListener("toggle", build);
+  node.holds = (word) => namesIn(schema, new Set()).some((name) => name.toLowerCase().includes(word));
+  node.build = build;
   return node;
+};
+/** Unfolds a section down to the fields whose names hold what the filter looks for. @returns the first of them */
+const MAX_LEVELS = 4;
+const reveal = (section, sought) => {
+  for (let level = 0; level < MAX_LEVELS; level++)
+    for (const node of section.querySelectorAll("details"))
+      if (!node.open && node.holds && sought.some((word) => node.holds(word))) {
+        node.build();
+        node.open = true;
+      }
+  const found = [...section.querySelectorAll(".fields > li")].filter((field) => sought.some((word) => field.firstElementChild.textContent.toLowerCase().includes(word)));
+  for (const field of found) field.classList.add("found");
+  for (const field of found) for (let node = field.parentElement; node && node !== section; node = node.parentElement) if (node.tagName === "DETAILS") node.open = true;
+  return found[0];
 };
 const fieldsOf = (schema) => make("ul", { className: "fields" }, Object.entries(schema.properties).map(([name, one]) =>
   make("li", {}, make("code", {}, name), " ", make("span", { className: "dim" }, typeOf(one), (schema.required || []).includes(name) ? " · required" : ""),
@@ -98,18 +117,19 @@ const answer = ([status, given]) => {
   return make("details", {}, make("summary", {}, make("b", {}, status), " ", inline(response.description), type && type !== "application/json" ? " · " + type : ""),
     media && status < 400 ? fields(media.schema.contentSchema || media.schema) : "", examples.map(json));
 };
-/** On a laptop: sends the request with the credentials of the demo workspace. */
-let demo;
+/** On a laptop: sends the request with the credentials of the demo workspace, with a new token each time. */
 const headerOf = { sdk: (own) => ({ "X-SDK-Key": own.sdk_key }), server: (own) => ({ Authorization: "Bearer " + own.server_key }), dashboard: (own) => ({ Authorization: "Bearer " + own.access_token }) };
 const tryIt = (method, path, operation, body) => {
-  const target = make("input", { value: path.replace(/\{(\w+)\}/g, ":$1"), ariaLabel: "Path and query", size: 48 });
+  const query = (operation.parameters || []).filter((one) => one.in === "query" && one.required).map((one) => one.name + "=" + encodeURIComponent(one.example || "")).join("&");
+  const target = make("input", { value: path.replace(/\{(\w+)\}/g, ":$1") + (query && "?" + query), ariaLabel: "Path and query", size: 48 });
   const text = make("textarea", { value: body && body.example !== undefined ? JSON.stringify(body.example, null, 2) : "", hidden: !body, ariaLabel: "Body" });
+  text.rows = Math.min(24, text.value.split("\n").length + 1);
   const send = make("button", { type: "button" }, "Send");
   const shown = make("pre", { hidden: true });
   send.addEventListener("click", async () => {
     shown.hidden = false;
     try {
-      demo = demo || (await (await fetch("/_local/demo")).json());
+      const demo = await (await fetch("/_local/demo")).json();
       const kind = operation.security.map((one) => Object.keys(one)[0])[0];
       const response = await fetch(target.value, { method, headers: { ...(kind ? headerOf[kind](demo) : {}), ...(body ? { "Content-Type": "application/json" } : {}) }, ...(body ? { body: text.value } : {}) });
       const received = await response.text();
@@ -118,7 +138,7 @@ const tryIt = (method, path, operation, body) => {
       shown.textContent = "The request failed: " + error.message;
     }
   });
-  return make("details", {}, make("summary", {}, "Try it with the demo workspace"), make("p", {}, target, " ", send), text, shown);
+  return make("details", {}, make("summary", {}, "Try it with the demo workspace"), make("p", { className: "row" }, target, send), text, shown);
 };
 const isLocal = /^(localhost|127\.0\.0\.1|\[::1\])$/.test(location.hostname || "");
 const nav = document.querySelector("nav");
@@ -165,7 +185,7 @@ for (const tag of doc.tags) {
       body ? [make("h4", {}, "Body ", make("span", { className: "dim" }, body[0])), fields(body[1].schema)] : "",
       make("h4", {}, "Responses"), Object.entries(operation.responses).map(answer));
     const code = make("div", {}, (operation["x-codeSamples"] || []).map(({ lang, source }) => [make("h4", {}, lang), make("pre", {}, source.replaceAll("$BASE_URL", () => origin))]),
-      isLocal && (!body || body[0] === "application/json") && !path.endsWith("/stream") ? tryIt(method, path, operation, body && body[1]) : "");
+      isLocal && access !== "agent" && (!body || body[0] === "application/json") && !path.endsWith("/stream") ? tryIt(method, path, operation, body && body[1]) : "");
     main.append(make("section", {}, heading("h3", operation.operationId, operation.summary),
       make("p", {}, make("span", { className: "verb " + method }, method), " ", make("code", {}, path), make("span", { className: "dim" }, " · " + access)),
       make("div", { className: "pair" }, text, code)));
@@ -189,6 +209,13 @@ search.addEventListener("input", () => {
   openList(wanted.length > 0);
 });
 toggle.addEventListener("click", () => openList(nav.className === ""));
-for (const { operations } of groups) for (const [link] of operations) link.addEventListener("click", () => openList(false));
+for (const { operations } of groups) for (const [link] of operations) link.addEventListener("click", () => {
+  openList(false);
+  for (const field of document.querySelectorAll(".found")) field.classList.remove("found");
+  const sought = search.value.toLowerCase().split(/\s+/).filter((word) => word.length > 2);
+  const section = document.getElementById(link.hash.slice(1))?.closest("section");
+  const field = section && sought.length > 0 ? reveal(section, sought) : undefined;
+  if (field) setTimeout(() => field.scrollIntoView({ block: "center" }));
+});
 if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
 `;

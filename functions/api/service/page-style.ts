@@ -23,6 +23,7 @@ td,th{border:1px solid var(--line);padding:4px 8px;text-align:left;vertical-alig
 details{margin:4px 0}summary{cursor:pointer}.dim{color:var(--muted)}
 .fields{margin:4px 0;padding:0;list-style:none;border-top:1px solid var(--line)}.fields>li{padding:8px 0;border-bottom:1px solid var(--line)}.fields .fields{margin-left:16px}.fields p{margin:2px 0 0}
 .pair{display:grid;grid-template-columns:minmax(0,1fr) minmax(0,1fr);gap:0 32px}.pair>div:last-child{position:sticky;top:16px;align-self:start;max-height:94vh;overflow:auto}
+.pair>div:last-child pre{white-space:pre-wrap;overflow-wrap:anywhere}.row{display:flex;gap:8px;margin:4px 0}.row input{flex:1}.found{box-shadow:-8px 0 0 var(--page),-11px 0 0 var(--accent)}
 .verb{display:inline-block;min-width:56px;padding:0 6px;border:1px solid currentColor;border-radius:6px;font:600 12px/18px ui-monospace,monospace;text-align:center}
 .GET,.HEAD{color:var(--good)}.POST{color:var(--accent)}.DELETE{color:var(--bad)}.PATCH,.PUT{color:var(--warn)}
 @media(max-width:1024px){.pair{display:block}.pair>div:last-child{position:static;max-height:none}}

@@ -32,7 +32,7 @@ export const Segment = v.object({
   needs_recompute: v.boolean(),
   last_error: v.optional(LastError),
   count: v.number(),
-  rule: v.optional(v.pipe(v.record(v.string(), v.any()), grammar("SegmentRule"))),
+  rule: v.pipe(v.record(v.string(), v.any()), grammar("SegmentRule")),
   created_at: segmentFields.created_at,
   updated_at: segmentFields.updated_at,
 });
