@@ -2481,7 +2481,7 @@ export interface Segment {
   /** How many subscribers are members */
   count: number;
   /** Who belongs to it */
-  rule?: SegmentRule | undefined;
+  rule: SegmentRule;
   /** When it was created. RFC 3339. */
   created_at: string;
   /** When it was last changed. RFC 3339. */
