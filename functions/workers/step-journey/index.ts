@@ -4,8 +4,7 @@ import type { Context } from "../../../shared/deps.ts";
 import type { Message, RunTimer } from "../../../shared/messages.ts";
 import { nightlyRecounts } from "../../../shared/recounts.ts";
 import { stepJourneyQueue, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
-import { chunksOf } from "../../../shared/rules/chunks.ts";
-import { findEvent, type StoredEvent } from "../../../shared/store/events/events.ts";
+import { findEvents, type StoredEvent } from "../../../shared/store/events/events.ts";
 import {
   activeJourneys,
   type EnterableJourney,
@@ -34,8 +33,6 @@ const MAX_DELAY_SECONDS = 900;
 const HELD_SECONDS = 300;
 /** A pack that is older may be of the worker that failed. */
 const LEFT_AFTER_MS = 10 * SECOND;
-/** Events that are read at once. */
-const MAX_CONCURRENT = 10;
 /** Work on a whole journey stops after this time and continues in another message. */
 const WORKING_MS = 40 * SECOND;
 
@@ -146,9 +143,7 @@ async function takeEvents(context: WorkerContext, ids: readonly string[]): Promi
   if (ids.length === 0) return;
   const { store, stepJourneyQueue: queue } = context;
   const { byEvent, byTrigger } = await context.activeJourneys.of(store.tenant);
-  const events: { event: StoredEvent; subscriber: string }[] = [];
-  for (const some of chunksOf(ids, MAX_CONCURRENT))
-    events.push(...(await Promise.all(some.map((id) => readEvent(context, id)))).flat());
+  const events = await readEvents(context, ids);
   const heads = events.flatMap(({ event, subscriber }) =>
     (byEvent.get(event.event_name) ?? []).map((journey) => ({ subscriber, journey })),
   );
@@ -170,22 +165,23 @@ async function takeEvents(context: WorkerContext, ids: readonly string[]): Promi
   if (again.length > 0) await queue.send([messageOf(context, { events: again })], { delaySeconds: HELD_SECONDS });
 }
 
-/** An event of a subscriber; none where it does not exist, or has no subscriber. */
-async function readEvent(context: WorkerContext, id: string): Promise<{ event: StoredEvent; subscriber: string }[]> {
-  const { store, log } = context;
-  const event = await findEvent(store, id);
-  if (!event) {
-    log({ level: "info", message: "an event does not exist", tenant: store.tenant, event: id });
-    return [];
-  }
-  const subscriber = await subscriberOf(context, event);
-  return subscriber === undefined ? [] : [{ event, subscriber }];
+/** Events and their subscribers; without those that do not exist, or have no subscriber. */
+async function readEvents({ store, log }: WorkerContext, ids: readonly string[]) {
+  const found = await findEvents(store, ids);
+  for (const [i, id] of ids.entries())
+    if (!found[i]) log({ level: "info", message: "an event does not exist", tenant: store.tenant, event: id });
+  const events = found.filter((event) => event !== undefined);
+  const anonymous = events.flatMap(({ actor }) => (actor && "anonymous" in actor ? [actor.anonymous] : []));
+  const owners = anonymous.length === 0 ? new Map<string, string>() : await ownersOf(store, anonymous);
+  return events.flatMap((event) => {
+    const subscriber = subscriberOf(event, owners);
+    return subscriber === undefined ? [] : [{ event, subscriber }];
+  });
 }
 
-async function subscriberOf({ store }: WorkerContext, { actor }: StoredEvent): Promise<string | undefined> {
+function subscriberOf({ actor }: StoredEvent, owners: ReadonlyMap<string, string>): string | undefined {
   if (!actor) return undefined;
-  if ("subscriber" in actor) return actor.subscriber;
-  return (await ownersOf(store, [actor.anonymous])).get(actor.anonymous);
+  return "subscriber" in actor ? actor.subscriber : owners.get(actor.anonymous);
 }
 
 /** All runs of a journey: first one message for each shard, then page by page. */

@@ -10,9 +10,10 @@ import type { StoredEvent } from "../events/events.ts";
 import { getProfiles } from "../subscribers/subscribers.ts";
 import type { EnterableJourney } from "./active.ts";
 import { factsOf } from "./facts.ts";
-import { type Cause, RunHead } from "./run-items.ts";
-import { settledRuns } from "./run-packs.ts";
-import { type EntryCondition, entryCondition, type RunState, runOf } from "./runs.ts";
+import type { Cause } from "./run-items.ts";
+import { settledNewest } from "./run-packs.ts";
+import { type EntryGuard, entryGuard, newestKey } from "./run-rows.ts";
+import { type RunState, runOf } from "./runs.ts";
 
 /** A subscriber that a journey may begin for, by this cause. */
 export interface Candidate {
@@ -32,14 +33,14 @@ export interface Driven {
 
 export interface Moving extends Driven {
   /** Of a run that is not stored yet. */
-  entry?: EntryCondition | undefined;
+  entry?: EntryGuard | undefined;
 }
 
 /** Runs that are evaluated at once. */
 const MAX_CONCURRENT = 10;
 
 export interface Admitted {
-  /** The runs that may begin. The transactions check the heads again. */
+  /** The runs that may begin. The transactions check the newest runs again. */
   entering: (Moving & { candidate: Candidate })[];
   /** Runs that an earlier delivery of the same message began, and may not have looked at since. */
   begun: (Driven & { candidate: Candidate })[];
@@ -55,20 +56,14 @@ export async function admitted(
   const { allow_reentry = false, reentry_window, eligibility } = journey.entry_rules ?? {};
   const reentryAfter = allow_reentry ? (parseDuration(reentry_window ?? "") ?? 0) : undefined;
   const now = store.clock.now();
-  const headKeys = candidates.map(({ subscriber }) => ({ subscriber, journey: journey.id }));
-  const heads = await store.getAll(RunHead, headKeys);
-  const named = await settledRuns(
-    store,
-    headKeys.flatMap((key, i) => (heads[i]?.active === undefined ? [] : [{ ...key, run: heads[i].active }])),
-  );
-  const runs = new Map(named.flatMap((row) => (row ? [[row.id, row] as const] : [])));
+  const places = candidates.map(({ subscriber }) => ({ subscriber, journey: journey.id }));
+  const newest = await settledNewest(store, places);
   const open = candidates.flatMap((candidate, i) => {
-    const head = heads[i];
-    const entry = entryCondition(head, runs.get(head?.active ?? ""), { reentryAfter, now });
+    const entry = newest[i] && entryGuard(newest[i], { reentryAfter, now });
     return entry ? [{ candidate, entry }] : [];
   });
   const begun = candidates.flatMap((candidate, i) => {
-    const row = runs.get(heads[i]?.active ?? "");
+    const row = newest[i]?.row;
     const isOwn = row?.status === "active" && row.id === runIdOf(store.tenant, journey.id, candidate);
     return isOwn ? [{ candidate, run: runOf(row), seen: candidate.seen }] : [];
   });
@@ -105,6 +100,7 @@ function newRun(
   const { key: _, at: __, ...context } = candidate.cause;
   return {
     id: runIdOf(tenant, id, candidate),
+    key: newestKey({ subscriber: candidate.subscriber, journey: id }),
     journey_id: id,
     version,
     subscriber_id: candidate.subscriber,

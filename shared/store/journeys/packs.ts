@@ -13,15 +13,8 @@ import { reservation, warnOfUsage } from "../workspaces/usage.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import { countWrites, sumOf } from "./counts.ts";
 import { moveEach, openPack, sealPack } from "./run-packs.ts";
-import {
-  type Destination,
-  type EntryCondition,
-  entryWrites,
-  moveWrites,
-  type RunState,
-  type RunWrites,
-  runMove,
-} from "./runs.ts";
+import type { EntryGuard } from "./run-rows.ts";
+import { type Destination, entryWrites, moveWrites, type RunState, type RunWrites, runMove } from "./runs.ts";
 import { allowanceOf, jobOfGroup, planSends, type SendIntent } from "./sends.ts";
 
 export interface PackDeps {
@@ -34,7 +27,7 @@ export interface PackDeps {
 export interface Move {
   run: RunState;
   /** Of a run that is not stored yet. */
-  entry: EntryCondition | undefined;
+  entry: EntryGuard | undefined;
   to: Destination;
   outcomes: readonly Outcome[];
   /** When it is to be evaluated again, in milliseconds. */
@@ -45,7 +38,7 @@ export interface Move {
 }
 
 /** Runs of one transaction. The row of its job names them all, and is written several times. */
-const MAX_RUNS = 30;
+const MAX_RUNS = 45;
 /** A pack of single writes costs as much as a transaction of this many runs less one: 6 write units and one a run. */
 const MIN_SINGLE_RUNS = 5;
 const MAX_SINGLE_RUNS = 100;

@@ -7,8 +7,9 @@ import { SHARDS } from "../shards.ts";
 import { State } from "../status-index.ts";
 import { type Addends, countKeys, isCounter, outcomesIn, statusAddends, sumOf } from "./counts.ts";
 import { JourneyItem } from "./items.ts";
-import { JourneyCount, RunEntry, type RunEntryRow, RunItem, runEntryKey, runKeys } from "./run-items.ts";
+import { JourneyCount, RunEntry, type RunEntryRow, runEntryKey, runKeys } from "./run-items.ts";
 import { settlePacksOf } from "./run-packs.ts";
+import { runRows } from "./run-rows.ts";
 
 type CountRow = RowOf<typeof JourneyCount> | undefined;
 
@@ -62,7 +63,7 @@ async function countRuns(store: Store, journey: string, shard: string): Promise<
   const entries = await store.queryAll(RunEntry, { journey, shard });
   const parts = entries.flatMap(anonymous);
   const keys = runKeys(journey, entries);
-  const rows = await store.getAll(RunItem, keys);
+  const rows = await runRows(store, keys);
   // A pack that is counted now changes the counters, so that this recount of the journey is void.
   await settlePacksOf(store, rows);
   for (const row of rows) if (row) parts.push(statusAddends(row.status, row.step, 1), outcomesIn(row));

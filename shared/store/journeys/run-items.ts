@@ -25,8 +25,12 @@ export const runFields = {
 /** What the sort keys of a subscriber's runs in one journey begin with. */
 export const runPrefix = (journey: string): string => `J#${journey}#`;
 
+/** In the key of the newest run of a subscriber in a journey, in place of its id. It sorts after all ids. */
+export const NEWEST = "newest";
+
 export const RunItem = item({
-  about: "A run of a journey, stored with its subscriber; every move of it increases `seq`.",
+  about:
+    "A run of a journey, stored with its subscriber; every move of it increases `seq`. The newest one guards entry.",
   pk: ({ subscriber }: { subscriber: string }) => `U#${subscriber}`,
   sk: ({ journey, run }: { journey: string; run: string }) => runPrefix(journey) + run,
   prefix: "J#",
@@ -51,16 +55,16 @@ export const RunItem = item({
 });
 
 export type RunRow = RowOf<typeof RunItem>;
+/** A run by its id, or a row by what its key says. */
 export type RunKey = KeyOf<typeof RunItem>;
 
 export const RunHead = item({
-  about:
-    "The last run of a subscriber in a journey: when it began, and its id, unless it ended at once. It guards entry.",
+  about: "Of earlier releases: when the last run of a subscriber in a journey began, and its id. It guarded entry.",
   pk: ({ subscriber }: { subscriber: string }) => `U#${subscriber}`,
   sk: ({ journey }: { journey: string }) => `JH#${journey}`,
   prefix: "JH#",
   row: { last: v.number(), active: v.optional(v.string()) },
-  writers: ["step-journey", "api-journeys", "erase"],
+  writers: ["step-journey", "erase"],
   personal: "removed",
 });
 
@@ -107,6 +111,13 @@ export const RunPackSeal = item({
 
 /** The key of a pack. */
 export const packKey = (pack: string) => ({ pack, shard: pack.at(-1) ?? "" });
+
+/** The key of the row of a run. */
+export const rowKeyOf = ({ subscriber_id: subscriber, journey_id: journey, sk }: RunRow): RunKey => ({
+  subscriber,
+  journey,
+  run: sk.slice(runPrefix(journey).length),
+});
 
 /** The keys of these runs, except those whose subscriber was erased. */
 export const runKeys = (journey: string, entries: readonly RunEntryRow[]) =>

@@ -4,6 +4,7 @@ import { chunksOf } from "../../rules/chunks.ts";
 import { keyOf } from "../item.ts";
 import { SHARDS } from "../shards.ts";
 import { RunEntry, RunItem, runKeys, runPrefix } from "./run-items.ts";
+import { runRows } from "./run-rows.ts";
 import { type RunState, runOf } from "./runs.ts";
 
 interface RunQuery {
@@ -60,7 +61,7 @@ async function runsOfAll(store: StoreReader, { journey, after, limit, ...filter 
   const runs: RunState[] = [];
   let last: string | undefined;
   for (const some of chunksOf(entries, limit)) {
-    const rows = await store.getAll(RunItem, runKeys(journey, some));
+    const rows = await runRows(store, runKeys(journey, some));
     const byId = new Map(rows.flatMap((row) => (row ? [[row.id, row] as const] : [])));
     for (const { sk } of some) {
       if (runs.length === limit) break;

@@ -6,7 +6,7 @@ import { SECOND, uuidPrefixOf } from "../../clock.ts";
 import { throwFailures } from "../../failures.ts";
 import type { Store } from "../../resources.ts";
 import { chunksOf } from "../../rules/chunks.ts";
-import { absent, is } from "../conditions.ts";
+import { absent, all, is } from "../conditions.ts";
 import { type ChangeOf, type ConditionOf, putItem, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
@@ -21,8 +21,11 @@ import {
   RunPack,
   RunPackSeal,
   type RunRow,
+  rowKeyOf,
   runEntryKey,
+  runKeys,
 } from "./run-items.ts";
+import { type NewestRun, newestRuns, type RunPlace, runRows } from "./run-rows.ts";
 
 /** A run of a pack: where it was, and what its move adds to the counts. */
 export interface PackMember {
@@ -99,19 +102,20 @@ async function settlePack(store: Store, row: RowOf<typeof RunPack>): Promise<voi
     RunEntry,
     members.map(({ run }) => runEntryKey(journey, run)),
   );
+  const found = entries.filter((entry) => entry !== undefined);
+  const rows = await runRows(store, runKeys(journey, found));
+  const byId = new Map(rows.flatMap((run) => (run ? [[run.id, run] as const] : [])));
   const moved = await each(members, async (member) => {
-    const subscriber = entries.find((entry) => entry?.sk === member.run)?.subscriber;
-    if (subscriber === undefined) return [];
-    const isMoved = await withdraw(store, pack, { subscriber, journey, run: member.run }, member.seq);
-    return isMoved ? [member] : [];
+    const run = byId.get(member.run);
+    return run && (await withdraw(store, pack, run, member.seq)) ? [member] : [];
   });
   await sealPack(store, { pack, journey, moved: moved.flat() });
 }
 
 /** Prevents that a run moves in a pack. @returns whether it has */
-const withdraw = (store: Store, pack: string, key: RunKey, seq: number): Promise<boolean> =>
+const withdraw = (store: Store, pack: string, run: RunRow, seq: number): Promise<boolean> =>
   store
-    .change(RunItem, key, { set: { seq: seq + 1 }, remove: ["pack"] }, is("seq", seq))
+    .change(RunItem, rowKeyOf(run), { set: { seq: seq + 1 }, remove: ["pack"] }, all(is("id", run.id), is("seq", seq)))
     .then(() => false, onConditionFailed(RunItem, isIn(pack)));
 
 const membersOf = ({ groups }: RowOf<typeof RunPack>): PackMember[] =>
@@ -122,10 +126,27 @@ const membersOf = ({ groups }: RowOf<typeof RunPack>): PackMember[] =>
     }),
   );
 
-/** Runs in the order of their keys, none of them in an open pack. */
-export async function settledRuns(store: Store, keys: readonly RunKey[]): Promise<(RunRow | undefined)[]> {
+/** Runs in the order of their keys, which name them by id; none of them in an open pack. */
+export const settledRuns = (store: Store, keys: readonly RunKey[]): Promise<(RunRow | undefined)[]> =>
+  settled(store, () => runRows(store, keys));
+
+/** The newest runs in the order of their places, none of them in an open pack. */
+export async function settledNewest(store: Store, places: readonly RunPlace[]): Promise<NewestRun[]> {
+  let newest: NewestRun[] = [];
+  await settled(store, async () => {
+    newest = await newestRuns(store, places);
+    return newest.map(({ row }) => row);
+  });
+  return newest;
+}
+
+/** Runs as they are read, none of them in an open pack. */
+export async function settled(
+  store: Store,
+  read: () => Promise<(RunRow | undefined)[]>,
+): Promise<(RunRow | undefined)[]> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const rows = await store.getAll(RunItem, keys);
+    const rows = await read();
     if ((await settlePacksOf(store, rows)) === 0) return rows;
   }
   throw Object.assign(new Error("Runs move too often in packs of other workers."), {

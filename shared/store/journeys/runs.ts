@@ -1,5 +1,5 @@
-// Runs of journeys (D-JNY-RUN): a row with the subscriber, guarded by its `seq`; a head that guards entry; an entry in a
-// shard of the journey; and the counts. What changes, changes in one transaction with the runs that move together, or in
+// Runs of journeys (D-JNY-RUN): a row with the subscriber, guarded by its `seq`; an entry in a shard of the journey; and
+// the counts. What changes, changes in one transaction with the runs that move together, or in
 // a pack (run-packs.ts). Runs are read here without open packs, so that every move of them is counted once.
 import * as v from "valibot";
 import { timestamp } from "../../clock.ts";
@@ -9,13 +9,14 @@ import type { Store } from "../../resources.ts";
 import type { Outcome, Position } from "../../rules/journey-run.ts";
 import { type RunStatus, runMoves } from "../../rules/run-states.ts";
 import { absent, all, is, oneOf } from "../conditions.ts";
-import { type ConditionOf, changeItem, fieldsOf, type ItemWrite, putItem, type RowOf, removeItem } from "../item.ts";
+import { changeItem, fieldsOf, type ItemWrite, putItem, removeItem } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import type { Key } from "../model.ts";
 import { onTransactionCanceled } from "../refusals.ts";
 import { type Addends, countWrites, outcomeAddends, outcomesIn, statusAddends, sumOf } from "./counts.ts";
-import { Cause, RunEntry, RunHead, RunItem, type RunKey, type RunRow, runEntryKey, runFields } from "./run-items.ts";
-import { settledRuns } from "./run-packs.ts";
+import { Cause, RunEntry, RunItem, type RunKey, type RunRow, rowKeyOf, runEntryKey, runFields } from "./run-items.ts";
+import { settled, settledNewest, settledRuns } from "./run-packs.ts";
+import { type EntryGuard, newestWrites, type RunPlace } from "./run-rows.ts";
 
 export const Run = v.object({
   ...runFields,
@@ -29,6 +30,8 @@ export type Run = v.InferOutput<typeof Run>;
 
 /** A run, and what its next move needs. */
 export interface RunState extends Run {
+  /** Of its row. */
+  key: RunKey;
   seq: number;
   position: Position;
 }
@@ -46,36 +49,15 @@ export interface RunWrites {
   counts: Addends;
 }
 
-/** The condition under which the head of a subscriber lets a run begin. */
-export type EntryCondition = ConditionOf<typeof RunHead>;
-
-/**
- * Whether a subscriber may enter, by its head and the run that it names. A run that has ended stays ended, so the head
- * need not be changed at its end.
- * @returns the condition that the head has not changed since; undefined if not
- */
-export function entryCondition(
-  head: RowOf<typeof RunHead> | undefined,
-  named: RunRow | undefined,
-  { reentryAfter, now }: { reentryAfter: number | undefined; now: number },
-): EntryCondition | undefined {
-  if (!head) return absent();
-  if (reentryAfter === undefined || head.last > now - reentryAfter || named?.status === "active") return undefined;
-  return head.active === undefined
-    ? all(absent("active"), is("last", head.last))
-    : all(is("active", head.active), is("last", head.last));
-}
-
 /** The writes that start a run, at the first position where it stops. */
 export function entryWrites(
   { clock }: Pick<Store, "clock">,
   run: Pick<RunState, "id" | "journey_id" | "version" | "subscriber_id" | "context">,
   to: Destination,
   outcomes: readonly Outcome[],
-  mayEnter: EntryCondition,
+  guard: EntryGuard,
 ): RunWrites {
   const { id, journey_id, version, subscriber_id, context } = run;
-  const now = clock.now();
   const { status, step, ...placed } = stateAt(clock, to);
   const row = {
     id,
@@ -85,17 +67,16 @@ export function entryWrites(
     status,
     step,
     seq: 1,
-    entered_at: timestamp(now),
+    entered_at: timestamp(clock.now()),
     context: toJson(context),
     ...placed,
     ...outcomeAddends(outcomes),
   };
-  const head = { subscriber: subscriber_id, journey: journey_id };
   return {
     rows: [
-      changeItem(RunHead, head, { set: { last: now, active: status === "active" ? id : undefined } }, mayEnter),
-      putItem(RunItem, keyOf(run), row, absent()),
-      putItem(RunEntry, runEntryKey(journey_id, id), { subscriber: subscriber_id, status }),
+      ...newestWrites({ subscriber: subscriber_id, journey: journey_id }, row, guard),
+      // A run that ended, and is no longer the newest one, does not begin again by a message that is delivered again.
+      putItem(RunEntry, runEntryKey(journey_id, id), { subscriber: subscriber_id, status }, absent()),
     ],
     counts: sumOf(statusAddends(status, step, 1), outcomeAddends(outcomes)),
   };
@@ -137,7 +118,7 @@ export function runMove(
     outcomeAddends(outcomes),
   );
   const from = "ends" in to ? runMoves[actionOf[to.ends]].from : (["active"] as const);
-  return { key: keyOf(run), change, when: all(is("seq", run.seq), oneOf("status", from)), counts };
+  return { key: run.key, change, when: all(is("id", run.id), is("seq", run.seq), oneOf("status", from)), counts };
 }
 
 /** The attributes of a run at a position, or at its end. */
@@ -145,12 +126,6 @@ const stateAt = (clock: Store["clock"], to: Destination) =>
   "ends" in to
     ? { status: to.ends, step: to.step, ended_at: timestamp(clock.now()), end_reason: to.reason }
     : { status: "active" as const, ...to.position, ...(to.version !== undefined && { version: to.version }) };
-
-const keyOf = ({ subscriber_id, journey_id, id }: Pick<RunState, "subscriber_id" | "journey_id" | "id">) => ({
-  subscriber: subscriber_id,
-  journey: journey_id,
-  run: id,
-});
 
 export async function findRun(
   store: Store,
@@ -169,17 +144,10 @@ export async function findRuns(store: Store, keys: readonly RunKey[]): Promise<(
 }
 
 /** The active runs of subscribers in journeys; each once. */
-export async function activeRuns(
-  store: Store,
-  places: readonly { subscriber: string; journey: string }[],
-): Promise<RunState[]> {
+export async function activeRuns(store: Store, places: readonly RunPlace[]): Promise<RunState[]> {
   const once = [...new Map(places.map((place) => [`${place.subscriber} ${place.journey}`, place])).values()];
-  const heads = await store.getAll(RunHead, once);
-  const active = once.flatMap((place, i) => {
-    const run = heads[i]?.active;
-    return run === undefined ? [] : [{ ...place, run }];
-  });
-  return readActive(store, active);
+  const newest = await settledNewest(store, once);
+  return newest.flatMap(({ row }) => (row?.status === "active" ? [runOf(row)] : []));
 }
 
 /** Those of these runs that are active. */
@@ -219,15 +187,17 @@ export const isRun = ({ pk, sk }: Key): boolean => pk.includes("#U#") && sk.star
 /** Cancels and removes the runs of an erased subscriber; the counts keep what they count, without the subscriber. */
 export async function forgetRuns(store: Store, subscriber: string, rows: readonly Key[]): Promise<void> {
   for (const { sk } of rows) {
-    const [, journey = "", id = ""] = sk.split("#");
-    const [row] = await settledRuns(store, [{ subscriber, journey, run: id }]);
+    const [, journey = "", run = ""] = sk.split("#");
+    const key = { subscriber, journey, run };
+    const [row] = await settled(store, () => store.getAll(RunItem, [key]));
     if (!row) continue;
+    const { id } = row;
     const status = row.status === "active" ? "canceled" : row.status;
     const counted = sumOf(statusAddends(row.status, row.step, -1), statusAddends(status, row.step, 1));
     const entry = { set: { status, ...outcomesIn(row) }, remove: ["subscriber"] as const };
     await store
       .transact([
-        removeItem(RunItem, { subscriber, journey, run: id }, is("seq", row.seq)),
+        removeItem(RunItem, key, all(is("id", id), is("seq", row.seq))),
         changeItem(RunEntry, runEntryKey(journey, id), entry),
         ...countWrites(journey, id, counted),
       ])
@@ -239,6 +209,7 @@ export function runOf(row: RunRow): RunState {
   const { step, entered_at, ended_at = null, end_reason = null, context, seq, since, until, spent } = row;
   return {
     ...fieldsOf(runFields, row),
+    key: rowKeyOf(row),
     current_step: step,
     entered_at,
     ended_at,

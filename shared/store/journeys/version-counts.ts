@@ -3,7 +3,8 @@
 import type { StoreReader } from "../../resources.ts";
 import { SHARDS } from "../shards.ts";
 import { type Addends, countsOf, type JourneyCounts, outcomesIn, readCounts, statusAddends, sumOf } from "./counts.ts";
-import { RunEntry, type RunEntryRow, RunItem, runKeys } from "./run-items.ts";
+import { RunEntry, type RunEntryRow, runKeys } from "./run-items.ts";
+import { runRows } from "./run-rows.ts";
 
 /** Runs that are read; of more, an even share of them stands for all. */
 const MAX_RUNS = 10_000;
@@ -24,7 +25,7 @@ export async function countsOfVersion(store: StoreReader, journey: string, versi
   for (const shard of SHARDS.slice(0, shards)) entries.push(...(await store.queryAll(RunEntry, { journey, shard })));
   const every = Math.max(1, Math.ceil(entries.length / MAX_RUNS));
   const read = entries.filter((_, i) => i % every === 0);
-  const rows = await store.getAll(RunItem, runKeys(journey, read));
+  const rows = await runRows(store, runKeys(journey, read));
   const own = rows.filter((row) => row?.version === version);
   const sum = sumOf(...own.flatMap((row) => (row ? [statusAddends(row.status, row.step, 1), outcomesIn(row)] : [])));
   const exact = shards === SHARDS.length && every === 1;

@@ -73,12 +73,12 @@ export const journeyEntries: Invariant = {
           for (const { subscriber, at } of named) {
             if (ledger.people.get(subscriber)?.erasingSince !== undefined) continue;
             const pk = `T#${tenant}#U#${subscriber}`;
-            const head = mirror.get(pk, `JH#${id}`);
-            if (!head) broken(`${subscriber} was named by the trigger of journey ${id} and has no run`, subscriber, id);
-            if (!head || !allow_reentry || reentry_window !== undefined) continue;
-            const run = mirror.get(pk, `J#${id}#${head.active}`);
-            const lasted = run?.status === "active" ? at : Date.parse(String(run?.ended_at ?? 0));
-            if (Math.max(Number(head.last), lasted) < at - EARLIER_MS - 2 * profile.skewMs)
+            const run = mirror.get(pk, `J#${id}#newest`);
+            if (!run) broken(`${subscriber} was named by the trigger of journey ${id} and has no run`, subscriber, id);
+            if (!run || !allow_reentry || reentry_window !== undefined) continue;
+            const began = Date.parse(String(run.entered_at));
+            const lasted = run.status === "active" ? at : Date.parse(String(run.ended_at ?? 0));
+            if (Math.max(began, lasted) < at - EARLIER_MS - 2 * profile.skewMs)
               broken(`${subscriber} was named by the trigger of journey ${id} and did not enter again`, subscriber, id);
           }
         }

@@ -10,8 +10,9 @@ export const migrations: Invariant = {
     const add = (journey: string, n: number) => moved.set(journey, (moved.get(journey) ?? 0) + n);
     return {
       commit: ({ pk, sk, before, after }) => {
-        if (placeOf(pk)?.kind !== "U" || !sk.startsWith("J#") || !before || !after || before.version === after.version)
-          return;
+        if (placeOf(pk)?.kind !== "U" || !sk.startsWith("J#") || !before || !after) return;
+        // The row of the newest run is that of the next one once it begins.
+        if (before.id !== after.id || before.version === after.version) return;
         add(String(after.journey_id), 1);
         for (const time of ["since", "until"] as const)
           if (before[time] !== after[time])

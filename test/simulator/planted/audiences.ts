@@ -2,6 +2,7 @@
 import type { Bug } from "./bug.ts";
 
 const runs = "shared/store/journeys/runs.ts";
+const runRows = "shared/store/journeys/run-rows.ts";
 const stepJourney = "functions/workers/step-journey/index.ts";
 const reactJourneys = "functions/workers/react/journeys.ts";
 const reactSegments = "functions/workers/react/segments.ts";
@@ -15,14 +16,14 @@ export const audiencesBugs: readonly Bug[] = [
     name: "a run is moved from wherever it is",
     area: "journeys",
     file: runs,
-    find: 'when: all(is("seq", run.seq), oneOf("status", from)), counts',
+    find: 'when: all(is("id", run.id), is("seq", run.seq), oneOf("status", from)), counts',
     replace: 'when: oneOf<"status">("status", from), counts',
   },
   {
     name: "a subscriber enters a journey again while a run is active",
     area: "journeys",
-    file: runs,
-    find: ' || named?.status === "active") return undefined;',
+    file: runRows,
+    find: ' || row?.status === "active") return undefined;',
     replace: ") return undefined;",
   },
   {
@@ -35,9 +36,9 @@ export const audiencesBugs: readonly Bug[] = [
   {
     name: "a run that ends keeps its subscriber from entering again",
     area: "journeys",
-    file: runs,
-    find: ' || named?.status === "active") return undefined;',
-    replace: " || named) return undefined;",
+    file: runRows,
+    find: ' || row?.status === "active") return undefined;',
+    replace: " || row) return undefined;",
   },
   {
     name: "a tick that comes early is dropped",

@@ -5,6 +5,8 @@ const packs = "shared/store/journeys/packs.ts";
 const sends = "shared/store/journeys/sends.ts";
 const ticks = "shared/store/journeys/ticks.ts";
 const runPacks = "shared/store/journeys/run-packs.ts";
+const runRows = "shared/store/journeys/run-rows.ts";
+const runs = "shared/store/journeys/runs.ts";
 
 export const packsBugs: readonly Bug[] = [
   {
@@ -139,5 +141,33 @@ export const packsBugs: readonly Bug[] = [
     file: "functions/workers/step-journey/index.ts",
     find: "    if (context.isRepeated) await settleLeftPacks",
     replace: "    if (!context) await settleLeftPacks",
+  },
+  {
+    name: "two workers begin a run of one subscriber",
+    area: "journeys",
+    file: runRows,
+    find: "if (!row && !head) return { when: absent() };",
+    replace: 'if (!row && !head) return { when: absent("pack") };',
+  },
+  {
+    name: "two workers begin the next run of one subscriber",
+    area: "journeys",
+    file: runRows,
+    find: '{ when: all(is("id", row.id), is("seq", row.seq)), former: row }',
+    replace: '{ when: is("journey_id", row.journey_id), former: row }',
+  },
+  {
+    name: "a run is lost when its subscriber enters again",
+    area: "journeys",
+    file: runRows,
+    find: "return [begin, putItem(RunItem, { ...place, run: former.id }, kept)];",
+    replace: "return kept.id === former.id ? [begin] : [];",
+  },
+  {
+    name: "a run that has ended begins again by a message that is delivered again",
+    area: "journeys",
+    file: runs,
+    find: "{ subscriber: subscriber_id, status }, absent()),",
+    replace: "{ subscriber: subscriber_id, status }),",
   },
 ];
