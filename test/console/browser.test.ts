@@ -1,17 +1,12 @@
 // The console in a real Chromium against the running local service: stories, states, accessibility, policy.
-import { mkdirSync, readdirSync } from "node:fs";
-import type { Browser } from "playwright-core";
+import { mkdirSync } from "node:fs";
+import type { Browser, Route } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hasBrowser, launchBrowser } from "../support/browser.ts";
-import { openTab, SETTLE_MS, tabTo, violations } from "../support/console-tab.ts";
+import { openTab, pages, SETTLE_MS, tabTo, violations, violationsInThemes } from "../support/console-tab.ts";
 import { cleanUp, type ServiceProcess, startService } from "../support/service-process.ts";
 
 const ARTEFACTS = new URL("../../artefacts/console/", import.meta.url).pathname;
-/** Every page has a folder of its name. */
-const pages = readdirSync(new URL("../../console/pages/", import.meta.url), { withFileTypes: true })
-  .filter((entry) => entry.isDirectory() && entry.name !== "sign-in")
-  .map(({ name }) => name);
-
 /** These read nothing of the API before something is entered. */
 const asksNothing = ["send", "import", "outbox", "operator"];
 
@@ -118,7 +113,11 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
       await visit(name);
       for (const colorScheme of ["light", "dark"] as const) {
         await page.emulateMedia({ colorScheme });
-        expect({ name, colorScheme, found: await violations(page) }).toEqual({ name, colorScheme, found: [] });
+        expect({ name, colorScheme, found: await violations(page, colorScheme) }).toEqual({
+          name,
+          colorScheme,
+          found: [],
+        });
         await page.screenshot({ path: `${ARTEFACTS}${name}-${colorScheme}.png` });
       }
       await page.emulateMedia({ colorScheme: "light" });
@@ -132,35 +131,41 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await outside.close();
   }, 120_000);
 
-  const refusals = [
-    [403, { code: "FORBIDDEN", message: "Not permitted." }, "You may not see this."],
-    [429, { error: "rate limit exceeded", retry_after: 30 }, "Too many requests at the moment."],
-    [500, { code: "INTERNAL_ERROR", message: "Unexpected." }, "The service has a problem."],
+  const refuse =
+    (status: number, json: object, headers = {}) =>
+    (route: Route) =>
+      route.fulfill({ status, headers, json });
+  const states = [
+    ["403", refuse(403, { code: "FORBIDDEN", message: "Not permitted." }), "You may not see this."],
+    [
+      "429",
+      refuse(429, { error: "rate limit exceeded", retry_after: 30 }, { "retry-after": "30" }),
+      "Too many requests at the moment.",
+    ],
+    ["500", refuse(500, { code: "INTERNAL_ERROR", message: "Unexpected." }), "The service has a problem."],
+    ["nothing while offline", (route: Route) => route.abort("internetdisconnected"), "The service cannot be reached."],
+    ["nothing yet", () => undefined, "Loading"],
   ] as const;
-  it.each(refusals)("CON-3 every page says so where the API answers %i", async (status, body, sentence) => {
-    const { page, visit, context } = await open();
-    const headers = { "content-type": "application/json", ...(status === 429 && { "retry-after": "30" }) };
-    await page.route(
-      (url) => url.pathname.startsWith("/api/v1/") || url.pathname.startsWith("/v1/"),
-      (route) =>
-        route.request().url().includes("/auth/")
-          ? route.continue()
-          : route.fulfill({ status, headers, body: JSON.stringify(body) }),
-    );
-    for (const name of pages) {
-      await visit(name);
-      if (asksNothing.includes(name)) continue;
-      await page
-        .getByText(sentence)
-        .first()
-        .waitFor()
-        .catch((cause: unknown) => {
-          throw new Error(`The page ${name} does not say so.`, { cause });
-        });
-    }
-    expect(await violations(page)).toEqual([]);
-    await context.close();
-  });
+  it.each(states)(
+    "CON-3 CON-4 every page says so, in both themes, where the API answers %s",
+    async (_, answer, text) => {
+      const { page, show, context } = await open();
+      await page.route((url) => /^\/(api\/)?v1\/(?!auth)/.test(url.pathname), answer);
+      for (const name of pages.filter((one) => !asksNothing.includes(one))) {
+        await show(name);
+        await page
+          .locator("main")
+          .getByText(text)
+          .first()
+          .waitFor()
+          .catch((cause: unknown) => {
+            throw new Error(`The page ${name} does not say so.`, { cause });
+          });
+        expect({ name, found: await violationsInThemes(page) }).toEqual({ name, found: {} });
+      }
+      await context.close();
+    },
+  );
 
   it("CON-3 every page loads in its final layout, keeps what it knows while offline, and says so", async () => {
     const { page, visit, context } = await open();

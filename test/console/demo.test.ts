@@ -106,7 +106,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
       for (const colorScheme of ["light", "dark"] as const) {
         await page.emulateMedia({ colorScheme });
         const at = { picture, colorScheme };
-        expect({ ...at, found: await violations(page) }).toEqual({ ...at, found: [] });
+        expect({ ...at, found: await violations(page, colorScheme) }).toEqual({ ...at, found: [] });
         if (theme === colorScheme) await page.screenshot({ path: `${FOLDER}${picture}.png` });
       }
       await page.emulateMedia({ colorScheme: "light" });

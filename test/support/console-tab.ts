@@ -1,16 +1,23 @@
 // A signed-in tab of the console that collects its faults, and the check of its accessibility.
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import type { ServiceProcess } from "./service-process.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+/** Every page has a folder of its name. */
+export const pages = readdirSync(new URL("../../console/pages/", import.meta.url), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && entry.name !== "sign-in")
+  .map(({ name }) => name);
+
 export const SETTLE_MS = 20_000;
 
 interface Tab {
   context: BrowserContext;
   page: Page;
   /** Goes to a page of the workspace without loading the console anew. */
+  show(path: string): Promise<void>;
+  /** Goes there, and waits until everything on it is loaded. */
   visit(path: string): Promise<void>;
 }
 
@@ -47,15 +54,18 @@ export async function openTab({ service, browser, faults }: Bench, role = "owner
   );
   await page.goto(`${service.url}/console#demo`);
   await page.locator("nav.nav").waitFor();
-  const visit = async (path: string) => {
+  const show = async (path: string) => {
     const address = `/console/w/${service.tenant}/${path}`;
     await page.evaluate(
       `history.pushState(null, "", ${JSON.stringify(address)}); dispatchEvent(new PopStateEvent("popstate"))`,
     );
     await page.locator("main h1").waitFor();
+  };
+  const visit = async (path: string) => {
+    await show(path);
     await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
   };
-  return { context, page, visit };
+  return { context, page, show, visit };
 }
 
 const MAX_TABS = 120;
@@ -76,8 +86,23 @@ interface AxeResult {
   nodes: string[];
 }
 
-export async function violations(page: Page): Promise<AxeResult[]> {
+type Theme = "light" | "dark";
+
+/** The rules for which another theme can make a difference: it changes nothing but colours. */
+const COLOURS = ["color-contrast", "link-in-text-block"];
+
+/** In the theme that is shown. In the dark one only the colours are checked: the document is that of the light one. */
+export async function violations(page: Page, theme: Theme = "light"): Promise<AxeResult[]> {
   if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(AXE);
-  return page.evaluate(`axe.run(document, { resultTypes: ["violations"], iframes: false })
+  return page.evaluate(`axe.run(document, ${JSON.stringify({ resultTypes: ["violations"], iframes: false, ...(theme === "dark" && { runOnly: COLOURS }) })})
     .then(({ violations }) => violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => html.slice(0, 200)) })))`);
+}
+
+/** In both themes; the light one is shown before and after. */
+export async function violationsInThemes(page: Page): Promise<Partial<Record<Theme, AxeResult[]>>> {
+  const light = await violations(page);
+  await page.emulateMedia({ colorScheme: "dark" });
+  const dark = await violations(page, "dark");
+  await page.emulateMedia({ colorScheme: "light" });
+  return { ...(light.length > 0 && { light }), ...(dark.length > 0 && { dark }) };
 }

@@ -11,7 +11,7 @@ import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
 import { go, pathTo, place, setQuery } from "../../app/router.ts";
 import { isLocal } from "../../app/session.ts";
-import { plural } from "../../app/time.ts";
+import { dateTime, plural } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
@@ -190,13 +190,9 @@ function Opened({ journey }: { journey: Journey }) {
         {(version || replay) && (
           <div class="banner">
             <span>
-              {replay ? (
-                <>
-                  Counts of the simulation from <Time at={replay.from} /> to <Time at={replay.to} />.
-                </>
-              ) : (
-                `Version ${version?.version} with its numbers${ofVersion.data?.exact === false ? ", estimated from a sample" : ""}.`
-              )}
+              {replay
+                ? `Counts of the simulation from ${dateTime(replay.from)} to ${dateTime(replay.to)}.`
+                : `Version ${version?.version} with its numbers${ofVersion.data?.exact === false ? ", estimated from a sample" : ""}.`}
             </span>
             <Button
               onClick={() => {

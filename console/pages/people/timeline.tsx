@@ -83,7 +83,8 @@ function Title({ id, item }: { id: string; item: Entry }) {
   if (item.kind !== "message")
     return (
       <span>
-        {item.title} {item.state && <Badge state={String(item.state)} />}
+        {item.kind === "consent" ? channelName(item.title) : item.title}{" "}
+        {item.state && <Badge state={String(item.state)} />}
       </span>
     );
   const { channel, reason } = item.data;
