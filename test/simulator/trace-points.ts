@@ -7,10 +7,12 @@ import type { SimWorld } from "./world.ts";
 const AFTER_LEASE_MS = { from: 71 * SECOND, to: 115 * SECOND };
 
 /** The chunk whose claim a request of a worker writes, as a message names it. */
-function claimedIn(operation: string, input: Parameters<typeof keysOf>[1]): object | undefined {
-  for (const { pk, sk } of operation.endsWith("Item") || operation.endsWith("Items") ? keysOf(operation, input) : []) {
+function claimedIn({ mirror }: SimWorld, operation: string, input: Parameters<typeof keysOf>[1]): object | undefined {
+  for (const { pk, sk } of keysOf(operation, input)) {
     const [, tenant, kind, job] = pk.split("#");
     const [of, range, n] = sk.split("#");
+    // A first claim meets no other one.
+    if (mirror.get(pk, sk)?.owner === undefined) continue;
     if (kind === "J" && of === "K") return { tenant, job, range, chunk: Number(n) };
     if (kind === "JOB" && operation === "UpdateItem") return { tenant, job: sk, range: "solo", chunk: 0 };
   }
@@ -29,8 +31,8 @@ export function delayClaims(world: SimWorld): void {
   let left = random.between(0, 2);
   world.onRequest((process, _, operation, input) => {
     if (process.name !== "deliver" || !process.alive || left === 0 || !writes.has(operation)) return undefined;
-    const message = claimedIn(operation, input);
-    if (!message || !random.chance(0.3)) return undefined;
+    const message = claimedIn(world, operation, input);
+    if (!message || !random.chance(0.5)) return undefined;
     left--;
     const again = () => void queues.send("deliver", message);
     kernel.after(random.between(1, 2 * SECOND), again);

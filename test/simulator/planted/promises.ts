@@ -74,8 +74,8 @@ export const promisesBugs: readonly Bug[] = [
     name: "an erased subscriber is still counted",
     area: "counters",
     file: "shared/store/subscribers/subscribers.ts",
-    find: "isAlive()), countWrite(id, -1)])",
-    replace: "isAlive()), countWrite(id, 0)])",
+    find: "      countWrite(id, -1),\n",
+    replace: "      countWrite(id, 0),\n",
   },
   {
     name: "a revoked key is still accepted",

@@ -19,7 +19,7 @@ export const delays: Scenario = {
     const { random } = world;
     const tenant = await world.tenant();
     // So many wait at once in one that is archived that they fill more than a page of a shard.
-    const isArchived = random.chance(0.3);
+    const isArchived = random.chance(0.5);
     const people = await populate(world, tenant, isArchived ? random.between(40, 60) : random.between(10, 18));
     world.act(0, async () => {
       const delay = (next: string, duration = "1m") => ({ delay: { duration, next } });
