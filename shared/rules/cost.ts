@@ -47,10 +47,10 @@ const BASE: Rate = { wcu: 24, rcu: 22, messages: 3, gbSeconds: 0.1 };
 const RANGES: Rate = { wcu: 195, rcu: 105, messages: 30, gbSeconds: 2 };
 /** From so many recipients on. */
 export const WIDE_FROM = 1_000;
-/** Of each recipient, by how it is reached. A mail has a receipt, which is a message and a write of its own. */
+/** Of each recipient, by how it is reached. A mail has a receipt, which is a message, and is read with those of its batch. */
 const PER_RECIPIENT = {
   in_app: { wcu: 1.047, rcu: 0.06, messages: 0.006, gbSeconds: 0.0002 },
-  email: { wcu: 2.145, rcu: 3.12, messages: 1.01, gbSeconds: 0.007 },
+  email: { wcu: 1.15, rcu: 2.08, messages: 1.01, gbSeconds: 0.007 },
   other: { wcu: 1.165, rcu: 0.69, messages: 0.012, gbSeconds: 0.006 },
 } as const satisfies Record<string, Rate>;
 /** Read units of each recipient whose id the caller gave: the profile, and the devices. */
