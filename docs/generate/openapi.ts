@@ -182,7 +182,10 @@ function operationOf({ group, endpoint, isStream }: Operation, name: string, fou
       requestBody: {
         required: true,
         content: {
-          [shape.raw]: { schema: { type: "object" }, ...(shape.example?.body && { example: shape.example.body }) },
+          [shape.raw]: {
+            schema: shape.rawFields ? described(schemaOf(shape.rawFields, "input"), [`${id}Body`]) : { type: "object" },
+            ...(shape.example?.body && { example: shape.example.body }),
+          },
         },
       },
     }),

@@ -56,6 +56,10 @@ function bodyOf(body: Sampled["body"]): string[] {
   if (body?.example === undefined) return [];
   if (body.type === "application/json")
     return ["-H 'Content-Type: application/json'", `-d ${shell(JSON.stringify(body.example))}`];
+  if (body.type === "application/x-www-form-urlencoded")
+    return Object.entries(body.example as object).flatMap(([name, values]) =>
+      [values].flat().map((value) => `--data-urlencode ${name}=${shell(String(value))}`),
+    );
   return Object.entries(body.example as object).map(([name, value]) =>
     /file/.test(name) ? `-F ${name}=@${name}` : `-F ${name}=${shell(String(value))}`,
   );

@@ -70,6 +70,8 @@ export interface Shape {
   };
   /** Instead of `body`: the unparsed bytes, of this media type, where the handler verifies a signature of them. */
   raw?: string;
+  /** What the published document says of the raw body: nothing checks it before the handler does. */
+  rawFields?: GenericSchema;
   returns?: GenericSchema;
   /** Default: 200 with `returns`, 204 without. */
   status?: 200 | 201 | 202 | 204 | 302;

@@ -70,6 +70,8 @@ export async function exampleRequests(world: TestWorld, tenant: Tenant) {
     if (raw) return { raw };
     if (media?.example === undefined) return {};
     const example = { ...(filled(media.example) as Record<string, unknown>), ...body };
+    if (type === "application/x-www-form-urlencoded")
+      return { raw: Buffer.from(new URLSearchParams(pairsOf(example)).toString()) };
     if (type !== "multipart/form-data") return { body: example };
     const { [file?.name ?? ""]: _, ...fields } = example;
     return { fields: fields as Record<string, string>, ...(file && { file }) };
@@ -99,6 +101,12 @@ export async function exampleRequests(world: TestWorld, tenant: Tenant) {
     },
   };
 }
+
+/** The fields of a form, one for each value. */
+const pairsOf = (example: object): [string, string][] =>
+  Object.entries(example).flatMap(([name, values]) =>
+    [values].flat().map((value): [string, string] => [name, String(value)]),
+  );
 
 /** Method and path with their parameters. */
 export function targetFor({ route, path, query }: Pick<ExampleRequest, "route" | "path" | "query">): string {

@@ -1,4 +1,5 @@
 // The links of mails: unsubscribe, preferences, open and click. They need no credential: the token of a link is the proof.
+import * as v from "valibot";
 import { endpoints, group, redirect } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/http/errors.ts";
 import { type MailLinkOpener, openedMailLink } from "../../../shared/mail-links.ts";
@@ -22,6 +23,17 @@ const asNothing = { type: "text/plain; charset=utf-8", headers: { "referrer-poli
 
 /** A transparent image of one pixel. */
 const PIXEL = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
+
+const PreferencesForm = v.object({
+  shown: v.pipe(
+    v.optional(v.array(v.string())),
+    v.description("The keys of the topics that the page showed, a field for each. Default: none, and nothing changes"),
+  ),
+  in: v.pipe(
+    v.optional(v.array(v.string())),
+    v.description("The keys of those that the subscriber wants, a field for each. Default: none of them"),
+  ),
+});
 
 export const mail = group("mail", "The links of e-mails.", [
   endpoint(
@@ -85,6 +97,8 @@ export const mail = group("mail", "The links of e-mails.", [
         "The form of the page: `shown` names the topics that it showed, and `in` those that were ticked. Other topics stay " +
         "as they are. A repeat changes nothing.",
       raw: "application/x-www-form-urlencoded",
+      rawFields: PreferencesForm,
+      example: { body: { shown: ["news", "offers"], in: ["news"] } },
       text: asPage,
       errors: ["NOT_FOUND"],
     },
