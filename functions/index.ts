@@ -49,6 +49,7 @@ import { fanOut } from "./workers/fan-out/index.ts";
 import { importRows } from "./workers/import-rows/index.ts";
 import { mailAccount } from "./workers/mail-account/index.ts";
 import { mailEvent } from "./workers/mail-event/index.ts";
+import { moveClock } from "./workers/move-clock/index.ts";
 import { postWebhook } from "./workers/post-webhook/index.ts";
 import { purge } from "./workers/purge/index.ts";
 import { react } from "./workers/react/index.ts";
@@ -121,6 +122,7 @@ export const workers: readonly Worker[] = [
   segment,
   recomputeSegment,
   recount,
+  moveClock,
   purge,
 ];
 

@@ -32,6 +32,7 @@ export const furtherActions: Readonly<Record<string, readonly ListedAction[]>> =
   react: ["BatchWriteItem", "DeleteItem"],
   "mail-account": ["DeleteItem"],
   due: ["BatchWriteItem"],
+  "move-clock": ["BatchWriteItem"],
   "fan-out": ["BatchWriteItem"],
   deliver: ["BatchWriteItem"],
   "post-webhook": ["BatchWriteItem"],

@@ -3,7 +3,7 @@ import type { Stack } from "aws-cdk-lib";
 import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { ASSETS_PATH } from "../shared/asset-files.ts";
 import { queueNames } from "../shared/messages.ts";
-import { queueVariable } from "../shared/resources.ts";
+import { queueVariable } from "../shared/queue-sender.ts";
 import { tableDefinition } from "../shared/store/definition.ts";
 import type { DeployedFunction } from "./functions.ts";
 import { type Queues, STREAM_WORKER } from "./queues.ts";

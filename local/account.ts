@@ -1,7 +1,7 @@
 // The AWS resources of the local service: those that `cdk deploy` creates, created once in the embedded services.
 import type { Ids } from "../shared/clock.ts";
 import { MAX_RECEIVES, queueNames, VISIBILITY_SECONDS } from "../shared/messages.ts";
-import { queueVariable } from "../shared/resources.ts";
+import { queueVariable } from "../shared/queue-sender.ts";
 import { tableDefinition } from "../shared/store/definition.ts";
 import type { Services } from "./aws/protocol.ts";
 import { isAwsFailure, type Wire } from "./aws/stand-in.ts";

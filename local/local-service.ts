@@ -97,7 +97,8 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
   const services: Services = { ...aws.services, ses };
   const table = aws.remote ? await remoteTable(services, openState(database), ids) : TABLE;
   const env = await environmentOf(options, services, table);
-  const partsFor = dependenciesOf(options, runtime, { services, env, network, dynamodb: aws.dynamodb, table });
+  const rest = () => time.rest();
+  const partsFor = dependenciesOf(options, runtime, { services, env, network, dynamodb: aws.dynamodb, table, rest });
   const routes = hostFunctions(aws.host, partsFor, options.groups);
   const mappings = await mapEventSources(runtime, aws, table);
   const { dynamodb, sqs, scheduler, kms, s3, host } = aws;
@@ -224,6 +225,7 @@ interface FunctionSettings {
   network: LocalNetwork;
   dynamodb: EmbeddedAws["dynamodb"];
   table: string;
+  rest(): Promise<void>;
 }
 
 const workerNames: ReadonlySet<string> = new Set(workers.map(({ name }) => name));
@@ -232,7 +234,7 @@ const workerNames: ReadonlySet<string> = new Set(workers.map(({ name }) => name)
 function dependenciesOf(
   { hooks, baseUrl, onRead, retriesInServiceTime }: LocalServiceOptions,
   { clock, ids, log }: Runtime,
-  { services, env, network, dynamodb, table }: FunctionSettings,
+  { services, env, network, dynamodb, table, rest }: FunctionSettings,
 ): (functionName: string) => Deps {
   const writeSignals = createWriteSignals(dynamodb, table);
   const turning = createTurns(clock);
@@ -246,6 +248,7 @@ function dependenciesOf(
     log,
     network: network.network,
     writeSignal: writeSignals.signal,
+    rest,
     ...(onRead && { onRead }),
   });
 }

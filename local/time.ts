@@ -8,6 +8,7 @@ import { createChangeSignal } from "./change-signal.ts";
 import type { Runner, ServiceClock } from "./clock.ts";
 import type { LambdaHost, Run } from "./lambda.ts";
 import type { Log, Mappings } from "./mappings.ts";
+import { createRest } from "./rest.ts";
 
 interface Firing {
   /** `false` skips recurring schedules. */
@@ -41,6 +42,8 @@ export interface Time {
    * the end; with `recurring: false` they wait for a later call. @returns the new time.
    */
   advance(to: number, which?: Pick<Firing, "recurring">): Promise<number>;
+  /** For an invocation: resolves when no other one works, and nothing is ready to be worked on. */
+  rest(): Promise<void>;
   /** Runs a request, after an advance in progress. */
   enter<T>(work: () => Promise<T>): Promise<T>;
   /** Starts the background pump of a ticking clock. */
@@ -266,6 +269,7 @@ export function createTime(deps: TimeDeps): Time {
   return {
     settle,
     advance,
+    rest: createRest({ changes, host, mappings, quiet, rounds: () => rounds, waitsForTime }),
     enter: async (work) => {
       while (moving) await moving;
       return work();

@@ -1,6 +1,7 @@
 // The workspace of a channel that a provider calls back about: the path names only the channel, so a row maps it.
 import type { Capability, Deps } from "./deps.ts";
 import { type Store, storeWrite } from "./resources.ts";
+import { depsFor } from "./sandbox.ts";
 import { absent, any, is } from "./store/conditions.ts";
 import { CallbackItem } from "./store/platform-items.ts";
 import { onConditionFailed } from "./store/refusals.ts";
@@ -52,7 +53,11 @@ export const calledWorkspace: Capability<"calledWorkspace", (channel: string) =>
       const vaultOf = vaultOpening.open(deps);
       return () => async (channel) => {
         const row = await rows.get(CallbackItem, { channel });
-        return row && { store: storeOf(row.tenant), vault: vaultOf(row.tenant) };
+        if (!row) return undefined;
+        const inside = await depsFor(deps, row.tenant);
+        return inside === deps
+          ? { store: storeOf(row.tenant), vault: vaultOf(row.tenant) }
+          : { store: storeWrite.open(inside)(row.tenant), vault: vaultOf(row.tenant) };
       };
     },
   };

@@ -40,10 +40,20 @@ export interface Deps {
   egress?: Egress;
   /** Replaces all providers of messages: the local service has its own. */
   providers?: Providers;
+  /** In functions that act for a sandbox: its workspace. `clock` is the time of the sandbox (docs/decisions/0072). */
+  sandbox?: Sandbox;
+  /** Locally: resolves when no other function works and nothing is ready to be worked on. */
+  rest?: () => Promise<void>;
   /** In tests: called for every row that is read, with its declaration. */
   onRead?: (item: AnyItem | AnyIndex, row: object) => void;
   /** Locally: aborts at the next write to a partition, so that a wait may end early. */
   writeSignal?: (partition: string) => AbortSignal;
+}
+
+export interface Sandbox {
+  tenant: TenantId;
+  /** The real time of the service: for what leaves the workspace, such as the signatures of links. */
+  wall: Clock;
 }
 
 /** What a policy statement of the function grants. `on` names a resource of the stack. */

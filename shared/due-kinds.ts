@@ -133,6 +133,8 @@ export const dueKinds = {
   recount: to("recount", ({ tenant }) => ({ tenant })),
   /** The purge of a deleted workspace, or a check that it still progresses. */
   purge: to("purge", ({ tenant }) => ({ tenant })),
+  /** Timers of a sandbox may be due. */
+  "sandbox-wake": to("move-clock", ({ tenant }) => ({ tenant, wake: true as const })),
   /** Rows that concurrent writers added to a deleted journey. */
   "journey-gone": to("step-journey", ({ tenant, id: journey }) => ({
     ...plainStep(tenant),

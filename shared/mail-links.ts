@@ -2,6 +2,7 @@
 import { type Capability, NO_TENANT, setting } from "./deps.ts";
 import { looksLikeMailToken, type MailToken, openMailToken, sealMailToken } from "./mail-tokens.ts";
 import { type Store, secrets, storeWrite } from "./resources.ts";
+import { depsFor } from "./sandbox.ts";
 import type { TenantId } from "./store/model.ts";
 import { noSecrets } from "./store/secrets.ts";
 
@@ -44,7 +45,10 @@ export const openedMailLink: Capability<"openLink", MailLinkOpener> = {
       if (!looksLikeMailToken(kind, token)) return undefined;
       const roots = await root().catch(noSecrets);
       const link = roots && openMailToken(roots.cursorKey, kind, token);
-      return link && { store: storeOf(link.tenant as TenantId), link };
+      if (!link) return undefined;
+      const tenant = link.tenant as TenantId;
+      const inside = await depsFor(deps, tenant);
+      return { store: inside === deps ? storeOf(tenant) : storeWrite.open(inside)(tenant), link };
     };
   },
 };

@@ -196,6 +196,11 @@ export const queues = {
     }),
     batch: 1,
   },
+  /** A move of a sandbox's clock to begin or to continue; or timers of a sandbox that may be due. */
+  "move-clock": {
+    message: v.union([v.object({ tenant: id, move: id }), v.object({ tenant: id, wake: v.literal(true) })]),
+    batch: 1,
+  },
   /** A deleted workspace whose 30 days may be over. */
   purge: {
     message: v.object({ tenant: id }),
@@ -213,6 +218,9 @@ export type Message<Q extends QueueName> = v.InferOutput<(typeof queues)[Q]["mes
 
 /** Queues with a lower concurrency than usual: a purge reads the whole table. */
 export const maxConcurrency: { readonly [Q in QueueName]?: number } = { purge: 2 };
+
+/** Queues whose workers act in real time in a sandbox too. */
+export const realTimeQueues: ReadonlySet<QueueName> = new Set(["move-clock", "purge"]);
 
 export const queueNames = Object.keys(queues) as QueueName[];
 

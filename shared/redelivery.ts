@@ -4,7 +4,7 @@ import type { SQSRecord } from "aws-lambda";
 import { type Capability, setting } from "./deps.ts";
 import { errorFields } from "./log.ts";
 import { type QueueName, VISIBILITY_SECONDS } from "./messages.ts";
-import { queueVariable } from "./resources.ts";
+import { queueVariable } from "./queue-sender.ts";
 
 const FIRST_DELAY_SECONDS = 5;
 const FACTOR = 4;

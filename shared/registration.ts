@@ -10,7 +10,7 @@ import { isEmailAddress } from "./rules/contacts.ts";
 import { weaknessOf } from "./rules/passwords.ts";
 import type { anyStore, secretsMaker } from "./signing.ts";
 import type { TenantId } from "./store/model.ts";
-import { hashPassword, register, type User } from "./store/workspaces/identity.ts";
+import { hashPassword, register, type User, workspaceKinds } from "./store/workspaces/identity.ts";
 import { RegistrationInvite } from "./store/workspaces/identity-items.ts";
 
 /** Anyone; addresses that the operator invited; only through the operator. */
@@ -39,11 +39,19 @@ export const AccountEmail = v.pipe(
   v.check(isEmailAddress, "must be an e-mail address"),
 );
 export const Password = v.pipe(v.string("must be a string"), v.maxLength(1_024, "must have at most 1,024 characters"));
+export const NewKind = v.pipe(
+  v.optional(v.picklist(workspaceKinds, "must be standard or sandbox")),
+  v.description(
+    "`sandbox`: the time of the workspace can be moved, and what it sends is recorded instead. It stays what it is. " +
+      "Default: `standard`",
+  ),
+);
 export const NewAccount = v.strictObject({
   email: AccountEmail,
   password: Password,
   name: OwnName,
   workspace_name: OwnName,
+  kind: NewKind,
 });
 
 type CreationContext = Context<readonly [typeof platformWrite, typeof anyStore, typeof secretsMaker]> & { ids: Ids };

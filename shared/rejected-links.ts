@@ -29,7 +29,8 @@ const linksOf = <As extends string>(as: As, scope: LinkScope): Capability<As, Fi
     const { root } = secrets.open(deps)(NO_TENANT);
     return (tenant) => ({
       urlOf: async (id) => {
-        const until = Math.floor((deps.clock.now() + LINK_MS) / SECOND);
+        const { clock } = deps.sandbox ? { clock: deps.sandbox.wall } : deps;
+        const until = Math.floor((clock.now() + LINK_MS) / SECOND);
         return `${setting(deps, "BASE_URL")}/r/${sealCursor(await root(), scope, packed({ tenant, id, until }))}`;
       },
     });

@@ -1,12 +1,12 @@
 // The capabilities of functions: property of the context, env variables, IAM grants, and how each is opened.
 // Plain objects, so that a bundle contains only those that its function names.
-import { SendMessageBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { type Clock, type Ids, MINUTE } from "./clock.ts";
-import { type Capability, type Deps, type LogEntry, setting } from "./deps.ts";
+import type { Capability, Deps, LogEntry } from "./deps.ts";
 import { dueQueues } from "./due-kinds.ts";
-import { type Egress, openEgress } from "./egress/egress.ts";
+import type { Egress } from "./egress/egress.ts";
+import { egressOf } from "./egress/recording.ts";
 import type { Message, QueueName } from "./messages.ts";
-import { chunksOf } from "./rules/chunks.ts";
+import { type Delayed, openSender, queueVariable } from "./queue-sender.ts";
 import type { TenantId } from "./store/model.ts";
 import { openSecrets, type Secrets } from "./store/secrets.ts";
 import { nameLearner } from "./store/subscribers/names.ts";
@@ -115,7 +115,7 @@ export const egress: Capability<"egress", Egress> = {
   env: [],
   grants: [],
   open: (deps) => {
-    const opened = deps.egress ?? openEgress(deps);
+    const opened = (deps.sandbox ? undefined : deps.egress) ?? egressOf(deps);
     return () => opened;
   },
 };
@@ -173,45 +173,6 @@ export interface Queue<M> {
   send(messages: readonly M[], options?: { delaySeconds?: number }): Promise<void>;
 }
 
-const variable = (queue: QueueName) => `${queue.toUpperCase().replaceAll("-", "_")}_QUEUE_URL`;
-
-interface Delayed<M> {
-  message: M;
-  delaySeconds?: number | undefined;
-}
-
-/** Messages of one request, and requests in flight. */
-const PER_REQUEST = 10;
-const MAX_REQUESTS = 10;
-
-function openSender(deps: Deps, queue: QueueName): (entries: readonly Delayed<unknown>[]) => Promise<void> {
-  const client = deps.aws(SQSClient);
-  const QueueUrl = setting(deps, variable(queue));
-  const request = async (batch: readonly Delayed<unknown>[]) => {
-    const entries = batch.map(({ message, delaySeconds }, i) => ({
-      Id: String(i),
-      MessageBody: JSON.stringify(message),
-      ...groupOf(message),
-      ...(delaySeconds && { DelaySeconds: delaySeconds }),
-    }));
-    const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl, Entries: entries }));
-    if (Failed.length > 0)
-      throw Object.assign(new Error(`The queue ${queue} refused ${Failed.length} messages: ${Failed[0]?.Code}`), {
-        name: "ServiceUnavailable",
-      });
-  };
-  return async (entries) => {
-    for (const requests of chunksOf(chunksOf(entries, PER_REQUEST), MAX_REQUESTS))
-      await Promise.all(requests.map(request));
-  };
-}
-
-/** The fair-queue group of a message: the workspace that it names. */
-const groupOf = (message: unknown): { MessageGroupId?: string } =>
-  typeof message === "object" && message !== null && "tenant" in message
-    ? { MessageGroupId: String(message.tenant) }
-    : {};
-
 function openQueue<Q extends QueueName>(deps: Deps, queue: Q): Queue<Message<Q>> {
   const send = openSender(deps, queue);
   return {
@@ -222,7 +183,7 @@ function openQueue<Q extends QueueName>(deps: Deps, queue: Q): Queue<Message<Q>>
 /** The right to send to one queue; the context property is the queue's name in camel case. */
 const sender = <Q extends QueueName, As extends string>(queue: Q, as: As): Capability<As, Queue<Message<Q>>> => ({
   as,
-  env: [variable(queue)],
+  env: [queueVariable(queue)],
   grants: [{ actions: ["sqs:SendMessage"], on: `queue:${queue}` }],
   open: (deps) => {
     const opened = openQueue(deps, queue);
@@ -252,21 +213,23 @@ export const mailAccountQueue = /* @__PURE__ */ sender("mail-account", "mailAcco
 export const mailEventQueue = /* @__PURE__ */ sender("mail-event", "mailEventQueue");
 export const completeEventsQueue = /* @__PURE__ */ sender("complete-events", "completeEventsQueue");
 export const purgeQueue = /* @__PURE__ */ sender("purge", "purgeQueue");
+export const moveClockQueue = /* @__PURE__ */ sender("move-clock", "moveClockQueue");
 export const recountQueue = /* @__PURE__ */ sender("recount", "recountQueue");
 export const attributeQueue = /* @__PURE__ */ sender("attribute", "attributeQueue");
 
-type DueTargets = {
+type Targets = {
   /** Sends each message with its own delay. */
   send(queue: QueueName, entries: readonly Delayed<unknown>[]): Promise<void>;
 };
 
-const timerTargets = (): Capability<"dueTargets", DueTargets> => ({
-  as: "dueTargets",
-  env: dueQueues.map(variable),
-  grants: dueQueues.map((queue) => ({ actions: ["sqs:SendMessage"], on: `queue:${queue}` })),
+/** The right to send to these queues. */
+export const targets = <As extends string>(as: As, queues: readonly QueueName[]): Capability<As, Targets> => ({
+  as,
+  env: queues.map(queueVariable),
+  grants: queues.map((queue) => ({ actions: ["sqs:SendMessage"], on: `queue:${queue}` })),
   open: (deps) => {
-    const opened = new Map(dueQueues.map((queue) => [queue, openSender(deps, queue)]));
-    const send: DueTargets["send"] = async (queue, entries) => {
+    const opened = new Map(queues.map((queue) => [queue, openSender(deps, queue)]));
+    const send: Targets["send"] = async (queue, entries) => {
       const target = opened.get(queue);
       if (!target) throw new Error(`No timer leads to the queue ${queue}.`);
       await target(entries);
@@ -276,7 +239,4 @@ const timerTargets = (): Capability<"dueTargets", DueTargets> => ({
 });
 
 /** The right to send to every queue that a timer leads to. */
-export const dueTargets = /* @__PURE__ */ timerTargets();
-
-/** The env variable that holds a queue's URL. */
-export const queueVariable = variable;
+export const dueTargets = /* @__PURE__ */ targets("dueTargets", dueQueues);

@@ -4,8 +4,9 @@ import * as v from "valibot";
 import type { Clock, Ids } from "./clock.ts";
 import { type Context, type Deps, type Grant, NO_TENANT, openAll, type Uses } from "./deps.ts";
 import { errorFields } from "./log.ts";
-import { type Message, type QueueName, queues } from "./messages.ts";
+import { type Message, type QueueName, queues, realTimeQueues } from "./messages.ts";
 import { redelivery } from "./redelivery.ts";
+import { isSandbox, sandboxWork } from "./sandbox.ts";
 import type { TenantId } from "./store/model.ts";
 
 export interface RuntimeContext {
@@ -61,13 +62,13 @@ export function queueWorker<const Q extends QueueName, const U extends Uses>(
     name,
     about,
     eventSource: "queue",
-    uses: [...uses, again],
+    uses: [...uses, again, sandboxWork],
     create: (deps) => {
-      const bind = openAll(uses, deps);
       const { backOff } = again.open(deps)(NO_TENANT);
-      const { clock, ids, log } = deps;
+      const { log } = deps;
       const parsed = (body: string) => v.parse(queues[name].message, JSON.parse(body)) as Message<Q>;
-      const contextOf = (tenant: TenantId) => ({ ...bind(tenant), clock, ids, log, tenant });
+      const within = contextsOf(uses, deps);
+      const isReal = realTimeQueues.has(name);
       const attempt = async (messageIds: readonly string[], perform: () => Promise<void>) => {
         try {
           await perform();
@@ -86,7 +87,10 @@ export function queueWorker<const Q extends QueueName, const U extends Uses>(
             attempt([messageId], () => {
               const message = parsed(body);
               const isRepeated = Number(attributes.ApproximateReceiveCount) > 1;
-              return task(message, { ...contextOf(tenantOf(message)), isRepeated });
+              const tenant = tenantOf(message);
+              return within(tenant, isReal ? [] : [messageId], (context) =>
+                task(message, { ...context, tenant, isRepeated }),
+              );
             }),
           ),
           ...[...together].map(([tenant, records]) =>
@@ -95,9 +99,14 @@ export function queueWorker<const Q extends QueueName, const U extends Uses>(
               : attempt(
                   records.map(({ messageId }) => messageId),
                   () =>
-                    groups.perform(
-                      records.map(({ body }) => parsed(body)),
-                      contextOf(tenant),
+                    within(
+                      tenant,
+                      records.map(({ messageId }) => messageId),
+                      (context) =>
+                        groups.perform(
+                          records.map(({ body }) => parsed(body)),
+                          { ...context, tenant },
+                        ),
                     ),
                 ),
           ),
@@ -111,6 +120,28 @@ export function queueWorker<const Q extends QueueName, const U extends Uses>(
       };
     },
   };
+}
+
+/**
+ * Runs work with the context of a tenant: that of the function, or for a sandbox one in its own time. Work without names
+ * is done in real time.
+ */
+function contextsOf<const U extends Uses>(uses: U, deps: Deps) {
+  const ordinary = { bind: openAll(uses, deps), deps };
+  const { during } = sandboxWork.open(deps)(NO_TENANT);
+  const run = async (
+    tenant: TenantId,
+    { bind, deps: { clock, ids, log } }: typeof ordinary,
+    work: (context: Context<U> & RuntimeContext) => Promise<void>,
+  ) => work({ ...bind(tenant), clock, ids, log });
+  return (
+    tenant: TenantId,
+    names: readonly string[],
+    work: (context: Context<U> & RuntimeContext) => Promise<void>,
+  ): Promise<void> =>
+    names.length > 0 && isSandbox(tenant)
+      ? during(tenant, names, (inside) => run(tenant, { bind: openAll(uses, inside), deps: inside }, work))
+      : run(tenant, ordinary, work);
 }
 
 const tenantOf = (message: object): TenantId => ("tenant" in message ? (message.tenant as TenantId) : NO_TENANT);
@@ -141,13 +172,18 @@ export function streamWorker<const U extends Uses>(
     name,
     about,
     eventSource: "table-stream",
-    uses,
+    uses: [...uses, sandboxWork],
     create: (deps) => {
-      const bind = openAll(uses, deps);
-      const { clock, ids, log } = deps;
+      const within = contextsOf(uses, deps);
+      const { log } = deps;
       return async ({ Records }) => {
+        const parts = [...Map.groupBy(Records, sandboxOf)];
         try {
-          await task(Records, { ...bind(NO_TENANT), clock, ids, log });
+          // Each workspace that is a sandbox has a time of its own.
+          for (const [tenant, records] of parts) {
+            const name = records[0]?.eventID ?? "changes";
+            await within(tenant, [name], (context) => task(records, context));
+          }
         } catch (error) {
           // Rethrow: `bisectBatchOnError` isolates the failing record.
           log({ level: "warn", message: "a batch of the stream failed", worker: name, ...errorFields(error) });
@@ -156,4 +192,10 @@ export function streamWorker<const U extends Uses>(
       };
     },
   };
+}
+
+/** The sandbox whose row a record is of; for rows of other workspaces and of the platform, no tenant. */
+function sandboxOf({ dynamodb }: DynamoDBRecord): TenantId {
+  const [place, tenant = ""] = (dynamodb?.NewImage?.pk?.S ?? "").split("#");
+  return place === "T" && isSandbox(tenant) ? tenant : NO_TENANT;
 }

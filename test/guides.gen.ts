@@ -414,6 +414,67 @@ async function webhooks({ createClient, settle, process, console }: GuideDeps) {
   console.log(items.length, items[0]?.event_type); // 1 "notification.terminal"
 }
 
+async function testClock({ createClient, settle, process, console }: GuideDeps) {
+
+  const visitor = createClient({ baseUrl: process.env.BASE_URL! });
+  const session = await visitor.auth.register({
+    email: "tests@example.com",
+    password: "correct horse battery staple",
+    name: "Tests",
+    workspace_name: "Shop, for tests",
+    kind: "sandbox",
+  });
+  const owner = createClient({ baseUrl: process.env.BASE_URL!, accessToken: session.access_token });
+  const { sdk_key } = await owner.account.getSdkKey();
+  const { key } = await owner.account.createServerKey({ name: "Tests", scopes: ["events:write", "test:write"] });
+  const sandbox = createClient({
+    baseUrl: process.env.BASE_URL!,
+    accessToken: session.access_token,
+    sdkKey: sdk_key,
+    serverKey: key,
+  });
+  const { tenant } = await sandbox.account.getMe();
+  console.log(tenant.kind); // "sandbox"
+
+  const { channels } = await sandbox.channels.list();
+  const message = (title: string, next: string) => ({
+    send: { channel_ids: [channels[0]!.id], content: { title, body: "Hello" }, next },
+  });
+  const journey = await sandbox.journeys.create({
+    name: "First month",
+    trigger: { type: "event", event_name: "signed_up" },
+    steps: {
+      start: "greet",
+      steps: {
+        greet: { id: "greet", type: "send", ...message("Welcome", "wait") },
+        wait: { id: "wait", type: "delay", delay: { duration: "30d", next: "ask" } },
+        ask: { id: "ask", type: "send", ...message("How was it?", "end") },
+        end: { id: "end", type: "exit" },
+      },
+    },
+  });
+  await sandbox.journeys.activate(journey.id);
+
+  const person = await sandbox.subscribers.upsert({ external_id: "user-17" });
+  await sandbox.events.create({ subscriber_id: person.id, event_name: "signed_up" });
+  await settle();
+  await sandbox.tests.clock({ advance: "30d" });
+  await settle();
+  const { runs } = await sandbox.journeys.getStats(journey.id);
+  console.log(runs.completed); // 1
+
+  await sandbox.webhooks.create({
+    target_url: "https://hooks.example.com/in?sandbox_status=503",
+    events: ["subscriber.created"],
+  });
+  await sandbox.subscribers.upsert({ external_id: "user-18" });
+  await settle();
+  await sandbox.tests.clock({ advance: "1m" });
+  await settle();
+  const { items } = await sandbox.tests.getOutbox({});
+  console.log(items.map(({ channel }) => channel)); // ["webhook","webhook","webhook","webhook"]
+}
+
 async function agents({ createClient, process, console }: GuideDeps) {
 
   const service = createClient({ baseUrl: process.env.BASE_URL!, accessToken: process.env.ACCESS_TOKEN! });
@@ -532,6 +593,7 @@ export const runnableGuides: readonly RunnableGuide[] = [
   { name: "web-push", run: webPush, printed: ["\"active\" \"string\"","\"active\"","1"] },
   { name: "email", run: email, printed: ["\"active\" true","1 {\"no_consent\":1}","\"News\" 0","[\"sent\",\"sent\"]","1"] },
   { name: "webhooks", run: webhooks, printed: ["\"400\"","[\"job_id\",\"status\",\"delivered\",\"failed\",\"total\"]","1 \"notification.terminal\""] },
+  { name: "test-clock", run: testClock, printed: ["\"sandbox\"","1","[\"webhook\",\"webhook\",\"webhook\",\"webhook\"]"] },
   { name: "agents", run: agents, printed: ["\"service_mcp_\" [\"read\"]"] },
   { name: "configuration", run: configuration, printed: ["+ channels/App","+ segments/Paying","    1 would enter (ada), 0 would leave","+ templates/Welcome","+ journeys/Onboarding","0 unchanged, 1 in the workspace alone","+ channels/App","+ segments/Paying","+ templates/Welcome","+ journeys/Onboarding","4 changed, 0 blocked, 0 unchanged","0 changed, 0 blocked, 4 unchanged","~ segments/Paying  rule","    1 would enter (bob), 1 would leave (ada)","3 unchanged, 1 in the workspace alone"] },
   { name: "moving-from-onesignal", run: movingFromOnesignal, printed: ["[{\"level\":12,\"timezone\":\"Europe/Berlin\",\"locale\":\"de\"}]","\"active\"","1"] },

@@ -188,6 +188,21 @@ export async function testsTestNotifications(service: Endpoints) {
   return answer;
 }
 
+export async function testsClock(service: Endpoints) {
+  const answer = await service.tests.clock({ advance: "72h" });
+  return answer;
+}
+
+export async function testsGetClock(service: Endpoints) {
+  const answer = await service.tests.getClock();
+  return answer;
+}
+
+export async function testsGetOutbox(service: Endpoints) {
+  const answer = await service.tests.getOutbox();
+  return answer;
+}
+
 export async function templatesCreate(service: Endpoints) {
   const answer = await service.templates.create({
     name: "Spring sale",

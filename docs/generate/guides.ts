@@ -17,6 +17,7 @@ const names = [
   "web-push",
   "email",
   "webhooks",
+  "test-clock",
   "agents",
   "configuration",
   "moving-from-onesignal",

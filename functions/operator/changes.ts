@@ -59,6 +59,8 @@ export async function changeOne(
 ): Promise<ShownWorkspace | Refusal> {
   const before = await getWorkspace(platform, tenant_id);
   if (!before) return { error: "not_found" };
+  if (change.kind !== undefined && before.kind === "sandbox")
+    return { error: "conflict", message: "A sandbox stays one: its kind cannot be changed." };
   const { store, timers } = bind(before.id);
   if (status !== undefined && status !== before.status) {
     const now = clock.now();

@@ -15,6 +15,7 @@ import { servingUses } from "../../shared/http/serving.ts";
 import { errorFields } from "../../shared/log.ts";
 import { requireFeature } from "../../shared/plans.ts";
 import { platformWrite, storeWrite } from "../../shared/resources.ts";
+import { insideSandbox, isSandbox } from "../../shared/sandbox.ts";
 import { streamLimit } from "./admission.ts";
 import { closeFeed, type Feed, openFeed, runFeed } from "./feed.ts";
 import { serverSentEvents } from "./output.ts";
@@ -163,6 +164,9 @@ function openAdmission(deps: Deps): (event: APIGatewayProxyEventV2) => Promise<F
     await requireSignedIds(caller, [query], headers[USER_HASH_HEADER] ?? user_hash, secrets);
     if (method === "HEAD") return "headers";
     const viewer = { address: addressOf(event), lastEventId: headers["last-event-id"] };
-    return openFeed({ ...deps, ...bind(caller.workspace.tenant) }, subscriber_id, viewer);
+    const { tenant, time } = caller.workspace;
+    if (!isSandbox(tenant)) return openFeed({ ...deps, ...bind(tenant) }, subscriber_id, viewer);
+    const inside = insideSandbox(deps, tenant, time);
+    return openFeed({ ...inside, ...openAll(uses, inside)(tenant) }, subscriber_id, viewer);
   };
 }

@@ -47,6 +47,9 @@ export const routes: RouteTable = {
   },
   tests: {
     testNotifications: {"route":"POST /api/v1/notifications/test","credentials":["dashboard"],"body":"json"},
+    clock: {"route":"POST /v1/test/clock","credentials":["server","dashboard"],"body":"json"},
+    getClock: {"route":"GET /v1/test/clock","credentials":["server","dashboard"]},
+    getOutbox: {"route":"GET /v1/test/outbox","credentials":["server","dashboard"],"query":true},
   },
   templates: {
     create: {"route":"POST /api/v1/templates","credentials":["dashboard"],"body":"json"},

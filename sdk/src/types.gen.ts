@@ -7,7 +7,7 @@ export type JsonValue = string | number | boolean | null | JsonValue[] | { [key:
 /** `code` is stable; `message` is for people and may change; `fields` names what failed validation. */
 export interface ErrorBody {
   /** The stable code of the error */
-  code: "BAD_REQUEST" | "UNAUTHORIZED" | "PAYMENT_REQUIRED" | "SEND_CAP_REACHED" | "FORBIDDEN" | "TENANT_SUSPENDED" | "TENANT_DELETED" | "FEATURE_NOT_AVAILABLE" | "READ_ONLY_TOKEN" | "EMAIL_NOT_CONFIRMED" | "NOT_FOUND" | "CONFLICT" | "FILE_TOO_LARGE" | "VALIDATION_ERROR" | "TEMPLATE_NOT_FOUND" | "QUOTA_EXCEEDED" | "RATE_LIMITED" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE";
+  code: "BAD_REQUEST" | "UNAUTHORIZED" | "PAYMENT_REQUIRED" | "SEND_CAP_REACHED" | "FORBIDDEN" | "TENANT_SUSPENDED" | "TENANT_DELETED" | "FEATURE_NOT_AVAILABLE" | "READ_ONLY_TOKEN" | "EMAIL_NOT_CONFIRMED" | "NOT_FOUND" | "CONFLICT" | "NOT_A_SANDBOX" | "FILE_TOO_LARGE" | "VALIDATION_ERROR" | "TEMPLATE_NOT_FOUND" | "QUOTA_EXCEEDED" | "RATE_LIMITED" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE";
   /** What is wrong, for people. It may change */
   message: string;
   /** What is wrong, by field */
@@ -1200,6 +1200,30 @@ export interface ChatAppTemplate {
   updated_at: string;
 }
 
+export interface Clock {
+  /** The time of the sandbox. It passes as usual, except during a move. RFC 3339. */
+  now: string;
+  /** The latest move of the clock */
+  move: {
+    /** Names the move */
+    id: string;
+    /** `stopped`: it ended early, after as many moments as one move may have */
+    status: "running" | "completed" | "stopped";
+    /** The time of the sandbox when the move was asked for. RFC 3339. */
+    from: string;
+    /** The time at which it is to end. RFC 3339. */
+    to: string;
+    /** How many minutes with work it has come to */
+    moments: number;
+    /** How many timers fell due in them */
+    messages: number;
+    /** When the move was asked for, in real time. RFC 3339. */
+    started_at: string;
+    /** When it ended, in real time. RFC 3339. */
+    ended_at: string | null;
+  } | null;
+}
+
 export interface Config {
   /** The name of the event */
   event_name: string;
@@ -2217,6 +2241,27 @@ export interface NotificationsNotification {
   unknown_ids?: string[] | undefined;
 }
 
+export interface Outbox {
+  /** Names the entry of the outbox */
+  id: string;
+  /** The type of the channel, or `webhook` */
+  channel: "ios" | "android" | "web_push" | "email" | "sms" | "chat_app" | "webhook";
+  /** When it would have been sent, by the time of the sandbox. RFC 3339. */
+  at: string;
+  /** The address, the device's token or the target URL */
+  to: string;
+  /** Whom it is for; `null` for a webhook */
+  subscriber_id: string | null;
+  /** The send it belongs to; `null` for a webhook */
+  job_id: string | null;
+  /** The title or the subject; `null` for a webhook */
+  title: string | null;
+  /** The text, the HTML of a mail or the body of a webhook, cut at 100,000 characters */
+  body: string;
+  /** The headers of a webhook; of a message its `data` and its link to unsubscribe */
+  headers: Record<string, string>;
+}
+
 export interface Preferences {
   /** The subscriber */
   subscriber_id: string;
@@ -2532,7 +2577,7 @@ export interface ServerKey {
   /** The first characters of the key, to recognize it */
   prefix: string;
   /** What the key may do */
-  scopes: ("events:write" | "events:read" | "subscribers:read" | "subscribers:write" | "messages:read" | "messages:send" | "hooks:read" | "hooks:write")[];
+  scopes: ("events:write" | "events:read" | "subscribers:read" | "subscribers:write" | "messages:read" | "messages:send" | "hooks:read" | "hooks:write" | "test:write")[];
   /** When it was created. RFC 3339. */
   created_at: string;
   /** When it was last used, to within minutes; `null` if never. RFC 3339. */
@@ -3006,6 +3051,8 @@ export interface Workspace {
   plan: "free" | "starter" | "growth" | "pro" | "premium" | "enterprise";
   /** The status; see "States" for what may follow it */
   status: "active" | "suspended" | "deleted";
+  /** The kind: `custom` for annotations of members, another one for those of the service */
+  kind: "standard" | "agency" | "sandbox";
   /** When it was created. RFC 3339. */
   created_at: string;
 }
@@ -3850,6 +3897,24 @@ export interface TestsTestNotificationsAnswer {
     /** Why it was not sent; `null` if it was */
     reason: string | null;
   })[];
+}
+
+export interface TestsClockBody {
+  /** How far: whole minutes, hours or days (`72h`). Either this or `to` */
+  advance?: string | undefined;
+  /** Until when. Either this or `advance`. RFC 3339. */
+  to?: string | undefined;
+}
+
+export interface TestsGetOutboxQuery {
+  cursor?: string | undefined;
+}
+
+export interface TestsGetOutboxAnswer {
+  /** The items of this page */
+  items: Outbox[];
+  /** The cursor of the next page; empty on the last one */
+  next_cursor: string;
 }
 
 export interface TemplatesCreateBody {
@@ -5446,6 +5511,8 @@ export interface AuthRegisterBody {
   name: string;
   /** The name of the new workspace */
   workspace_name: string;
+  /** `sandbox`: the time of the workspace can be moved, and what it sends is recorded instead. It stays what it is. Default: `standard` */
+  kind?: "standard" | "sandbox" | undefined;
 }
 
 export interface AuthLoginBody {
@@ -5550,7 +5617,7 @@ export interface AccountCreateServerKeyBody {
   /** The name, for people */
   name: string;
   /** What the key may do */
-  scopes?: ("events:write" | "events:read" | "subscribers:read" | "subscribers:write" | "messages:read" | "messages:send" | "hooks:read" | "hooks:write")[] | undefined;
+  scopes?: ("events:write" | "events:read" | "subscribers:read" | "subscribers:write" | "messages:read" | "messages:send" | "hooks:read" | "hooks:write" | "test:write")[] | undefined;
 }
 
 export interface AccountCreateServerKeyAnswer {
@@ -5561,7 +5628,7 @@ export interface AccountCreateServerKeyAnswer {
   /** The first characters of the key, to recognize it */
   prefix: string;
   /** What the key may do */
-  scopes: ("events:write" | "events:read" | "subscribers:read" | "subscribers:write" | "messages:read" | "messages:send" | "hooks:read" | "hooks:write")[];
+  scopes: ("events:write" | "events:read" | "subscribers:read" | "subscribers:write" | "messages:read" | "messages:send" | "hooks:read" | "hooks:write" | "test:write")[];
   /** The key itself, which only this response contains */
   key: string;
   /** When it was created. RFC 3339. */
@@ -5624,6 +5691,8 @@ export interface AccountGetMeAnswer {
     plan: string;
     /** The status; see "States" for what may follow it */
     status: string;
+    /** The kind: `custom` for annotations of members, another one for those of the service */
+    kind: "standard" | "agency" | "sandbox";
   };
   /** The role of a member: it decides the permissions */
   role: "owner" | "admin" | "marketer" | "developer" | "analyst" | "viewer";
@@ -5725,7 +5794,7 @@ export interface AccountGetWhoamiAnswer {
     /** The first characters of the key, to recognize it */
     prefix: string;
     /** What the key may do */
-    scopes: ("events:write" | "events:read" | "subscribers:read" | "subscribers:write" | "messages:read" | "messages:send" | "hooks:read" | "hooks:write")[];
+    scopes: ("events:write" | "events:read" | "subscribers:read" | "subscribers:write" | "messages:read" | "messages:send" | "hooks:read" | "hooks:write" | "test:write")[];
     /** When it was created. RFC 3339. */
     created_at: string;
   };
@@ -5771,6 +5840,8 @@ export interface TeamCreateInvitationAnswer {
 export interface AgencyCreateWorkspaceBody {
   /** The name, for people */
   name: string;
+  /** `sandbox`: the time of the workspace can be moved, and what it sends is recorded instead. It stays what it is. Default: `standard` */
+  kind?: "standard" | "sandbox" | undefined;
 }
 
 export interface AgencyListWorkspacesQuery {
@@ -5912,6 +5983,12 @@ export interface Endpoints {
   tests: {
     /** Send a test to the workspace's test subscribers and to your own address. `POST /api/v1/notifications/test` */
     testNotifications(body: TestsTestNotificationsBody, options?: CallOptions): Promise<TestsTestNotificationsAnswer>;
+    /** Move the time of a sandbox forward, and run what falls due in between. `POST /v1/test/clock` */
+    clock(body: TestsClockBody, options?: CallOptions): Promise<Clock>;
+    /** Get the time of a sandbox, and the latest move of its clock. `GET /v1/test/clock` */
+    getClock(options?: CallOptions): Promise<Clock>;
+    /** List what a sandbox would have sent, oldest first. `GET /v1/test/outbox` */
+    getOutbox(query?: TestsGetOutboxQuery, options?: CallOptions): Promise<TestsGetOutboxAnswer>;
   };
   templates: {
     /** Create a template. `POST /api/v1/templates` */

@@ -2,6 +2,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Clock } from "../clock.ts";
 import type { Platform } from "../resources.ts";
+import type { SandboxTime } from "../sandbox.ts";
 import { hashOf } from "../store/hash.ts";
 import { ref } from "../store/item.ts";
 import { fromJson } from "../store/json-text.ts";
@@ -25,6 +26,8 @@ export interface Workspace extends Pick<WorkspaceRow, "plan" | "status" | "kind"
   sendCap: number | null;
   /** What its sends keep to. */
   sending: SendingSettings;
+  /** Where the time of a sandbox is. */
+  time: SandboxTime;
   /** Whether ids of users are signed (ACC-8), and by which keys, the newest last. */
   identity: { isDemanded: boolean; keys: readonly string[] };
 }
@@ -212,6 +215,7 @@ const workspaceOfRow = (row: WorkspaceRow): Workspace => ({
   kind: row.kind,
   sendCap: row.monthly_send_cap ?? null,
   sending: sendingSettingsOf(row),
+  time: row,
   identity: {
     isDemanded: row.identity_required === true,
     keys: row.identity_keys === undefined ? [] : fromJson(row.identity_keys).map(({ id }) => id),

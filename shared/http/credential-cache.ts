@@ -15,7 +15,12 @@ type Entry = { until: number } & ({ caller: Caller } | { refusal: ApiError });
 export function createCredentialCache(now: () => number) {
   const cache = new Map<string, Entry>();
 
-  return async (secret: string, validate: () => Promise<Caller>): Promise<Caller> => {
+  /** @param isFresh says of a caller that it is never kept */
+  return async (
+    secret: string,
+    validate: () => Promise<Caller>,
+    isFresh: (caller: Caller) => boolean = () => false,
+  ): Promise<Caller> => {
     const key = createHash("sha256").update(secret).digest("base64");
     const found = cache.get(key);
     if (found && found.until > now()) {
@@ -33,7 +38,7 @@ export function createCredentialCache(now: () => number) {
     };
     try {
       const caller = await validate();
-      remember({ caller, until: at + TTL_MS });
+      if (!isFresh(caller)) remember({ caller, until: at + TTL_MS });
       return caller;
     } catch (refusal) {
       if (refusal instanceof ApiError && refusal.status === 401) remember({ refusal, until: at + NEGATIVE_TTL_MS });

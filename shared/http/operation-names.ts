@@ -1,6 +1,7 @@
 // The one naming rule: from a route to its SDK method, operation id and type names.
 //
-// The surface (`/api/v1`, `/v1`, either with `/in-app`) and a first segment that is the group's own name are dropped.
+// The surface (`/api/v1`, `/v1`, either with `/in-app`) and a first segment that is the group's own name, also in the
+// singular, are dropped.
 // What remains is the noun. Then:
 //   a parameter at the end      GET get, PATCH update, PUT replace, DELETE delete, POST create, + the noun in singular
 //   a collection at the end     GET list + the noun, POST create + the noun in singular
@@ -42,7 +43,8 @@ export const singular = (word: string): string =>
 function wordsOf(group: string, route: string): string[] {
   const path = (route.split(" ")[1] ?? "").replace(SURFACE, "").replace(/\.json$/, "");
   const [first = "", ...rest] = path.split("/").slice(1);
-  return first === group && (rest.length > 0 || isCollection(group)) ? rest : [first, ...rest].filter(Boolean);
+  const isOwn = first === group || (rest.length > 0 && first === singular(group));
+  return isOwn && (rest.length > 0 || isCollection(group)) ? rest : [first, ...rest].filter(Boolean);
 }
 
 function plainName(group: string, route: string): string {

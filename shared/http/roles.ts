@@ -29,6 +29,7 @@ export const scopes = [
   "messages:send",
   "hooks:read",
   "hooks:write",
+  "test:write",
 ] as const;
 export type Scope = (typeof scopes)[number];
 

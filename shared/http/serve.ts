@@ -3,9 +3,10 @@
 import middy from "@middy/core";
 import type { APIGatewayProxyEventV2, Context as LambdaContext } from "aws-lambda";
 import * as v from "valibot";
-import { type Context, type Deps, NO_TENANT, opener } from "../deps.ts";
+import { type Context, type Deps, NO_TENANT, openAll, opener } from "../deps.ts";
 import { errorFields } from "../log.ts";
 import { requireFeature } from "../plans.ts";
+import { insideSandbox, isSandbox } from "../sandbox.ts";
 import type { Secrets } from "../store/secrets.ts";
 import { actionsOf, audited } from "./auditing.ts";
 import { authenticate, type Caller } from "./authenticate.ts";
@@ -92,9 +93,9 @@ function chain(
   { open, cached, reader, action }: GroupRuntime & { reader: Endpoint | undefined; action: string },
 ): ApiHandler {
   const { access, shape } = endpoint;
-  const { clock, ids, log } = deps;
-  const bind = open(endpoint.uses);
-  const current = reader && currentReader(reader, open(reader.uses), deps);
+  const { clock, ids } = deps;
+  const partsOf = partsOfRequests(endpoint, { deps, bind: open(endpoint.uses) });
+  const current = reader && currentReader(reader, partsOfRequests(reader, { deps, bind: open(reader.uses) }));
   const { viewer: addressOf, ...serving } = open(servingUses)(NO_TENANT);
   const credentials = { ...serving, clock };
   const pass = gatesOf(access, { ...serving, addressOf });
@@ -104,13 +105,14 @@ function chain(
       const presented = presentedBy(context.event);
       const validate = () => authenticate(access, presented, credentials);
       context.caller = access.cachesCredentials
-        ? await cached(JSON.stringify([access.credentials, presented]), validate)
+        ? await cached(JSON.stringify([access.credentials, presented]), validate, isOfSandbox)
         : await validate();
     })
     .before(({ event: context }) => pass(context))
     .before((request) => readInput(endpoint, request, current, credentials.secrets))
     .handler(async (context): Promise<Response> => {
       const tenant = context.caller.kind === "public" ? NO_TENANT : context.caller.workspace.tenant;
+      const { deps: own, bind } = partsOf(context);
       const call = {
         caller: context.caller,
         tenant,
@@ -123,9 +125,9 @@ function chain(
         cookies: readCookies(context.event.cookies),
         sourceIp: addressOf(context.event),
         requestId: context.requestId,
-        clock,
-        ids,
-        log,
+        clock: own.clock,
+        ids: own.ids,
+        log: own.log,
       };
       const handle = () => endpoint.handler({ ...bind(tenant), ...call });
       const result = await audited(serving, { action, ...endpoint }, call, handle);
@@ -176,15 +178,34 @@ function readQuery({ access, shape }: Endpoint, context: RequestContext): void {
 }
 
 type CurrentReader = (context: RequestContext) => Promise<unknown>;
-type Bind = ReturnType<ReturnType<typeof opener>>;
+
+/** What the handler of a request is run with. */
+interface Parts {
+  deps: Deps;
+  bind: ReturnType<ReturnType<typeof opener>>;
+}
+
+const isOfSandbox = (caller: Caller): boolean => caller.kind !== "public" && isSandbox(caller.workspace.tenant);
+
+/** Those of the function, or for a caller of a sandbox those of its time (docs/decisions/0072). */
+const partsOfRequests =
+  ({ access, uses }: Pick<Endpoint, "access" | "uses">, ordinary: Parts) =>
+  ({ caller }: RequestContext): Parts => {
+    if (access.inRealTime || caller.kind === "public" || !isOfSandbox(caller)) return ordinary;
+    const deps = insideSandbox(ordinary.deps, caller.workspace.tenant, caller.workspace.time);
+    return { deps, bind: openAll(uses, deps) };
+  };
 
 /** Reads what a GET returns now; undefined if it refuses. */
 const currentReader =
-  ({ shape, handler }: Endpoint, bind: Bind, { clock, ids, log }: Deps) =>
-  async ({ caller, event, headers, requestId }: RequestContext): Promise<unknown> => {
+  ({ shape, handler }: Endpoint, partsOf: (context: RequestContext) => Parts): CurrentReader =>
+  async (context) => {
+    const { caller, event, headers, requestId } = context;
     if (caller.kind === "public" || !shape.returns) return undefined;
     const { tenant } = caller.workspace;
     const params = readParams(event.pathParameters);
+    const { deps, bind } = partsOf(context);
+    const { clock, ids, log } = deps;
     try {
       const result = await handler({ ...bind(tenant), caller, tenant, params, headers, requestId, clock, ids, log });
       return JSON.parse(JSON.stringify(v.parse(shape.returns, isReply(result) ? result.body : result)));

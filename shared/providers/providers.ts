@@ -1,18 +1,21 @@
 // The providers of a function, over one egress client.
 import type { Capability, Deps } from "../deps.ts";
-import { type Egress, openEgress } from "../egress/egress.ts";
+import type { Egress } from "../egress/egress.ts";
+import { egressOf } from "../egress/recording.ts";
 import { androidProvider } from "./android.ts";
 import { type ChatAppProvider, chatAppProvider } from "./chat-app.ts";
 import type { Credentials } from "./credentials.ts";
 import { emailProvider } from "./email.ts";
 import { iosProvider } from "./ios.ts";
 import type { ProvidedChannel, Provider, Providers, Verification } from "./provider.ts";
+import { recordingProviders, recordingTemplates } from "./recording.ts";
 import { openSes } from "./ses.ts";
 import { smsProvider } from "./sms.ts";
 import { openSmtp } from "./smtp.ts";
 import { webPushProvider } from "./web-push.ts";
 
-export function openProviders(deps: Deps, egress: Egress = openEgress(deps)): Providers {
+export function openProviders(deps: Deps, egress: Egress = egressOf(deps)): Providers {
+  if (deps.sandbox) return recordingProviders(deps, deps.sandbox);
   const { clock, ids } = deps;
   const client = { egress, clock };
   return {
@@ -31,7 +34,7 @@ export const providers: Capability<"providers", Providers> = {
   env: [],
   grants: [{ actions: ["ses:SendEmail", "ses:SendRawEmail", "ses:GetEmailIdentity"], on: "email-identities" }],
   open: (deps) => {
-    const opened = deps.providers ?? openProviders(deps);
+    const opened = (deps.sandbox ? undefined : deps.providers) ?? openProviders(deps);
     return () => opened;
   },
 };
@@ -57,7 +60,9 @@ export const chatApp: Capability<"chatApp", ChatAppProvider> = {
   env: [],
   grants: [],
   open: (deps) => {
-    const opened = chatAppProvider({ egress: openEgress(deps), clock: deps.clock });
+    const opened = deps.sandbox
+      ? { ...recordingProviders(deps, deps.sandbox).chat_app, ...recordingTemplates }
+      : chatAppProvider({ egress: egressOf(deps), clock: deps.clock });
     return () => opened;
   },
 };

@@ -5,6 +5,7 @@ import { hashOf } from "./hash.ts";
 import { putItem } from "./item.ts";
 import type { TenantId } from "./model.ts";
 import { DueItem, dueKey } from "./platform-items.ts";
+import { setSandboxTimers } from "./sandbox/timers.ts";
 import { openPlatformTable } from "./table.ts";
 
 export interface Timer {
@@ -26,14 +27,26 @@ const KEPT_SECONDS = 7 * 86_400;
 /** A longer id is in the key by its hash: a key holds 1 KB. */
 const MAX_NAME = 300;
 
+const nameOf = (id: string) => (id.length > MAX_NAME ? hashOf(id) : id);
+
 export function openTimers(deps: Deps): (tenant: TenantId) => Timers {
+  const { sandbox } = deps;
+  if (sandbox)
+    return () => ({
+      set: (timers) =>
+        setSandboxTimers(
+          deps,
+          sandbox,
+          timers.map(({ kind, id, at }) => ({ at, name: `${kind}#${nameOf(id)}`, work: { kind, id } })),
+        ),
+    });
   const table = openPlatformTable(deps, "DUE#");
   return (tenant) => ({
     set: async (timers) => {
       const rows = timers.map(({ kind, id, at }) => {
         const expires = Math.ceil(at / 1_000) + KEPT_SECONDS;
         const row = { react: "due" as const, tenant, kind, id, at, since: deps.clock.now(), expires };
-        return [dueKey(at, `${kind}#${tenant}#${id.length > MAX_NAME ? hashOf(id) : id}`), row] as const;
+        return [dueKey(at, `${kind}#${tenant}#${nameOf(id)}`), row] as const;
       });
       const [first, ...others] = rows;
       if (first && others.length === 0) await table.put(DueItem, ...first);

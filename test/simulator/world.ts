@@ -15,7 +15,7 @@ import type { Wire } from "../../local/aws/stand-in.ts";
 import { idsFrom } from "../../shared/clock.ts";
 import type { Deps, LogEntry } from "../../shared/deps.ts";
 import { serve } from "../../shared/http/serve.ts";
-import { queueVariable } from "../../shared/resources.ts";
+import { queueVariable } from "../../shared/queue-sender.ts";
 import { clientsFor } from "./clients.ts";
 import { createFaults, type Faults } from "./faults.ts";
 import { createFleet, type Fleet, type Handler, type Process } from "./fleet.ts";

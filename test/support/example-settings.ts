@@ -180,6 +180,15 @@ function automationsOf(world: TestWorld, tenant: Tenant, ada: string): Settings 
   };
 }
 
+/** A workspace of its own that is a sandbox. */
+function sandboxOf(world: TestWorld): Settings {
+  const made = world.tenant({ kind: "sandbox" });
+  const asOwner = async (): Promise<Setting> => ({ as: await (await made).dashboard() });
+  return Object.fromEntries(
+    ["POST /v1/test/clock", "GET /v1/test/clock", "GET /v1/test/outbox"].map((route) => [route, asOwner]),
+  );
+}
+
 function filesOf(world: TestWorld, tenant: Tenant, list: string): Settings {
   const file = { name: "file", filename: "people.csv", content: "external_id,email\neve,eve@shop.example\nbad,bad\n" };
   const rejected = async (): Promise<Setting> => {
@@ -280,6 +289,7 @@ export async function exampleSettings(world: TestWorld, tenant: Tenant) {
     ...(await channelSettings(world, tenant)),
     ...filesOf(world, tenant, ids.list),
     ...accountsOf(world, tenant),
+    ...sandboxOf(world),
   };
   await world.settle();
   return { ids, settings };

@@ -31,14 +31,19 @@ export async function guideDeps(world: TestWorld, tenant: Tenant): Promise<{ dep
   const fetch = fetchOf(world);
   const cli = await cliOf(world, tenant);
   const tokenOf = async () => String((await tenant.dashboard()).authorization).slice("Bearer ".length);
+  const ownToken = await tokenOf();
   const deps: GuideDeps = {
     createClient: ({ accessToken, ...settings }) =>
-      createClient({ ...settings, fetch, ...(accessToken !== undefined && { accessToken: tokenOf }) }),
+      createClient({
+        ...settings,
+        fetch,
+        ...(accessToken !== undefined && { accessToken: accessToken === ownToken ? tokenOf : accessToken }),
+      }),
     createBrowserClient: (settings) => createBrowserClient({ ...settings, fetch }),
     process: {
       env: {
         BASE_URL,
-        ACCESS_TOKEN: await tokenOf(),
+        ACCESS_TOKEN: ownToken,
         SERVER_KEY: tenant.serverKey,
         SDK_KEY: tenant.sdkKey,
       },

@@ -17,7 +17,7 @@ import { secretsMaker, tokenSigner } from "../../shared/signing.ts";
 import type { TenantId } from "../../shared/store/model.ts";
 import { minuteOf, SweepItem } from "../../shared/store/platform-items.ts";
 import { openRows, type Rows } from "../../shared/store/rows.ts";
-import { createServerKey, register } from "../../shared/store/workspaces/identity.ts";
+import { createServerKey, register, type WorkspaceKind } from "../../shared/store/workspaces/identity.ts";
 import { MemberItem } from "../../shared/store/workspaces/identity-items.ts";
 import { checkRow } from "./checked-rows.ts";
 import { faultsOfAnswer } from "./described.ts";
@@ -73,7 +73,7 @@ export interface TestWorld extends LocalService {
   logs: LogEntry[];
   /** Calls an endpoint, or the control surface under `/_local/`. */
   call(route: string, options?: { as?: Headers; body?: unknown; headers?: Headers; raw?: Buffer }): Promise<Answer>;
-  tenant(options?: { plan?: PlanName; name?: string }): Promise<Tenant>;
+  tenant(options?: { plan?: PlanName; name?: string; kind?: WorkspaceKind }): Promise<Tenant>;
   settle(): Promise<void>;
   /** Moves service time forward by milliseconds, running what falls due. */
   advance(ms: number): Promise<void>;
@@ -123,7 +123,7 @@ export async function testWorld(options: Partial<LocalServiceOptions> = {}): Pro
     return read;
   };
 
-  const tenant: TestWorld["tenant"] = async ({ plan = "enterprise", name } = {}) => {
+  const tenant: TestWorld["tenant"] = async ({ plan = "enterprise", name, kind } = {}) => {
     const deps = world.partsFor("test");
     const none = "" as TenantId;
     const platform = platformWrite.open(deps)(none);
@@ -137,6 +137,7 @@ export async function testWorld(options: Partial<LocalServiceOptions> = {}): Pro
       name: "Owner",
       workspace_name,
       plan,
+      kind,
       isConfirmed: true,
     });
     const signer = tokenSigner.open(deps)(none);

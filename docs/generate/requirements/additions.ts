@@ -6,7 +6,7 @@ export const additions: Areas = {
     F1: "No send is doubled or lost by a crash; what cannot be known is marked and not repeated.",
     F2: "Why a recipient got a send, or did not, with the values that decided.",
     F3: "A journey is simulated on stored events.",
-    F4: "Service time can be moved in tests.",
+    F4: "The time of a sandbox can be moved over all that waits for it, and nothing leaves it.",
     F5: "One command runs everything, without Docker or network.",
     F6: "It runs in one's own AWS account, and nothing is billed by the hour.",
     F7: "One schema gives checks, document, client and tests.",

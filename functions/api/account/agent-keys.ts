@@ -52,7 +52,7 @@ const NewAgentKey = v.strictObject({
   ),
 });
 
-const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
+const endpoint = endpoints({ credentials: ["dashboard"], inRealTime: true, uses: [] });
 
 export const agentKeys = [
   endpoint(

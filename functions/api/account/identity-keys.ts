@@ -9,7 +9,7 @@ import {
   listIdentityKeys,
 } from "../../../shared/store/workspaces/identity-keys.ts";
 
-const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
+const endpoint = endpoints({ credentials: ["dashboard"], inRealTime: true, uses: [] });
 
 export const identityKeys = [
   endpoint(

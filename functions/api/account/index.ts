@@ -18,7 +18,7 @@ import {
   User,
 } from "../../../shared/store/workspaces/identity.ts";
 import { listIdentityKeys } from "../../../shared/store/workspaces/identity-keys.ts";
-import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
+import { WorkspaceItem, workspaceFields } from "../../../shared/store/workspaces/items.ts";
 import { SettingsChange, WorkspaceSettings } from "../../../shared/store/workspaces/settings.ts";
 import { changeWorkspace, getWorkspace } from "../../../shared/store/workspaces/workspaces.ts";
 import { agentKeys } from "./agent-keys.ts";
@@ -26,7 +26,7 @@ import { identityKeys } from "./identity-keys.ts";
 
 const Scopes = v.array(v.picklist(scopes, "is not a known scope"), "must be an array");
 
-const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
+const endpoint = endpoints({ credentials: ["dashboard"], inRealTime: true, uses: [] });
 
 export const account = group("account", "Keys and settings of a workspace, and the caller.", [
   endpoint(
@@ -85,7 +85,13 @@ export const account = group("account", "Keys and settings of a workspace, and t
       description: "`workspaces` are those of the user, oldest membership first. `now` is the time of the service.",
       returns: v.object({
         user: User,
-        tenant: v.object({ id: v.string(), name: v.string(), plan: v.string(), status: v.string() }),
+        tenant: v.object({
+          id: v.string(),
+          name: v.string(),
+          plan: v.string(),
+          status: v.string(),
+          kind: workspaceFields.kind,
+        }),
         role: v.picklist(roles),
         read_only: v.boolean(),
         workspaces: v.array(v.object({ tenant_id: v.string(), name: v.string(), role: v.picklist(roles) })),
@@ -94,12 +100,12 @@ export const account = group("account", "Keys and settings of a workspace, and t
     },
     async ({ platform, caller, clock }) => {
       if (caller.kind !== "dashboard") throw unauthorized();
-      const { tenant, name, plan, status } = caller.workspace;
+      const { tenant, name, plan, status, kind } = caller.workspace;
       const memberships = await membershipsOf(platform, caller.user);
       const rows = await platform.getAll(WorkspaceItem, memberships);
       return {
         user: { id: caller.user, email: caller.email, name: caller.name },
-        tenant: { id: tenant, name, plan, status },
+        tenant: { id: tenant, name, plan, status, kind },
         role: caller.role,
         read_only: caller.readOnly,
         workspaces: memberships.map(({ tenant: tenant_id, role }, i) => ({

@@ -3,13 +3,14 @@ import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { cursor, openCursor, sealCursor } from "../../../shared/http/paging.ts";
 import { OwnName, Uuid } from "../../../shared/http/schemas.ts";
+import { NewKind } from "../../../shared/registration.ts";
 import { platformRead, platformWrite, secrets } from "../../../shared/resources.ts";
 import { anyStore, defaultPlan } from "../../../shared/signing.ts";
 import { Client, createClient, listClients } from "../../../shared/store/workspaces/agencies.ts";
 
 const MAX_PER_PAGE = 100;
 
-const endpoint = endpoints({ credentials: ["dashboard"], feature: "agency", uses: [] });
+const endpoint = endpoints({ credentials: ["dashboard"], feature: "agency", inRealTime: true, uses: [] });
 
 export const agency = group("agency", "The workspaces of an agency's clients.", [
   endpoint(
@@ -17,7 +18,7 @@ export const agency = group("agency", "The workspaces of an agency's clients.", 
     { permission: "team:manage", uses: [platformWrite, anyStore, defaultPlan] },
     {
       summary: "Create a client's workspace, on the plan that new workspaces begin with",
-      body: v.strictObject({ name: OwnName }),
+      body: v.strictObject({ name: OwnName, kind: NewKind }),
       example: { body: { name: "Harbour Bakery" } },
       returns: Client,
       status: 201,

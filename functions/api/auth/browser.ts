@@ -44,7 +44,12 @@ function requireSameOrigin(headers: Readonly<Record<string, string | undefined>>
 
 /** It is part of the cookie's name, so it must be an id and nothing else. */
 const Workspace = v.strictObject({ tenant_id: Uuid });
-const endpoint = endpoints({ credentials: [], effect: "session", uses: [platformWrite, sessionCookie] });
+const endpoint = endpoints({
+  credentials: [],
+  effect: "session",
+  inRealTime: true,
+  uses: [platformWrite, sessionCookie],
+});
 
 export const browserSession = [
   endpoint(

@@ -37,7 +37,7 @@ import { AccessToken, bearer, ENDED, RefreshToken } from "./tokens.ts";
 const REGISTRATIONS_PER_ADDRESS: AttemptLimit = { kind: "register-ip", max: 5, windowMs: HOUR };
 const REGISTRATIONS_PER_DOMAIN: AttemptLimit = { kind: "register-domain", max: 10, windowMs: DAY };
 
-const endpoint = endpoints({ credentials: [], effect: "session", uses: [] });
+const endpoint = endpoints({ credentials: [], effect: "session", inRealTime: true, uses: [] });
 
 export const auth = group("auth", "Registration, sessions, passwords and invitations.", [
   endpoint(

@@ -27,7 +27,7 @@ const Email = v.pipe(
   v.maxLength(320, "must have at most 320 characters"),
 );
 
-const endpoint = endpoints({ credentials: [], effect: "session", uses: [platformWrite] });
+const endpoint = endpoints({ credentials: [], effect: "session", inRealTime: true, uses: [platformWrite] });
 
 export const passwords = [
   endpoint(

@@ -26,7 +26,7 @@ const INVITATIONS_PER_EMAIL: AttemptLimit = { kind: "invite-email", max: 5, wind
 
 const Role = v.picklist(roles, `must be one of ${roles.join(", ")}`);
 
-const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
+const endpoint = endpoints({ credentials: ["dashboard"], inRealTime: true, uses: [] });
 
 export const team = group("team", "Members, roles and invitations.", [
   endpoint(

@@ -17,6 +17,7 @@ import { getProfile, getProfiles } from "../../../shared/store/subscribers/subsc
 import { countAttempt } from "../../../shared/store/workspaces/attempts.ts";
 import { vaultOpening } from "../../../shared/vault.ts";
 import { deliverTest, TestDelivery } from "./delivery.ts";
+import { sandbox } from "./sandbox.ts";
 
 const PER_HOUR = { kind: "test-send", max: 20, windowMs: HOUR };
 
@@ -87,4 +88,7 @@ const testNotification = endpoint(
   },
 );
 
-export const tests = group("tests", "Test sends, to test subscribers and to one's own address.", [testNotification]);
+export const tests = group("tests", "Test sends to test subscribers, and the clock and the outbox of sandboxes.", [
+  testNotification,
+  ...sandbox,
+]);

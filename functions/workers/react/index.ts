@@ -6,6 +6,7 @@ import { assetUses, queueAssetDeletion } from "./assets.ts";
 import { campaignUses, queueCampaigns } from "./campaigns.ts";
 import { changesOf } from "./change.ts";
 import { channelUses, queueVerifications } from "./channels.ts";
+import { clockUses, queueClockMoves } from "./clocks.ts";
 import { conversionUses, queueConversions } from "./conversions.ts";
 import { eventUses, queueCompletions } from "./events.ts";
 import { exportUses, queueExports } from "./exports.ts";
@@ -42,6 +43,7 @@ const steps = [
   queueAssetDeletion,
   planRecounts,
   queueAccountMails,
+  queueClockMoves,
 ] as const;
 
 export const react = streamWorker(
@@ -66,6 +68,7 @@ export const react = streamWorker(
     ...assetUses,
     ...recountUses,
     ...accountUses,
+    ...clockUses,
   ],
   async (records, context) => {
     const changes = changesOf(records);

@@ -4,6 +4,7 @@ import { SECOND } from "../../clock.ts";
 import type { ExportErasing } from "../../export-files.ts";
 import type { ImportErasing } from "../../import-files.ts";
 import type { Store } from "../../resources.ts";
+import { isSandbox } from "../../sandbox.ts";
 import { present } from "../conditions.ts";
 import { eraseEvents } from "../events/erasure.ts";
 import { ActorEvents, EventBlock, EventItem } from "../events/items.ts";
@@ -15,6 +16,8 @@ import { Member, MemberLeaf } from "../lists/items.ts";
 import { forgetMemberships, isMembership } from "../lists/memberships.ts";
 import type { Item, Key } from "../model.ts";
 import { onConditionFailed } from "../refusals.ts";
+import { OutboxItem } from "../sandbox/items.ts";
+import { sentTo } from "../sandbox/outbox.ts";
 import { forgetStaticMemberships } from "../segments/static-memberships.ts";
 import { ChunkItem } from "../sends/audience-items.ts";
 import { JobItem } from "../sends/job-items.ts";
@@ -133,6 +136,12 @@ export const places: readonly Place[] = [
     erase: async (store, _, { tombstone, files }) => ({
       export_files: tombstone?.erased_at === undefined ? 0 : await forgetExports(store, files, tombstone.erased_at),
     }),
+  },
+  {
+    name: "the outbox of a sandbox",
+    covers: [OutboxItem],
+    erase: async (store, subscriber, erasure) =>
+      isSandbox(store.tenant) ? eachPage(sentTo, removeAs("other"))(store, subscriber, erasure) : {},
   },
   {
     name: "the names by which it is found",

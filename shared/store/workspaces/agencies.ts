@@ -4,11 +4,12 @@ import { timestamp } from "../../clock.ts";
 import { ApiError } from "../../http/errors.ts";
 import type { PlanName } from "../../plans.ts";
 import type { Platform, PlatformReader, Store } from "../../resources.ts";
+import { sandboxId } from "../../sandbox.ts";
 import { absent, all, any, below, is } from "../conditions.ts";
 import { changeItem, fullKey, putItem, ref } from "../item.ts";
 import type { TenantId } from "../model.ts";
 import { oldRow, onTransactionCanceled } from "../refusals.ts";
-import { newWorkspace, prepareWorkspace } from "./identity.ts";
+import { newWorkspace, prepareWorkspace, type WorkspaceKind } from "./identity.ts";
 import { ClientItem, WorkspaceEntry, WorkspaceId, WorkspaceItem, workspaceFields } from "./items.ts";
 import type { WorkspaceRow } from "./workspaces.ts";
 
@@ -20,6 +21,7 @@ export const Client = v.object({
   name: v.string(),
   plan: workspaceFields.plan,
   status: workspaceFields.status,
+  kind: workspaceFields.kind,
   created_at: workspaceFields.created_at,
 });
 export type Client = v.InferOutput<typeof Client>;
@@ -29,17 +31,22 @@ export async function createClient(
   platform: Platform,
   storeOf: (tenant: TenantId) => Store,
   agency: TenantId,
-  { name, plan }: { name: string; plan: PlanName },
+  { name, plan, kind = "standard" }: { name: string; plan: PlanName; kind?: WorkspaceKind | undefined },
 ): Promise<Client> {
   const now = platform.clock.now();
-  const tenant = v.parse(WorkspaceId, platform.ids.uuidAt(now));
+  const tenant = v.parse(WorkspaceId, kind === "sandbox" ? sandboxId(platform.ids) : platform.ids.uuidAt(now));
   const created_at = timestamp(now);
   const hasRoom = any(absent("clients"), below("clients", MAX_CLIENTS));
   await prepareWorkspace(storeOf(tenant));
   await platform
     .transact([
       changeItem(WorkspaceItem, { tenant: agency }, { add: { clients: 1 } }, all(is("kind", "agency"), hasRoom)),
-      putItem(WorkspaceItem, { tenant }, newWorkspace({ id: tenant, name, plan, owners: 0, created_at }), absent()),
+      putItem(
+        WorkspaceItem,
+        { tenant },
+        newWorkspace({ id: tenant, name, plan, kind, owners: 0, created_at }),
+        absent(),
+      ),
       putItem(ClientItem, { agency, tenant }, { tenant, created_at }, absent()),
       putItem(WorkspaceEntry, { tenant }, { created_at }),
     ])
@@ -50,7 +57,7 @@ export async function createClient(
         throw new ApiError("QUOTA_EXCEEDED", `An agency keeps at most ${MAX_CLIENTS} workspaces.`);
       }),
     );
-  return { id: tenant, name, plan, status: "active", created_at };
+  return { id: tenant, name, plan, kind, status: "active", created_at };
 }
 
 /** A page of an agency's clients, newest first, and the client the next page begins after. */
@@ -90,10 +97,11 @@ export async function clientStatus(
   return client && workspace && !workspace.purging_at ? workspace.status : undefined;
 }
 
-const clientOf = ({ id, name = "", plan, status, created_at }: WorkspaceRow): Client => ({
+const clientOf = ({ id, name = "", plan, kind, status, created_at }: WorkspaceRow): Client => ({
   id,
   name,
   plan,
+  kind,
   status,
   created_at,
 });

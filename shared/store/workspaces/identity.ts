@@ -9,6 +9,7 @@ import type { Role, Scope } from "../../http/roles.ts";
 import { Timestamp } from "../../http/schemas.ts";
 import type { PlanName } from "../../plans.ts";
 import type { Platform, PlatformReader, Store, StoreReader } from "../../resources.ts";
+import { sandboxId } from "../../sandbox.ts";
 import { createDefaultChannel } from "../channels/channels.ts";
 import { absent } from "../conditions.ts";
 import { hashOf } from "../hash.ts";
@@ -43,6 +44,10 @@ const PREFIX_CHARACTERS = 16;
 export const User = v.object(userFields);
 export type User = v.InferOutput<typeof User>;
 
+/** What a workspace may be from the beginning: a sandbox stays one, and no other becomes one. */
+export const workspaceKinds = ["standard", "sandbox"] as const;
+export type WorkspaceKind = (typeof workspaceKinds)[number];
+
 export interface Registration {
   email: string;
   /** The result of `hashPassword`. */
@@ -50,6 +55,8 @@ export interface Registration {
   name: string;
   workspace_name: string;
   plan: PlanName;
+  /** Whether it is a sandbox. */
+  kind?: WorkspaceKind | undefined;
   /** The mailbox is known to be the user's. */
   isConfirmed: boolean;
 }
@@ -60,10 +67,10 @@ export async function register(
   storeOf: (tenant: TenantId) => Store,
   input: Registration,
 ): Promise<{ user: User; tenant: TenantId }> {
-  const { email, secret, name, workspace_name, plan, isConfirmed } = input;
+  const { email, secret, name, workspace_name, plan, kind, isConfirmed } = input;
   const now = platform.clock.now();
   const user: User = { id: platform.ids.uuid(), email, name };
-  const tenant = v.parse(WorkspaceId, platform.ids.uuid());
+  const tenant = v.parse(WorkspaceId, kind === "sandbox" ? sandboxId(platform.ids) : platform.ids.uuid());
   const created_at = timestamp(now);
   const member = { user_id: user.id, tenant, role: "owner" as const, email, name, created_at };
   await prepareWorkspace(storeOf(tenant));
@@ -78,7 +85,7 @@ export async function register(
       putItem(
         WorkspaceItem,
         { tenant },
-        newWorkspace({ id: tenant, name: workspace_name, plan, owners: 1, created_at }),
+        newWorkspace({ id: tenant, name: workspace_name, plan, kind, owners: 1, created_at }),
       ),
       putItem(WorkspaceEntry, { tenant }, { created_at }),
       putItem(
@@ -103,9 +110,12 @@ export async function prepareWorkspace(store: Store): Promise<void> {
 }
 
 /** The row of a new workspace. */
-export const newWorkspace = (
-  given: Required<Pick<NewRowOf<typeof WorkspaceItem>, "id" | "name" | "plan" | "owners" | "created_at">>,
-): NewRowOf<typeof WorkspaceItem> => ({ ...given, status: "active", kind: "standard" });
+export const newWorkspace = ({
+  kind = "standard",
+  ...given
+}: Required<Pick<NewRowOf<typeof WorkspaceItem>, "id" | "name" | "plan" | "owners" | "created_at">> & {
+  kind?: WorkspaceKind | undefined;
+}): NewRowOf<typeof WorkspaceItem> => ({ ...given, status: "active", kind });
 
 export interface Membership {
   tenant: TenantId;

@@ -16,7 +16,7 @@ export const WorkspaceId = v.custom<TenantId>((value) => typeof value === "strin
 export const workspaceFields = {
   plan: v.picklist(planNames),
   status: v.picklist(["active", "suspended", "deleted"]),
-  kind: v.picklist(["standard", "agency"]),
+  kind: v.picklist(["standard", "agency", "sandbox"]),
   created_at: Timestamp,
 };
 
@@ -48,6 +48,10 @@ export const WorkspaceItem = platformItem({
     postal_address: v.optional(v.string()),
     /** Who gets its test sends. */
     test_subscriber_ids: v.optional(v.array(v.string())),
+    /** In a sandbox: how far its time is ahead, in milliseconds. */
+    clock_offset: v.optional(v.number()),
+    /** Where its time stands still during a move. */
+    clock_still: v.optional(v.number()),
     /** How many clients an agency has. */
     clients: v.optional(v.number()),
     /** The version of the team: the number of invitations and of members who accepted one. */
@@ -61,7 +65,7 @@ export const WorkspaceItem = platformItem({
     usage_record: v.optional(v.array(PeriodUsage)),
     purged_at: v.optional(Timestamp),
   },
-  writers: ["api-auth", "api-account", "api-agency", "api-team", "api-billing", "operator", "purge"],
+  writers: ["api-auth", "api-account", "api-agency", "api-team", "api-billing", "operator", "purge", "move-clock"],
   lifetime: "without end: a tombstone stays after the purge",
   purge: "kept",
 });

@@ -82,9 +82,8 @@ export const followingBugs: readonly Bug[] = [
     name: "a worker stays bound to the first workspace it worked for",
     area: "tenancy",
     file: worker,
-    find: "const contextOf = (tenant: TenantId) => ({ ...bind(tenant), clock, ids, log, tenant });",
-    replace:
-      "let bound; const contextOf = (tenant: TenantId) => ({ ...(bound ??= bind(tenant)), clock, ids, log, tenant });",
+    find: "=> work({ ...bind(tenant), clock, ids, log });",
+    replace: "=> work({ ...((ordinary as any).bound ??= bind(tenant)), clock, ids, log });",
   },
   {
     name: "a batch of the stream belongs to the workspace of its first record",

@@ -1,0 +1,162 @@
+// The clock and the outbox of a sandbox (F4, docs/decisions/0072).
+import * as v from "valibot";
+import { SECOND, timestamp } from "../../../shared/clock.ts";
+import { type Workspace, workspaceOf } from "../../../shared/http/authenticate.ts";
+import { endpoints, replyWith } from "../../../shared/http/endpoint.ts";
+import { ApiError, invalid } from "../../../shared/http/errors.ts";
+import { cursor, openCursor, sealCursor } from "../../../shared/http/paging.ts";
+import { TextUpTo, Timestamp, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
+import { type PlatformReader, platformRead, platformWrite, secrets, storeRead } from "../../../shared/resources.ts";
+import { parseDuration } from "../../../shared/rules/durations.ts";
+import { isSandbox, timeIn } from "../../../shared/sandbox.ts";
+import { sentFields } from "../../../shared/store/sandbox/items.ts";
+import {
+  beginMove,
+  latestMove,
+  MAX_MOMENTS,
+  MAX_MOVE_MS,
+  Move,
+  type MoveRow,
+  moveOf,
+} from "../../../shared/store/sandbox/moves.ts";
+import { listSent } from "../../../shared/store/sandbox/outbox.ts";
+import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
+
+/** A longer move is answered by 202. */
+const WAIT_MS = 15 * SECOND;
+const FIRST_PAUSE_MS = 50;
+const MAX_PAUSE_MS = 2 * SECOND;
+const MAX_PER_PAGE = 100;
+
+const TestClock = v.object({
+  now: v.pipe(Timestamp, v.description("The time of the sandbox. It passes as usual, except during a move")),
+  move: v.pipe(v.nullable(Move), v.description("The latest move of the clock")),
+});
+
+const said = <S extends v.GenericSchema>(schema: S, text: string) => v.pipe(schema, v.description(text));
+
+const Sent = v.object({
+  id: said(sentFields.id, "Names the entry of the outbox"),
+  channel: said(sentFields.channel, "The type of the channel, or `webhook`"),
+  at: said(sentFields.at, "When it would have been sent, by the time of the sandbox"),
+  to: said(sentFields.to, "The address, the device's token or the target URL"),
+  subscriber_id: said(sentFields.subscriber_id, "Whom it is for; `null` for a webhook"),
+  job_id: said(sentFields.job_id, "The send it belongs to; `null` for a webhook"),
+  title: said(sentFields.title, "The title or the subject; `null` for a webhook"),
+  body: said(sentFields.body, "The text, the HTML of a mail or the body of a webhook, cut at 100,000 characters"),
+  headers: said(
+    v.record(v.string(), v.string()),
+    "The headers of a webhook; of a message its `data` and its link to unsubscribe",
+  ),
+});
+
+const endpoint = endpoints({
+  credentials: ["server", "dashboard"],
+  scope: "test:write",
+  inRealTime: true,
+  uses: [],
+});
+
+export const sandbox = [
+  endpoint(
+    "POST /v1/test/clock",
+    { permission: "team:manage", uses: [platformWrite] },
+    {
+      summary: "Move the time of a sandbox forward, and run what falls due in between",
+      description:
+        "Journeys, schedules, retries, windows, expiry and quotas of the workspace move together, in the order of time. " +
+        "What is due is done before the answer; a move that takes longer is answered by 202, and `GET /v1/test/clock` " +
+        `says how far it is. A move goes 400 days at most, and stops after ${MAX_MOMENTS.toLocaleString("en")} moments with work.`,
+      body: v.strictObject({
+        advance: v.pipe(
+          v.optional(TextUpTo(16)),
+          v.description("How far: whole minutes, hours or days (`72h`). Either this or `to`"),
+        ),
+        to: v.pipe(v.optional(TimestampInput), v.description("Until when. Either this or `advance`")),
+      }),
+      example: { body: { advance: "72h" } },
+      returns: TestClock,
+      status: 200,
+      replies: { 202: { description: "The move goes on", returns: TestClock } },
+      errors: ["NOT_A_SANDBOX", "CONFLICT"],
+    },
+    async ({ platform, caller, body, clock }) => {
+      const workspace = sandboxOf(workspaceOf(caller));
+      const from = timeIn(workspace.time, clock.now());
+      const begun = await beginMove(platform, workspace.tenant, { from, to: targetOf(body, from) });
+      let move: MoveRow | undefined = begun;
+      const until = clock.now() + WAIT_MS;
+      for (
+        let pause = FIRST_PAUSE_MS;
+        isRunning(move, begun) && clock.now() < until;
+        pause = Math.min(2 * pause, MAX_PAUSE_MS)
+      ) {
+        await clock.sleep(pause);
+        move = await latestMove(platform, workspace.tenant);
+      }
+      const seen = await clockOf(platform, workspace.tenant, clock.now());
+      return isRunning(move, begun) ? replyWith(202, seen) : seen;
+    },
+  ),
+
+  endpoint(
+    "GET /v1/test/clock",
+    { uses: [platformRead] },
+    {
+      summary: "Get the time of a sandbox, and the latest move of its clock",
+      returns: TestClock,
+      errors: ["NOT_A_SANDBOX"],
+    },
+    ({ platform, caller, clock }) => clockOf(platform, sandboxOf(workspaceOf(caller)).tenant, clock.now()),
+  ),
+
+  endpoint(
+    "GET /v1/test/outbox",
+    { uses: [storeRead, secrets] },
+    {
+      summary: "List what a sandbox would have sent, oldest first",
+      description:
+        "Messages that would have gone to a provider, and requests to webhook endpoints, kept for 30 days. A webhook is " +
+        "answered by 200, or by the status that `sandbox_status` in the query of its target names.",
+      query: v.object({ cursor }),
+      returns: v.object({ items: v.array(Sent), next_cursor: v.string() }),
+      errors: ["NOT_A_SANDBOX"],
+    },
+    async ({ store, secrets, caller, query }) => {
+      const { tenant } = sandboxOf(workspaceOf(caller));
+      const [root, scope] = [await secrets.root(), `outbox:${tenant}`];
+      const after = query.cursor === undefined ? undefined : v.parse(Uuid, openCursor(root, scope, query.cursor));
+      const { items, next } = await listSent(store, { after, limit: MAX_PER_PAGE });
+      return { items, next_cursor: next === undefined ? "" : sealCursor(root, scope, next) };
+    },
+  ),
+] as const;
+
+const isRunning = (move: MoveRow | undefined, { id }: MoveRow) => move?.id === id && move.status === "running";
+
+function sandboxOf(workspace: Workspace): Workspace {
+  if (isSandbox(workspace.tenant)) return workspace;
+  throw new ApiError("NOT_A_SANDBOX", "This workspace is no sandbox: its time cannot be moved, and it has no outbox.");
+}
+
+/** Where a move is to end. @throws 422 for both or neither, for backwards, and for too far */
+function targetOf({ advance, to }: { advance?: string | undefined; to?: string | undefined }, from: number): number {
+  if ((advance === undefined) === (to === undefined)) throw invalid({ body: "needs either advance or to" });
+  const duration = advance === undefined ? undefined : parseDuration(advance);
+  if (advance !== undefined && duration === undefined)
+    throw invalid({ advance: "must be whole minutes, hours or days, such as 72h" });
+  const target = to === undefined ? from + (duration ?? 0) : Date.parse(to);
+  const field = to === undefined ? "advance" : "to";
+  if (target <= from) throw invalid({ [field]: `must be after the time of the sandbox, ${timestamp(from)}` });
+  if (target - from > MAX_MOVE_MS) throw invalid({ [field]: "must be at most 400 days ahead" });
+  return target;
+}
+
+async function clockOf(
+  platform: PlatformReader,
+  tenant: string,
+  now: number,
+): Promise<v.InferOutput<typeof TestClock>> {
+  const [row, move] = await Promise.all([platform.get(WorkspaceItem, { tenant }), latestMove(platform, tenant)]);
+  return { now: timestamp(timeIn(row ?? {}, now)), move: move ? moveOf(move) : null };
+}

@@ -1,0 +1,53 @@
+// Whether the work of a moment is done. Messages in the work of a sandbox are noted; changes on their way through the
+// table's stream are not, so that a deployment waits until nothing has been seen for a while.
+import { SECOND } from "../../../shared/clock.ts";
+import type { Capability } from "../../../shared/deps.ts";
+import { openWork } from "../../../shared/sandbox.ts";
+import type { TenantId } from "../../../shared/store/model.ts";
+import type { RuntimeContext } from "../../../shared/worker.ts";
+
+/** Longer than a change of the table usually takes to reach its worker, with the start of an environment. */
+const QUIET_MS = 4 * SECOND;
+const POLL_MS = 500;
+
+export interface SandboxRest {
+  work(): ReturnType<typeof openWork>;
+  /** Resolves when nothing works any more, where that can be known. @returns false where it cannot */
+  rest(): Promise<boolean>;
+}
+
+export const sandboxRest: Capability<"rest", SandboxRest> = {
+  as: "rest",
+  env: ["TABLE_NAME"],
+  grants: [{ actions: ["dynamodb:GetItem", "dynamodb:UpdateItem"], on: "table" }],
+  open: (deps) => (tenant: TenantId) => ({
+    work: () => openWork(deps, tenant),
+    rest: async () => {
+      await deps.rest?.();
+      return deps.rest !== undefined;
+    },
+  }),
+};
+
+interface Waiting {
+  /** Since when no timer was forwarded, in real time. */
+  since: number;
+  until: number;
+  /** Called at each look. */
+  keep(): Promise<void>;
+}
+
+/** Waits until the work of a sandbox is done. @returns false if it was not by `until` */
+export async function drained(
+  { rest, clock }: { rest: SandboxRest } & Pick<RuntimeContext, "clock">,
+  { since, until, keep }: Waiting,
+): Promise<boolean> {
+  for (;;) {
+    const isKnown = await rest.rest();
+    const { isOpen, workedAt } = await rest.work();
+    if (!isOpen && (isKnown || clock.now() - Math.max(since, workedAt) >= QUIET_MS)) return true;
+    if (clock.now() >= until) return false;
+    await clock.sleep(POLL_MS);
+    await keep();
+  }
+}

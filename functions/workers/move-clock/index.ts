@@ -1,0 +1,127 @@
+// Moves the clock of a sandbox: from one timer to the next, each only when the work of the one before is done
+// (docs/decisions/0072).
+import { SECOND } from "../../../shared/clock.ts";
+import type { Context } from "../../../shared/deps.ts";
+import { dueKinds, messagesOf } from "../../../shared/due-kinds.ts";
+import type { QueueName } from "../../../shared/messages.ts";
+import { moveClockQueue, platformWrite, storeWrite } from "../../../shared/resources.ts";
+import { timeIn } from "../../../shared/sandbox.ts";
+import type { RowOf } from "../../../shared/store/item.ts";
+import { fromJson } from "../../../shared/store/json-text.ts";
+import { MINUTE_MS, type TenantId } from "../../../shared/store/model.ts";
+import { DueItem, minuteOf } from "../../../shared/store/platform-items.ts";
+import { SandboxTimer } from "../../../shared/store/sandbox/items.ts";
+import {
+  claimMove,
+  endMove,
+  keepMove,
+  latestMove,
+  MAX_MOMENTS,
+  type MoveRow,
+  releaseMove,
+  standAt,
+} from "../../../shared/store/sandbox/moves.ts";
+import { wakeRow } from "../../../shared/store/sandbox/timers.ts";
+import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
+import { queueWorker, type RuntimeContext } from "../../../shared/worker.ts";
+import { drained, sandboxRest } from "./drained.ts";
+import { sandboxTargets } from "./targets.ts";
+
+/** After this the work continues in another message. */
+const WORKING_MS = 40 * SECOND;
+/** When a message looks again at a move that another worker has. */
+const TAKEN_SECONDS = 30;
+/** Timers of one moment that are forwarded together. */
+const PAGE = 250;
+
+const uses = [platformWrite, storeWrite, sandboxTargets, moveClockQueue, sandboxRest] as const;
+export type WorkerContext = Context<typeof uses> & RuntimeContext & { tenant: TenantId };
+type TimerRow = RowOf<typeof SandboxTimer>;
+
+export const moveClock = queueWorker(
+  "move-clock",
+  "Moves the clock of a sandbox, and forwards its timers.",
+  uses,
+  async (message, context) => {
+    if ("wake" in message) return wake(context);
+    const owner = context.ids.uuid();
+    const move = await claimMove(context.platform, context.tenant, message.move, owner);
+    if (move === "over") return context.log({ level: "info", message: "a move of a clock is over", ...message });
+    if (!move) return context.moveClockQueue.send([message], { delaySeconds: TAKEN_SECONDS });
+    if (await isMoved(context, move)) return;
+    await releaseMove(context.platform, move);
+    await context.moveClockQueue.send([message]);
+  },
+);
+
+/** @returns false if there was no time for all of it */
+async function isMoved(context: WorkerContext, move: MoveRow): Promise<boolean> {
+  const { platform, store, tenant, clock } = context;
+  const until = clock.now() + WORKING_MS;
+  const workspace = await platform.get(WorkspaceItem, { tenant });
+  let at = timeIn(workspace ?? {}, clock.now());
+  let { moments } = move;
+  await standAt(platform, move, { at, messages: 0 });
+  for (let since = clock.now(); ; since = clock.now()) {
+    if (!(await drained(context, { since, until, keep: () => keepMove(platform, move) }))) return false;
+    const rows = await nextTimers(store, at, move.to);
+    if (rows.length === 0 || moments >= MAX_MOMENTS) {
+      const end = rows.length === 0 ? Math.max(at, move.to) : at;
+      await wakeAt(context, end - clock.now());
+      await endMove(platform, move, rows.length === 0 ? "completed" : "stopped", end);
+      return true;
+    }
+    at = Math.max(at, ...rows.map((row) => row.at));
+    moments++;
+    await standAt(platform, move, { at, messages: rows.length });
+    await forward(context, rows);
+  }
+}
+
+/** The timers of the next minute that has some, or those that are overdue. */
+async function nextTimers(store: WorkerContext["store"], at: number, to: number): Promise<TimerRow[]> {
+  const { items } = await store.query(SandboxTimer, {}, { limit: 1 });
+  const [first] = items;
+  if (!first || first.at > to) return [];
+  const end = Math.min(to, Math.max(at, (minuteOf(first.at) + 1) * MINUTE_MS - 1));
+  const page = await store.query(SandboxTimer, {}, { limit: PAGE });
+  return page.items.filter((row) => row.at <= end);
+}
+
+/** Sends first, then removes the rows: a crash between the two repeats messages, and their handlers are idempotent. */
+async function forward({ store, tenant, sandboxTargets }: WorkerContext, rows: readonly TimerRow[]): Promise<void> {
+  const entries = rows.flatMap(({ at, since, work }) => {
+    const wanted = fromJson(work);
+    if ("queue" in wanted) return [{ queue: wanted.queue, message: wanted.message }];
+    const { queue }: { queue: QueueName } = dueKinds[wanted.kind];
+    return messagesOf(wanted.kind, [{ tenant, id: wanted.id, at, since }]).map((message) => ({ queue, message }));
+  });
+  for (const [queue, some] of Map.groupBy(entries, (entry) => entry.queue)) await sandboxTargets.send(queue, some);
+  await store.removeRows(rows);
+}
+
+/** Time that nobody moves has come to a timer. */
+async function wake(context: WorkerContext): Promise<void> {
+  const { platform, store, tenant, clock } = context;
+  const [workspace, move] = await Promise.all([platform.get(WorkspaceItem, { tenant }), latestMove(platform, tenant)]);
+  // The move forwards what is due, and sets the next due row at its end.
+  if (!workspace || move?.status === "running") return;
+  const now = timeIn(workspace, clock.now());
+  const until = clock.now() + WORKING_MS;
+  for (;;) {
+    const { items } = await store.query(SandboxTimer, {}, { limit: PAGE });
+    const due = items.filter((row) => row.at <= now);
+    await forward(context, due);
+    if (due.length < PAGE) return wakeAt(context, now - clock.now());
+    if (clock.now() >= until) return context.moveClockQueue.send([{ tenant, wake: true }]);
+  }
+}
+
+/** Sets the due row of the first timer that is left. @param ahead how far the sandbox will be ahead of real time */
+async function wakeAt({ platform, store, tenant, clock }: WorkerContext, ahead: number): Promise<void> {
+  const { items } = await store.query(SandboxTimer, {}, { limit: 1 });
+  const [first] = items;
+  if (!first) return;
+  const now = clock.now();
+  await platform.put(DueItem, ...wakeRow(tenant, Math.max(first.at - ahead, now), now));
+}

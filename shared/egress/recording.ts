@@ -1,0 +1,35 @@
+// The egress client of a sandbox: nothing is connected, and what would have been requested is in its outbox.
+import type { Deps, Sandbox } from "../deps.ts";
+import { openOutbox } from "../store/sandbox/outbox.ts";
+import { type Egress, openEgress } from "./egress.ts";
+
+/** In the query of a webhook's target: the status that the sandbox answers in the place of the receiver. */
+const STATUS_PARAMETER = "sandbox_status";
+const NOWHERE = { outcome: "not_sent", reason: "nothing leaves a sandbox", isRefused: true } as const;
+
+/** The egress client of a function. Of a sandbox nothing leaves: what it would have requested is recorded. */
+export function egressOf(deps: Deps): Egress {
+  const outside = openEgress(deps);
+  return deps.sandbox ? recordingEgress(deps, deps.sandbox, outside) : outside;
+}
+
+/** @param outside says which targets are allowed, as it would outside of a sandbox */
+function recordingEgress(deps: Deps, sandbox: Sandbox, outside: Egress): Egress {
+  const record = openOutbox(deps, sandbox);
+  return {
+    ...outside,
+    connect: () => Promise.resolve(NOWHERE),
+    request: async ({ purpose, url, headers = {}, body = "" }) => {
+      const refused = outside.refusal(url, purpose);
+      if (refused !== undefined) return { outcome: "not_sent", reason: `the URL ${refused}`, isRefused: true };
+      if (purpose !== "webhook") return NOWHERE;
+      await record({ channel: "webhook", to: url, headers, body: Buffer.from(body).toString() });
+      return { outcome: "answered", status: statusIn(url), headers: {}, body: "" };
+    },
+  };
+}
+
+function statusIn(url: string): number {
+  const status = Number(new URL(url).searchParams.get(STATUS_PARAMETER) ?? 200);
+  return Number.isInteger(status) && status >= 200 && status <= 599 ? status : 200;
+}

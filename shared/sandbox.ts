@@ -1,0 +1,81 @@
+// Sandbox workspaces: their time can be moved, and what they send is recorded instead of sent (docs/decisions/0072).
+import { type Clock, type Ids, MINUTE, uuidOf } from "./clock.ts";
+import type { Capability, Deps } from "./deps.ts";
+import type { TenantId } from "./store/model.ts";
+import { SandboxWork } from "./store/sandbox/items.ts";
+import { openPlatformTable, openWorkspaceTable } from "./store/table.ts";
+import { WorkspaceItem } from "./store/workspaces/items.ts";
+
+/** The id of a sandbox is a UUID of version 8, that of another workspace of 4 or 7: to tell them costs no read. */
+const SANDBOX_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const ID_BYTES = 16;
+
+export const isSandbox = (tenant: string): tenant is TenantId => SANDBOX_ID.test(tenant);
+export const sandboxId = (ids: Ids): string => uuidOf(ids.bytes(ID_BYTES), 8);
+
+/** Where the time of a sandbox is, by the row of its workspace. */
+export interface SandboxTime {
+  clock_offset?: number;
+  clock_still?: number;
+}
+
+export const timeIn = ({ clock_offset = 0, clock_still }: SandboxTime, now: number): number =>
+  clock_still ?? now + clock_offset;
+
+/** The deps of one message or request of a sandbox. Its time goes on from where it is now. */
+export function insideSandbox(deps: Deps, tenant: TenantId, time: SandboxTime): Deps {
+  const wall = deps.clock;
+  const ahead = timeIn(time, wall.now()) - wall.now();
+  const clock: Clock = { now: () => wall.now() + ahead, sleep: wall.sleep };
+  return { ...deps, clock, sandbox: { tenant, wall } };
+}
+
+/** The deps for work of a workspace: those of the function, or if it is a sandbox those of its time. */
+export async function depsFor(deps: Deps, tenant: string): Promise<Deps> {
+  if (!isSandbox(tenant)) return deps;
+  const row = await openPlatformTable(deps, "TENANT#").get(WorkspaceItem, { tenant });
+  return insideSandbox(deps, tenant, row ?? {});
+}
+
+export interface SandboxWorkplace {
+  /**
+   * Does work of a sandbox at its time, and notes for the mover of its clock that it is under way. Work that throws stays
+   * noted: it will be delivered again.
+   */
+  during(tenant: TenantId, names: readonly string[], work: (inside: Deps) => Promise<void>): Promise<void>;
+}
+
+export const sandboxWork: Capability<"sandboxWork", SandboxWorkplace> = {
+  as: "sandboxWork",
+  env: ["TABLE_NAME"],
+  grants: [{ actions: ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"], on: "table" }],
+  open: (deps) => () => ({
+    during: async (tenant, names, work) => {
+      const table = openWorkspaceTable(deps)(tenant);
+      const marks = names.map((name) => `on:${name}` as const);
+      const began = deps.clock.now();
+      await table.change(
+        SandboxWork,
+        {},
+        { set: { ...Object.fromEntries(marks.map((mark) => [mark, began])), worked_at: began } },
+      );
+      await work(await depsFor(deps, tenant));
+      await table.change(SandboxWork, {}, { set: { worked_at: deps.clock.now() }, remove: marks });
+    },
+  }),
+};
+
+/** Work that began longer ago is given up: its message is in the dead-letter queue, or was handled twice. */
+const OPEN_MS = 15 * MINUTE;
+
+/** Whether work is open, and when the last was seen, in real time. What was given up is forgotten. */
+export async function openWork(deps: Deps, tenant: TenantId): Promise<{ isOpen: boolean; workedAt: number }> {
+  const table = openWorkspaceTable(deps)(tenant);
+  const row = await table.get(SandboxWork, {});
+  const marks = Object.keys(row ?? {}).filter((name): name is `on:${string}` => name.startsWith("on:"));
+  const since = deps.clock.now() - OPEN_MS;
+  const open = marks.filter((mark) => Number(row?.[mark]) > since);
+  const givenUp = marks.filter((mark) => !open.includes(mark));
+  if (givenUp.length > 0) await table.change(SandboxWork, {}, { remove: givenUp });
+  return { isOpen: open.length > 0, workedAt: row?.worked_at ?? 0 };
+}

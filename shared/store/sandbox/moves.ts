@@ -1,0 +1,160 @@
+// Moves of a sandbox's clock: one at a time, by steps that each belong to the worker that holds the lease.
+import * as v from "valibot";
+import { DAY, MINUTE, SECOND, timestamp } from "../../clock.ts";
+import { conflict } from "../../http/errors.ts";
+import { Timestamp } from "../../http/schemas.ts";
+import type { Platform, PlatformReader } from "../../resources.ts";
+import { absent, all, any, below, is, oneOf } from "../conditions.ts";
+import { changeItem, type RowOf } from "../item.ts";
+import type { TenantId } from "../model.ts";
+import { onConditionFailed } from "../refusals.ts";
+import { WorkspaceItem } from "../workspaces/items.ts";
+import { ClockMove } from "./items.ts";
+
+/** The farthest one move goes. */
+export const MAX_MOVE_MS = 400 * DAY;
+/** A worker that has not written for this long is gone. */
+const LEASE_MS = 90 * SECOND;
+/** A move without progress for this long was given up by its queue: another may take its place. */
+const GIVEN_UP_MS = 45 * MINUTE;
+/** A move ends early after as many moments with work. */
+export const MAX_MOMENTS = 10_000;
+
+export type MoveRow = RowOf<typeof ClockMove>;
+
+export const Move = v.object({
+  id: v.pipe(v.string(), v.description("Names the move")),
+  status: v.pipe(
+    v.picklist(["running", "completed", "stopped"]),
+    v.description("`stopped`: it ended early, after as many moments as one move may have"),
+  ),
+  from: v.pipe(Timestamp, v.description("The time of the sandbox when the move was asked for")),
+  to: v.pipe(Timestamp, v.description("The time at which it is to end")),
+  moments: v.pipe(v.number(), v.description("How many minutes with work it has come to")),
+  messages: v.pipe(v.number(), v.description("How many timers fell due in them")),
+  started_at: v.pipe(Timestamp, v.description("When the move was asked for, in real time")),
+  ended_at: v.pipe(v.nullable(Timestamp), v.description("When it ended, in real time")),
+});
+export type Move = v.InferOutput<typeof Move>;
+
+export const moveOf = ({ id, status, from, to, moments, messages, started_at, ended_at }: MoveRow): Move => ({
+  id,
+  status,
+  from: timestamp(from),
+  to: timestamp(to),
+  moments,
+  messages,
+  started_at,
+  ended_at: ended_at ?? null,
+});
+
+export const latestMove = (platform: Pick<PlatformReader, "get">, tenant: string): Promise<MoveRow | undefined> =>
+  platform.get(ClockMove, { tenant });
+
+/** Asks for a move. @throws 409 while another one is running, with its id. */
+export async function beginMove(
+  platform: Platform,
+  tenant: TenantId,
+  { from, to }: { from: number; to: number },
+): Promise<MoveRow> {
+  const now = platform.clock.now();
+  const row = {
+    react: "clock-move" as const,
+    tenant,
+    id: platform.ids.uuidAt(now),
+    from,
+    to,
+    status: "running" as const,
+    moments: 0,
+    messages: 0,
+    started_at: timestamp(now),
+    progress_at: now,
+  };
+  const isFree = any(absent(), oneOf("status", ["completed", "stopped"]), below("progress_at", now - GIVEN_UP_MS));
+  await platform.put(ClockMove, { tenant }, row, isFree).catch(
+    onConditionFailed(ClockMove, (running) => {
+      throw conflict(`The clock is already being moved, by ${running?.id}, to ${timestamp(running?.to ?? to)}.`);
+    }),
+  );
+  return { ...row, pk: "", sk: "" };
+}
+
+/** Takes a move for a worker. @returns undefined if another one has it; "over" if it needs no worker any more. */
+export async function claimMove(
+  platform: Platform,
+  tenant: TenantId,
+  id: string,
+  owner: string,
+): Promise<MoveRow | "over" | undefined> {
+  const now = platform.clock.now();
+  const isFree = any(absent("lease_until"), below("lease_until", now));
+  return platform
+    .change(
+      ClockMove,
+      { tenant },
+      { set: { owner, lease_until: now + LEASE_MS, progress_at: now } },
+      all(is("id", id), is("status", "running"), isFree),
+    )
+    .catch(onConditionFailed(ClockMove, (old) => (old?.id === id && old.status === "running" ? undefined : "over")));
+}
+
+interface Step {
+  /** Where the time of the sandbox stands still. */
+  at: number;
+  messages: number;
+}
+
+/** Lets time stand still at a moment, before its messages go. @throws if the lease is lost */
+export async function standAt(platform: Platform, move: MoveRow, { at, messages }: Step): Promise<void> {
+  const now = platform.clock.now();
+  const isOurs = all(is("id", move.id), is("status", "running"), is("owner", move.owner ?? ""));
+  await platform.transact([
+    changeItem(
+      ClockMove,
+      { tenant: move.tenant },
+      { set: { lease_until: now + LEASE_MS, progress_at: now }, add: { moments: messages > 0 ? 1 : 0, messages } },
+      isOurs,
+    ),
+    changeItem(WorkspaceItem, { tenant: move.tenant }, { set: { clock_still: at } }),
+  ]);
+}
+
+/** Keeps the lease while a worker waits. */
+export async function keepMove(platform: Platform, move: MoveRow): Promise<void> {
+  const now = platform.clock.now();
+  await platform.change(
+    ClockMove,
+    { tenant: move.tenant },
+    { set: { lease_until: now + LEASE_MS, progress_at: now } },
+    all(is("id", move.id), is("status", "running"), is("owner", move.owner ?? "")),
+  );
+}
+
+/** Leaves a move to the next message. */
+export async function releaseMove(platform: Platform, move: MoveRow): Promise<void> {
+  await platform.change(
+    ClockMove,
+    { tenant: move.tenant },
+    { remove: ["owner", "lease_until"] },
+    all(is("id", move.id), is("owner", move.owner ?? "")),
+  );
+}
+
+/** Ends a move: from here on time passes again. */
+export async function endMove(
+  platform: Platform,
+  move: MoveRow,
+  status: "completed" | "stopped",
+  at: number,
+): Promise<void> {
+  const now = platform.clock.now();
+  await platform.transact([
+    changeItem(
+      ClockMove,
+      { tenant: move.tenant },
+      { set: { status, ended_at: timestamp(now), progress_at: now }, remove: ["owner", "lease_until"] },
+      all(is("id", move.id), is("status", "running"), is("owner", move.owner ?? "")),
+    ),
+    changeItem(WorkspaceItem, { tenant: move.tenant }, { set: { clock_offset: at - now }, remove: ["clock_still"] }),
+  ]);
+}
