@@ -10,8 +10,8 @@ const USAGE = `npm run bench -- [product|costs|scale|local|weight]: scenarios be
 work beside its target, loads on a table of limited throughput, the engine itself, or the bundles.
 
   costs [work…]       the rows whose names contain one of these
-  --write             writes docs/performance.md: all rows, or those that are named
-  scale [load…]       the loads whose names contain one of these, on a fresh and on a warm table
+  scale [load…]       the loads whose names contain one of these, on a fresh and on a warm table, and the ceilings
+  --write             writes docs/performance.md: of costs all rows, or those that are named; of scale all ceilings
   --seconds 20        of service time that a load of scale lasts: a shorter one is smaller and has less burst
   --sizes 100,1000    of the product's scenarios
   --items N           of the engine's table
@@ -61,14 +61,14 @@ const benches = {
   weight: async () => (await import("./weight.ts")).benchWeight(),
 };
 
-/** The largest table of the costs, of 100,000 people, is in memory. */
-const COSTS_HEAP_MB = 1_024;
+/** The largest tables, of 100,000 people, are in memory. */
+const LARGE_HEAP_MB = 1_024;
 const MB = 1_048_576;
 
 /** The same command in a process whose heap holds that table. */
 function inLargerHeap(): boolean {
   const flags = process.execArgv.filter((flag) => !flag.startsWith("--max-old-space-size"));
-  const heap = `--max-old-space-size=${COSTS_HEAP_MB}`;
+  const heap = `--max-old-space-size=${LARGE_HEAP_MB}`;
   const self = fileURLToPath(import.meta.url);
   return (
     spawnSync(process.execPath, [...flags, heap, self, ...process.argv.slice(2)], { stdio: "inherit" }).status === 0
@@ -76,15 +76,24 @@ function inLargerHeap(): boolean {
 }
 
 async function run(): Promise<boolean> {
+  const isLarge = what === "scale" || what === "costs";
+  if (isLarge && getHeapStatistics().heap_size_limit < LARGE_HEAP_MB * MB) return inLargerHeap();
   if (what === "scale") {
     const seconds = Number(values.seconds);
     if (!(seconds > 0)) refuse("--seconds takes a number above 0.");
-    const { lines, kept } = await (await import("./scale.ts")).benchScale({ only: rest, seconds, tell });
-    console.log(lines.join("\n"));
-    return kept;
+    const figures = values.write
+      ? { lines: [], kept: true }
+      : await (await import("./scale.ts")).benchScale({ only: rest, seconds, tell });
+    const ceilings = await (await import("./ceilings.ts")).benchCeilings({
+      only: rest,
+      seconds,
+      write: values.write,
+      tell,
+    });
+    console.log([...figures.lines, ...ceilings.lines].join("\n"));
+    return figures.kept && ceilings.kept;
   }
   if (what === "costs") {
-    if (getHeapStatistics().heap_size_limit < COSTS_HEAP_MB * MB) return inLargerHeap();
     const { lines, kept } = await (await import("./costs/index.ts")).benchCosts({
       only: rest,
       write: values.write,

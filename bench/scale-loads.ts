@@ -22,6 +22,8 @@ export interface Waits {
 export interface Prepared {
   /** Makes units `from` to `from + count` arrive. Calls the service at once: requests wait while time moves. */
   arrive(from: number, count: number, waits: Waits): Promise<unknown>;
+  /** When the units are due, if that is later. */
+  due?: number;
 }
 
 export interface Load {
@@ -31,6 +33,8 @@ export interface Load {
   perSecond?: number;
   /** Units that arrive at once, for a load of 20 seconds. */
   units?: number;
+  /** What partition keys begin with whose last write ends the load, where no unit is waited for. */
+  ends?: string;
   /** The most write units that one may cost, by the design's cost table. */
   wcu: number;
   prepare(world: TestWorld, count: number, faults: Faults): Promise<Prepared>;
@@ -41,9 +45,10 @@ const PEOPLE = 1_000;
 /** What one worker sets at a time. */
 const ROWS_AT_ONCE = 100;
 
-const inboxOf = (tenant: Tenant, subscriber: string) => keyOf(Message, tenant.id, { subscriber, message: "" }).pk;
+export const inboxOf = (tenant: Tenant, subscriber: string) =>
+  keyOf(Message, tenant.id, { subscriber, message: "" }).pk;
 
-async function workspace(world: TestWorld, people: number, more: object = {}) {
+export async function workspace(world: TestWorld, people: number, more: object = {}) {
   const tenant = await world.tenant();
   return { tenant, ids: await fill(world, tenant, people, more) };
 }

@@ -15,9 +15,11 @@ export interface ScaleOptions {
   tell(text: string): void;
 }
 
-interface ScaleFigure {
+export type TableState = "fresh" | "warm";
+
+export interface ScaleFigure {
   load: string;
-  table: "fresh" | "warm";
+  table: TableState;
   units: number;
   /** Units a second of service time, until the last one was done. */
   rate: number;
@@ -30,6 +32,10 @@ interface ScaleFigure {
   /** The part of the table's write units that the hottest partition took. */
   partition: number;
   throttled: number;
+  /** From the last arrival, or from when it is due, until the last unit was done, in seconds of service time. */
+  lag: number;
+  refused: number;
+  open: number;
   /** 99 of 100 units waited less, in milliseconds; absent if it is not measured. */
   p99?: number;
   faults: string[];
@@ -42,8 +48,7 @@ const FRESH_PARTITIONS = 4;
 
 /** Runs the loads on a fresh and on a warm table. @returns the lines to print, and whether nothing failed. */
 export async function benchScale({ only, seconds, tell }: ScaleOptions): Promise<{ lines: string[]; kept: boolean }> {
-  // What the table can take is measured, not what a plan allows.
-  Object.assign(plans.enterprise, { requestsPerMinute: Number.MAX_SAFE_INTEGER });
+  liftLimits();
   const chosen = loads.filter(({ name }) => only.length === 0 || only.some((word) => name.includes(word)));
   const figures: ScaleFigure[] = [];
   for (const load of chosen)
@@ -56,13 +61,22 @@ export async function benchScale({ only, seconds, tell }: ScaleOptions): Promise
   return { lines: linesOf(figures, seconds), kept: figures.every(({ faults }) => faults.length === 0) };
 }
 
-async function runLoad(load: Load, table: ScaleFigure["table"], seconds: number, tell: ScaleOptions["tell"]) {
+/** What the table can take is measured, not what a plan allows. */
+export const liftLimits = () => Object.assign(plans.enterprise, { requestsPerMinute: Number.MAX_SAFE_INTEGER });
+
+/** Runs a load, and measures it until the last unit is done. */
+export async function runLoad(
+  load: Load,
+  table: TableState,
+  seconds: number,
+  tell: ScaleOptions["tell"],
+): Promise<ScaleFigure> {
   const faults = createFaults();
   const world = await testWorld({ retriesInServiceTime: true, providerFaults: faults, hooks: faults.hooks });
   try {
     const units = unitsOf(load, seconds);
-    const { arrive } = await load.prepare(world, units, faults);
-    const waits = openWaits(world);
+    const { arrive, due = 0 } = await load.prepare(world, units, faults);
+    const waits = openWaits(world, load);
     await world.settle();
     world.dynamodb.limit(limitsOf(table, seconds));
     world.dynamodb.resetMeter();
@@ -78,18 +92,21 @@ async function runLoad(load: Load, table: ScaleFigure["table"], seconds: number,
       await world.advance(TICK);
       tell(`${load.name}, ${table} table: ${arrived} of ${units} ${load.unit}s arrived`);
     }
+    const end = Math.max(world.clock.now(), due);
     const last = await drain(world, waits);
     await Promise.all(arriving);
-    return figureOf(world, load, table, { units, seconds: (last - start) / SECOND, waits });
+    const lag = Math.max(0, (last - end) / SECOND);
+    return figureOf(world, load, table, { units, seconds: (last - start) / SECOND, lag, waits });
   } finally {
     world.dynamodb.limit(undefined);
     await world.close();
   }
 }
 
-const limitsOf = (table: ScaleFigure["table"], seconds: number) => ({
+const limitsOf = (table: TableState, seconds: number) => ({
   ...warm(table === "warm" ? WARM_PARTITIONS : FRESH_PARTITIONS),
-  burstSeconds: Math.min(1, seconds / LOAD_SECONDS),
+  // At least what arrives within two ticks, because it arrives at once.
+  burstSeconds: Math.min(1, Math.max((2 * TICK) / SECOND, seconds / LOAD_SECONDS)),
 });
 
 /** Lets time pass until nothing is written any more. @returns when the last unit was done. */
@@ -107,18 +124,20 @@ interface OpenWaits extends Waits {
   refused(): number;
   p99(): number | undefined;
   lastWrite(): number;
-  /** When the last unit was done, or else the last write. */
+  /** When the last unit was done; else the last answer, or the last write. */
   lastDone(): number;
 }
 
-function openWaits({ dynamodb, clock }: TestWorld): OpenWaits {
+function openWaits({ dynamodb, clock }: TestWorld, { ends }: Load): OpenWaits {
   const since = new Map<string, number>();
   const took: number[] = [];
   let lastWrite = clock.now();
   let refused = 0;
   let lastDone: number | undefined;
+  let lastAnswered: number | undefined;
   dynamodb.onWrite((_, partitionKey) => {
     lastWrite = clock.now();
+    if (ends !== undefined && partitionKey.startsWith(ends)) lastDone = clock.now();
     const at = since.get(partitionKey);
     if (at === undefined) return;
     since.delete(partitionKey);
@@ -128,13 +147,14 @@ function openWaits({ dynamodb, clock }: TestWorld): OpenWaits {
   return {
     until: (partitionKey) => void since.set(partitionKey, clock.now()),
     answered: ({ status, body }) => {
+      lastAnswered = clock.now();
       if (status === 429 || status >= 500) refused++;
       else if (status >= 300) throw new Error(`Answered ${status}: ${JSON.stringify(body)}`);
     },
     open: () => since.size,
     refused: () => refused,
     lastWrite: () => lastWrite,
-    lastDone: () => lastDone ?? lastWrite,
+    lastDone: () => lastDone ?? lastAnswered ?? lastWrite,
     p99: () => {
       if (took.length + since.size === 0) return undefined;
       const sorted = [...took, ...Array.from(since.values(), (at) => clock.now() - at)].sort((a, b) => a - b);
@@ -146,15 +166,11 @@ function openWaits({ dynamodb, clock }: TestWorld): OpenWaits {
 interface Ran {
   units: number;
   seconds: number;
+  lag: number;
   waits: OpenWaits;
 }
 
-function figureOf(
-  world: TestWorld,
-  load: Load,
-  table: ScaleFigure["table"],
-  { units, seconds, waits }: Ran,
-): ScaleFigure {
+function figureOf(world: TestWorld, load: Load, table: TableState, { units, seconds, lag, waits }: Ran): ScaleFigure {
   const meter = world.dynamodb.meter();
   const throughput = world.dynamodb.throughput();
   const onTable = meter.wcu - meter.index_wcu;
@@ -175,6 +191,9 @@ function figureOf(
       ...(throughput.find(({ name }) => !name.includes("/"))?.partitions ?? []).map(({ share }) => share),
     ),
     throttled,
+    lag,
+    refused: waits.refused(),
+    open: waits.open(),
     ...(p99 !== undefined && { p99 }),
     faults: [],
   };

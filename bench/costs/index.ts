@@ -5,7 +5,7 @@ import { columnsOf, short } from "../../tools/text-table.ts";
 import type { Cost, Floor, Row, Target } from "./cost.ts";
 import { eventRows } from "./events.ts";
 import { journeyRows } from "./journeys.ts";
-import { pageOf } from "./page.ts";
+import { PAGE, pageOf } from "./page.ts";
 
 import { rawEcho, requestRows, signedPost } from "./requests.ts";
 import { segmentRows } from "./segments.ts";
@@ -17,7 +17,6 @@ const floors: Record<Floor, { name: string; measure(): Promise<Cost> }> = {
   post: { name: "signed post", measure: signedPost },
 };
 const names = { wcu: "WCU", rcu: "RCU", requests: "requests", hottest: "hottest key", cpu: "CPU" };
-const PAGE = new URL("../../docs/performance.md", import.meta.url);
 
 type Floors = Partial<Record<Floor, number>>;
 
