@@ -46,6 +46,7 @@ async function work() {
     acknowledge(({ sends }) => sends.set(key, { key, to, ahead, id, canceled: false }));
   };
   const erase = async (externalId: string, id: string) => {
+    acknowledge(({ people }) => people.set(externalId, { id, externalId, n: 1, erased: "asked" }));
     await world.call(`DELETE /api/v1/subscribers/${id}`, { as: owner });
     acknowledge(({ people }) => people.set(externalId, { id, externalId, n: 1, erased: "yes" }));
   };

@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { endpoints, group, redirect } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/http/errors.ts";
+import { TopicKey } from "../../../shared/http/topic-key.ts";
 import { type MailLinkOpener, openedMailLink } from "../../../shared/mail-links.ts";
 import { languageOf } from "../../../shared/mail-words.ts";
 import { type PlatformReader, platformRead, type StoreReader } from "../../../shared/resources.ts";
@@ -10,7 +11,7 @@ import { newestMailOf } from "../../../shared/store/sends/touches.ts";
 import { unsubscribe } from "../../../shared/store/subscribers/mail-consents.ts";
 import { attributesOf, getProfile } from "../../../shared/store/subscribers/subscribers.ts";
 import { choose, preferencesOf } from "../../../shared/store/topics/preferences.ts";
-import { listTopics } from "../../../shared/store/topics/topics.ts";
+import { listTopics, MAX_TOPICS } from "../../../shared/store/topics/topics.ts";
 import { senderOf } from "../../../shared/store/workspaces/settings.ts";
 import { getWorkspace } from "../../../shared/store/workspaces/workspaces.ts";
 import { confirmationPage, pageHeaders, preferencesPage, staleLinkPage, unsubscribePage } from "./page.ts";
@@ -24,13 +25,15 @@ const asNothing = { type: "text/plain; charset=utf-8", headers: { "referrer-poli
 /** A transparent image of one pixel. */
 const PIXEL = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
 
+const TopicKeys = v.pipe(v.array(TopicKey), v.maxLength(MAX_TOPICS));
+
 const PreferencesForm = v.object({
   shown: v.pipe(
-    v.optional(v.array(v.string())),
+    v.optional(TopicKeys),
     v.description("The keys of the topics that the page showed, a field for each. Default: none, and nothing changes"),
   ),
   in: v.pipe(
-    v.optional(v.array(v.string())),
+    v.optional(TopicKeys),
     v.description("The keys of those that the subscriber wants, a field for each. Default: none of them"),
   ),
 });

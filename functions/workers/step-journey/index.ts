@@ -17,11 +17,12 @@ import { settleLeftPacks } from "../../../shared/store/journeys/run-packs.ts";
 import { activeRuns, findRuns } from "../../../shared/store/journeys/runs.ts";
 import { clearJourney, sweepRuns } from "../../../shared/store/journeys/sweeps.ts";
 import { drive, enter } from "../../../shared/store/journeys/ticks.ts";
+import { jobWidths } from "../../../shared/store/sends/job-width.ts";
 import { SHARDS } from "../../../shared/store/shards.ts";
 import { ownersOf } from "../../../shared/store/subscribers/aliases.ts";
 import { queueWorker, type RuntimeContext } from "../../../shared/worker.ts";
 
-const uses = [storeWrite, timers, workspaceRead, stepJourneyQueue, activeJourneys, nightlyRecounts] as const;
+const uses = [storeWrite, timers, jobWidths, workspaceRead, stepJourneyQueue, activeJourneys, nightlyRecounts] as const;
 type WorkerContext = Context<typeof uses> & RuntimeContext;
 type StepMessage = Message<"step-journey">;
 

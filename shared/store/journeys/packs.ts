@@ -8,6 +8,7 @@ import { chunksOf } from "../../rules/chunks.ts";
 import type { Outcome } from "../../rules/journey-run.ts";
 import type { ItemWrite } from "../item.ts";
 import { onTransactionCanceled } from "../refusals.ts";
+import type { JobWidths } from "../sends/job-width.ts";
 import type { Timer, Timers } from "../timers.ts";
 import { reservation, warnOfUsage } from "../workspaces/usage.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
@@ -20,6 +21,7 @@ import { allowanceOf, jobOfGroup, planSends, type SendIntent } from "./sends.ts"
 export interface PackDeps {
   store: Store;
   timers: Timers;
+  jobWidths: JobWidths;
   workspace: () => Promise<WorkspaceRecord | undefined>;
 }
 
@@ -94,14 +96,15 @@ async function storePack(
   workspace: WorkspaceRecord | undefined,
   pack: readonly Move[],
 ): Promise<readonly Move[]> {
-  const { store, timers } = deps;
+  const { store, timers, jobWidths } = deps;
   const { outcomeOf, groups } = await planSends(store, workspace, pack);
+  const isWide = groups.length > 0 && (await jobWidths.isWide(store, "journey"));
   let open = pack;
   let isReserved = true;
   while (open.length > 0) {
     const written = open.map((move) => ({ move, ...writesOf(store, move, outcomeOf.get(move)) }));
     const rows = written.flatMap(({ move, rows: some }) => some.map((write) => ({ move, write })));
-    const jobs = groups.flatMap((group) => jobOfGroup(store, group, open, isReserved) ?? []);
+    const jobs = groups.flatMap((group) => jobOfGroup(store, group, open, { isReserved, isWide }) ?? []);
     const sends = isReserved ? jobs.reduce((sum, { n }) => sum + n, 0) : 0;
     const allowance = workspace && sends > 0 ? allowanceOf(workspace) : undefined;
     const quota = allowance ? [reservation(store, "sends", sends, allowance)] : [];

@@ -152,13 +152,13 @@ export function jobOfGroup<S extends Sender>(
   store: Store,
   { step, spec, content, recipients, means }: GroupSend<S>,
   moving: readonly S[],
-  isReserved: boolean,
+  { isReserved, isWide }: { isReserved: boolean; isWide: boolean },
 ): { id: string; n: number; writes: ItemWrite<"workspace">[] } | undefined {
   const senders = moving.filter((sender) => recipients.has(sender));
   const some = senders.flatMap((sender) => recipients.get(sender) ?? []);
   const n = some.length;
   if (n === 0) return undefined;
-  const id = newJobId(store, senders, step);
+  const id = newJobId(store, senders, { step, isWide });
   const whole = { ...spec, subscriber_ids_count: n };
   const reserved = isReserved ? n : undefined;
   if (means && isReserved) {
@@ -176,10 +176,14 @@ export function jobOfGroup<S extends Sender>(
 }
 
 /** The moves of the runs, in the same transaction, decide which attempt at this visit of the step counts. */
-function newJobId({ clock, tenant }: Store, senders: readonly Sender[], step: string): string {
+function newJobId(
+  { clock, tenant }: Store,
+  senders: readonly Sender[],
+  { step, isWide }: { step: string; isWide: boolean },
+): string {
   const hash = createHash("sha256").update(`journey:${tenant}:${step}`);
   for (const { run } of senders) hash.update(`:${run.journey_id}:${run.id}:${run.seq}`);
-  return jobIdOf("journey", clock.now(), hash.digest());
+  return jobIdOf("journey", clock.now(), hash.digest(), isWide);
 }
 
 const specOf = (

@@ -127,7 +127,7 @@ export const JobWidth = item({
   about: "The kinds of jobs that are spread over 16 partitions, because a workspace makes many of them.",
   pk: () => "JOBWIDTH",
   row: { api: v.optional(v.boolean()), journey: v.optional(v.boolean()), authored: v.optional(v.boolean()) },
-  writers: ["api-notifications"],
+  writers: ["api-notifications", "step-journey"],
 });
 
 export const IdempotencyRecord = item({

@@ -6,8 +6,8 @@ import { recent } from "../recent.ts";
 import type { JobKind } from "./job-ids.ts";
 import { JobWidth } from "./job-items.ts";
 
-/** Jobs a second of one environment from which on a workspace's jobs are spread. */
-const MAX_NARROW_PER_SECOND = 20;
+/** Jobs a second of one environment beyond which a workspace's jobs are spread. Those of journeys have a transaction each. */
+const MAX_NARROW_PER_SECOND: Record<JobKind, number> = { api: 20, journey: 5, authored: 20 };
 const MAX_CACHED_WORKSPACES = 1_000;
 
 export interface JobWidths {
@@ -29,7 +29,7 @@ export const jobWidths: Capability<"jobWidths", JobWidths> = {
         cache.set(name, state);
         if (state.second !== second) Object.assign(state, { second, jobs: 0 });
         state.jobs++;
-        if (state.isSpread || state.jobs <= MAX_NARROW_PER_SECOND) return state.isSpread;
+        if (state.isSpread || state.jobs <= MAX_NARROW_PER_SECOND[kind]) return state.isSpread;
         await store.change(JobWidth, {}, { set: { [kind]: true } });
         state.isSpread = true;
         return true;
