@@ -116,6 +116,8 @@ export async function local(name: string, body?: object, method?: "DELETE"): Pro
   const response = await fetch(`/_local/${name}`, {
     ...(body && { method: "POST", body: JSON.stringify(body), headers }),
     ...(method && { method }),
+  }).catch((cause: unknown) => {
+    throw new Error("The service cannot be reached.", { cause });
   });
   const answer: unknown = response.status === 204 ? undefined : await response.json();
   if (response.ok) return answer;

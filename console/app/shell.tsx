@@ -2,6 +2,7 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { Badge } from "../components/badge.tsx";
 import { Button } from "../components/button.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Toasts } from "../components/toasts.tsx";
@@ -157,6 +158,7 @@ function Workspaces() {
     return (
       <div class="workspace">
         <b>{tenant.name}</b>
+        <Kind kind={tenant.kind} />
       </div>
     );
   const nameOf = (one: (typeof workspaces)[number]) =>
@@ -174,6 +176,11 @@ function Workspaces() {
           </option>
         ))}
       </select>
+      <Kind kind={tenant.kind} />
     </div>
   );
+}
+
+function Kind({ kind }: { kind: string }) {
+  return kind === "sandbox" ? <Badge state="sandbox" word="Sandbox" /> : null;
 }

@@ -30,6 +30,7 @@ const STATES: Record<string, [IconName, Tone, string?]> = {
   suspended: ["cross", "bad"],
   opted_out: ["cross", "bad", "opted out"],
   unsubscribed: ["cross", "bad"],
+  sandbox: ["clock", "accent"],
   held_out: ["shield", "held", "held out"],
   skipped: ["dash", "plain"],
   canceled: ["cross", "plain"],

@@ -1,14 +1,21 @@
 // The console in a real Chromium against the running local service: stories, states, accessibility, policy.
 import { mkdirSync } from "node:fs";
-import type { Browser, Route } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hasBrowser, launchBrowser } from "../support/browser.ts";
-import { openTab, pages, SETTLE_MS, tabTo, violations, violationsInThemes } from "../support/console-tab.ts";
+import {
+  ofMachine,
+  openTab,
+  pages,
+  refusals,
+  SETTLE_MS,
+  tabTo,
+  violations,
+  violationsInThemes,
+} from "../support/console-tab.ts";
 import { cleanUp, type ServiceProcess, startService } from "../support/service-process.ts";
 
 const ARTEFACTS = new URL("../../artefacts/console/", import.meta.url).pathname;
-/** These read nothing of the API before something is entered. */
-const asksNothing = ["send", "import", "outbox", "operator"];
 
 let service: ServiceProcess;
 let browser: Browser;
@@ -73,12 +80,12 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await context.close();
   });
 
-  it("ACC-1 CON-2 who forgot the password comes in by the link of the mail, and sees the open sessions", async () => {
+  it("ACC-1 CON-2 F4 who forgot the password comes in by the link of the mail, and sees the open sessions", async () => {
     const register = { email: "grace@hopper.example", password: "compilers for everyone", name: "Grace" };
     const made = await fetch(`${service.url}/api/v1/auth/register`, {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ ...register, workspace_name: "Navy" }),
+      body: JSON.stringify({ ...register, workspace_name: "Navy", kind: "sandbox" }),
     });
     expect(made.status).toBe(201);
     const context = await browser.newContext({ locale: "en-GB" });
@@ -101,6 +108,8 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await page.locator("nav.nav").waitFor();
     await page.keyboard.press("g");
     await page.keyboard.press(",");
+    await page.getByText("What is sent here is recorded").waitFor();
+    await page.locator("nav.nav").getByText("Sandbox", { exact: true }).waitFor();
     await page.getByRole("link", { name: "Your account" }).click();
     await page.getByText("this one").waitFor();
     expect(await violations(page)).toEqual([]);
@@ -131,31 +140,16 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await outside.close();
   }, 120_000);
 
-  const refuse =
-    (status: number, json: object, headers = {}) =>
-    (route: Route) =>
-      route.fulfill({ status, headers, json });
-  const states = [
-    ["403", refuse(403, { code: "FORBIDDEN", message: "Not permitted." }), "You may not see this."],
-    [
-      "429",
-      refuse(429, { error: "rate limit exceeded", retry_after: 30 }, { "retry-after": "30" }),
-      "Too many requests at the moment.",
-    ],
-    ["500", refuse(500, { code: "INTERNAL_ERROR", message: "Unexpected." }), "The service has a problem."],
-    ["nothing while offline", (route: Route) => route.abort("internetdisconnected"), "The service cannot be reached."],
-    ["nothing yet", () => undefined, "Loading"],
-  ] as const;
-  it.each(states)(
+  it.each(refusals)(
     "CON-3 CON-4 every page says so, in both themes, where the API answers %s",
-    async (_, answer, text) => {
+    async (_, answer, text, ownText) => {
       const { page, show, context } = await open();
-      await page.route((url) => /^\/(api\/)?v1\/(?!auth)/.test(url.pathname), answer);
-      for (const name of pages.filter((one) => !asksNothing.includes(one))) {
+      await page.route((url) => /^\/((api\/)?v1\/(?!auth)|_local\/)/.test(url.pathname), answer);
+      for (const name of pages) {
         await show(name);
         await page
           .locator("main")
-          .getByText(text)
+          .getByText(ofMachine.includes(name) ? ownText : text)
           .first()
           .waitFor()
           .catch((cause: unknown) => {

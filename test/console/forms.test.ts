@@ -11,6 +11,8 @@ interface Form {
   open?: readonly string[];
   fill?: Record<string, string>;
   submit: string;
+  /** The button of the question that follows. */
+  confirm?: string;
   field: string;
   label: string;
 }
@@ -62,6 +64,20 @@ const forms: readonly Form[] = [
     field: "name",
     label: "Name (optional)",
   },
+  {
+    path: "channels/$email",
+    submit: "Save the price",
+    field: "price_per_message",
+    label: "Price of a message, in US dollars",
+  },
+  { path: "journeys/$journey", submit: "Simulate on history", field: "from", label: "Since" },
+  {
+    path: "journeys/$journey",
+    submit: "Move the runs",
+    confirm: "Move them",
+    field: "steps.month",
+    label: "Runs at: Wait 30 days",
+  },
   { path: "webhooks", open: ["Add an endpoint"], submit: "Add the endpoint", field: "target_url", label: "Address" },
   { path: "insights", open: ["Add an annotation"], submit: "Add it", field: "ends_at", label: "Until (optional)" },
 ];
@@ -74,6 +90,35 @@ const fillRequired = (page: Page) =>
     input.value = { email: "a@example.com", number: "1", "datetime-local": "2026-01-01T00:00" }[input.type] ?? "long enough for all";
     input.dispatchEvent(new Event("input", { bubbles: true }));
   }`);
+
+/** What the addresses of the forms name: a channel of e-mail, and a journey whose second version lost a step. */
+async function makeNamed({ url, tenant }: ServiceProcess): Promise<Record<string, string>> {
+  const json = { "content-type": "application/json" };
+  const post = async (path: string, body: object, more = {}, method = "POST") => {
+    const answer = await fetch(`${url}/${path}`, { method, headers: { ...json, ...more }, body: JSON.stringify(body) });
+    const text = await answer.text();
+    expect(answer.ok, text).toBe(true);
+    return JSON.parse(text) as Record<string, string>;
+  };
+  const { access_token } = await post("_local/tokens", { tenant_id: tenant });
+  const own = { authorization: `Bearer ${access_token}` };
+  const { id: email = "" } = await post("api/v1/channels", { type: "email", name: "Mails" }, own);
+  const waits = (id: string, duration: string) => ({
+    start: id,
+    steps: { [id]: { id, type: "delay", delay: { duration, next: "exit" } }, exit: { id: "exit", type: "exit" } },
+  });
+  const trigger = { type: "event", event_name: "signed_up" };
+  const { id: journey = "" } = await post(
+    "api/v1/journeys",
+    { name: "Welcome", trigger, steps: waits("month", "30d") },
+    own,
+  );
+  await post(`api/v1/journeys/${journey}/activate`, {}, own);
+  await post(`api/v1/journeys/${journey}/pause`, {}, own);
+  await post(`api/v1/journeys/${journey}`, { name: "Welcome", trigger, steps: waits("day", "1d") }, own, "PUT");
+  await post(`api/v1/journeys/${journey}/activate`, {}, own);
+  return { $email: email, $journey: journey };
+}
 
 describe.skipIf(!hasBrowser)("forms in Chromium", () => {
   let service: ServiceProcess;
@@ -90,6 +135,7 @@ describe.skipIf(!hasBrowser)("forms in Chromium", () => {
 
   it("CON-3 what is refused stands at its input, in each form", async () => {
     const { page, visit, context } = await openTab({ service, browser, faults });
+    const named = await makeNamed(service);
     let field = "";
     await page.route("**/api/v1/**", (route) => {
       const request = route.request();
@@ -103,7 +149,7 @@ describe.skipIf(!hasBrowser)("forms in Chromium", () => {
     for (const form of forms) {
       field = form.field;
       await visit("home");
-      await visit(form.path);
+      await visit(form.path.replace(/\$\w+/, (name) => named[name] ?? ""));
       const [first, ...tabs] = form.open ?? [];
       if (first) await page.locator("main").getByRole("button", { name: first }).first().click();
       const inside = page.locator(first ? "dialog[open]" : "main");
@@ -112,6 +158,7 @@ describe.skipIf(!hasBrowser)("forms in Chromium", () => {
       for (const [label, value] of Object.entries(form.fill ?? {})) await inside.getByLabel(label).fill(value);
       await fillRequired(page);
       await inside.getByRole("button", { name: form.submit, exact: true }).click();
+      if (form.confirm) await page.locator("dialog[open]").getByRole("button", { name: form.confirm }).click();
       const input = inside.getByLabel(form.label, { exact: true });
       await input.and(page.locator("[aria-invalid=true]:focus")).waitFor();
       outcomes.push({ ...form, times: await inside.getByText(REASON).count() });

@@ -1,7 +1,7 @@
 // A signed-in tab of the console that collects its faults, and the check of its accessibility.
 import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser, BrowserContext, Page, Route } from "playwright-core";
 import type { ServiceProcess } from "./service-process.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -9,6 +9,9 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 export const pages = readdirSync(new URL("../../console/pages/", import.meta.url), { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && entry.name !== "sign-in")
   .map(({ name }) => name);
+
+/** These ask the control surface of the machine, which refuses in its own words. */
+export const ofMachine: readonly string[] = ["outbox", "operator"];
 
 export const SETTLE_MS = 20_000;
 
@@ -106,3 +109,26 @@ export async function violationsInThemes(page: Page): Promise<Partial<Record<The
   await page.emulateMedia({ colorScheme: "light" });
   return { ...(light.length > 0 && { light }), ...(dark.length > 0 && { dark }) };
 }
+
+const refuse =
+  (status: number, json: object, headers = {}) =>
+  (route: Route) =>
+    route.fulfill({ status, headers, json });
+/** What the API answers, then what a page says: one of the API, and one of the machine's control surface. */
+export const refusals = [
+  ["403", refuse(403, { code: "FORBIDDEN", message: "Not permitted." }), "You may not see this.", "Not permitted."],
+  [
+    "429",
+    refuse(429, { error: "rate limit exceeded", retry_after: 30 }, { "retry-after": "30" }),
+    "Too many requests at the moment.",
+    "The local service answered 429.",
+  ],
+  ["500", refuse(500, { code: "INTERNAL_ERROR", message: "Unexpected." }), "The service has a problem.", "Unexpected."],
+  [
+    "nothing while offline",
+    (route: Route) => route.abort("internetdisconnected"),
+    "The service cannot be reached.",
+    "The service cannot be reached.",
+  ],
+  ["nothing yet", () => undefined, "Loading", "Loading"],
+] as const;

@@ -1,6 +1,7 @@
 // One channel: its state in the provider's words, then ours; its credentials; turning it off, deleting it.
 import { useState } from "preact/hooks";
 import type { Channel } from "../../../sdk/src/types.gen.ts";
+import { isPriced } from "../../../shared/rules/cost.ts";
 import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
 import { go, pathTo } from "../../app/router.ts";
@@ -15,6 +16,7 @@ import { Card, Code, Confirm, Page, Time } from "../../components/page.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Health } from "./health.tsx";
 import { adviceFor, type ChannelKind, kinds } from "./kinds.ts";
+import { Price } from "./price.tsx";
 
 const EVERY_MS = 2_000;
 const LONG_MS = 30_000;
@@ -64,6 +66,7 @@ export function ChannelView({ id }: { id: string }) {
           <>
             <State channel={found} />
             <Health id={id} isInApp={found.type === "in_app"} />
+            {isPriced(found.type) && <Price channel={found} />}
             <Credentials channel={found} kind={kinds[found.type]} />
           </>
         )}

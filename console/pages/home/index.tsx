@@ -74,7 +74,7 @@ export function View() {
     },
   ];
   const isKnown = [people, sends, channels, events, team].every(({ data }) => data !== undefined);
-  const left = steps.filter(({ isDone }) => !isDone).length;
+  const left = steps.filter(({ isDone }) => !isDone);
   const failing = channels.data?.channels.filter(({ status }) => status === "invalid") ?? [];
 
   return (
@@ -96,20 +96,25 @@ export function View() {
           <a href={pathTo("channels", id)}>Mend {name}</a>
         </p>
       ))}
-      {isKnown && left > 0 && (
-        <Card title={left === 5 ? "From here to a first message" : `Set-up: ${5 - left} of 5 done`}>
+      {isKnown && left.length > 0 && (
+        <Card
+          title={
+            left.length === steps.length
+              ? "From here to a first message"
+              : `Set-up: ${steps.length - left.length} of ${steps.length} done`
+          }
+        >
           <ol class="steps">
-            {steps.map(({ title, about, isDone, action }) => (
-              <li key={title} class={isDone ? "is-done" : undefined}>
-                <span class={isDone ? "tick is-done" : "tick"}>
-                  {isDone && <Icon name="check" />}
-                  <span class="unseen">{isDone ? "done" : "to do"}</span>
+            {left.map(({ title, about, action }) => (
+              <li key={title}>
+                <span class="tick">
+                  <span class="unseen">to do</span>
                 </span>
                 <div>
                   <b>{title}</b>
-                  {!isDone && <p>{about}</p>}
+                  <p>{about}</p>
                 </div>
-                {!isDone && <div class="actions">{action}</div>}
+                <div class="actions">{action}</div>
               </li>
             ))}
           </ol>

@@ -6,7 +6,7 @@ import { useQuery } from "../../app/query.ts";
 import { plural, share } from "../../app/time.ts";
 import { Button } from "../../components/button.tsx";
 import { SelectField } from "../../components/field.tsx";
-import { FormFault } from "../../components/form.tsx";
+import { FormFault, useFaultFocus } from "../../components/form.tsx";
 import { Confirm } from "../../components/page.tsx";
 import { Loaded } from "../../components/states.tsx";
 import { nameOf, typeOf } from "./steps.ts";
@@ -31,33 +31,44 @@ export function Migrate({ id, from, to }: MigrateProps) {
     return type !== "exit" && (!same || typeOf(same) !== type);
   });
   const fields = migrate.error?.fields ?? {};
+  // While the question is open, nothing behind it takes the focus.
+  const form = useFaultFocus(isAsking ? undefined : migrate.error);
   return (
     <>
       <h3>
         Move runs from version {from.version} to version {to.version}
       </h3>
       <p class="dim">A run that waits goes on at its step, with its times. Nothing that was sent is sent again.</p>
-      {open.map(([step, one]) => (
-        <SelectField
-          key={step}
-          label={`Runs at: ${nameOf(one)}`}
-          value={map[step] ?? ""}
-          fault={fields[`steps.${step}`]}
-          options={[
-            { value: "", label: `stay on version ${from.version}` },
-            ...targets.flatMap(([target, other]) =>
-              typeOf(other) === typeOf(one) ? [{ value: target, label: `go on at: ${nameOf(other)}` }] : [],
-            ),
-          ]}
-          onInput={(target) => setMap({ ...map, [step]: target })}
-        />
-      ))}
-      <FormFault error={migrate.error} placed={open.map(([step]) => `steps.${step}`)} />
-      <div class="actions">
-        <Button needs="journeys.createMigration" isBusy={migrate.isBusy} onClick={() => setAsking(true)}>
-          Move the runs
-        </Button>
-      </div>
+      <form
+        ref={form}
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          setAsking(true);
+        }}
+      >
+        {open.map(([step, one]) => (
+          <SelectField
+            key={step}
+            label={`Runs at: ${nameOf(one)}`}
+            value={map[step] ?? ""}
+            fault={fields[`steps.${step}`]}
+            options={[
+              { value: "", label: `stay on version ${from.version}` },
+              ...targets.flatMap(([target, other]) =>
+                typeOf(other) === typeOf(one) ? [{ value: target, label: `go on at: ${nameOf(other)}` }] : [],
+              ),
+            ]}
+            onInput={(target) => setMap({ ...map, [step]: target })}
+          />
+        ))}
+        <FormFault error={migrate.error} placed={open.map(([step]) => `steps.${step}`)} />
+        <div class="actions">
+          <Button type="submit" needs="journeys.createMigration" isBusy={migrate.isBusy}>
+            Move the runs
+          </Button>
+        </div>
+      </form>
       {migration && <Progress id={id} migration={migration} />}
       {isAsking && (
         <Confirm

@@ -9,7 +9,7 @@ import { Card } from "../../components/page.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 import { Migrate } from "./migrate.tsx";
-import { nameOf, triggerText } from "./steps.ts";
+import { nameOf, settingsOf, triggerText } from "./steps.ts";
 
 interface VersionsProps {
   id: string;
@@ -102,13 +102,29 @@ const words: Record<string, string> = {
   exit_conditions: "What ends it early differs.",
 };
 
+const MAX_TEXT = 120;
+
+/** What a setting of a step is in a version, as JSON. */
+function settingText({ steps: { steps = {} } }: JourneyVersion, id: string, field: string): string {
+  const step = steps[id];
+  if (!step) return "nothing";
+  const value: unknown = field === "type" ? step.type : Object(settingsOf(step))[field];
+  const text = value === undefined ? "nothing" : JSON.stringify(value);
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
+}
+
 function Difference({ diff, from, to }: { diff: JourneyDiff; from: JourneyVersion; to: JourneyVersion }) {
   const named = ({ steps: { steps = {} } }: JourneyVersion, id: string | null) =>
     id === null ? "the end" : steps[id] ? nameOf(steps[id]) : id;
   const sentences = [
     ...diff.added.map((id) => `New: ${named(to, id)}.`),
     ...diff.removed.map((id) => `Gone: ${named(from, id)}.`),
-    ...diff.changed.map(({ step, fields }) => `Changed: ${named(to, step)} (${fields.join(", ")}).`),
+    ...diff.changed.map(({ step, fields }) => {
+      const changes = fields.map(
+        (field) => `${field} from ${settingText(from, step, field)} to ${settingText(to, step, field)}`,
+      );
+      return `Changed: ${named(to, step)} (${changes.join("; ")}).`;
+    }),
     ...diff.edges.added.map((edge) => `New way: from ${named(to, edge.from)} to ${named(to, edge.to)} (${edge.by}).`),
     ...diff.edges.removed.map(
       (edge) => `Way gone: from ${named(from, edge.from)} to ${named(from, edge.to)} (${edge.by}).`,

@@ -24,6 +24,20 @@ const icons: Record<Entry["kind"], IconName> = {
 };
 const EVERY_MS = 10_000;
 
+type Message = Extract<Entry, { kind: "message" }>;
+
+/** One that waited, and has a row of what became of it. */
+const isOver = (item: Entry, all: readonly Entry[]): boolean => {
+  if (item.kind !== "message" || item.state !== "pending") return false;
+  const { channel, device_id } = item.data;
+  const follows = (other: Entry): other is Message =>
+    other.kind === "message" &&
+    other !== item &&
+    other.ref === item.ref &&
+    (channel === null || (other.data.channel === channel && other.data.device_id === device_id));
+  return all.some((other) => follows(other) && other.state !== "pending");
+};
+
 export function Timeline({ id }: { id: string }) {
   const [kind, setKind] = useState("");
   const timeline = usePages(
@@ -34,7 +48,8 @@ export function Timeline({ id }: { id: string }) {
     ],
     { every: EVERY_MS },
   );
-  const items = timeline.pages.flatMap((page) => page.items);
+  const all = timeline.pages.flatMap((page) => page.items);
+  const items = all.filter((item) => !isOver(item, all));
   return (
     <Card
       title="Timeline"

@@ -3,6 +3,8 @@ import { useState } from "preact/hooks";
 import type { AccountUpdateWorkspaceBody, WorkspacePage } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
+import { me } from "../../app/session.ts";
+import { fullTime } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
 import { Check, Choices, SelectField, TextField } from "../../components/field.tsx";
@@ -17,14 +19,31 @@ const zones: readonly string[] = Intl.supportedValuesOf("timeZone");
 type Caps = WorkspacePage["frequency_caps"];
 type Quiet = NonNullable<WorkspacePage["quiet_hours"]>;
 
+const EVERY_MS = 10_000;
 const NIGHT: Quiet = { start: "22:00", end: "08:00", timezone_mode: "subscriber" };
 
 export function General() {
   const workspace = useQuery("account.getWorkspace", []);
   return (
     <Loaded query={workspace} skeleton={<Skeleton rows={8} />}>
-      {(found) => <Form found={found} />}
+      {(found) => (
+        <>
+          {me.value?.tenant.kind === "sandbox" && <SandboxTime />}
+          <Form found={found} />
+        </>
+      )}
     </Loaded>
+  );
+}
+
+function SandboxTime() {
+  const clock = useQuery("tests.getClock", [], { every: EVERY_MS });
+  return (
+    <Card title="Time of the sandbox">
+      <Loaded query={clock} skeleton={<Skeleton rows={1} />}>
+        {({ now }) => <p>{fullTime(now)}. What is sent here is recorded, and reaches nobody.</p>}
+      </Loaded>
+    </Card>
   );
 }
 
