@@ -24,17 +24,17 @@ const icons: Record<Entry["kind"], IconName> = {
 };
 const EVERY_MS = 10_000;
 
-type Message = Extract<Entry, { kind: "message" }>;
-
-/** One that waited, and has a row of what became of it. */
+/** One that waited, and has a row of what became of it. Without a channel it stands for those that wait: not for in-app. */
 const isOver = (item: Entry, all: readonly Entry[]): boolean => {
   if (item.kind !== "message" || item.state !== "pending") return false;
   const { channel, device_id } = item.data;
-  const follows = (other: Entry): other is Message =>
+  const follows = (other: Entry) =>
     other.kind === "message" &&
     other !== item &&
     other.ref === item.ref &&
-    (channel === null || (other.data.channel === channel && other.data.device_id === device_id));
+    (channel === null
+      ? !["in_app", null].includes(other.data.channel)
+      : other.data.channel === channel && other.data.device_id === device_id);
   return all.some((other) => follows(other) && other.state !== "pending");
 };
 
