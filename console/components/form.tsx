@@ -71,13 +71,32 @@ export function FormFault({ error, placed }: { error: ServiceError | undefined; 
   );
 }
 
-/** Moves the focus to the first refused input of a form after each refusal. */
-export function useFaultFocus(error: ServiceError | undefined) {
+interface FormProps {
+  /** The last refusal of what the form asks for. */
+  error?: ServiceError | undefined;
+  kind?: "form" | "row" | "stack" | "composer";
+  onSubmit: () => void | Promise<void>;
+  children: ComponentChildren;
+}
+
+/** A form that is sent by script. After each refusal its first refused input has the focus. */
+export function Form({ error, kind = "form", onSubmit, children }: FormProps) {
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
     if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [error]);
-  return form;
+  return (
+    <form
+      ref={form}
+      class={kind}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void onSubmit();
+      }}
+    >
+      {children}
+    </form>
+  );
 }
 
 export function SchemaForm({
@@ -97,20 +116,12 @@ export function SchemaForm({
     initial[name] ?? field.default ?? (isRequired(name) ? field.enum?.[0] : undefined);
   const defaults = Object.fromEntries(fields.map(([name, field]) => [name, startOf(name, field)]));
   const [values, setValues] = useState<Values>(defaults);
-  const form = useFaultFocus(action.error);
   // Browsers fill several inputs at once.
   const set = (name: string, value: unknown) => setValues((old) => ({ ...old, [name]: value }));
   const given = () =>
     Object.fromEntries(Object.entries(values).filter(([, value]) => value !== "" && value !== undefined));
   return (
-    <form
-      ref={form}
-      class="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        onSubmit(given());
-      }}
-    >
+    <Form error={action.error} onSubmit={() => onSubmit(given())}>
       {fields.map(([name, field]) => (
         <SchemaField
           key={name}
@@ -130,7 +141,7 @@ export function SchemaForm({
           {submit}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
 

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { ago, fullTime } from "../app/time.ts";
 import { say } from "../app/toast.ts";
 import { Button } from "./button.tsx";
+import { Form } from "./form.tsx";
 import { Icon } from "./icon.tsx";
 
 interface PageProps {
@@ -127,10 +128,8 @@ export function Confirm({ title, children, name, act, isBusy, onConfirm, close }
   return (
     <Dialog title={title} close={close}>
       <div>{children}</div>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
+      <Form
+        onSubmit={() => {
           if (!refusal) onConfirm();
         }}
       >
@@ -146,7 +145,7 @@ export function Confirm({ title, children, name, act, isBusy, onConfirm, close }
             {act}
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -10,6 +10,7 @@ import { say } from "../../app/toast.ts";
 import { Badge, stateOf } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { ContentSeen } from "../../components/content-seen.tsx";
+import { Form } from "../../components/form.tsx";
 import { Halted } from "../../components/halted.tsx";
 import { Card, Confirm, Figure, Page, Time } from "../../components/page.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
@@ -163,10 +164,9 @@ function Lookup({ send }: { send: Notification }) {
   const found = useQuery("subscribers.list", [{ q: asked, limit: 6 }], { when: asked !== "" });
   return (
     <Card title="Did this person get it?">
-      <form
-        class="row"
-        onSubmit={(event) => {
-          event.preventDefault();
+      <Form
+        kind="row"
+        onSubmit={() => {
           setAsked(text.trim());
           setQuery({ person: undefined });
         }}
@@ -180,7 +180,7 @@ function Lookup({ send }: { send: Notification }) {
           onInput={(event) => setText(event.currentTarget.value)}
         />
         <Button type="submit">Explain</Button>
-      </form>
+      </Form>
       {asked && !chosen && (
         <Loaded query={found} skeleton={<Skeleton rows={2} />}>
           {({ items }) =>

@@ -10,7 +10,7 @@ import { Button } from "../../components/button.tsx";
 import { ContentEditor } from "../../components/content-editor.tsx";
 import { type Content, contentOf, faultsUnder, type Own, shownOn } from "../../components/content-model.ts";
 import { Choices, TextField } from "../../components/field.tsx";
-import { FormFault, useFaultFocus } from "../../components/form.tsx";
+import { Form, FormFault } from "../../components/form.tsx";
 import { Card, Page } from "../../components/page.tsx";
 import { ChannelPicker, HoldoutSlider, TargetPicker, TopicPicker } from "../../components/pickers.tsx";
 import { type Safety, SafetyPicker } from "../../components/safety.tsx";
@@ -55,7 +55,6 @@ export function Editor({ campaign, done }: { campaign?: Campaign; done?: () => v
   const action = campaign ? replace : create;
   const fields = action.error?.fields ?? {};
   const faults = useMemo(() => messages.map((_, n) => faultsUnder(fields, `messages[${n}].content.`)), [action.error]);
-  const form = useFaultFocus(action.error);
   const usable =
     channels.data?.channels.filter(({ active, status }) => active && status === "active").map(({ id }) => id) ?? [];
 
@@ -83,11 +82,10 @@ export function Editor({ campaign, done }: { campaign?: Campaign; done?: () => v
   };
 
   const content = (
-    <form
-      ref={form}
-      class="composer"
-      onSubmit={(event) => {
-        event.preventDefault();
+    <Form
+      error={action.error}
+      kind="composer"
+      onSubmit={() => {
         void save();
       }}
     >
@@ -188,7 +186,7 @@ export function Editor({ campaign, done }: { campaign?: Campaign; done?: () => v
           </Card>
         ))}
       </aside>
-    </form>
+    </Form>
   );
   if (campaign) return content;
   return (

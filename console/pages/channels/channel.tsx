@@ -11,7 +11,7 @@ import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
-import { FormFault, SchemaForm, useFaultFocus } from "../../components/form.tsx";
+import { Form, FormFault, SchemaForm } from "../../components/form.tsx";
 import { Card, Code, Confirm, Page, Time } from "../../components/page.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Health } from "./health.tsx";
@@ -176,7 +176,6 @@ function FileCredentials({ channel, given }: { channel: Channel; given: Given<"f
   const known = { ...(key_id && { key_id }), ...(team_id && { team_id }), ...(bundle_id && { bundle_id }) };
   const [values, setValues] = useState<Record<string, string>>({ environment, ...known });
   const [file, setFile] = useState<File>();
-  const form = useFaultFocus(upload.error);
   const fields = upload.error?.fields;
   const submit = async () => {
     const body = new FormData();
@@ -185,11 +184,9 @@ function FileCredentials({ channel, given }: { channel: Channel; given: Given<"f
     if (await upload.run(channel.id, body)) say(SAVED);
   };
   return (
-    <form
-      ref={form}
-      class="form"
-      onSubmit={(event) => {
-        event.preventDefault();
+    <Form
+      error={upload.error}
+      onSubmit={() => {
         void submit();
       }}
     >
@@ -233,7 +230,7 @@ function FileCredentials({ channel, given }: { channel: Channel; given: Given<"f
           Save and verify
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
 

@@ -10,7 +10,7 @@ import { me } from "../../app/session.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { Choices, TextField } from "../../components/field.tsx";
-import { FormFault, useFaultFocus } from "../../components/form.tsx";
+import { Form, FormFault } from "../../components/form.tsx";
 import { Dialog, Page, Time } from "../../components/page.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
@@ -77,7 +77,6 @@ function Connect({ close }: { close: () => void }) {
   const create = useAction("channels.create", { stale: ["channels."] });
   const [type, setType] = useState("email");
   const [name, setName] = useState("");
-  const form = useFaultFocus(create.error);
   const plan = me.value?.tenant.plan ?? "";
   const permitted = plans[plan]?.channelTypes ?? [];
   const submit = async () => {
@@ -88,11 +87,9 @@ function Connect({ close }: { close: () => void }) {
   };
   return (
     <Dialog title="Connect a channel" close={close}>
-      <form
-        ref={form}
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
+      <Form
+        error={create.error}
+        onSubmit={() => {
           void submit();
         }}
       >
@@ -124,7 +121,7 @@ function Connect({ close }: { close: () => void }) {
             Go on to its credentials
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -7,13 +7,12 @@ import { money } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
 import { TextField } from "../../components/field.tsx";
-import { FormFault, useFaultFocus } from "../../components/form.tsx";
+import { Form, FormFault } from "../../components/form.tsx";
 import { Card } from "../../components/page.tsx";
 
 export function Price({ channel: { id, type, price_per_message: price, settings } }: { channel: Channel }) {
   const update = useAction("channels.update", { stale: ["channels."] });
   const [text, setText] = useState(String(price ?? ""));
-  const form = useFaultFocus(update.error);
   const submit = async () => {
     const wanted = text === "" ? null : Number(text);
     if (await update.run(id, { price_per_message: wanted }))
@@ -25,11 +24,9 @@ export function Price({ channel: { id, type, price_per_message: price, settings 
       : `Empty: costs name ${channelName(type)} as a channel without a price.`;
   return (
     <Card title="Price">
-      <form
-        ref={form}
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
+      <Form
+        error={update.error}
+        onSubmit={() => {
           void submit();
         }}
       >
@@ -49,7 +46,7 @@ export function Price({ channel: { id, type, price_per_message: price, settings 
             Save the price
           </Button>
         </div>
-      </form>
+      </Form>
     </Card>
   );
 }

@@ -9,7 +9,7 @@ import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
-import { FormFault, useFaultFocus } from "../../components/form.tsx";
+import { Form, FormFault } from "../../components/form.tsx";
 import { Card, Confirm, Dialog, Figure, Time } from "../../components/page.tsx";
 import { Pager, pageNumber } from "../../components/pager.tsx";
 import { TargetPicker } from "../../components/pickers.tsx";
@@ -169,15 +169,12 @@ function Add({ close }: { close: () => void }) {
   const [title, setTitle] = useState("");
   const [body, setBody] = useState("");
   const [audience, setAudience] = useState<Target>({ type: "all" });
-  const form = useFaultFocus(create.error);
   const fields = create.error?.fields ?? {};
   return (
     <Dialog title="New experience" close={close}>
-      <form
-        ref={form}
-        class="form"
-        onSubmit={async (event) => {
-          event.preventDefault();
+      <Form
+        error={create.error}
+        onSubmit={async () => {
           if (!(await create.run({ name, format, audience, content: { title, body } }))) return;
           say(`${name} is saved as a draft.`);
           close();
@@ -209,7 +206,7 @@ function Add({ close }: { close: () => void }) {
             Save as a draft
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -11,7 +11,7 @@ import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
-import { FormFault, useFaultFocus } from "../../components/form.tsx";
+import { Form, FormFault } from "../../components/form.tsx";
 import { Confirm, Dialog } from "../../components/page.tsx";
 import { Pager, pageNumber } from "../../components/pager.tsx";
 import { ChannelPicker } from "../../components/pickers.tsx";
@@ -135,15 +135,12 @@ function Add({ templates, close }: { templates: readonly Template[]; close: () =
   const [channels, setChannels] = useState<string[]>([]);
   const [cron, setCron] = useState("0 9 * * 1");
   const [timezone, setTimezone] = useState(zone);
-  const form = useFaultFocus(create.error);
   const fields = create.error?.fields ?? {};
   return (
     <Dialog title="New schedule" close={close}>
-      <form
-        ref={form}
-        class="form"
-        onSubmit={async (event) => {
-          event.preventDefault();
+      <Form
+        error={create.error}
+        onSubmit={async () => {
           const done = await create.run({
             template_id: template,
             channel_ids: channels,
@@ -193,7 +190,7 @@ function Add({ templates, close }: { templates: readonly Template[]; close: () =
             Create the schedule
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -8,7 +8,7 @@ import { Button } from "../../components/button.tsx";
 import { ContentEditor } from "../../components/content-editor.tsx";
 import { type Content, contentOf, faultsUnder, type Own } from "../../components/content-model.ts";
 import { Check, TextField } from "../../components/field.tsx";
-import { FormFault, useFaultFocus } from "../../components/form.tsx";
+import { Form, FormFault } from "../../components/form.tsx";
 import { Confirm, Dialog, Time } from "../../components/page.tsx";
 import { Pager, pageNumber } from "../../components/pager.tsx";
 import { DraftRendered } from "../../components/rendered.tsx";
@@ -91,16 +91,13 @@ function Edit({ template, close }: { template: Template | undefined; close: () =
   const [name, setName] = useState(template?.name ?? "");
   const [content, setContent] = useState<Content>(template?.content ?? { title: "", body: "" });
   const [channel, setChannel] = useState<Own | "">("");
-  const form = useFaultFocus(action.error);
   const fields = action.error?.fields ?? {};
   const faults = useMemo(() => faultsUnder(fields, "content."), [action.error]);
   return (
     <Dialog title={template ? `Edit ${template.name}` : "New template"} close={close} class="wide">
-      <form
-        ref={form}
-        class="form"
-        onSubmit={async (event) => {
-          event.preventDefault();
+      <Form
+        error={action.error}
+        onSubmit={async () => {
           const given = { name, content: contentOf(content) };
           const done = template ? await update.run(template.id, given) : await create.run(given);
           if (!done) return;
@@ -130,7 +127,7 @@ function Edit({ template, close }: { template: Template | undefined; close: () =
             Save the template
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

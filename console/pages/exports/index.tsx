@@ -10,7 +10,7 @@ import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
-import { FormFault, useFaultFocus } from "../../components/form.tsx";
+import { Form, FormFault } from "../../components/form.tsx";
 import { Card, Page, Time } from "../../components/page.tsx";
 import { TargetPicker } from "../../components/pickers.tsx";
 import { Empty, Loaded, Skeleton } from "../../components/states.tsx";
@@ -45,7 +45,6 @@ function Begin() {
   const [start, setStart] = useState("");
   const [end, setEnd] = useState("");
   const sends = useQuery("notifications.list", [{ limit: 100 }], { when: what === "recipients" });
-  const form = useFaultFocus(create.error);
   const {
     "filter.list_id": list_id = "",
     "filter.segment_id": segment_id = "",
@@ -64,11 +63,9 @@ function Begin() {
   };
   return (
     <Card title="New export">
-      <form
-        ref={form}
-        class="form"
-        onSubmit={async (event) => {
-          event.preventDefault();
+      <Form
+        error={create.error}
+        onSubmit={async () => {
           if (await create.run(bodyOf())) say("The export has begun.");
         }}
       >
@@ -126,7 +123,7 @@ function Begin() {
             Start the export
           </Button>
         </div>
-      </form>
+      </Form>
     </Card>
   );
 }

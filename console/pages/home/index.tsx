@@ -10,7 +10,7 @@ import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button, LinkButton } from "../../components/button.tsx";
 import { TextField } from "../../components/field.tsx";
-import { FormFault, useFaultFocus } from "../../components/form.tsx";
+import { Form, FormFault } from "../../components/form.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Card, Dialog, Page, Time } from "../../components/page.tsx";
 import { type Line, Series } from "../../components/series.tsx";
@@ -198,7 +198,6 @@ function Usage({ label, used, limit }: { label: string; used: number; limit: num
 function AddPerson({ close }: { close: () => void }) {
   const upsert = useAction("subscribers.upsert", { stale: ["subscribers."] });
   const [values, setValues] = useState({ external_id: "", email: "", first_name: "" });
-  const form = useFaultFocus(upsert.error);
   const set = (name: keyof typeof values) => (value: string) => setValues((old) => ({ ...old, [name]: value }));
   const fields = upsert.error?.fields;
   const add = async () => {
@@ -214,11 +213,9 @@ function AddPerson({ close }: { close: () => void }) {
   };
   return (
     <Dialog title="Add a person" close={close}>
-      <form
-        ref={form}
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
+      <Form
+        error={upsert.error}
+        onSubmit={() => {
           void add();
         }}
       >
@@ -250,7 +247,7 @@ function AddPerson({ close }: { close: () => void }) {
             Add
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -7,7 +7,7 @@ import { dateTime, fromLocalInput, fullTime, now, toLocalInput } from "../../app
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
 import { TextField } from "../../components/field.tsx";
-import { FormFault, useFaultFocus } from "../../components/form.tsx";
+import { Form, FormFault } from "../../components/form.tsx";
 import { Card, Confirm, Dialog } from "../../components/page.tsx";
 import { Empty, Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
@@ -104,15 +104,12 @@ function Add({ close }: { close: () => void }) {
   const [text, setText] = useState("");
   const [at, setAt] = useState(toLocalInput(now()));
   const [end, setEnd] = useState("");
-  const form = useFaultFocus(create.error);
   const fields = create.error?.fields ?? {};
   return (
     <Dialog title="Add an annotation" close={close}>
-      <form
-        ref={form}
-        class="form"
-        onSubmit={async (event) => {
-          event.preventDefault();
+      <Form
+        error={create.error}
+        onSubmit={async () => {
           const body = { text, occurred_at: fromLocalInput(at), ...(end && { ends_at: fromLocalInput(end) }) };
           if (!(await create.run(body))) return;
           say("The annotation is added.");
@@ -129,7 +126,7 @@ function Add({ close }: { close: () => void }) {
             Add it
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

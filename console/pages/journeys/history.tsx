@@ -8,7 +8,7 @@ import { fromLocalInput, now, number, plural, share, toLocalInput } from "../../
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { TextField } from "../../components/field.tsx";
-import { FormFault, useFaultFocus } from "../../components/form.tsx";
+import { Form, FormFault } from "../../components/form.tsx";
 import { Card, Figure } from "../../components/page.tsx";
 import { Slider } from "../../components/pickers.tsx";
 import { Loaded } from "../../components/states.tsx";
@@ -28,7 +28,6 @@ export function History({ id, show }: HistoryProps) {
   const [sample, setSample] = useState(100);
   const [simulation, setSimulation] = useState<string>();
   const simulate = useAction("journeys.simulate");
-  const form = useFaultFocus(simulate.error);
   const { from: fromFault, to: toFault } = simulate.error?.fields ?? {};
   const submit = async () => {
     const done = await simulate.run(id, { from: fromLocalInput(from), to: fromLocalInput(to), sample });
@@ -37,11 +36,9 @@ export function History({ id, show }: HistoryProps) {
   return (
     <Card title="Simulate on history">
       <p class="dim">What the journey would have done with the events of the past. Nothing is sent.</p>
-      <form
-        ref={form}
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
+      <Form
+        error={simulate.error}
+        onSubmit={() => {
           void submit();
         }}
       >
@@ -56,7 +53,7 @@ export function History({ id, show }: HistoryProps) {
             Simulate on history
           </Button>
         </div>
-      </form>
+      </Form>
       {simulation && <Progress key={simulation} id={id} simulation={simulation} show={show} />}
     </Card>
   );

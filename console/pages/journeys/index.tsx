@@ -9,7 +9,7 @@ import { number } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { TextField } from "../../components/field.tsx";
-import { FormFault, useFaultFocus } from "../../components/form.tsx";
+import { Form, FormFault } from "../../components/form.tsx";
 import { Dialog, Page, Time } from "../../components/page.tsx";
 import { Empty, Loaded, Skeleton } from "../../components/states.tsx";
 import { More, Table } from "../../components/table.tsx";
@@ -80,7 +80,6 @@ function Add({ close }: { close: () => void }) {
   const create = useAction("journeys.create", { stale: ["journeys."] });
   const [name, setName] = useState("");
   const [event, setEvent] = useState("");
-  const form = useFaultFocus(create.error);
   const submit = async () => {
     const steps = { start: "exit", steps: { exit: { id: "exit", type: "exit" as const } } };
     const done = await create.run({ name, trigger: { type: "event", event_name: event }, steps });
@@ -90,11 +89,9 @@ function Add({ close }: { close: () => void }) {
   };
   return (
     <Dialog title="New journey" close={close}>
-      <form
-        ref={form}
-        class="form"
-        onSubmit={(submitted) => {
-          submitted.preventDefault();
+      <Form
+        error={create.error}
+        onSubmit={() => {
           void submit();
         }}
       >
@@ -113,7 +110,7 @@ function Add({ close }: { close: () => void }) {
             Make the draft
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

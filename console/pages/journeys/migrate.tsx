@@ -6,7 +6,7 @@ import { useQuery } from "../../app/query.ts";
 import { plural, share } from "../../app/time.ts";
 import { Button } from "../../components/button.tsx";
 import { SelectField } from "../../components/field.tsx";
-import { FormFault, useFaultFocus } from "../../components/form.tsx";
+import { Form, FormFault } from "../../components/form.tsx";
 import { Confirm } from "../../components/page.tsx";
 import { Loaded } from "../../components/states.tsx";
 import { nameOf, typeOf } from "./steps.ts";
@@ -32,18 +32,15 @@ export function Migrate({ id, from, to }: MigrateProps) {
   });
   const fields = migrate.error?.fields ?? {};
   // While the question is open, nothing behind it takes the focus.
-  const form = useFaultFocus(isAsking ? undefined : migrate.error);
   return (
     <>
       <h3>
         Move runs from version {from.version} to version {to.version}
       </h3>
       <p class="dim">A run that waits goes on at its step, with its times. Nothing that was sent is sent again.</p>
-      <form
-        ref={form}
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
+      <Form
+        error={isAsking ? undefined : migrate.error}
+        onSubmit={() => {
           setAsking(true);
         }}
       >
@@ -68,7 +65,7 @@ export function Migrate({ id, from, to }: MigrateProps) {
             Move the runs
           </Button>
         </div>
-      </form>
+      </Form>
       {migration && <Progress id={id} migration={migration} />}
       {isAsking && (
         <Confirm

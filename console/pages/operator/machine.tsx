@@ -7,6 +7,7 @@ import { fullTime, number } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
+import { Form } from "../../components/form.tsx";
 import { Card } from "../../components/page.tsx";
 import { Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
@@ -71,10 +72,8 @@ export function Faults() {
   const [times, setTimes] = useState("");
   return (
     <Card title="Faults">
-      <form
-        class="form"
-        onSubmit={async (event) => {
-          event.preventDefault();
+      <Form
+        onSubmit={async () => {
           if (await fault.run("faults", { channel, outcome, ...(times && { times: Number(times) }) }))
             say(`${channel} now answers ${outcome.replaceAll("_", " ")}.`);
         }}
@@ -102,7 +101,7 @@ export function Faults() {
             Remove all
           </Button>
         </div>
-      </form>
+      </Form>
     </Card>
   );
 }

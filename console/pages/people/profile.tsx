@@ -9,6 +9,7 @@ import { plural } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
+import { Form } from "../../components/form.tsx";
 import { Card, Confirm, Page, Time } from "../../components/page.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
@@ -114,10 +115,8 @@ function Attributes({ profile }: { profile: SubscriberProfile }) {
         </dl>
       )}
       {rows && (
-        <form
-          class="form"
-          onSubmit={(event) => {
-            event.preventDefault();
+        <Form
+          onSubmit={() => {
             void save();
           }}
         >
@@ -153,7 +152,7 @@ function Attributes({ profile }: { profile: SubscriberProfile }) {
               Cancel
             </Button>
           </div>
-        </form>
+        </Form>
       )}
     </Card>
   );

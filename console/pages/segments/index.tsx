@@ -10,7 +10,7 @@ import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button, LinkButton } from "../../components/button.tsx";
 import { Check, TextField } from "../../components/field.tsx";
-import { FormFault, useFaultFocus } from "../../components/form.tsx";
+import { Form, FormFault } from "../../components/form.tsx";
 import { Card, Page, Time } from "../../components/page.tsx";
 import { Empty, Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { More, Table } from "../../components/table.tsx";
@@ -80,14 +80,12 @@ function New() {
   const [rule, setRule] = useState<SegmentRule>();
   const fields = create.error?.fields ?? {};
   const ruleFault = Object.entries(fields).find(([path]) => path.startsWith("rule"));
-  const form = useFaultFocus(create.error);
   return (
     <Page title="New segment" back={{ href: pathTo("segments"), label: "Segments" }}>
-      <form
-        ref={form}
-        class="stack"
-        onSubmit={async (event) => {
-          event.preventDefault();
+      <Form
+        error={create.error}
+        kind="stack"
+        onSubmit={async () => {
           if (!rule) return;
           const done = await create.run({ name, rule, is_dynamic: isDynamic });
           if (!done) return;
@@ -117,7 +115,7 @@ function New() {
             Create the segment
           </Button>
         </div>
-      </form>
+      </Form>
     </Page>
   );
 }

@@ -11,7 +11,7 @@ import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { TextField } from "../../components/field.tsx";
-import { FormFault, useFaultFocus } from "../../components/form.tsx";
+import { Form, FormFault } from "../../components/form.tsx";
 import { Card, Confirm, Page, Time } from "../../components/page.tsx";
 import { Empty, Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { More, Table } from "../../components/table.tsx";
@@ -86,16 +86,14 @@ function Rule({ segment: { id, name: known, rule: stored } }: { segment: Segment
   const update = useAction("segments.update", { stale: STALE });
   const [name, setName] = useState(known);
   const [rule, setRule] = useState<SegmentRule | undefined>(stored);
-  const form = useFaultFocus(update.error);
   const fields = update.error?.fields ?? {};
   const ruleFault = Object.entries(fields).find(([path]) => path.startsWith("rule"));
   const isChanged = name !== known || JSON.stringify(rule) !== JSON.stringify(stored);
   return (
-    <form
-      ref={form}
-      class="stack"
-      onSubmit={async (event) => {
-        event.preventDefault();
+    <Form
+      error={update.error}
+      kind="stack"
+      onSubmit={async () => {
         if (rule && (await update.run(id, { name, rule }))) say("Saved. Its members are being computed.");
       }}
     >
@@ -115,7 +113,7 @@ function Rule({ segment: { id, name: known, rule: stored } }: { segment: Segment
           Save
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
 
@@ -128,16 +126,15 @@ function IsIn({ id }: { id: string }) {
   const isUnknown = asked !== "" && found.data !== undefined && subscriber === undefined;
   return (
     <Card title="Is somebody in it?">
-      <form
-        class="row"
-        onSubmit={(event) => {
-          event.preventDefault();
+      <Form
+        kind="row"
+        onSubmit={() => {
           setAsked(text.trim());
         }}
       >
         <TextField label="Own id" value={text} onInput={setText} />
         <Button type="submit">Look</Button>
-      </form>
+      </Form>
       {isUnknown && <p>No subscriber has this id.</p>}
       {(found.error ?? member.error) && <Failure error={(found.error ?? member.error)!} />}
       {subscriber && member.data && (

@@ -9,7 +9,7 @@ import { dateTime, plural, zone } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
 import { type Own, owners } from "../../components/content-model.ts";
-import { useFaultFocus } from "../../components/form.tsx";
+import { Form } from "../../components/form.tsx";
 import { Card, Page } from "../../components/page.tsx";
 import { Failure, Skeleton } from "../../components/states.tsx";
 import { bodyOf, missingIn, useDraft } from "./draft.ts";
@@ -34,7 +34,6 @@ export function View() {
   const settled = useSettled(missing ? undefined : body, PREVIEW_WAIT_MS);
   const preview = useQuery("recipients.previewNotifications", [settled ?? body], { when: settled !== undefined });
   const send = useAction("notifications.create", { stale: ["notifications.", "billing."] });
-  const form = useFaultFocus(send.error);
   const fields = { ...preview.error?.fields, ...send.error?.fields };
 
   const counts = preview.data?.counts;
@@ -71,11 +70,10 @@ export function View() {
       }
     >
       <div class="composer">
-        <form
-          ref={form}
-          class="stack"
-          onSubmit={(event) => {
-            event.preventDefault();
+        <Form
+          error={send.error}
+          kind="stack"
+          onSubmit={() => {
             if (!refusal) void submit();
           }}
         >
@@ -130,7 +128,7 @@ export function View() {
               )}
             </div>
           </Card>
-        </form>
+        </Form>
         <aside class="stack preview" aria-label="Preview">
           {preview.data ? (
             <Sample

@@ -8,7 +8,7 @@ import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { TextField } from "../../components/field.tsx";
-import { FormFault, useFaultFocus } from "../../components/form.tsx";
+import { Form, FormFault } from "../../components/form.tsx";
 import { Card, Time } from "../../components/page.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
@@ -30,16 +30,13 @@ export function Account() {
 function Password() {
   const change = useAction("auth.changePassword", { stale: STALE });
   const [values, setValues] = useState(BLANK);
-  const form = useFaultFocus(change.error);
   const fields = change.error?.fields ?? {};
   return (
     <Card title="Password">
       <p class="dim">For {me.value?.user.email}. All your other sessions end.</p>
-      <form
-        ref={form}
-        class="form"
-        onSubmit={async (event) => {
-          event.preventDefault();
+      <Form
+        error={change.error}
+        onSubmit={async () => {
           if (!(await change.run(values))) return;
           setValues(BLANK);
           say("The password is changed. Your other sessions have ended.");
@@ -70,7 +67,7 @@ function Password() {
             Change the password
           </Button>
         </div>
-      </form>
+      </Form>
     </Card>
   );
 }

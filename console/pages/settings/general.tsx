@@ -8,7 +8,7 @@ import { fullTime } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
 import { Check, Choices, SelectField, TextField } from "../../components/field.tsx";
-import { FormFault, useFaultFocus } from "../../components/form.tsx";
+import { Form, FormFault } from "../../components/form.tsx";
 import { Card } from "../../components/page.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
 import { Brake } from "./brake.tsx";
@@ -29,7 +29,7 @@ export function General() {
       {(found) => (
         <>
           {me.value?.tenant.kind === "sandbox" && <SandboxTime />}
-          <Form found={found} />
+          <GeneralForm found={found} />
         </>
       )}
     </Loaded>
@@ -47,7 +47,7 @@ function SandboxTime() {
   );
 }
 
-function Form({ found }: { found: WorkspacePage }) {
+function GeneralForm({ found }: { found: WorkspacePage }) {
   const update = useAction("account.updateWorkspace", { stale: ["account."] });
   const [name, setName] = useState(found.name);
   const [timezone, setTimezone] = useState(found.timezone);
@@ -58,7 +58,6 @@ function Form({ found }: { found: WorkspacePage }) {
   const [testers, setTesters] = useState<readonly string[]>(found.test_subscriber_ids);
   const [sender, setSender] = useState(found.sender_name ?? "");
   const [address, setAddress] = useState(found.postal_address ?? "");
-  const form = useFaultFocus(update.error);
   const fields = update.error?.fields ?? {};
   const body: AccountUpdateWorkspaceBody = {
     name,
@@ -72,11 +71,10 @@ function Form({ found }: { found: WorkspacePage }) {
     postal_address: address || null,
   };
   return (
-    <form
-      ref={form}
-      class="stack"
-      onSubmit={async (event) => {
-        event.preventDefault();
+    <Form
+      error={update.error}
+      kind="stack"
+      onSubmit={async () => {
         if (await update.run(body)) say("Saved.");
       }}
     >
@@ -126,7 +124,7 @@ function Form({ found }: { found: WorkspacePage }) {
           Save
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
 

@@ -8,7 +8,7 @@ import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { TextField } from "../../components/field.tsx";
-import { FormFault, useFaultFocus } from "../../components/form.tsx";
+import { Form, FormFault } from "../../components/form.tsx";
 import { Card, Time } from "../../components/page.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
@@ -71,15 +71,13 @@ export function Plan() {
 
 function Cap({ cap }: { cap: number | null }) {
   const update = useAction("billing.update", { stale: ["billing."] });
-  const form = useFaultFocus(update.error);
   const [text, setText] = useState(cap === null ? "" : String(cap));
   return (
     <Card title="Your own cap">
-      <form
-        ref={form}
-        class="row"
-        onSubmit={async (event) => {
-          event.preventDefault();
+      <Form
+        error={update.error}
+        kind="row"
+        onSubmit={async () => {
           if (await update.run({ monthly_send_cap: text === "" ? null : Number(text) })) say("Saved.");
         }}
       >
@@ -95,7 +93,7 @@ function Cap({ cap }: { cap: number | null }) {
         <Button type="submit" needs="billing.update" isBusy={update.isBusy}>
           Save
         </Button>
-      </form>
+      </Form>
       <FormFault error={update.error} placed={["monthly_send_cap"]} />
     </Card>
   );

@@ -7,7 +7,7 @@ import { go, place, workspacePath } from "../../app/router.ts";
 import { begin } from "../../app/session.ts";
 import { Button } from "../../components/button.tsx";
 import { TextField } from "../../components/field.tsx";
-import { FormFault, useFaultFocus } from "../../components/form.tsx";
+import { Form, FormFault } from "../../components/form.tsx";
 
 /** Opens the workspace, on the page that the address asked for. */
 export async function enter(session: Session): Promise<void> {
@@ -38,14 +38,11 @@ export function Entry<F extends string>({ title, about, fields, action, submit, 
   const entries = Object.entries(fields) as [F, EntryField][];
   const initial = Object.fromEntries(entries.map(([name, field]) => [name, field.initial ?? ""]));
   const [values, setValues] = useState(initial as Record<F, string>);
-  const form = useFaultFocus(action.error);
   return (
     <>
-      <form
-        ref={form}
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
+      <Form
+        error={action.error}
+        onSubmit={() => {
           void onSubmit(values);
         }}
       >
@@ -67,7 +64,7 @@ export function Entry<F extends string>({ title, about, fields, action, submit, 
         <Button kind="primary" type="submit" wide isBusy={action.isBusy}>
           {submit}
         </Button>
-      </form>
+      </Form>
       {children}
     </>
   );

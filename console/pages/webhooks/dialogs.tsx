@@ -6,7 +6,7 @@ import { fromLocalInput, now, plural, toLocalInput } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
-import { FormFault } from "../../components/form.tsx";
+import { Form, FormFault } from "../../components/form.tsx";
 import { Dialog } from "../../components/page.tsx";
 import { STALE } from "./verification.ts";
 
@@ -17,10 +17,8 @@ export function Test({ endpoint, close }: { endpoint: Webhook; close: () => void
   const [event, setEvent] = useState<Webhook["events"][number]>(endpoint.events[0] ?? "subscriber.created");
   return (
     <Dialog title="Send a test" close={close}>
-      <form
-        class="form"
-        onSubmit={async (submitted) => {
-          submitted.preventDefault();
+      <Form
+        onSubmit={async () => {
           if (!(await test.run(endpoint.id, { event }))) return;
           say("The sample event is on its way.");
           close();
@@ -40,7 +38,7 @@ export function Test({ endpoint, close }: { endpoint: Webhook; close: () => void
             Send it
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }
@@ -51,10 +49,8 @@ export function Replay({ id, close }: { id: string; close: () => void }) {
   const [outcome, setOutcome] = useState("failed");
   return (
     <Dialog title="Replay deliveries" close={close}>
-      <form
-        class="form"
-        onSubmit={async (submitted) => {
-          submitted.preventDefault();
+      <Form
+        onSubmit={async () => {
           const body = { from: fromLocalInput(from), to: new Date(now()).toISOString() };
           const chosen = outcome === "" ? {} : { outcome: outcome as "failed" | "delivered" };
           const done = await replay.run(id, { ...body, ...chosen });
@@ -88,7 +84,7 @@ export function Replay({ id, close }: { id: string; close: () => void }) {
             Replay
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -65,7 +65,8 @@ async function checkStats(world: SimWorld, experience: Experience, broken: Broke
   if (status !== 200) return;
   const isOver = endedAt !== undefined || (endsAt !== undefined && endsAt < kernel.now());
   if (isOver && shown.status !== "ended" && shown.status !== "draft") say(`it is ${shown.status} and is over`);
-  const { body: stats } = await ask(world, tenant, `${ROUTE}/stats`, { params: { id } });
+  const { status: answered, body: stats } = await ask(world, tenant, `${ROUTE}/stats`, { params: { id } });
+  if (answered !== 200) return say(`its statistics answered ${answered}`);
   const reports = [...experience.reports.values()].filter(({ job_id }) => job_id === shown.notification_id);
   const of = (interaction: string, arm?: string) =>
     reports.filter((one) => one.interaction === interaction && (arm === undefined || one.variant_id === arm)).length;
