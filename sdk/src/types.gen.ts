@@ -2047,7 +2047,7 @@ export interface Notification {
     /** When everything that was begun so far will have been sent. RFC 3339. */
     until: string;
   })[] | undefined;
-  /** What it cost so far, reckoned from its numbers at list prices */
+  /** What it cost so far, computed from its numbers at list prices */
   cost: {
     /** All of it, in US dollars */
     dollars: number;
@@ -4328,7 +4328,7 @@ export interface CampaignsGetReportAnswer {
   converted: number;
   /** The revenue in cents */
   revenue_cents: number;
-  /** What these messages cost so far, reckoned from their numbers at list prices */
+  /** What these messages cost so far, computed from their numbers at list prices */
   cost: {
     /** All of it, in US dollars */
     dollars: number;
@@ -5067,7 +5067,7 @@ export interface InsightsGetFunnelAnswer {
   converted: number;
   /** The revenue in cents */
   revenue_cents: number;
-  /** What its sends cost, reckoned from their numbers at list prices; `null` of a journey */
+  /** What its sends cost, computed from their numbers at list prices; `null` of a journey */
   cost: {
     /** All of it, in US dollars */
     dollars: number;

@@ -1,4 +1,4 @@
-// What a send costs is estimated before it and reckoned after it (F10): both are held against the operations that are metered.
+// What a send costs is estimated before it and computed after it (F10): both are held against the operations that are metered.
 import { describe, expect, it } from "vitest";
 import { equip, fill } from "../../bench/people.ts";
 import { costOfMonth } from "../../shared/rules/cost.ts";

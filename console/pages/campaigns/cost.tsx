@@ -11,7 +11,7 @@ export function Cost({ cost, by_channel }: CampaignsGetReportAnswer) {
       <dl class="facts">
         <dt>Together</dt>
         <dd>
-          <b>{money(cost.dollars)}</b>, reckoned at list prices
+          <b>{money(cost.dollars)}</b>, computed at list prices
         </dd>
         {cost.per_conversion !== null && [
           <dt key="conversion">A conversion</dt>,

@@ -230,7 +230,7 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
               v.description("`dollars` over `converted`; `null` without conversions"),
             ),
           }),
-          v.description("What these messages cost so far, reckoned from their numbers at list prices"),
+          v.description("What these messages cost so far, computed from their numbers at list prices"),
           v.title("CampaignCost"),
         ),
         by_channel: v.array(

@@ -116,7 +116,7 @@ export const channels = group("channels", "The ways a workspace sends.", [
         "`rate_per_second` is the most messages that are handed to the provider; null removes the limit. A provider " +
         "that throttles lowers the rate for a time in any case. Transactional messages keep a fifth of it. " +
         "`price_per_message` is what the provider charges, in US dollars; only of e-mail, SMS and chat app. Mails of SES " +
-        "have its list price without it. Sends that are dispatched from now on are reckoned with it.",
+        "have its list price without it. Sends that are dispatched from now on use it.",
       body: ChannelChange,
       returns: Channel,
       example: { body: { active: false } },

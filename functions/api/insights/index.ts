@@ -83,7 +83,7 @@ export const insights = group("insights", "Results of sends, and the lift they c
         revenue_cents: Count,
         cost: v.pipe(
           v.nullable(SendCost),
-          v.description("What its sends cost, reckoned from their numbers at list prices; `null` of a journey"),
+          v.description("What its sends cost, computed from their numbers at list prices; `null` of a journey"),
         ),
       }),
     },

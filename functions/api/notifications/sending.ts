@@ -99,7 +99,7 @@ export const Notification = v.object({
       }),
     ),
   ),
-  cost: v.pipe(SendCost, v.description("What it cost so far, reckoned from its numbers at list prices")),
+  cost: v.pipe(SendCost, v.description("What it cost so far, computed from its numbers at list prices")),
   error: v.nullable(v.string()),
   created_at,
   dispatched_at: v.nullable(Timestamp),

@@ -4,7 +4,7 @@ import type { StoreReader } from "../../resources.ts";
 import { counterOf, windowOf } from "../../rules/caps.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import { isPriced } from "../../rules/cost.ts";
-import { foresee } from "../../rules/foresight.ts";
+import { expectedOutcome } from "../../rules/expected-outcome.ts";
 import type { JourneyNode } from "../../rules/journey-graph.ts";
 import { type Definition, namesOf, type Recorder, replay, type Window } from "../../rules/journey-replay.ts";
 import { charge, count, type ReplayTally, stepOf } from "../../rules/journey-tally.ts";
@@ -237,7 +237,7 @@ function countMessages(
   const concerns = (channelClass: string | undefined, { channel }: Target) =>
     channelClass === undefined || channelClass === classOf(channel);
   const full = keyed.filter(({ cap, key }) => (counted.get(key) ?? 0) >= cap.max);
-  const { now, later, reason } = foresee(targets, {
+  const { now, later, reason } = expectedOutcome(targets, {
     isSmart: false,
     quietUntil: until,
     refusal: (target) => (full.some(({ cap }) => concerns(cap.channel_class, target)) ? "capped" : undefined),

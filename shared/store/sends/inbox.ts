@@ -55,11 +55,11 @@ export type Delivery = Origin & (MessageText | NamedText);
 
 /** The write of one delivery, which is also its ledger entry (docs/decisions/0013). `at` is the time of the round. */
 export function messageWrite(job: string, at: number, delivery: Delivery): ItemWrite<"workspace"> {
-  const { subscriber, ...whence } = delivery;
+  const { subscriber, ...origin } = delivery;
   const content = "content" in delivery ? toJson(delivery.content) : undefined;
   const expires = Math.ceil((at + MESSAGE_LIFETIME_MS) / SECOND);
   const key = { subscriber, message: messageId(at, job, subscriber) };
-  return putItem(Message, key, { job, ...whence, content, expires });
+  return putItem(Message, key, { job, ...origin, content, expires });
 }
 
 interface ReaderState {

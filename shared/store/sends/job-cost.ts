@@ -1,4 +1,4 @@
-// What a send cost so far, reckoned from the totals that it has anyway, and what one would cost (F10, docs/decisions/0053).
+// What a send cost so far, computed from the totals that it has anyway, and what one would cost (F10, docs/decisions/0053).
 import { costOfSend, type Prices, pricesOf, providerCost, type SendCost, WIDE_FROM } from "../../rules/cost.ts";
 import type { JobRecord } from "./jobs.ts";
 import type { Tally } from "./tallies.ts";

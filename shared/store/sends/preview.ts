@@ -10,7 +10,7 @@ import { rendererOf } from "../../providers/texts.ts";
 import type { StoreReader } from "../../resources.ts";
 import type { Judgement } from "../../rules/audience.ts";
 import { pricesOf } from "../../rules/cost.ts";
-import { type Foreseen, foresee } from "../../rules/foresight.ts";
+import { type ExpectedOutcome, expectedOutcome } from "../../rules/expected-outcome.ts";
 import { quietUntil } from "../../rules/quiet-hours.ts";
 import { classOf, type Target } from "../../rules/reach.ts";
 import type { LateSkip } from "../../rules/reasons.ts";
@@ -205,7 +205,7 @@ function addTexts(
 const needsDevices = ({ target, device_filters }: JobSpec, { via }: DeliverySettings): boolean =>
   target?.type !== "all" && (device_filters !== null || via.some(({ type }) => PUSH.has(type)));
 
-type Future = Foreseen & { until: number | undefined };
+type Future = ExpectedOutcome & { until: number | undefined };
 
 /** What quiet hours, caps and the status of a chat-app template do with each recipient's messages. */
 async function futuresOf(
@@ -238,7 +238,7 @@ async function futuresOf(
       };
       const until = quiet ? endIn(zoneFor(quiet, timezone, profile)) : undefined;
       const isSmart = spec.channel_arbitration_mode === "smart";
-      return [id, { ...foresee(judgement.targets, { isSmart, quietUntil: until, refusal }), until }];
+      return [id, { ...expectedOutcome(judgement.targets, { isSmart, quietUntil: until, refusal }), until }];
     }),
   );
 }

@@ -14,13 +14,16 @@ export interface Circumstances {
 }
 
 /** Addresses by their outcome; `reason` where nothing is sent to any of them. */
-export interface Foreseen {
+export interface ExpectedOutcome {
   now: Target[];
   later: Target[];
   reason?: LateSkip;
 }
 
-export function foresee(targets: readonly Target[], { isSmart, quietUntil, refusal }: Circumstances): Foreseen {
+export function expectedOutcome(
+  targets: readonly Target[],
+  { isSmart, quietUntil, refusal }: Circumstances,
+): ExpectedOutcome {
   const reasons: LateSkip[] = [];
   for (const group of isSmart ? classesOf(targets) : [targets]) {
     const later = group.filter(({ channel }) => quietUntil !== undefined && disturbs(channel));
