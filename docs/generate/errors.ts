@@ -19,7 +19,7 @@ const messages: Record<ErrorCode, string> = {
   EMAIL_NOT_CONFIRMED: "Confirm your e-mail address first.",
   NOT_FOUND: "No such resource.",
   CONFLICT: "It already exists, or its state does not allow this.",
-  NOT_A_SANDBOX: "This workspace is no sandbox: its time cannot be moved.",
+  NOT_A_SANDBOX: "This workspace is not a sandbox: its time cannot be moved.",
   FILE_TOO_LARGE: "The file is larger than allowed.",
   VALIDATION_ERROR: "name: must not be empty",
   TEMPLATE_NOT_FOUND: "template_id: no such template in this workspace",
