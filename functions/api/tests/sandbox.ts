@@ -136,7 +136,10 @@ const isRunning = (move: MoveRow | undefined, { id }: MoveRow) => move?.id === i
 
 function sandboxOf(workspace: Workspace): Workspace {
   if (isSandbox(workspace.tenant)) return workspace;
-  throw new ApiError("NOT_A_SANDBOX", "This workspace is not a sandbox: its time cannot be moved, and it has no outbox.");
+  throw new ApiError(
+    "NOT_A_SANDBOX",
+    "This workspace is not a sandbox: its time cannot be moved, and it has no outbox.",
+  );
 }
 
 /** Where a move is to end. @throws 422 for both or neither, for backwards, and for too far */
