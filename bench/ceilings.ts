@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { MINUTE, SECOND } from "../shared/clock.ts";
 import { timers } from "../shared/resources.ts";
 import { chunksOf } from "../shared/rules/chunks.ts";
-import { journeySetting } from "../test/support/journeys.ts";
+import { greetingGraph, journeySetting } from "../test/support/journeys.ts";
 import { multipartBody } from "../test/support/multipart.ts";
 import { openChannels } from "../test/support/reached.ts";
 import type { Tenant, TestWorld } from "../test/support/world.ts";
@@ -98,14 +98,7 @@ const moves: Load = {
   prepare: async (world, count) => {
     const { tenant, active, send } = await journeySetting(world);
     const ids = await fill(world, tenant, count);
-    await active({
-      start: "hello",
-      steps: {
-        hello: { id: "hello", type: "send", ...send("Hello", "pause") },
-        pause: { id: "pause", type: "delay", delay: { duration: "1h", next: "end" } },
-        end: { id: "end", type: "exit" },
-      },
-    });
+    await active(greetingGraph(send));
     return {
       arrive: (from, some, waits) => {
         const people = ids.slice(from, from + some);

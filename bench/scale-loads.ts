@@ -5,7 +5,7 @@ import { timers } from "../shared/resources.ts";
 import { chunksOf } from "../shared/rules/chunks.ts";
 import { keyOf } from "../shared/store/item.ts";
 import { Message } from "../shared/store/sends/inbox-items.ts";
-import { journeySetting } from "../test/support/journeys.ts";
+import { greetingGraph, journeySetting } from "../test/support/journeys.ts";
 import { SES } from "../test/support/mails.ts";
 import { openChannels } from "../test/support/reached.ts";
 import { openStream } from "../test/support/sse.ts";
@@ -93,14 +93,7 @@ export const loads: readonly Load[] = [
     prepare: async (world, count) => {
       const { tenant, active, send } = await journeySetting(world);
       const ids = await fill(world, tenant, count);
-      await active({
-        start: "hello",
-        steps: {
-          hello: { id: "hello", type: "send", ...send("Hello", "pause") },
-          pause: { id: "pause", type: "delay", delay: { duration: "1h", next: "end" } },
-          end: { id: "end", type: "exit" },
-        },
-      });
+      await active(greetingGraph(send));
       return {
         arrive: async (from, some, waits) => {
           const people = ids.slice(from, from + some);

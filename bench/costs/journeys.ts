@@ -1,6 +1,6 @@
 // What a run of a journey costs, by how many people move together.
 import { HOUR } from "../../shared/clock.ts";
-import { journeySetting } from "../../test/support/journeys.ts";
+import { greetingGraph, journeySetting } from "../../test/support/journeys.ts";
 import { fill } from "../people.ts";
 import { type Cost, costOf, inWorld, most, type Row, taken } from "./cost.ts";
 
@@ -16,14 +16,7 @@ async function pack(people: number, entry: number | undefined, end: number | und
   return inWorld(async (world) => {
     const { tenant, active, send } = await journeySetting(world);
     const ids = await fill(world, tenant, people);
-    await active({
-      start: "hello",
-      steps: {
-        hello: { id: "hello", type: "send", ...send("Hello", "pause") },
-        pause: { id: "pause", type: "delay", delay: { duration: "1h", next: "end" } },
-        end: { id: "end", type: "exit" },
-      },
-    });
+    await active(greetingGraph(send));
     const as = tenant.server;
     const enter = async (event_name: string) => {
       const events = ids.map((subscriber_id) => ({ event_name, subscriber_id }));

@@ -2250,7 +2250,7 @@ export interface Outbox {
   at: string;
   /** The address, the device's token or the target URL */
   to: string;
-  /** Whom it is for; `null` for a webhook */
+  /** The recipient; `null` for a webhook */
   subscriber_id: string | null;
   /** The send it belongs to; `null` for a webhook */
   job_id: string | null;

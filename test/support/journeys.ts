@@ -99,3 +99,13 @@ export async function countedSetting(world: TestWorld) {
 
 export const delayed = (duration: string) => graphOf({ pause: { delay: { duration, next: "end" } }, end: "exit" });
 export const attribute = (name: string, value: unknown) => ({ attribute: { [name]: { $eq: value } } });
+
+/** A journey that greets, waits for an hour and ends. @param send of a setting */
+export const greetingGraph = (send: Awaited<ReturnType<typeof journeySetting>>["send"]) => ({
+  start: "hello",
+  steps: {
+    hello: { id: "hello", type: "send", ...send("Hello", "pause") },
+    pause: { id: "pause", type: "delay", delay: { duration: "1h", next: "end" } },
+    end: { id: "end", type: "exit" },
+  },
+});

@@ -40,7 +40,7 @@ const Sent = v.object({
   channel: said(sentFields.channel, "The type of the channel, or `webhook`"),
   at: said(sentFields.at, "When it would have been sent, by the time of the sandbox"),
   to: said(sentFields.to, "The address, the device's token or the target URL"),
-  subscriber_id: said(sentFields.subscriber_id, "Whom it is for; `null` for a webhook"),
+  subscriber_id: said(sentFields.subscriber_id, "The recipient; `null` for a webhook"),
   job_id: said(sentFields.job_id, "The send it belongs to; `null` for a webhook"),
   title: said(sentFields.title, "The title or the subject; `null` for a webhook"),
   body: said(sentFields.body, "The text, the HTML of a mail or the body of a webhook, cut at 100,000 characters"),

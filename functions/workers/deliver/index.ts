@@ -104,7 +104,7 @@ async function deliverInbox(context: WorkerContext, chunkRef: ChunkRef, { job, c
   const { at, repeats } = claim;
   const { delivered, gone, write } = await prepareInApp(store, job, chunkRef, { at, assignedAt: at, repeats }, chunk);
   const standing = await confirmGate(context, chunkRef.job);
-  // The claim stays: whoever continues once it has ended writes the same messages.
+  // The claim stays: the worker that continues once it has ended writes the same messages.
   if (standing !== "open") return { standing };
   await write();
   for (const subscriber of gone) await forgetInChunk(store, chunkRef, subscriber);
