@@ -18,6 +18,10 @@ const node = runsTypeScript ? process.execPath : bundled;
 const child = spawn(node, ["--disable-warning=ExperimentalWarning", ...process.argv.slice(2)], {
   // The child detects the end of this process by its IPC channel, even after SIGKILL.
   stdio: ["inherit", "inherit", "inherit", "ipc"],
+  env: {
+    NODE_COMPILE_CACHE: fileURLToPath(new URL("../node_modules/.cache/compile", import.meta.url)),
+    ...process.env,
+  },
 });
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
 child.on("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));

@@ -1,5 +1,6 @@
 // `npm start`: the whole service in one process on this machine.
 import { existsSync, writeFileSync } from "node:fs";
+import { flushCompileCache } from "node:module";
 import { join } from "node:path";
 import type { LogEntry } from "../shared/deps.ts";
 import { logLine } from "../shared/log.ts";
@@ -55,6 +56,8 @@ async function start(): Promise<void> {
     await running.service.close();
     folder.release();
   });
+  // A service that is killed writes nothing more, and would be compiled anew at every start.
+  flushCompileCache();
   // Printed last: a reader may stop the service as soon as it is printed.
   console.log(welcome({ url: servers.url, aws: servers.awsUrl, folder: settings.dataFolder, variables }, demo));
 }

@@ -18,7 +18,7 @@ import { brokenInvariants, brokenPromises } from "../support/promises.ts";
 import { cleanUp, newFolder, type ServiceProcess, startService } from "../support/service-process.ts";
 import { START, testWorld } from "../support/world.ts";
 
-const CYCLES = Number(process.env.CRASH_CYCLES ?? 4);
+const CYCLES = Number(process.env.CRASH_CYCLES ?? 2);
 const SEED = Number(process.env.CRASH_SEED ?? 1);
 const QUEUES = ["fan-out", "deliver", "due", "erase"];
 
