@@ -12,24 +12,28 @@ interface Callers {
 type Body = Record<string, unknown>;
 
 export function clientOf({ service, tenancy, demo }: Callers) {
-  const call = async (route: string, body: object | undefined, headers: Record<string, string>): Promise<Body> => {
+  const send = async (route: string, body: Buffer, headers: Record<string, string>): Promise<Body> => {
     const [method = "", path = ""] = route.split(" ");
-    const answer = await service.gateway.handle({
-      method,
-      path,
-      headers: { ...headers, ...(body && { "content-type": "application/json" }) },
-      body: Buffer.from(body ? JSON.stringify(body) : ""),
-      sourceIp: "127.0.0.1",
-    });
+    const answer = await service.gateway.handle({ method, path, headers, body, sourceIp: "127.0.0.1" });
     const text = answer.body.toString();
     if (answer.status >= 400) throw new Error(`The demo's ${route} was answered ${answer.status}: ${text}`);
     return text ? (JSON.parse(text) as Body) : {};
   };
+  const call = (route: string, body: object | undefined, headers: Record<string, string>): Promise<Body> =>
+    send(route, Buffer.from(body ? JSON.stringify(body) : ""), {
+      ...headers,
+      ...(body && { "content-type": "application/json" }),
+    });
+  const asOwner = async () => ({
+    authorization: `Bearer ${await tenancy.issueToken({ tenant_id: demo.tenant_id, role: "owner" })}`,
+  });
   return {
-    owner: async (route: string, body?: object) =>
-      call(route, body, {
-        authorization: `Bearer ${await tenancy.issueToken({ tenant_id: demo.tenant_id, role: "owner" })}`,
-      }),
+    owner: async (route: string, body?: object) => call(route, body, await asOwner()),
+    upload: async (route: string, form: FormData) => {
+      const encoded = new Response(form);
+      const type = { "content-type": encoded.headers.get("content-type") ?? "" };
+      return send(route, Buffer.from(await encoded.arrayBuffer()), { ...(await asOwner()), ...type });
+    },
     app: (route: string, body: object) => call(route, body, { "x-sdk-key": demo.sdk_key }),
     server: (route: string, body: object) => call(route, body, { authorization: `Bearer ${demo.server_key}` }),
   };

@@ -1,14 +1,15 @@
 // What the demo workspace sends, and what its subscribers do with it.
 import type { Client } from "./demo-client.ts";
 
-export async function recipientsOf(client: Client, job: string, state: string): Promise<Set<string>> {
-  const found = new Set<string>();
+/** @returns their ids by their own ids. */
+export async function recipientsOf(client: Client, job: string, state: string): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
   let cursor = "";
   do {
     const page = (await client.owner(
-      `GET /api/v1/notifications/${job}/recipients?state=${state}&limit=200${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
-    )) as { items: { subscriber_id: string }[]; next_cursor: string };
-    for (const { subscriber_id } of page.items) found.add(subscriber_id);
+      `GET /api/v1/notifications/${job}/recipients?state=${state}&limit=100${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
+    )) as { items: { subscriber_id: string; external_id: string }[]; next_cursor: string };
+    for (const { external_id, subscriber_id } of page.items) found.set(external_id, subscriber_id);
     cursor = page.next_cursor;
   } while (cursor);
   return found;
@@ -53,13 +54,12 @@ export async function send(
 /** Some of those who got a message see it, and some of these follow it. */
 export async function interact(
   client: Client,
-  people: readonly { id: string }[],
   { job_id, occurred_at }: { job_id: string; occurred_at: string },
   random: () => number,
 ): Promise<void> {
   const delivered = await recipientsOf(client, job_id, "delivered");
-  for (const { id } of people) {
-    if (!delivered.has(id) || random() > 0.42) continue;
+  for (const [, id] of [...delivered].sort()) {
+    if (random() > 0.42) continue;
     const seen = { job_id, platform: "web", subscriber_id: id, occurred_at };
     await client.app("POST /api/v1/notifications/interactions", { ...seen, interaction: "inapp_impression" });
     if (random() < 0.35)

@@ -43,7 +43,7 @@ async function start(): Promise<void> {
   const prepare = () => prepareDemo(running.tenancy, running.state, demoName(settings));
   if (isFilled) {
     await fillDemo({ ...running, demo: await prepare() });
-    await running.service.time.advance(Math.max(running.service.clock.now(), Date.now()));
+    await running.service.time.advance(Math.max(running.service.clock.now(), Date.now()), { recurring: false });
   }
   running.service.time.start();
   const demo = await prepare();

@@ -1,0 +1,87 @@
+// The people of the demo workspace: most are imported with a file, the others sign up in the app.
+import { timestamp } from "../shared/clock.ts";
+import type { Client } from "./demo-client.ts";
+
+const FIRST =
+  "Ada Grace Alan Mary Emmy Linus Edith Omar Sofia Noah Mina Jonas Priya Lucas Hana Felix Amara Theo Ines Kofi".split(
+    " ",
+  );
+const LAST =
+  "Keller Okafor Lindqvist Moreau Santos Tanaka Novak Rossi Haddad Larsen Petrov Silva Weber Kaya Dubois".split(" ");
+const PLACES = [
+  ["Berlin", "DE", "Europe/Berlin"],
+  ["Paris", "FR", "Europe/Paris"],
+  ["London", "GB", "Europe/London"],
+  ["Lisbon", "PT", "Europe/Lisbon"],
+  ["Warsaw", "PL", "Europe/Warsaw"],
+] as const;
+
+/** Every fifth signs up in the app. */
+const APP_EVERY = 5;
+
+export interface Person {
+  external_id: string;
+  isPro: boolean;
+}
+
+interface Described extends Person {
+  email: string;
+  timezone: string;
+  hasConsented: boolean;
+  attributes: { first_name: string; last_name: string; city: string; country: string; plan: string };
+}
+
+function describePerson(n: number, random: () => number): Described {
+  const first_name = FIRST[n % FIRST.length]!;
+  const last_name = LAST[Math.floor(n / FIRST.length) % LAST.length]!;
+  const [city, country, timezone] = PLACES[n % PLACES.length]!;
+  const isPro = random() < 0.35;
+  const external_id = n === 0 ? "ada" : `${first_name}.${last_name}`.toLowerCase();
+  return {
+    external_id,
+    email: `${external_id}@example.com`,
+    timezone,
+    isPro,
+    hasConsented: random() < 0.85,
+    attributes: { first_name, last_name, city, country, plan: isPro ? "pro" : "free" },
+  };
+}
+
+interface Population {
+  size: number;
+  /** The list of those who are imported. */
+  newsletter: string;
+  random(): number;
+}
+
+export async function addPeople(client: Client, { size, newsletter, random }: Population): Promise<Person[]> {
+  const people = Array.from({ length: size }, (_, n) => describePerson(n, random));
+  const isOfApp = (n: number) => n % APP_EVERY === 3;
+  const form = new FormData();
+  form.set("listId", newsletter);
+  form.set("file", new File([fileOf(people.filter((_, n) => !isOfApp(n)))], "newsletter.csv", { type: "text/csv" }));
+  await client.upload("POST /api/v1/lists/import", form);
+  for (const { external_id, email, timezone, attributes, hasConsented } of people.filter((_, n) => isOfApp(n)))
+    await client.app("POST /api/v1/subscribers/upsert", {
+      external_id,
+      email,
+      timezone,
+      attributes,
+      ...(hasConsented && { consent: { channel: "email", status: "opted_in", source: "sign-up form" } }),
+    });
+  return people;
+}
+
+/** As an export of another service: consent with its time, else it proves nothing. */
+function fileOf(people: readonly Described[]): string {
+  const asked = timestamp(0);
+  const rows = people.map(({ external_id, email, timezone, hasConsented, attributes }) => [
+    external_id,
+    email,
+    timezone,
+    ...Object.values(attributes),
+    ...(hasConsented ? ["subscribed", asked] : ["", ""]),
+  ]);
+  const header = "external_id,email,timezone,first_name,last_name,city,country,plan,consent_status,consent_at";
+  return [header, ...rows.map(String)].join("\n");
+}
