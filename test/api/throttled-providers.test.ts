@@ -46,7 +46,7 @@ it.each(["ios-push", "android-push", "email", "sms", "chat_app"] as const)(
 
 it("OPS-1 AMB-111 a chunk that waits through more than sixteen messages is not stopped as a loop", async () => {
   const { world, tenant, channel, body } = await setting("sms");
-  await spoil(world, { channel, outcome: "rate_limited", times: 300 });
+  await spoil(world, { channel, outcome: "rate_limited", times: 90 });
   const { job } = await send(world, tenant, body);
   await world.advance(HOUR);
   expect(await jobOf(world, tenant, job.id)).toMatchObject({ status: "completed", counts: { delivered: PEOPLE } });

@@ -22,6 +22,7 @@ export interface Call {
   isThrottled: boolean;
   /** What the service was told. Absent until then, and if its process died. */
   told?: Outcome;
+  toldAt?: number;
 }
 
 interface ProviderDeps {
@@ -87,6 +88,7 @@ export function providersFor(
       else if (hits(profile.providerSlow)) await process.clock.sleep(random.between(SECOND, SLOW_MS));
       else await way();
       call.told = isLost ? { status: "unknown", reason: "no answer" } : outcome;
+      call.toldAt = kernel.now();
       return call.told;
     };
   const verify = async () => ({ ok: true as const });

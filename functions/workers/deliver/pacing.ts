@@ -1,7 +1,14 @@
 // Keeps a chunk to the rates of its channels: it waits for its slot, and sends no faster in it (AMB-111).
 import { SECOND } from "../../../shared/clock.ts";
 import type { Capability } from "../../../shared/deps.ts";
-import { type Progress, putOff, type SendOutcome, type Unit, unitsOf } from "../../../shared/rules/progress.ts";
+import {
+  groupEnd,
+  type Progress,
+  putOff,
+  type SendOutcome,
+  type Unit,
+  unitsOf,
+} from "../../../shared/rules/progress.ts";
 import type { ReachChannel } from "../../../shared/rules/reach.ts";
 import { channelRate, slowDown, takeSlot } from "../../../shared/store/channels/pace.ts";
 import { recent } from "../../../shared/store/recent.ts";
@@ -79,6 +86,23 @@ async function slotOf({ store, clock, rates, found }: Work, channel: string, n: 
     throw error;
   });
   return rate === undefined ? undefined : takeSlot(store, channel, { n, category: found.job.category });
+}
+
+/**
+ * The next group. By a channel with a rate it holds no more messages than go in a second: a burst would be throttled,
+ * however low the rate is. The messages of one recipient stay together, because caps count them together.
+ */
+export function nextGroup({ found }: Work, { slots, to }: Progress, units: readonly Unit[]): readonly Unit[] {
+  const whole = units.slice(to, groupEnd(units, to));
+  const counts = new Map<ReachChannel, number>();
+  for (const unit of whole) {
+    const { channel } = targetOf(found.chunk, unit);
+    const n = (counts.get(channel) ?? 0) + 1;
+    counts.set(channel, n);
+    const first = whole.findIndex(({ recipient }) => recipient === unit.recipient);
+    if (first > 0 && n > (slots[channel]?.rate ?? Number.POSITIVE_INFINITY)) return whole.slice(0, first);
+  }
+  return whole;
 }
 
 /** Waits until a group may go at the rates of its channels. @returns how long it must wait beyond this worker's time */

@@ -5,7 +5,7 @@ import { errorFields } from "../../../shared/log.ts";
 import type { mailLinks } from "../../../shared/mail-links.ts";
 import type { providers } from "../../../shared/providers/providers.ts";
 import type { deliverQueue, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
-import { type Addressee, endRound, groupEnd, newProgress, nextRound, unitsOf } from "../../../shared/rules/progress.ts";
+import { type Addressee, endRound, newProgress, nextRound, unitsOf } from "../../../shared/rules/progress.ts";
 import { progressOf, progressText } from "../../../shared/rules/progress-text.ts";
 import type { Chunk } from "../../../shared/store/sends/chunks.ts";
 import { advance, leaseOf, takeOver } from "../../../shared/store/sends/claims.ts";
@@ -21,7 +21,7 @@ import type { openedCredentials } from "./channel-credentials.ts";
 import type { DeadAddresses } from "./dead-addresses.ts";
 import { noteAnswers, type notedAnswers } from "./health.ts";
 import { createLedger, type Ledger, releaseChunk } from "./ledger.ts";
-import { type foundRates, keepRate, slowThrottled, takeSlots } from "./pacing.ts";
+import { type foundRates, keepRate, nextGroup, slowThrottled, takeSlots } from "./pacing.ts";
 import { createMessageBuilder, type Prepared } from "./prepare.ts";
 import { recover } from "./recovery.ts";
 import { type Assignments, beginRound, type LeasedProgress, timesOf } from "./round-start.ts";
@@ -156,7 +156,7 @@ async function workGroups(work: Work, held: LeasedProgress, ledger: Ledger): Pro
       return releaseChunk(work, held, 0);
     }
     const { from: before, to: from } = progress;
-    const group = units.slice(from, groupEnd(units, from));
+    const group = nextGroup(work, progress, units);
     const waitMs = await keepRate(work, progress, group);
     if (waitMs > 0) {
       await ledger.write();

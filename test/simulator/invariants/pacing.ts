@@ -1,13 +1,14 @@
-// A channel with a rate hands no more to its provider than that, and one chunk; where the provider takes only so many, the
-// channel slows down, and no throttle uses up a try (AMB-111).
+// A channel with a rate hands no more to its provider than that, but for a group at a time; where the provider takes only
+// so many, the channel slows down, and no throttle uses up a try (AMB-111).
 import { SECOND } from "../../../shared/clock.ts";
 import type { Invariant } from "../invariant.ts";
 import type { Call } from "../providers.ts";
+import { MAX_PHONES } from "../scenarios/pacing.ts";
 
-/** Workers whose clocks differ, or that were delayed, send what others are sending too. */
-const OTHERS = 2;
+/** A person's phones are in one group, and a group of marketing and one of transactional messages may go together. */
+const TOGETHER = 2 * MAX_PHONES;
 /** Until the channel is slow enough: throttles for each message that the provider took. */
-const THROTTLES = { most: 4, first: 150 };
+const THROTTLES = { most: 1, first: 120 };
 
 export const pacing: Invariant = {
   name: "pacing",
@@ -24,7 +25,9 @@ export const pacing: Invariant = {
           const rate = ledger.rates.get(tenant);
           if (rate) {
             const { most, job } = mostAbove(all, rate.perSecond);
-            const allowed = rate.chunk * (profile.name === "calm" ? 1 : OTHERS) + 1;
+            // A worker that was delayed, or whose clock differs, sends what others are sending too.
+            const others = profile.name === "calm" ? TOGETHER + rate.perSecond * secondsLost(all) : rate.chunk;
+            const allowed = rate.perSecond + others;
             if (most > allowed)
               broken(`a channel of ${rate.perSecond} a second was ${most} messages ahead, not ${allowed}`, tenant, job);
           }
@@ -37,6 +40,10 @@ export const pacing: Invariant = {
     };
   },
 };
+
+/** For how long slow answers of the provider kept its workers from sending. */
+const secondsLost = (calls: readonly Call[]): number =>
+  calls.map(({ at, toldAt = at }) => (toldAt - at) / SECOND).reduce((sum, took) => (took > 1 ? sum + took : sum), 0);
 
 /** How many messages more than a rate allows went in some span of time, at most. */
 function mostAbove(calls: readonly Call[], perSecond: number): { most: number; job: string } {

@@ -40,4 +40,11 @@ export const pacingBugs: readonly Bug[] = [
     find: "    await slowDown(work.store, id);\n",
     replace: "",
   },
+  {
+    name: "a group is larger than what goes in a second",
+    area: "pacing",
+    file: pacing,
+    find: "    if (first > 0 && n > (slots[channel]?.rate ?? Number.POSITIVE_INFINITY)) return whole.slice(0, first);\n",
+    replace: "",
+  },
 ];
