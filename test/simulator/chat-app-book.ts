@@ -45,7 +45,8 @@ export async function openChatApp(world: SimWorld, tenant: Tenant, isApproved: b
       ...{ created_at: now, updated_at: now },
     },
   );
-  const verdicts = [{ isApproved, at: 0, from: 0, doneAt: 0 }];
+  // It was so before anything happened.
+  const verdicts = [{ isApproved, at: 0, from: 0, doneAt: Number.NEGATIVE_INFINITY }];
   const book: ChatAppBook = { tenant, channel, template, verdicts, phones: new Map(), optOuts: new Map() };
   books.set(world, book);
   return book;
