@@ -34,6 +34,8 @@ export interface Deps {
   /** Environment variables of the function, named by its capabilities. */
   env: Readonly<Record<string, string | undefined>>;
   log(entry: LogEntry): void;
+  /** In functions of the API: waits before a retry, as long as the request may still wait (`shared/retries.ts`). */
+  pauseBeforeRetry?: (ms: number) => Promise<void>;
   /** What the egress client connects through. Default: the real network. */
   network?: Network;
   /** Replaces the egress client: the simulator has one on virtual time. */

@@ -6,6 +6,7 @@ import * as v from "valibot";
 import { type Context, type Deps, NO_TENANT, openAll, opener } from "../deps.ts";
 import { errorFields } from "../log.ts";
 import { requireFeature } from "../plans.ts";
+import { requestRetries } from "../retries.ts";
 import { insideSandbox, isSandbox } from "../sandbox.ts";
 import type { Secrets } from "../store/secrets.ts";
 import { actionsOf, audited } from "./auditing.ts";
@@ -56,7 +57,9 @@ interface RequestContext {
 }
 
 /** The Lambda handler of a group. @see docs/decisions/0021#composition-root: called once per environment. */
-export function serve(group: Group, deps: Deps): ApiHandler {
+export function serve(group: Group, given: Deps): ApiHandler {
+  const retries = requestRetries(given.aws, given.clock, given.ids);
+  const deps: Deps = { ...given, aws: retries.aws, pauseBeforeRetry: retries.pause };
   const shared = { open: opener(deps), cached: createCredentialCache(deps.clock.now) };
   const actions = actionsOf(group);
   const chains = new Map(
@@ -70,6 +73,7 @@ export function serve(group: Group, deps: Deps): ApiHandler {
   return async (event, context) => {
     const run = chains.get(event.routeKey);
     if (!run) throw new Error(`The group ${group.name} has no route ${event.routeKey}.`);
+    retries.begin();
     return run(event, context);
   };
 }

@@ -88,7 +88,8 @@ export function openRows(deps: Deps): (isAllowed: (pk: string) => boolean) => Ro
   const TableName = setting(deps, "TABLE_NAME");
   const pause = (attempt: number) => {
     const half = (FIRST_PAUSE_MS * 2 ** attempt) / 2;
-    return deps.clock.sleep(half + (deps.ids.bytes(1).readUInt8() / 255) * half);
+    const wait = deps.pauseBeforeRetry ?? deps.clock.sleep;
+    return wait(half + (deps.ids.bytes(1).readUInt8() / 255) * half);
   };
   return (isAllowed) => {
     const allowed: Requests["allowed"] = (key) => {

@@ -1,6 +1,10 @@
 // The whole service under the capacity model: clients retry in service time.
 import { expect, test } from "vitest";
+import { awsFailure } from "../../local/aws/stand-in.ts";
 import { testWorld } from "../support/world.ts";
+
+const UPSERT = "POST /api/v1/subscribers/upsert";
+const body = { external_id: "ada", attributes: {} };
 
 test("requests beyond a partition's throughput are taken later, when service time has brought more", async () => {
   const world = await testWorld({ retriesInServiceTime: true });
@@ -8,7 +12,7 @@ test("requests beyond a partition's throughput are taken later, when service tim
   const upsertAll = (visits: number) =>
     Promise.all(
       Array.from({ length: 40 }, (_, n) =>
-        world.call("POST /api/v1/subscribers/upsert", {
+        world.call(UPSERT, {
           as: sdk,
           body: { external_id: `u${n}`, attributes: { visits } },
         }),
@@ -23,4 +27,38 @@ test("requests beyond a partition's throughput are taken later, when service tim
   const [table] = world.dynamodb.throughput();
   expect(table!.throttled).toBeGreaterThan(0);
   expect(table!.peakWrite).toBeLessThan(60);
+});
+
+test("ERR-18 while the table throttles everything, a request gets its 503 with Retry-After within three seconds", async () => {
+  const world = await testWorld();
+  const { sdk } = await world.tenant();
+  world.dynamodb.limit({ maximum: 0 });
+  const before = world.clock.now();
+  const { status, headers } = await world.call(UPSERT, { as: sdk, body });
+  expect([status, headers["retry-after"]]).toEqual([503, "1"]);
+  expect(world.clock.now() - before).toBeGreaterThan(2_000);
+  expect(world.clock.now() - before).toBeLessThanOrEqual(3_000);
+});
+
+test("ERR-18 the pauses of all calls of a request are bounded together", async () => {
+  let attempts: number | undefined;
+  const before = (service: string) => {
+    if (attempts !== undefined && service === "dynamodb" && ++attempts % 4 !== 0)
+      throw awsFailure("ThrottlingException", "throttled");
+  };
+  const world = await testWorld({ hooks: () => ({ before }) });
+  const as = await (await world.tenant()).dashboard();
+  attempts = 0;
+  const start = world.clock.now();
+  expect((await world.call("POST /api/v1/lists", { as, body: { name: "Readers" } })).status).toBe(503);
+  expect(attempts).toBeGreaterThan(4);
+  expect(world.clock.now() - start).toBeLessThanOrEqual(3_000);
+});
+
+test("ERR-18 a throttle of a second stays hidden from the client", async () => {
+  const world = await testWorld();
+  const { sdk } = await world.tenant();
+  world.dynamodb.limit({ maximum: 0 });
+  void world.clock.sleep(1_000).then(() => world.dynamodb.limit(undefined));
+  expect((await world.call(UPSERT, { as: sdk, body })).status).toBe(200);
 });
