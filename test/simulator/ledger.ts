@@ -86,6 +86,8 @@ export interface Campaign {
   jobs: string[];
   /** Since when nothing of it may be sent: a pause was answered, and no resumption was asked for since. */
   heldSince?: number;
+  /** How many resumptions were asked for, and how many of them are not answered yet. */
+  resumptions: { asked: number; open: number };
 }
 
 /** A webhook endpoint that was there before the story. */

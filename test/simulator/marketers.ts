@@ -21,7 +21,7 @@ export async function releaseCampaign(world: SimWorld, tenant: Tenant, body: obj
   if (made.status !== 201) return undefined;
   const { id } = made.body;
   world.name(id, `campaign-${world.ledger.campaigns.size + 1}`);
-  const campaign: Campaign = { tenant: tenant.id, id, jobs: [] };
+  const campaign: Campaign = { tenant: tenant.id, id, jobs: [], resumptions: { asked: 0, open: 0 } };
   world.ledger.campaigns.set(id, campaign);
   const request = { params: { id } };
   await insist(world, tenant, "dashboard", `POST ${ROUTE}/{id}/release`, request);
@@ -30,18 +30,30 @@ export async function releaseCampaign(world: SimWorld, tenant: Tenant, body: obj
   return campaign;
 }
 
-/** Pauses, resumes, archives or unarchives. An answered pause is a promise until the next resumption is asked for. */
+/**
+ * Pauses, resumes, archives or unarchives. An answered pause is a promise until the next resumption is asked for. Of a pause
+ * and a resumption that were under way together, either may be the last one.
+ */
 export async function actOnCampaign(
   world: SimWorld,
   tenant: Tenant,
   campaign: Campaign,
   action: "pause" | "resume" | "archive" | "unarchive",
 ): Promise<Answer> {
-  const holds = action === "pause" || action === "archive";
-  if (!holds) delete campaign.heldSince;
+  const { resumptions } = campaign;
   const request = { params: { id: campaign.id }, body: { action } };
-  const answer = await insist(world, tenant, "dashboard", `PATCH ${ROUTE}/{id}`, request);
-  if (holds && answer.status === 200) campaign.heldSince = world.kernel.now();
+  const ask = () => insist(world, tenant, "dashboard", `PATCH ${ROUTE}/{id}`, request);
+  if (action === "pause" || action === "archive") {
+    const { asked, open } = resumptions;
+    const answer = await ask();
+    if (answer.status === 200 && open === 0 && asked === resumptions.asked) campaign.heldSince = world.kernel.now();
+    return answer;
+  }
+  delete campaign.heldSince;
+  resumptions.asked++;
+  resumptions.open++;
+  const answer = await ask();
+  resumptions.open--;
   return answer;
 }
 
