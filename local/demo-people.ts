@@ -1,5 +1,5 @@
 // The people of the demo workspace: most are imported with a file, the others sign up in the app.
-import { timestamp } from "../shared/clock.ts";
+import { DAY, timestamp } from "../shared/clock.ts";
 import type { Client } from "./demo-client.ts";
 
 const FIRST =
@@ -16,6 +16,8 @@ const PLACES = [
   ["Warsaw", "PL", "Europe/Warsaw"],
 ] as const;
 
+/** When those of the file were asked for their consent. */
+const ASKED_BEFORE = 30 * DAY;
 /** Every fifth signs up in the app. */
 const APP_EVERY = 5;
 
@@ -27,7 +29,7 @@ export interface Person {
 interface Described extends Person {
   email: string;
   timezone: string;
-  hasConsented: boolean;
+  consent: "opted_in" | "opted_out" | undefined;
   attributes: { first_name: string; last_name: string; city: string; country: string; plan: string };
 }
 
@@ -36,13 +38,14 @@ function describePerson(n: number, random: () => number): Described {
   const last_name = LAST[Math.floor(n / FIRST.length) % LAST.length]!;
   const [city, country, timezone] = PLACES[n % PLACES.length]!;
   const isPro = random() < 0.35;
+  const draw = random();
   const external_id = n === 0 ? "ada" : `${first_name}.${last_name}`.toLowerCase();
   return {
     external_id,
     email: `${external_id}@example.com`,
     timezone,
     isPro,
-    hasConsented: random() < 0.85,
+    consent: draw < 0.85 ? "opted_in" : draw < 0.93 ? "opted_out" : undefined,
     attributes: { first_name, last_name, city, country, plan: isPro ? "pro" : "free" },
   };
 }
@@ -51,36 +54,40 @@ interface Population {
   size: number;
   /** The list of those who are imported. */
   newsletter: string;
+  now: number;
   random(): number;
 }
 
-export async function addPeople(client: Client, { size, newsletter, random }: Population): Promise<Person[]> {
+export async function addPeople(client: Client, { size, newsletter, now, random }: Population): Promise<Person[]> {
   const people = Array.from({ length: size }, (_, n) => describePerson(n, random));
   const isOfApp = (n: number) => n % APP_EVERY === 3;
   const form = new FormData();
   form.set("listId", newsletter);
-  form.set("file", new File([fileOf(people.filter((_, n) => !isOfApp(n)))], "newsletter.csv", { type: "text/csv" }));
+  const rows = fileOf(
+    people.filter((_, n) => !isOfApp(n)),
+    timestamp(now - ASKED_BEFORE),
+  );
+  form.set("file", new File([rows], "newsletter.csv", { type: "text/csv" }));
   await client.upload("POST /api/v1/lists/import", form);
-  for (const { external_id, email, timezone, attributes, hasConsented } of people.filter((_, n) => isOfApp(n)))
+  for (const { external_id, email, timezone, attributes, consent } of people.filter((_, n) => isOfApp(n)))
     await client.app("POST /api/v1/subscribers/upsert", {
       external_id,
       email,
       timezone,
       attributes,
-      ...(hasConsented && { consent: { channel: "email", status: "opted_in", source: "sign-up form" } }),
+      ...(consent && { consent: { channel: "email", status: consent, source: "sign-up form" } }),
     });
   return people;
 }
 
 /** As an export of another service: consent with its time, else it proves nothing. */
-function fileOf(people: readonly Described[]): string {
-  const asked = timestamp(0);
-  const rows = people.map(({ external_id, email, timezone, hasConsented, attributes }) => [
+function fileOf(people: readonly Described[], asked: string): string {
+  const rows = people.map(({ external_id, email, timezone, consent, attributes }) => [
     external_id,
     email,
     timezone,
     ...Object.values(attributes),
-    ...(hasConsented ? ["subscribed", asked] : ["", ""]),
+    ...(consent ? [consent, asked] : ["", ""]),
   ]);
   const header = "external_id,email,timezone,first_name,last_name,city,country,plan,consent_status,consent_at";
   return [header, ...rows.map(String)].join("\n");

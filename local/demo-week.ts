@@ -45,7 +45,7 @@ export async function fillDemo(week: DemoWeek): Promise<void> {
   const seen = (job_id: string) => ({ job_id, occurred_at: timestamp(service.clock.now()) });
 
   const newsletter = await connect(client);
-  const people = await addPeople(client, { size, newsletter, random });
+  const people = await addPeople(client, { size, newsletter, random, now: begin });
   await moveTo(begin + MINUTE);
   const { pro, channels } = await describe(client);
   await moveTo(begin + 2 * MINUTE);

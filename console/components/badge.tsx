@@ -11,6 +11,8 @@ const STATES: Record<string, [IconName, Tone, string?]> = {
   sent: ["check", "good"],
   completed: ["check", "good"],
   verified: ["check", "good"],
+  entered: ["check", "plain"],
+  left: ["leave", "plain"],
   opted_in: ["check", "good", "opted in"],
   success: ["check", "good"],
   succeeded: ["check", "good"],

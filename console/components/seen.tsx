@@ -8,6 +8,8 @@ interface Content {
   body: string;
   /** The mail as it is sent. */
   html?: string | undefined;
+  /** Of a mail that was sent. */
+  from?: string | undefined;
 }
 
 /** Characters of the basic alphabet of SMS; any other makes the message shorter. */
@@ -18,8 +20,8 @@ export function segmentsOf(text: string): number {
   return text.length <= alone ? 1 : Math.ceil(text.length / each);
 }
 
-export function SeenAs({ channel, title, body, html }: Content) {
-  if (channel === "email") return <Letter title={title} html={html ?? asHtml(body)} />;
+export function SeenAs({ channel, title, body, html, from }: Content) {
+  if (channel === "email") return <Letter title={title} html={html ?? asHtml(body)} from={from} />;
   if (channel === "sms" || channel === "chat_app") {
     const text = title ? `${title}\n${body}` : body;
     return (
@@ -61,8 +63,14 @@ const isHtml = (text: string): boolean => /<[a-z][\s\S]*>/i.test(text);
 const asHtml = (body: string): string =>
   isHtml(body) ? body : `<p style="font:15px/1.5 sans-serif;white-space:pre-wrap;margin:16px">${escaped(body)}</p>`;
 
+interface LetterProps {
+  title: string;
+  html: string;
+  from?: string | undefined;
+}
+
 /** The mail in a frame of an origin of its own, which runs none of its scripts and loads no remote image. */
-export function Letter({ title, html }: { title: string; html: string }) {
+export function Letter({ title, html, from = "Your product" }: LetterProps) {
   const frame = useRef<HTMLIFrameElement>(null);
   const [images, setImages] = useState(false);
   const [height, setHeight] = useState(160);
@@ -81,7 +89,7 @@ export function Letter({ title, html }: { title: string; html: string }) {
   return (
     <figure class="letter">
       <figcaption>
-        <small>Your product</small>
+        <small>{from}</small>
         <b>{title}</b>
       </figcaption>
       <iframe

@@ -1,7 +1,12 @@
 // The console in a real Chromium against the running local service: stories, states, accessibility, policy.
+import { once } from "node:events";
 import { mkdirSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { buildConsole } from "../../console/build.ts";
+import { consolePages, packConsole } from "../../console/packed.ts";
 import { hasBrowser, launchBrowser } from "../support/browser.ts";
 import {
   ofMachine,
@@ -122,7 +127,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
       await visit(name);
       for (const colorScheme of ["light", "dark"] as const) {
         await page.emulateMedia({ colorScheme });
-        expect({ name, colorScheme, found: await violations(page, colorScheme) }).toEqual({
+        expect({ name, colorScheme, found: await violations(page, colorScheme, "html") }).toEqual({
           name,
           colorScheme,
           found: [],
@@ -192,41 +197,6 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await context.close();
   });
 
-  it("CON-3 a segment is counted while its rule is written, and says why somebody is in it", async () => {
-    const { page, visit, context } = await open();
-    await visit("segments/new");
-    await page.getByLabel("Name").fill("Ada and others");
-    await page.getByLabel("Attribute 1").fill("first_name");
-    await page.getByLabel("Value 1").fill("Ada");
-    await page.getByRole("button", { name: "Event", exact: true }).click();
-    await page.getByLabel("Event 2").fill("order_placed");
-    await page.getByLabel("How often 2").selectOption("never");
-    await page.getByText("1 person").waitFor();
-    await page.getByRole("button", { name: "Create the segment" }).click();
-    await page.getByRole("heading", { name: "Ada and others", level: 1 }).waitFor();
-    await page.getByLabel("Own id").fill("ada");
-    await page.getByRole("button", { name: "Look" }).click();
-    await page.getByText("never within 30 days").waitFor();
-    expect(await violations(page)).toEqual([]);
-    await context.close();
-  });
-
-  it("CON-3 an endpoint's secret is shown once, and each attempt of a delivery is seen", async () => {
-    const { page, visit, context } = await open();
-    await visit("webhooks");
-    await page.getByRole("button", { name: "Add an endpoint" }).first().click();
-    await page.getByLabel("Address").fill("https://example.com/hooks");
-    await page.getByLabel("subscriber.created").check();
-    await page.locator("dialog button[type=submit]").click();
-    await page.getByRole("button", { name: "I have stored it" }).click();
-    await page.getByRole("button", { name: "Send a test" }).click();
-    await page.getByRole("button", { name: "Send it" }).click();
-    await page.getByRole("button", { name: "Attempts of subscriber.created" }).click();
-    await page.getByText('"external_id": "customer-1042"').waitFor();
-    expect(await violations(page)).toEqual([]);
-    await context.close();
-  });
-
   it("CON-3 a template is written, put on a schedule in its zone and paused; an experience goes live and ends", async () => {
     const { page, visit, context } = await open();
     const dialog = page.locator("dialog[open]");
@@ -286,6 +256,31 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     expect(await violations(page)).toEqual([]);
     await page.screenshot({ path: `${ARTEFACTS}insights-filled-light.png`, fullPage: true });
     await context.close();
+  });
+
+  it("CON-1 the files of a deployment open on a plain static server, under its policy and without any other site", async () => {
+    const pages = consolePages(packConsole(await buildConsole()), "https://uploads.example.com");
+    const server = createServer(({ method = "", url = "" }, response) => {
+      const found = pages(method, url.replace(/\?.*/, ""));
+      response.writeHead(found?.statusCode ?? 404, found?.headers).end(found?.body);
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const context = await browser.newContext({ locale: "en-GB" });
+    const page = await context.newPage();
+    page.setDefaultTimeout(SETTLE_MS);
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(request.url()));
+    page.on("pageerror", (error) => faults.push(error.message));
+    await page.goto(`${origin}/console/w/7c1/people`);
+    await page.getByRole("button", { name: "Sign in" }).waitFor();
+    expect(await violationsInThemes(page)).toEqual({});
+    await page.goto(`${origin}/console/letter.html`);
+    expect(asked.filter((url) => !url.startsWith(`${origin}/`))).toEqual([]);
+    expect(asked.filter((url) => url.includes("/console/a/")).length).toBeGreaterThan(2);
+    await context.close();
+    server.close();
   });
 
   it("CON-1 no page broke the policy, wrote an error or asked another site for anything", () => {

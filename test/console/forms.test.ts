@@ -2,7 +2,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hasBrowser, launchBrowser } from "../support/browser.ts";
-import { openTab } from "../support/console-tab.ts";
+import { openTab, violations, violationsInThemes } from "../support/console-tab.ts";
 import { cleanUp, type ServiceProcess, startService } from "../support/service-process.ts";
 
 interface Form {
@@ -20,7 +20,7 @@ interface Form {
 const forms: readonly Form[] = [
   { path: "settings", submit: "Save", field: "timezone", label: "Time zone" },
   { path: "settings", submit: "Save", field: "safety.max_bounce_rate", label: "Mails that bounce, %" },
-  { path: "settings", submit: "Save", field: "test_subscriber_ids", label: "Own id of a test subscriber" },
+  { path: "settings", submit: "Save", field: "test_subscriber_ids", label: "External id of a test subscriber" },
   { path: "settings/account", submit: "Change the password", field: "password", label: "New password" },
   { path: "settings/conversions", submit: "Save", field: "event_name", label: "Event" },
   { path: "settings/keys", open: ["New key"], submit: "Make the key", field: "name", label: "Name" },
@@ -133,7 +133,7 @@ describe.skipIf(!hasBrowser)("forms in Chromium", () => {
     await cleanUp();
   });
 
-  it("CON-3 what is refused stands at its input, in each form", async () => {
+  it("CON-3 CON-4 what is refused stands at its input, in each form and in both themes", async () => {
     const { page, visit, context } = await openTab({ service, browser, faults });
     const named = await makeNamed(service);
     let field = "";
@@ -161,11 +161,31 @@ describe.skipIf(!hasBrowser)("forms in Chromium", () => {
       if (form.confirm) await page.locator("dialog[open]").getByRole("button", { name: form.confirm }).click();
       const input = inside.getByLabel(form.label, { exact: true });
       await input.and(page.locator("[aria-invalid=true]:focus")).waitFor();
-      outcomes.push({ ...form, times: await inside.getByText(REASON).count() });
+      const found = await violationsInThemes(page);
+      outcomes.push({ ...form, times: await inside.getByText(REASON).count(), found });
       if (first) await page.keyboard.press("Escape");
     }
-    expect(outcomes).toEqual(forms.map((form) => ({ ...form, times: 1 })));
+    expect(outcomes).toEqual(forms.map((form) => ({ ...form, times: 1, found: {} })));
     expect(faults).toEqual([]);
+    await context.close();
+  });
+
+  it("CON-3 a segment is counted while its rule is written, and says why somebody is in it", async () => {
+    const { page, visit, context } = await openTab({ service, browser, faults });
+    await visit("segments/new");
+    await page.getByLabel("Name").fill("Ada and others");
+    await page.getByLabel("Attribute 1").fill("first_name");
+    await page.getByLabel("Value 1").fill("Ada");
+    await page.getByRole("button", { name: "Event", exact: true }).click();
+    await page.getByLabel("Event 2").fill("order_placed");
+    await page.getByLabel("How often 2").selectOption("never");
+    await page.getByText("1 person").waitFor();
+    await page.getByRole("button", { name: "Create the segment" }).click();
+    await page.getByRole("heading", { name: "Ada and others", level: 1 }).waitFor();
+    await page.getByLabel("External id").fill("ada");
+    await page.getByRole("button", { name: "Look" }).click();
+    await page.getByText("never within 30 days").waitFor();
+    expect(await violations(page)).toEqual([]);
     await context.close();
   });
 

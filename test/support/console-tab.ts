@@ -15,7 +15,7 @@ export const ofMachine: readonly string[] = ["outbox", "operator"];
 
 export const SETTLE_MS = 20_000;
 
-interface Tab {
+export interface Tab {
   context: BrowserContext;
   page: Page;
   /** Goes to a page of the workspace without loading the console anew. */
@@ -94,11 +94,21 @@ type Theme = "light" | "dark";
 /** The rules for which another theme can make a difference: it changes nothing but colours. */
 const COLOURS = ["color-contrast", "link-in-text-block"];
 
-/** In the theme that is shown. In the dark one only the colours are checked: the document is that of the light one. */
-export async function violations(page: Page, theme: Theme = "light"): Promise<AxeResult[]> {
+/** What differs from page to page. Around it is the frame of all pages, which the visit of every page checks. */
+const INSIDE = "main, dialog[open]";
+
+/**
+ * In the theme that is shown. In the dark one only the colours are checked: the document is that of the light one.
+ * @param part a selector; the whole document where nothing matches
+ */
+export async function violations(page: Page, theme: Theme = "light", part = INSIDE): Promise<AxeResult[]> {
   if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(AXE);
-  return page.evaluate(`axe.run(document, ${JSON.stringify({ resultTypes: ["violations"], iframes: false, ...(theme === "dark" && { runOnly: COLOURS }) })})
-    .then(({ violations }) => violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => html.slice(0, 200)) })))`);
+  const options = { resultTypes: ["violations"], iframes: false, ...(theme === "dark" && { runOnly: COLOURS }) };
+  return page.evaluate(`(async () => {
+    const parts = [...document.querySelectorAll(${JSON.stringify(part)})];
+    const { violations } = await axe.run(parts.length ? parts : document, ${JSON.stringify(options)});
+    return violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => html.slice(0, 200)) }));
+  })()`);
 }
 
 /** In both themes; the light one is shown before and after. */

@@ -174,8 +174,8 @@ function Lookup({ send }: { send: Notification }) {
         <input
           type="search"
           class="grow"
-          aria-label="Own id, e-mail or last name"
-          placeholder="Own id, e-mail or last name"
+          aria-label="External id, e-mail or last name"
+          placeholder="External id, e-mail or last name"
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
         />

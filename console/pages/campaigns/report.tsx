@@ -11,7 +11,7 @@ import { Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 import { Cost } from "./cost.tsx";
 
-const EVERY_MS = 5_000;
+const EVERY_MS = 2_000;
 
 export function Report({ campaign }: { campaign: Campaign }) {
   const report = useQuery("campaigns.getReport", [campaign.id], { every: EVERY_MS });
@@ -20,20 +20,30 @@ export function Report({ campaign }: { campaign: Campaign }) {
     <Loaded query={report} skeleton={<Skeleton rows={6} />}>
       {(found) => (
         <div class="grid wide">
-          <Card title="What it achieved">
-            <Funnel of={found} caption="Funnel of the campaign" />
-          </Card>
+          <div class="stack">
+            <Card title="What it achieved">
+              <Funnel of={found} caption="Funnel of the campaign" />
+              {found.sent === 0 && job && <Waiting job={job} />}
+            </Card>
+            <OverTime campaign={campaign} />
+          </div>
           <div class="stack">
             {campaign.holdout_percentage > 0 && job && <Lift job={job} />}
+            <Breakdowns report={found} />
             <Cost {...found} />
             <Reasons report={found} />
           </div>
-          <OverTime campaign={campaign} />
-          <Breakdowns report={found} />
         </div>
       )}
     </Loaded>
   );
+}
+
+/** Why a report has no numbers yet. */
+function Waiting({ job }: { job: string }) {
+  const { data } = useQuery("notifications.get", [job], { every: EVERY_MS });
+  if (!data || data.deferred === 0) return null;
+  return <p>{plural(data.deferred, "person waits", "people wait")} for the end of quiet hours.</p>;
 }
 
 const LINES: readonly Line[] = [

@@ -14,7 +14,7 @@ const SCALE = 1_000;
 export function Health({ id, isInApp }: { id: string; isInApp: boolean }) {
   const health = useQuery("channels.getHealth", [id], { every: EVERY_MS });
   return (
-    <Card title="How it is">
+    <Card title="Health">
       <Loaded query={health} skeleton={<Skeleton rows={5} />}>
         {({ last_success_at, last_error, rate_per_second, throttle, busy_until, used_by, ...rates }) => (
           <dl class="facts">

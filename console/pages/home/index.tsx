@@ -28,7 +28,6 @@ const LINES: readonly Line[] = [
 ];
 
 export function View() {
-  const people = useQuery("subscribers.list", [{ limit: 1 }]);
   const channels = useQuery("channels.list", []);
   const sends = useQuery("notifications.list", [{ limit: 6, exclude_source_type: "journey" }]);
   const events = useQuery("segments.listEventNames", []);
@@ -45,7 +44,7 @@ export function View() {
     {
       title: "Add a person",
       about: "By hand, from a CSV file, or from your product with the SDK.",
-      isDone: people.data && people.data.items.length > 0,
+      isDone: billing.data && billing.data.usage.subscribers > 0,
       action: <Button onClick={() => setAdding(true)}>Add a person</Button>,
     },
     {
@@ -73,7 +72,7 @@ export function View() {
       action: <LinkButton href={pathTo("settings", "team")}>Invite</LinkButton>,
     },
   ];
-  const isKnown = [people, sends, channels, events, team].every(({ data }) => data !== undefined);
+  const isKnown = [billing, sends, channels, events, team].every(({ data }) => data !== undefined);
   const left = steps.filter(({ isDone }) => !isDone);
   const failing = channels.data?.channels.filter(({ status }) => status === "invalid") ?? [];
 
@@ -157,7 +156,7 @@ export function View() {
         </Card>
         <Card title="Plan and usage">
           <Loaded query={billing}>
-            {({ plan, usage, limits, forecast }) => (
+            {({ plan, usage, limits, forecast, monthly_send_cap }) => (
               <>
                 <p>
                   <b>{plan}</b>{" "}
@@ -165,7 +164,7 @@ export function View() {
                     at this rate {number(forecast.sends_at_period_end)} sends by the end of the period
                   </span>
                 </p>
-                <Usage label="Sends" used={usage.sends} limit={limits.sends} />
+                <Usage label="Sends" used={usage.sends} limit={monthly_send_cap ?? limits.sends} />
                 <Usage label="Events" used={usage.events} limit={limits.events} />
                 <Usage label="Subscribers" used={usage.subscribers} limit={limits.subscribers} />
               </>
@@ -196,7 +195,7 @@ function Usage({ label, used, limit }: { label: string; used: number; limit: num
 }
 
 function AddPerson({ close }: { close: () => void }) {
-  const upsert = useAction("subscribers.upsert", { stale: ["subscribers."] });
+  const upsert = useAction("subscribers.upsert", { stale: ["subscribers.", "billing."] });
   const [values, setValues] = useState({ external_id: "", email: "", first_name: "" });
   const set = (name: keyof typeof values) => (value: string) => setValues((old) => ({ ...old, [name]: value }));
   const fields = upsert.error?.fields;

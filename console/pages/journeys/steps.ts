@@ -31,7 +31,7 @@ export const ways: Record<StepType, readonly Way[]> = {
 export const stepNames: Record<StepType, string> = {
   send: "Send a message",
   delay: "Wait",
-  branch: "Ask",
+  branch: "Branch",
   wait_for_event: "Wait for an event",
   exit: "End",
 };
@@ -106,7 +106,7 @@ export function stepText(step: JourneyStep): string {
     case "delay":
       return durationText(settings.duration);
     case "branch":
-      return `whether ${ruleText(settings.condition as SegmentRule | undefined)}`;
+      return `if ${ruleText(settings.condition as SegmentRule | undefined)}`;
     case "wait_for_event":
       return `${settings.event_name ?? "…"}${settings.within ? `, at most ${durationText(settings.within)}` : ""}`;
     default:

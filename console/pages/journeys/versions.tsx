@@ -1,11 +1,12 @@
 // The versions of a journey that were activated: each with its numbers, the difference of two, and moving runs between them.
 import { useState } from "preact/hooks";
-import type { JourneyDiff, JourneyVersion } from "../../../sdk/src/types.gen.ts";
+import type { JourneyDiff, JourneyVersion, SegmentRule } from "../../../sdk/src/types.gen.ts";
 import { useQuery } from "../../app/query.ts";
 import { plural } from "../../app/time.ts";
 import { Button } from "../../components/button.tsx";
 import { SelectField } from "../../components/field.tsx";
 import { Card } from "../../components/page.tsx";
+import { ruleText } from "../../components/rule-model.ts";
 import { Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 import { Migrate } from "./migrate.tsx";
@@ -104,13 +105,30 @@ const words: Record<string, string> = {
 
 const MAX_TEXT = 120;
 
-/** What a setting of a step is in a version, as JSON. */
-function settingText({ steps: { steps = {} } }: JourneyVersion, id: string, field: string): string {
-  const step = steps[id];
-  if (!step) return "nothing";
-  const value: unknown = field === "type" ? step.type : Object(settingsOf(step))[field];
+const textOf = (value: unknown): string => {
   const text = value === undefined ? "nothing" : JSON.stringify(value);
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
+};
+
+const isGroup = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** What differs within a setting: the name of each part, with its value before and after. */
+function changesOf(name: string, before: unknown, after: unknown): string[] {
+  if (isGroup(before) && isGroup(after)) {
+    const parts = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+    return parts.flatMap((part) => changesOf(`${name}.${part}`, before[part], after[part]));
+  }
+  const [from, to] = [textOf(before), textOf(after)];
+  return from === to ? [] : [`${name} from ${from} to ${to}`];
+}
+
+function settingOf({ steps: { steps = {} } }: JourneyVersion, id: string, field: string): unknown {
+  const step = steps[id];
+  if (!step) return undefined;
+  if (field === "type") return step.type;
+  const value = settingsOf(step)[field];
+  return field === "condition" ? ruleText(value as SegmentRule | undefined) : value;
 }
 
 function Difference({ diff, from, to }: { diff: JourneyDiff; from: JourneyVersion; to: JourneyVersion }) {
@@ -120,8 +138,8 @@ function Difference({ diff, from, to }: { diff: JourneyDiff; from: JourneyVersio
     ...diff.added.map((id) => `New: ${named(to, id)}.`),
     ...diff.removed.map((id) => `Gone: ${named(from, id)}.`),
     ...diff.changed.map(({ step, fields }) => {
-      const changes = fields.map(
-        (field) => `${field} from ${settingText(from, step, field)} to ${settingText(to, step, field)}`,
+      const changes = fields.flatMap((field) =>
+        changesOf(field, settingOf(from, step, field), settingOf(to, step, field)),
       );
       return `Changed: ${named(to, step)} (${changes.join("; ")}).`;
     }),

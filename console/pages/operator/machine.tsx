@@ -115,13 +115,21 @@ interface Metered {
   providers: { requests: number };
 }
 
+const services = [
+  ["dynamodb", "DynamoDB"],
+  ["sqs", "SQS"],
+  ["scheduler", "EventBridge Scheduler"],
+  ["s3", "S3"],
+  ["kms", "KMS"],
+  ["providers", "Message providers"],
+] as const;
+
 const units: Record<string, string> = { wcu: "write units", rcu: "read units", index_wcu: "of them for indexes" };
 
 export function Meter() {
   const meter = useLocal<Metered>("meter", EVERY_MS);
   const reset = useLocalCall();
-  const services = ["dynamodb", "sqs", "scheduler", "s3", "kms", "providers"] as const;
-  const textOf = (service: (typeof services)[number]) =>
+  const textOf = ([service]: (typeof services)[number]) =>
     Object.entries(meter.data?.[service] ?? {})
       .flatMap(([name, value]) => (typeof value === "number" ? [`${number(value)} ${units[name] ?? name}`] : []))
       .join(", ");
@@ -145,9 +153,9 @@ export function Meter() {
         <Table
           caption="Requests by service"
           rows={services}
-          keyOf={(service) => service}
+          keyOf={([service]) => service}
           columns={[
-            { title: "Service", cell: (service) => service },
+            { title: "Service", cell: ([, name]) => name },
             { title: "Since the start, or the last reset", cell: textOf },
           ]}
         />

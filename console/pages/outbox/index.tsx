@@ -24,6 +24,7 @@ interface Item {
   title: string | null;
   body: string | null;
   payload: unknown;
+  headers?: Record<string, string>;
   at: string;
 }
 
@@ -100,10 +101,10 @@ export function View() {
   );
 }
 
-function Shown({ item: { channel, to, title, body, payload, subscriber_id, job_id } }: { item: Item }) {
+function Shown({ item: { channel, to, title, body, payload, headers, subscriber_id, job_id } }: { item: Item }) {
   return (
     <Card title={`${channelName(channel)} to ${to}`}>
-      <SeenAs channel={channel} title={title ?? ""} body={body ?? ""} />
+      <SeenAs channel={channel} title={title ?? ""} body={body ?? ""} from={headers?.From} />
       <p class="actions">
         {subscriber_id && <a href={pathTo("people", subscriber_id)}>The person</a>}
         {job_id && <a href={pathTo("activity", job_id)}>The send</a>}

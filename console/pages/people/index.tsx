@@ -42,7 +42,7 @@ function Found() {
         <input
           type="search"
           aria-label="Find by own id, e-mail or last name"
-          placeholder="Own id, e-mail or last name"
+          placeholder="External id, e-mail or last name"
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
         />
@@ -61,7 +61,7 @@ function Found() {
                 keyOf={({ id }) => id}
                 hrefOf={({ id }) => pathTo("people", id)}
                 columns={[
-                  { title: "Own id", cell: ({ external_id }) => external_id },
+                  { title: "External id", cell: ({ external_id }) => external_id },
                   { title: "Name", cell: ({ attributes }) => nameOf(attributes) || <span class="dim">–</span> },
                   { title: "E-mail", cell: ({ email }) => email ?? <span class="dim">–</span> },
                   { title: "Changed", cell: ({ updated_at }) => <Time at={updated_at} /> },

@@ -11,7 +11,7 @@ import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { Form } from "../../components/form.tsx";
 import { Card, Confirm, Page, Time } from "../../components/page.tsx";
-import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
+import { Empty, Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 import { attributeText, attributeValue, readAttributes } from "./attributes.ts";
 import { Timeline } from "./timeline.tsx";
@@ -21,6 +21,7 @@ export function Profile({ id }: { id: string }) {
   const erase = useAction("subscribers.delete", { stale: ["subscribers."] });
   const [isAsking, setAsking] = useState(false);
   const { data } = profile;
+  const isGone = !data && profile.error?.status === 404;
   return (
     <Page
       title={data?.external_id ?? "Person"}
@@ -34,22 +35,32 @@ export function Profile({ id }: { id: string }) {
         )
       }
     >
-      <Loaded query={profile} skeleton={<Skeleton rows={8} />}>
-        {(found) => (
-          <div class="grid wide">
-            <div class="stack">
-              <Timeline id={id} />
-              <Devices devices={found.devices} />
+      {erase.error && <Failure error={erase.error} />}
+      {isGone ? (
+        <Empty
+          title="This person was erased, or was never in this workspace."
+          action={<a href={pathTo("people")}>All people</a>}
+        >
+          Reports keep their counts, without the person.
+        </Empty>
+      ) : (
+        <Loaded query={profile} skeleton={<Skeleton rows={8} />}>
+          {(found) => (
+            <div class="grid wide">
+              <div class="stack">
+                <Timeline id={id} />
+                <Devices devices={found.devices} />
+              </div>
+              <div class="stack">
+                <Attributes profile={found} />
+                <Consents profile={found} />
+                <Topics profile={found} />
+                <Memberships profile={found} />
+              </div>
             </div>
-            <div class="stack">
-              <Attributes profile={found} />
-              <Consents profile={found} />
-              <Topics profile={found} />
-              <Memberships profile={found} />
-            </div>
-          </div>
-        )}
-      </Loaded>
+          )}
+        </Loaded>
+      )}
       {isAsking && data && (
         <Confirm
           title={`Erase ${data.external_id}?`}
@@ -60,7 +71,7 @@ export function Profile({ id }: { id: string }) {
           onConfirm={async () => {
             const done = await erase.run(id);
             setAsking(false);
-            if (!done) return say("The subscriber could not be erased.");
+            if (!done) return;
             say(`${data.external_id} is erased.`);
             go(pathTo("people"));
           }}

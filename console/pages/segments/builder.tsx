@@ -16,9 +16,11 @@ interface BuilderProps {
   onRule: (rule: SegmentRule | undefined) => void;
   /** What the API says about the rule, by path. */
   fault?: string | undefined;
+  /** How many the rule has now, where it is stored: it is counted anew once it is changed. */
+  members?: number;
 }
 
-export function Builder({ rule, onRule, fault }: BuilderProps) {
+export function Builder({ rule, onRule, fault, members }: BuilderProps) {
   const [current, setCurrent] = useState(rule);
   return (
     <>
@@ -32,7 +34,15 @@ export function Builder({ rule, onRule, fault }: BuilderProps) {
           }}
         />
       </Card>
-      <Count rule={current} />
+      {members !== undefined && JSON.stringify(current) === JSON.stringify(rule) ? (
+        <Card title="How many">
+          <p class="verdict">
+            <b>{plural(members, "person", "people")}</b>
+          </p>
+        </Card>
+      ) : (
+        <Count rule={current} />
+      )}
     </>
   );
 }

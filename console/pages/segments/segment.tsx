@@ -82,7 +82,7 @@ export function OneSegment({ id }: { id: string }) {
   );
 }
 
-function Rule({ segment: { id, name: known, rule: stored } }: { segment: Segment }) {
+function Rule({ segment: { id, name: known, rule: stored, count } }: { segment: Segment }) {
   const update = useAction("segments.update", { stale: STALE });
   const [name, setName] = useState(known);
   const [rule, setRule] = useState<SegmentRule | undefined>(stored);
@@ -100,7 +100,7 @@ function Rule({ segment: { id, name: known, rule: stored } }: { segment: Segment
       <Card>
         <TextField label="Name" value={name} onInput={setName} fault={fields.name} required />
       </Card>
-      <Builder rule={stored} onRule={setRule} fault={ruleFault && `${ruleFault[0]}: ${ruleFault[1]}`} />
+      <Builder rule={stored} members={count} onRule={setRule} fault={ruleFault && `${ruleFault[0]}: ${ruleFault[1]}`} />
       <FormFault error={update.error} placed={["name", ...(ruleFault ? [ruleFault[0]] : [])]} />
       <div class="actions">
         <Button
@@ -132,7 +132,7 @@ function IsIn({ id }: { id: string }) {
           setAsked(text.trim());
         }}
       >
-        <TextField label="Own id" value={text} onInput={setText} />
+        <TextField label="External id" value={text} onInput={setText} />
         <Button type="submit">Look</Button>
       </Form>
       {isUnknown && <p>No subscriber has this id.</p>}
@@ -190,7 +190,7 @@ function Members({ id }: { id: string }) {
                 keyOf={({ subscriber_id }) => subscriber_id}
                 hrefOf={({ subscriber_id }) => pathTo("people", subscriber_id)}
                 columns={[
-                  { title: "Own id", cell: ({ external_id }) => external_id },
+                  { title: "External id", cell: ({ external_id }) => external_id },
                   { title: "Since", cell: ({ entered_at }) => <Time at={entered_at} /> },
                 ]}
               />

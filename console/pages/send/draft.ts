@@ -72,6 +72,8 @@ export interface DraftEditor {
   draft: Draft;
   change(part: Partial<Draft>): void;
   undo: (() => void) | undefined;
+  /** Whether there is something in it. */
+  isBegun: boolean;
   discard(): void;
 }
 
@@ -105,7 +107,8 @@ export function useDraft(): DraftEditor {
     setPast([]);
     setDraft(emptyDraft());
   };
-  return { draft, change, undo, discard };
+  const isBegun = JSON.stringify(draft) !== JSON.stringify({ ...emptyDraft(), key: draft.key });
+  return { draft, change, undo, isBegun, discard };
 }
 
 const targetOf = ({ audience, list_id, segment_id, people }: Draft): Partial<NotificationsCreateBody> => {

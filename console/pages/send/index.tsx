@@ -60,12 +60,12 @@ export function View() {
       about="A one-off message. For repeated ones use campaigns and journeys."
       actions={
         <>
-          <Button refusal={editor.undo ? undefined : ""} onClick={() => editor.undo?.()}>
-            Undo
-          </Button>
-          <Button kind="quiet" onClick={editor.discard}>
-            Start over
-          </Button>
+          {editor.undo && <Button onClick={editor.undo}>Undo</Button>}
+          {editor.isBegun && (
+            <Button kind="quiet" onClick={editor.discard}>
+              Start over
+            </Button>
+          )}
         </>
       }
     >
@@ -83,9 +83,7 @@ export function View() {
           <Card>
             {send.error && <Failure error={send.error} />}
             <div class="outcome" aria-live="polite">
-              {missing ? (
-                <p class="dim">{missing}</p>
-              ) : preview.error ? (
+              {missing ? null : preview.error ? (
                 <Failure error={preview.error} retry={preview.refresh} />
               ) : counts ? (
                 <p>

@@ -15,7 +15,10 @@ import { Table } from "../../components/table.tsx";
 
 const MEGABYTE = 1_000_000;
 
-const rowsOf = ({ usage, limits }: Billing) => [
+const rowsOf = ({ usage, limits, monthly_send_cap }: Billing) => [
+  ...(monthly_send_cap === null
+    ? []
+    : [{ what: "Messages, of your own cap", used: usage.sends, limit: monthly_send_cap }]),
   { what: "Messages this period", used: usage.sends, limit: limits.sends },
   { what: "Events this period", used: usage.events, limit: limits.events },
   { what: "Subscribers", used: usage.subscribers, limit: limits.subscribers },
@@ -88,12 +91,12 @@ function Cap({ cap }: { cap: number | null }) {
           value={text}
           onInput={setText}
           fault={update.error?.fields?.monthly_send_cap}
-          hint="Empty: only the plan limits you. A send that would pass the cap is refused whole."
         />
         <Button type="submit" needs="billing.update" isBusy={update.isBusy}>
           Save
         </Button>
       </Form>
+      <p class="hint">Empty: only the plan limits you. A send that would pass the cap is refused whole.</p>
       <FormFault error={update.error} placed={["monthly_send_cap"]} />
     </Card>
   );

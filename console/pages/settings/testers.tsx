@@ -43,7 +43,7 @@ export function Testers({ ids, onIds, fields }: TestersProps) {
       )}
       <div class="row">
         <TextField
-          label="Own id of a test subscriber"
+          label="External id of a test subscriber"
           value={text}
           onInput={setText}
           fault={fields.test_subscriber_ids}

@@ -185,7 +185,10 @@ function Deliveries({ id, show }: { id: string; show: (delivery: string) => void
                   { title: "Outcome", cell: ({ outcome: state }) => <Badge state={state} /> },
                   { title: "Number", isNumber: true, cell: ({ sequence }) => sequence ?? "–" },
                   { title: "Attempts", isNumber: true, cell: ({ attempt_count }) => attempt_count },
-                  { title: "Answer", cell: ({ last_status_code }) => last_status_code ?? <span class="dim">–</span> },
+                  {
+                    title: "Answer",
+                    cell: ({ last_status_code, attempts }) => last_status_code ?? attempts.at(-1)?.error ?? "–",
+                  },
                   { title: "When", cell: ({ created_at }) => <Time at={created_at} /> },
                   {
                     title: "",

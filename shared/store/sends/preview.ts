@@ -1,6 +1,6 @@
 // The preview of a send (F8): its audience is judged as the send would judge it, and nothing is written.
 import * as v from "valibot";
-import { timestamp } from "../../clock.ts";
+import { timestamp, uuidOfText } from "../../clock.ts";
 import { SendCost } from "../../http/cost.ts";
 import { invalid } from "../../http/errors.ts";
 import { personal } from "../../http/personal.ts";
@@ -99,8 +99,9 @@ export async function previewSend(
   { workspace, given, renderFor }: PreviewOptions,
 ): Promise<SendPreview> {
   const at = spec.scheduled_at === null ? store.clock.now() : Date.parse(spec.scheduled_at);
-  // The id of a send that is never made. It decides which part of the audience is held out.
-  const id = store.ids.uuidAt(store.clock.now());
+  // The id of a send that is never made. It decides who is held out and who gets variant B: the same in each preview, so
+  // that a message is rendered for a person as its samples say.
+  const id = uuidOfText(`preview ${store.tenant}`);
   const via = (await selectedChannels(store, spec)).map(channelSettings);
   const deliverySettings = deliverySettingsOf(spec, via, workspace);
   const rules = await planningRules(store, id, spec, deliverySettings);

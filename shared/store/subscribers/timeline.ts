@@ -111,6 +111,6 @@ async function named(store: StoreReader, entries: readonly TimelineEntry[]): Pro
     store,
     jobs.flatMap((job) => job ?? []),
   );
-  for (const { id, title, name } of sends) names.set(id, title ?? name ?? "");
+  for (const { id, title, name } of sends) names.set(id, name ?? title ?? "");
   return entries.map((entry) => ({ ...entry, title: entry.title || (names.get(entry.ref) ?? "") }));
 }

@@ -1,0 +1,211 @@
+// The work of four people over a week of the demo, in Chromium: each story is a day's work of one of them.
+import { expect, it } from "vitest";
+import { type Tab, violations } from "../support/console-tab.ts";
+import type { ServiceProcess } from "../support/service-process.ts";
+
+interface Bench {
+  service(): ServiceProcess;
+  open: () => Promise<Tab>;
+}
+
+/** Calls the embedded queue of dead letters, as the AWS CLI does. */
+async function sendDeadLetter(aws: string, message: object): Promise<void> {
+  const answer = await fetch(aws, {
+    method: "POST",
+    headers: { "content-type": "application/x-amz-json-1.0", "x-amz-target": "AmazonSQS.SendMessage" },
+    body: JSON.stringify({
+      QueueUrl: `${aws}/000000000000/verify-channel-dead`,
+      MessageBody: JSON.stringify(message),
+    }),
+  });
+  expect(answer.status, await answer.text()).toBe(200);
+}
+
+export function stories({ service, open }: Bench): void {
+  it("CON-3 CON-6 a marketer chooses an audience, sends two variants with a subject each, and reads the report of a campaign", async () => {
+    const { page, visit, context } = await open();
+    const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
+    await visit("send");
+    await page.getByLabel("A list").check();
+    await page.getByLabel("List", { exact: true }).selectOption({ label: "Newsletter (192)" });
+    await page.getByLabel("Title").fill("Boards for {{ subscriber.first_name }}");
+    await page.getByLabel("Text", { exact: true }).fill("Share a board with your team.");
+    await page.getByLabel("Compare with a variant B").check();
+    await page.getByLabel("Title of B").fill("Two are faster");
+    await page.getByLabel("Text of B").fill("Invite one colleague.");
+    const tabsOfB = page.getByRole("group", { name: "Content of B for" });
+    await tabsOfB.getByRole("button", { name: "E-mail" }).click();
+    await page.getByLabel("Subject of B").fill("Boards that you share");
+    await page.getByLabel("Transactional").check();
+    await page.getByText("Of 192 people: 192 people get it now.").waitFor();
+    const preview = page.getByRole("complementary", { name: "Preview" });
+    await preview.getByRole("button", { name: "E-mail" }).click();
+    const subject = preview.locator(".letter figcaption b");
+    const seen = new Set<string>();
+    while (seen.size < 2) {
+      const variant = await preview.getByText(/^Variant [AB]$/).textContent();
+      const expected = variant === "Variant A" ? /^Boards for \w+$/ : /^Boards that you share$/;
+      await subject.filter({ hasText: expected }).waitFor();
+      seen.add(String(variant));
+      await preview.getByRole("button", { name: "Next person" }).click();
+    }
+    await press("Send to 192 people");
+    await page.getByText("delivered (100%)").waitFor();
+    const job = new URL(page.url()).pathname.split("/").at(-1);
+    const outbox = await fetch(`${service().url}/_local/outbox?channel=email&job_id=${job}&limit=200`);
+    const { items } = (await outbox.json()) as { items: { title: string }[] };
+    const ofB = items.filter(({ title }) => title === "Boards that you share");
+    const ofA = items.filter(({ title }) => /^Boards for \w+$/.test(title));
+    expect([items.length, ofA.length + ofB.length]).toEqual([192, 192]);
+    expect(Math.min(ofA.length, ofB.length)).toBeGreaterThan(50);
+    await visit("campaigns");
+    await page.locator("main a[data-row]", { hasText: "Winter preview" }).click();
+    await press("Release");
+    await page.getByText(/people get it, \d+ are held out, 0 are skipped/).waitFor();
+    await press("Release it");
+    await page.getByText("The campaign is released.").waitFor();
+    // At night in the zones of the audience, its messages wait.
+    const delivered = page.getByRole("row", { name: /^Delivered [1-9]\d*/ });
+    await delivered.or(page.getByText(/people wait for the end of quiet hours\.$/)).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await context.close();
+  });
+
+  it("CON-3 a product manager simulates a journey, changes it, compares the versions, moves runs, plays days, and reads the lift", async () => {
+    const { page, visit, context } = await open();
+    const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
+    const saved = () => page.getByText("Not saved yet.").waitFor({ state: "detached" });
+    await visit("journeys");
+    await page.locator("main a[data-row]", { hasText: "Welcome" }).click();
+    await page.getByLabel("External id of the person").fill("ada");
+    await press("Simulate");
+    await page.getByText("Welcome, Ada: Make your first board in a minute.").waitFor();
+    await press("Simulate on history");
+    await press("Show on the chart");
+    await page.getByText("Counts of the simulation").waitFor();
+    await press("Show the journey as it is now");
+    await press("Pause");
+    await page.locator("button.chart-node", { hasText: "A month for free" }).click();
+    await press("Take the step out");
+    await page.locator("button.chart-node", { hasText: "A call with us?" }).click();
+    await page.getByLabel("Title").fill("Half an hour with us?");
+    await press("Save");
+    await saved();
+    await press("Activate");
+    await press("Activate it");
+    await page.getByText("Gone: Send a message A month for free.").waitFor();
+    await page.getByText('content.title from "A call with us?" to "Half an hour with us?"').waitFor();
+    await page
+      .getByLabel("Runs at: Send a message A month for free")
+      .selectOption({ label: "go on at: Send a message Half an hour with us?" });
+    await press("Move the runs");
+    await press("Move them");
+    await page.getByText(/\d runs? moved\./).waitFor();
+    await press("Show version 1 with its numbers");
+    await page.locator("button.chart-node", { hasText: "A month for free" }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await press("Play 72 h");
+    await page.getByText("72 hours have passed.").waitFor();
+    await page.locator(".figures div", { hasText: "in the journey now" }).getByText("0", { exact: true }).waitFor();
+    await visit("campaigns");
+    await page.locator("main a[data-row]", { hasText: "Autumn sale" }).click();
+    await page
+      .getByText(/^\+\d+\.\d points, between \+\d+\.\d and \+\d+\.\d: it works, at 95 % confidence\.$/)
+      .waitFor();
+    await context.close();
+  });
+
+  it("CON-3 support finds out why a person did not get a message, records a consent, and erases a person", async () => {
+    const { page, visit, context } = await open();
+    await visit("activity");
+    await page.locator("main a[data-row]", { hasText: "Autumn sale" }).click();
+    await page.getByLabel("State").selectOption("held out");
+    const heldOut = String(
+      await page.locator("main tr", { hasText: "held out" }).first().locator("a[data-row]").textContent(),
+    );
+    await page.keyboard.press("/");
+    await page.keyboard.type(heldOut);
+    await page.keyboard.press("Enter");
+    await page.locator("ul a[data-row]", { hasText: heldOut }).click();
+    await page.getByText(`${heldOut} is in the control group and gets nothing`).waitFor();
+    await page.getByText("In the control group of 25 %").waitFor();
+    await page.getByRole("link", { name: "Open the profile" }).click();
+    await page.getByRole("heading", { name: heldOut, level: 1 }).waitFor();
+    const person = page.url();
+    const email = page.locator("li", { hasText: "E-mail" }).filter({ has: page.getByRole("button", { name: /^Opt/ }) });
+    if (await email.getByText("opted in").isVisible()) await email.getByRole("button").click();
+    else await page.getByRole("button", { name: "Opt in to E-mail" }).click();
+    await page
+      .locator(".timeline li", { hasText: "E-mail opted" })
+      .filter({ hasText: /now|\ds ago/ })
+      .waitFor();
+    await page.getByRole("button", { name: "Erase" }).click();
+    await page.locator("dialog[open] input").fill(heldOut);
+    await page.getByRole("button", { name: "Erase for ever" }).click();
+    await page.getByText(`${heldOut} is erased.`).waitFor();
+    await page.goto(person);
+    await page.getByText("This person was erased, or was never in this workspace.").waitFor();
+    expect(await violations(page)).toEqual([]);
+    await context.close();
+  });
+
+  it("CON-3 ARC-14 RDA-19 an operator mends a channel and an endpoint, sees the limits, and sends dead letters again", async () => {
+    const { page, visit, context } = await open();
+    const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
+    const row = (text: string) => page.locator("main a[data-row]", { hasText: text });
+    await visit("operator");
+    await page.getByRole("row", { name: /Demo .* 0 % of 100,000,000 sends/ }).waitFor();
+    await page.getByLabel("Of", { exact: true }).selectOption("verify:email");
+    await page.getByLabel("Times").fill("0");
+    await press("Set the fault");
+    await page.getByText("times: must be at least 1").waitFor();
+    await page.getByLabel("Times").fill("1");
+    await press("Set the fault");
+    await visit("channels");
+    await row("E-mail").click();
+    await page.getByText("the journey Welcome").waitFor();
+    expect(await page.getByLabel("SMTP server").inputValue()).toBe("smtp.example.com");
+    expect(await page.getByLabel("SMTP password").inputValue()).toBe("");
+    await press("Verify again");
+    await page.getByText("The provider says").waitFor();
+    await press("Verify again");
+    await page.getByText("The provider says").waitFor({ state: "detached" });
+    await visit("webhooks");
+    await press("Add an endpoint");
+    await page.getByLabel("Address").fill("https://example.com/hooks");
+    await page.getByLabel("subscriber.created").check();
+    await page.getByRole("button", { name: "Add the endpoint" }).click();
+    await press("I have stored it");
+    await press("Send a test");
+    await press("Send it");
+    await page.getByRole("button", { name: "Attempts of subscriber.created" }).click();
+    await page.getByText('"external_id": "customer-1042"').waitFor();
+    expect(await violations(page)).toEqual([]);
+    await press("Close");
+    await visit("webhooks");
+    await row("hooks.example.com").click();
+    await page
+      .getByRole("row", { name: /notification\.terminal failed \d+ 4 the local service/ })
+      .first()
+      .waitFor();
+    await press("Replay");
+    await page.getByLabel("Since").fill("2020-01-01T00:00");
+    await page.locator("dialog[open]").getByRole("button", { name: "Replay" }).click();
+    await page.getByText(/\d+ deliveries sent again, in order\./).waitFor();
+    await visit("settings/plan");
+    await page.getByLabel("Messages a month").fill("5000");
+    await press("Save");
+    await page.getByRole("row", { name: /Messages, of your own cap .* 5,000/ }).waitFor();
+    await sendDeadLetter(service().aws, { tenant: service().tenant, channel: "gone" });
+    await visit("operator");
+    await press("Show");
+    await page.getByText('"channel": "gone"').waitFor();
+    await press("Send again");
+    await page.getByText("No message used up its attempts.").waitFor();
+    await press("1 hour");
+    await page.getByText("1 hour passed.").waitFor();
+    await press("Remove all");
+    await page.getByText("There are no faults now.").waitFor();
+    await context.close();
+  });
+}
