@@ -1,6 +1,7 @@
 // Topics (TPC): declared by a workspace, named by what sends.
 import { describe, expect, it } from "vitest";
 import { HOUR } from "../../shared/clock.ts";
+import { mortal } from "../support/mortal.ts";
 import { inboxOf, send } from "../support/people.ts";
 import { quietSetting, reached, TOKYO_MORNING } from "../support/quiet-hours.ts";
 import { choosing } from "../support/topics.ts";
@@ -133,6 +134,27 @@ describe("a send with a topic", () => {
     });
     expect(await job(planned.id)).toMatchObject({
       counts: { delivered: 1, skipped: 1 },
+      skip_reasons: { topic_opt_out: 1 },
+    });
+    expect([await inboxOf(world, tenant, ada), await inboxOf(world, tenant, ben)].map(({ length }) => length)).toEqual([
+      1, 0,
+    ]);
+  });
+
+  it("TPC-2 a choice between the plan and the delivery counts where a send reaches nothing but inboxes", async () => {
+    const worker = mortal("deliver");
+    const { world, tenant, call, person, choose, inApp } = await setting(undefined, { hooks: worker.hooks });
+    const [ada, ben] = [await person("ada"), await person("ben")];
+    worker.dieAt(1, "before");
+    const body = { name: "n", title: "t", body: "b", channel_ids: [inApp], target: { type: "all" }, topic: "news" };
+    const { id } = (await call("POST /api/v1/notifications", body)).body;
+    await world.settle();
+    await choose("ben", { news: "opted_out" });
+    worker.revive();
+    await world.advance(HOUR);
+    expect((await call(`GET /api/v1/notifications/${id}`)).body).toMatchObject({
+      status: "completed",
+      counts: { delivered: 1, skipped: 1, failed: 0 },
       skip_reasons: { topic_opt_out: 1 },
     });
     expect([await inboxOf(world, tenant, ada), await inboxOf(world, tenant, ben)].map(({ length }) => length)).toEqual([

@@ -3,8 +3,8 @@ import type { worlds } from "./worlds.ts";
 
 export const choosing =
   ({ withTenant }: Pick<ReturnType<typeof worlds>, "withTenant">) =>
-  async (topics: object[] = [{ key: "news", name: "News" }]) => {
-    const { world, tenant } = await withTenant();
+  async (topics: object[] = [{ key: "news", name: "News" }], options: Parameters<typeof withTenant>[0] = {}) => {
+    const { world, tenant } = await withTenant(options);
     const call = async (route: string, body?: object) =>
       world.call(route, { as: await tenant.dashboard(), ...(body && { body }) });
     for (const topic of topics) await call("POST /api/v1/topics", topic);

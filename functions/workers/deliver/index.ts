@@ -9,8 +9,7 @@ import { claimChunk, closeChunk } from "../../../shared/store/sends/claims.ts";
 import { finishJob, type Job } from "../../../shared/store/sends/jobs.ts";
 import type { Lease } from "../../../shared/store/sends/leases.ts";
 import { closeRange } from "../../../shared/store/sends/ranges.ts";
-import { isInAppOnly } from "../../../shared/store/sends/recipients.ts";
-import { isSingleMessage } from "../../../shared/store/sends/single.ts";
+import { areInboxes, isSingleMessage } from "../../../shared/store/sends/single.ts";
 import type { Standing } from "../../../shared/store/sends/standing.ts";
 import type { Tally } from "../../../shared/store/sends/tallies.ts";
 import type { ChunkRef } from "../../../shared/store/sends/touches.ts";
@@ -78,11 +77,7 @@ function deliverChunk(
   deadAddresses: DeadAddresses,
 ): Promise<End> {
   const { recipients } = found.chunk;
-  const isInbox =
-    recipients.length === 0 ||
-    (!found.job.deliverySettings?.caps &&
-      found.job.deliverySettings?.brake?.canary_percent === undefined &&
-      recipients.every(({ targets }) => isInAppOnly(targets)));
+  const isInbox = recipients.length === 0 || areInboxes(found.job, recipients);
   return isInbox ? deliverInbox(context, chunkRef, found) : processChunk(context, chunkRef, found, deadAddresses);
 }
 

@@ -134,7 +134,8 @@ export async function resumeHalted(store: Store, job: JobRecord, safety: Safety 
   const when: ConditionOf<typeof JobItem> = all(inProgress, present("halted"));
   return store.change(JobItem, { job: job.id }, { set, remove: ["halted"] }, when).then(
     () => true,
-    onConditionFailed(() => false),
+    // The reply to this very write may have been lost (docs/decisions/0028).
+    onConditionFailed(JobItem, (old) => old?.halted === undefined && old?.let_go_at === set.let_go_at),
   );
 }
 

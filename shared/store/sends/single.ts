@@ -18,7 +18,7 @@ import { JobItem } from "./job-items.ts";
 import { type JobRecord, NOTHING_DELIVERED } from "./jobs.ts";
 import type { Lease } from "./leases.ts";
 import { SINGLE_RANGE } from "./range-names.ts";
-import { isInAppOnly } from "./recipients.ts";
+import { isInAppOnly, type Recipient } from "./recipients.ts";
 import { addends, beyond, sumOf, type Tally } from "./tallies.ts";
 
 export const singleMessage = (tenant: string, job: string): Message<"deliver"> => ({
@@ -37,22 +37,32 @@ export interface Outcome {
   tally: Tally;
 }
 
-/**
- * Whether a send is delivered by its row alone: to inboxes, which are their own ledger. Caps and choices of topics are
- * looked at under a claim.
- */
-export const isToInboxes = ({ direct, deliverySettings, topic }: JobRecord): boolean =>
-  direct !== undefined &&
-  !deliverySettings?.caps &&
-  topic === undefined &&
-  direct.recipients.every(({ targets }) => isInAppOnly(targets));
+/** Whether a send is delivered by its row alone, without a claim. */
+export const isToInboxes = (job: JobRecord): boolean =>
+  job.direct !== undefined && areInboxes(job, job.direct.recipients);
 
-/** Begins a new round of a job, now. @returns when it began; undefined if the job ended, or another worker was faster. */
+/**
+ * Whether nothing but inboxes is reached, which are their own ledger, and nothing is left to be asked of the recipients:
+ * caps, choices of topics and the test group of a brake are looked at in groups, under a claim.
+ */
+export const areInboxes = (
+  { deliverySettings, topic }: JobRecord,
+  recipients: readonly Pick<Recipient, "targets">[],
+): boolean =>
+  !deliverySettings?.caps &&
+  deliverySettings?.brake?.canary_percent === undefined &&
+  topic === undefined &&
+  recipients.every(({ targets }) => isInAppOnly(targets));
+
+/**
+ * Begins a new round of a job, now. Where one has begun since the former one was read, by another worker or by this very
+ * write whose reply was lost, it is joined (docs/decisions/0028). @returns when it began; undefined if the job ended.
+ */
 export function beginRound(store: Store, job: string, former: number): Promise<number | undefined> {
   const round = store.clock.now();
   return store.change(JobItem, { job }, { set: { round } }, all(is("status", "queued"), is("round", former))).then(
     () => round,
-    onConditionFailed(() => undefined),
+    onConditionFailed(JobItem, (old) => (old?.status === "queued" ? old.round : undefined)),
   );
 }
 

@@ -55,6 +55,13 @@ export const mannersBugs: readonly Bug[] = [
     replace: "topic && profile && !profile",
   },
   {
+    name: "choices of topics are not looked at again where nothing but inboxes is reached",
+    area: "sending",
+    file: "shared/store/sends/single.ts",
+    find: "  topic === undefined &&\n",
+    replace: "",
+  },
+  {
     name: "the default of a topic overrides an earlier choice",
     area: "sending",
     file: "shared/rules/topics.ts",

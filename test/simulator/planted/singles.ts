@@ -57,6 +57,13 @@ export const singlesBugs: readonly Bug[] = [
     replace: "beginRound(",
   },
   {
+    name: "a round of a send to one inbox whose reply was lost counts as another worker's",
+    area: "claims",
+    file: "shared/store/sends/single.ts",
+    find: '(old?.status === "queued" ? old.round : undefined)',
+    replace: "(old?.lease === -1 ? old.round : undefined)",
+  },
+  {
     name: "an environment uses one send more than it took ahead",
     area: "counters",
     file: ahead,
