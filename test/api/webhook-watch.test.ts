@@ -1,6 +1,6 @@
 // Deliveries whose queue message was lost: the watchdog, a redelivery or a replay makes them (WHK, AMB-104).
 import { describe, expect, it } from "vitest";
-import { DAY, MINUTE, SECOND, timestamp } from "../../shared/clock.ts";
+import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/clock.ts";
 import { claimAttempt, findDelivery } from "../../shared/store/webhooks/deliveries.ts";
 import { mortal } from "../support/mortal.ts";
 import { receiver } from "../support/receiver.ts";
@@ -78,6 +78,16 @@ describe("a delivery whose message was dead-lettered", () => {
     expect(await log()).toMatchObject([{ outcome: "failed", attempt_count: 4, attempts: results }]);
     await world.advance(DAY);
     expect(outside.received).toHaveLength(3);
+  });
+
+  it("WHK-8 SUB-10 after its claim logs that attempt although an erasure ends it", async () => {
+    const { world, tenant, outside, upsert, log } = await claimed();
+    const { id } = (await upsert()).body;
+    await world.call(`DELETE /api/v1/subscribers/${id}`, { as: await tenant.dashboard() });
+    await world.advance(HOUR);
+    const ended = { outcome: "failed", attempt_count: 1, attempts: [UNKNOWN], payload: null };
+    expect(await log()).toMatchObject([ended]);
+    expect(outside.received).toEqual([]);
   });
 
   it("WHK-8 D-HOOKS is queued again as often as its message is lost; no attempt begins without the secrets", async () => {

@@ -1,8 +1,8 @@
 // One attempt at one delivery: it is claimed before the request and recorded after it.
 import { SECOND } from "../../../shared/clock.ts";
 import { verdictOf } from "../../../shared/rules/webhook-events.ts";
+import { abandonDelivery } from "../../../shared/store/webhooks/attempt-results.ts";
 import {
-  abandonDelivery,
   claimAttempt,
   type DeliveryRecord,
   findDelivery,
@@ -37,7 +37,7 @@ export async function perform(context: WorkerContext, message: AttemptMessage, k
   const { delivery, body } = found;
   if (!webhook?.active || body === undefined || !(await mayPost(context))) {
     drop("its endpoint is gone or disabled, its payload was erased, or its workspace may not send");
-    return abandonDelivery(store, webhookId, deliveryId);
+    return abandonDelivery(store, webhookId, delivery);
   }
   if (delivery.attempt_count >= n) return resume(context, { message, webhook, delivery });
   // Before the claim: if the secrets cannot be read, no attempt is lost.

@@ -1,7 +1,7 @@
 // The first attempts of deliveries that were numbered together: one claim for all, one result for each.
+import { abandonDelivery } from "../../../shared/store/webhooks/attempt-results.ts";
 import {
   ATTEMPT_LEASE_MS,
-  abandonDelivery,
   bodiesOf,
   claimGroup,
   type DeliveryRecord,
@@ -33,17 +33,18 @@ export async function performGroup(context: WorkerContext, message: GroupMessage
   const [webhook, due] = await Promise.all([findWebhook(store, message.webhook), dueOf(context, message)]);
   // Every result is recorded: what follows from a failure may be missing.
   if (due.length === 0) return disableFailing(store, message.webhook);
-  if (!webhook?.active || !(await mayPost(context))) return abandon(context, message.webhook, due);
-  const erased = due.filter(({ body }) => body === undefined);
-  if (erased.length > 0) await abandon(context, message.webhook, erased);
-  const posted = due.filter(({ body }) => body !== undefined);
-  // A delivery that is no longer held for its first attempt can be reopened: each such attempt is claimed alone.
-  if (posted.some(({ delivery }) => delivery.lease < clock.now() + ATTEMPT_LEASE_MS))
-    return takeApart(context, webhook, message, posted);
+  if (!webhook) return abandon(context, message.webhook, due);
+  const isOpen = webhook.active && (await mayPost(context));
   // Before the claim: if the secrets cannot be read, no attempt is lost.
-  const signing = signingSecrets(await secrets.root(), store, webhook);
+  const signing = isOpen ? signingSecrets(await secrets.root(), store, webhook) : [];
   const heldUntil = await claimGroup(store, webhook.id, message.first, ids.uuid());
   if (heldUntil !== undefined) return resumeGroup(context, { message, webhook, heldUntil });
+  const posted = isOpen ? due.filter(({ body }) => body !== undefined) : [];
+  const dropped = due.filter((one) => !posted.includes(one));
+  if (dropped.length > 0) await abandon(context, webhook.id, dropped);
+  // A delivery that is no longer held for its first attempt can be reopened: each such attempt is claimed alone.
+  if (posted.some(({ delivery }) => delivery.lease < clock.now() + ATTEMPT_LEASE_MS))
+    return takeApart(context, message, posted);
   await postAll(context, webhook, posted, signing);
 }
 
@@ -99,19 +100,12 @@ async function resumeGroup(
   await followUp(context, webhook, results);
 }
 
-/** Claims the group, so that no other message makes its first attempts, and queues each delivery alone. */
-async function takeApart(
-  context: WorkerContext,
-  webhook: WebhookRow,
-  message: GroupMessage,
-  due: readonly Due[],
-): Promise<void> {
-  const heldUntil = await claimGroup(context.store, webhook.id, message.first, context.ids.uuid());
-  if (heldUntil !== undefined) return resumeGroup(context, { message, webhook, heldUntil });
-  const { tenant } = message;
+/** Queues each delivery of a claimed group alone. */
+async function takeApart(context: WorkerContext, message: GroupMessage, due: readonly Due[]): Promise<void> {
+  const { tenant, webhook } = message;
   await requeue(
     context,
-    due.map(({ delivery }) => ({ tenant, webhook: webhook.id, delivery: delivery.id, attempt: 1 })),
+    due.map(({ delivery }) => ({ tenant, webhook, delivery: delivery.id, attempt: 1 })),
     0,
   );
 }
@@ -120,5 +114,5 @@ async function abandon({ store, log }: WorkerContext, webhook: string, due: read
   const deliveries = due.map(({ delivery }) => delivery.id);
   const reason = "their endpoint is gone or disabled, their payload was erased, or their workspace may not send";
   log({ level: "info", message: "deliveries were dropped", reason, tenant: store.tenant, webhook, deliveries });
-  await Promise.all(deliveries.map((id) => abandonDelivery(store, webhook, id)));
+  await Promise.all(due.map(({ delivery }) => abandonDelivery(store, webhook, delivery)));
 }

@@ -6,7 +6,8 @@ import {
   verdictOf,
   webhookHeaders,
 } from "../../../shared/rules/webhook-events.ts";
-import { type DeliveryRecord, recordAttempt } from "../../../shared/store/webhooks/deliveries.ts";
+import { recordAttempt } from "../../../shared/store/webhooks/attempt-results.ts";
+import type { DeliveryRecord } from "../../../shared/store/webhooks/deliveries.ts";
 import type { WebhookRow } from "../../../shared/store/webhooks/items.ts";
 import { disableFailing, failureWrite, successWrites } from "../../../shared/store/webhooks/webhooks.ts";
 import { type AttemptMessage, requeue, type WorkerContext } from "./context.ts";
@@ -48,7 +49,7 @@ export async function post(
 /** What is left to do once a result is recorded. */
 type FollowUp = "delivered" | "failed" | { retry: AttemptMessage; afterSeconds: number };
 
-/** Records the result of an attempt. @returns undefined if it was recorded before. */
+/** Records the result of an attempt. @returns undefined if nothing more follows from it. */
 export async function record(
   { store, log }: WorkerContext,
   { webhook, delivery, n, sequence }: Attempt,
@@ -59,8 +60,9 @@ export async function record(
   const extraItems =
     outcome === "failed" ? [failureWrite(store, webhook.id)] : outcome === "delivered" ? successWrites(webhook) : [];
   const message = { tenant: store.tenant, webhook: webhook.id, delivery: delivery.id, attempt: n };
-  if (!(await recordAttempt(store, webhook.id, delivery.id, { n, at, result, outcome, sequence }, extraItems))) {
-    log({ level: "info", message: "an attempt was recorded before", ...message });
+  const key = { webhook: webhook.id, id: delivery.id };
+  if (!(await recordAttempt(store, key, { n, at, result, outcome, sequence }, extraItems))) {
+    log({ level: "info", message: "an attempt was recorded or given up before", ...message });
     return undefined;
   }
   if ("outcome" in verdict) return verdict.outcome;

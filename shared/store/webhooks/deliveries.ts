@@ -2,15 +2,13 @@
 import { createHash } from "node:crypto";
 import { DAY, SECOND, timeOfUuid, timestamp, uuidV7 } from "../../clock.ts";
 import type { Store, StoreReader } from "../../resources.ts";
-import type { AttemptResult, Envelope, Payload, WebhookEvent } from "../../rules/webhook-events.ts";
+import type { Envelope, Payload, WebhookEvent } from "../../rules/webhook-events.ts";
 import { absent, all, any, atMost, type Condition, is } from "../conditions.ts";
-import { changeItem, type ItemWrite } from "../item.ts";
 import { fromJson, type JsonText, toJson } from "../json-text.ts";
-import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { onConditionFailed } from "../refusals.ts";
 import {
   type Delivery,
   DeliveryItem,
-  type DeliveryOutcome,
   DeliveryPayload,
   type DeliveryRow,
   GroupClaim,
@@ -126,63 +124,12 @@ export function claimGroup(store: Store, webhook: string, first: number, owner: 
   );
 }
 
-export interface Finished {
-  n: number;
-  /** The start of the attempt, in milliseconds. */
-  at: number;
-  result: AttemptResult;
-  outcome: DeliveryOutcome;
-  sequence?: number | undefined;
-}
-
-/**
- * Records the result of attempt `n`, with `extraItems` in the same transaction. Where one of those fails (the endpoint
- * is gone), the result is recorded alone. `sequence` is given for a first attempt that was claimed with its group.
- * @returns false if another worker recorded it before.
- */
-export async function recordAttempt(
-  store: Store,
-  webhook: string,
-  id: string,
-  { n, at, result, outcome, sequence }: Finished,
-  extraItems: readonly ItemWrite<"workspace">[] = [],
-): Promise<boolean> {
-  const status_code = "status" in result ? result.status : undefined;
-  const error = "error" in result ? result.error : undefined;
-  const attempt = toJson({ at: timestamp(at), status_code, error, duration_ms: store.clock.now() - at });
-  const key = { webhook, id };
-  const isOfGroup = sequence !== undefined;
-  const claimed = isOfGroup && { attempt_count: n, sequence, lease: at + ATTEMPT_LEASE_MS };
-  const change = { set: { ...attemptAttribute(n, attempt), outcome, last_status_code: status_code, ...claimed } };
-  const isClaimed = isOfGroup ? all(is("attempt_count", 0), absent("reopened")) : is("attempt_count", n);
-  const when = all(is("outcome", "pending"), isClaimed, absent(attemptName(n)));
-  const isOwn = (old: DeliveryRow | undefined) => old?.[attemptName(n)] === attempt;
-  const recordAlone = () =>
-    store.change(DeliveryItem, key, change, when).then(
-      () => true,
-      // The reply to this very write may have been lost: what follows from the result is still to be done.
-      onConditionFailed(DeliveryItem, isOwn),
-    );
-  if (extraItems.length === 0) return recordAlone();
-  return store.transact([changeItem(DeliveryItem, key, change, when), ...extraItems]).then(
-    () => true,
-    onTransactionCanceled(([own]) => (own ? false : recordAlone())),
-  );
-}
-
-/** Ends a delivery without an attempt: its endpoint is gone or disabled, or its payload was erased. */
-export async function abandonDelivery(store: Store, webhook: string, id: string): Promise<void> {
-  await store
-    .change(DeliveryItem, { webhook, id }, { set: { outcome: "failed" } }, is("outcome", "pending"))
-    .catch(onConditionFailed(() => undefined));
-}
-
 /** Whether a worker holds a lease on an attempt. Between the attempts of one series the lease runs on. */
 export const isUnderWay = ({ clock }: Pick<Store, "clock">, { outcome, lease }: DeliveryRecord): boolean =>
   outcome === "pending" && lease > clock.now();
 
 /** The newest attempt was claimed, and its result was not recorded. */
-const isUnrecorded = ({ attempt_count, attempts }: DeliveryRecord): boolean =>
+export const isUnrecorded = ({ attempt_count, attempts }: DeliveryRecord): boolean =>
   attempt_count > 0 && attempts.at(-1)?.n !== attempt_count;
 
 /** The attempt that a delivery is waiting for: the next one, or one whose result has to be recorded first. */
@@ -201,26 +148,29 @@ export function reopenDelivery(
   delivery: DeliveryRecord,
   replay?: string,
 ): Promise<boolean> {
-  const { id, attempt_count, lease } = delivery;
+  const { id, attempt_count } = delivery;
   const isFree = any(isNot("outcome", "pending"), absent("lease"), atMost("lease", store.clock.now()));
   const isSame = is("attempt_count", attempt_count);
   const set = { outcome: "pending" as const, earlier: attempt_count, replay };
   const remove = replay === undefined ? (["lease", "replay"] as const) : (["lease"] as const);
-  const more = { add: { reopened: 1 }, remove };
-  const at = timestamp(lease - ATTEMPT_LEASE_MS);
-  const [change, when] = isUnrecorded(delivery)
-    ? [
-        {
-          set: { ...set, ...attemptAttribute(attempt_count, toJson({ at, ...UNKNOWN_RESULT, duration_ms: 0 })) },
-          ...more,
-        },
-        all(isFree, isSame, absent(attemptName(attempt_count))),
-      ]
-    : [{ set, ...more }, all(isFree, isSame)];
+  const given = givenUp(delivery);
+  const change = { set: { ...set, ...given.set }, add: { reopened: 1 }, remove };
+  const when = all(isFree, isSame, ...given.when);
   return store.change(DeliveryItem, { webhook, id }, change, when).then(
     () => true,
     onConditionFailed(DeliveryItem, (old) => replay !== undefined && old?.replay === replay),
   );
+}
+
+/** An attempt whose result was never recorded, as the end of its series records it: its outcome is not known. */
+export function givenUp(delivery: DeliveryRecord) {
+  const { attempt_count: n, lease } = delivery;
+  if (!isUnrecorded(delivery)) return { set: {}, when: [] };
+  const at = timestamp(lease - ATTEMPT_LEASE_MS);
+  return {
+    set: attemptAttribute(n, toJson({ at, ...UNKNOWN_RESULT, duration_ms: 0 })),
+    when: [absent(attemptName(n))],
+  };
 }
 
 const isNot =
@@ -229,8 +179,8 @@ const isNot =
     `NOT ${is(attribute, value)(names)}`;
 
 const ATTEMPT = "t:";
-const attemptName = (n: number) => `${ATTEMPT}${n}` as const;
-const attemptAttribute = (n: number, text: JsonText<RecordedAttempt>): Record<`t:${string}`, typeof text> => ({
+export const attemptName = (n: number) => `${ATTEMPT}${n}` as const;
+export const attemptAttribute = (n: number, text: JsonText<RecordedAttempt>): Record<`t:${string}`, typeof text> => ({
   [attemptName(n)]: text,
 });
 

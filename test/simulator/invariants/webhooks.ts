@@ -8,7 +8,6 @@ import type { Invariant } from "../invariant.ts";
 import type { Hook } from "../ledger.ts";
 import { ask } from "../questions.ts";
 import type { Post } from "../receivers.ts";
-import { keysOf } from "../requests.ts";
 import type { SimWorld } from "../world.ts";
 
 type Broken = (text: string, ...entities: string[]) => void;
@@ -48,23 +47,7 @@ export const webhooks: Invariant = {
     const accepted = new Map<string, string[]>();
     const troubles = new Map<string, number[]>();
     world.onLog(({ label }) => troubles.set(label, [...(troubles.get(label) ?? []), kernel.now()]));
-    /** When each process wrote a delivery's row. */
-    const writes = new Map<string, number[]>();
-    world.onRequest(({ label, name }, service, operation, input) => {
-      if (name === "post-webhook" && service === "dynamodb" && operation === "TransactWriteItems")
-        for (const { sk } of keysOf(operation, input)) {
-          const write = `${label} ${sk.slice(2)}`;
-          writes.set(write, [...(writes.get(write) ?? []), kernel.now()]);
-        }
-      return undefined;
-    });
-    /** The result was written after the attempt was given up: the request was under way for long. */
-    const isLate = ({ by, at, headers }: Post) =>
-      (writes.get(`${by.label} ${headers["x-service-delivery"]}`) ?? []).some(
-        (time) => time > at + LEASE_MARGIN_MS && time < at + INVOCATION_MS,
-      );
-    const isLost = (post: Post) => isLate(post) || isLostBy(post);
-    const isLostBy = ({ by, at, status }: Post) =>
+    const isLost = ({ by, at, status }: Post) =>
       // With clocks this far apart a lease may end while its worker is still at it.
       world.profile.skewMs > LEASE_MARGIN_MS ||
       status === undefined ||

@@ -2,6 +2,7 @@
 import type { Bug } from "./bug.ts";
 
 const deliveries = "shared/store/webhooks/deliveries.ts";
+const attemptResults = "shared/store/webhooks/attempt-results.ts";
 const runSchedule = "functions/workers/run-schedule/index.ts";
 const importRows = "functions/workers/import-rows/index.ts";
 
@@ -61,6 +62,20 @@ export const integrationsBugs: readonly Bug[] = [
     file: "functions/workers/post-webhook/posting.ts",
     find: 'outcome === "delivered" ? successWrites(webhook) : []',
     replace: "[]",
+  },
+  {
+    name: "an answer that comes after its attempt was given up is not in the log",
+    area: "webhooks",
+    file: attemptResults,
+    find: "if (!isGivenUp) return false;",
+    replace: "if (n > 0) return false;",
+  },
+  {
+    name: "a delivery that ends without its payload does not log the attempt that was claimed",
+    area: "webhooks",
+    file: attemptResults,
+    find: '{ set: { outcome: "failed", ...given.set } }',
+    replace: '{ set: { outcome: "failed" } }',
   },
   {
     name: "a job that is released shortly before its time is left to its timer",

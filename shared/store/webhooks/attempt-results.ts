@@ -1,0 +1,122 @@
+// What is known of an attempt, written after it: its answer, also one that comes late, or that it was given up.
+import { timestamp } from "../../clock.ts";
+import type { Store } from "../../resources.ts";
+import type { AttemptResult } from "../../rules/webhook-events.ts";
+import { absent, all, is } from "../conditions.ts";
+import { type ChangeOf, type ConditionOf, changeItem, type ItemWrite } from "../item.ts";
+import { fromJson, type JsonText, toJson } from "../json-text.ts";
+import { oldRow, onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import {
+  ATTEMPT_LEASE_MS,
+  attemptAttribute,
+  attemptName,
+  type DeliveryRecord,
+  deliveryOf,
+  givenUp,
+  UNKNOWN_RESULT,
+} from "./deliveries.ts";
+import { DeliveryItem, type DeliveryOutcome, type DeliveryRow, type RecordedAttempt } from "./delivery-items.ts";
+
+export interface Finished {
+  n: number;
+  /** The start of the attempt, in milliseconds. */
+  at: number;
+  result: AttemptResult;
+  outcome: DeliveryOutcome;
+  sequence?: number | undefined;
+}
+
+type Key = { webhook: string; id: string };
+
+/**
+ * Records the result of attempt `n`, with `extraItems` in the same transaction. Where one of those fails (the endpoint
+ * is gone), the result is recorded alone. `sequence` is given for a first attempt that was claimed with its group.
+ * @returns false if what follows from it is another worker's: it was recorded before, or the attempt was given up.
+ */
+export async function recordAttempt(
+  store: Store,
+  key: Key,
+  finished: Finished,
+  extraItems: readonly ItemWrite<"workspace">[] = [],
+): Promise<boolean> {
+  const { n, at, result, outcome, sequence } = finished;
+  const status_code = statusOf(result);
+  const error = "error" in result ? result.error : undefined;
+  const attempt = toJson({ at: timestamp(at), status_code, error, duration_ms: store.clock.now() - at });
+  const isOfGroup = sequence !== undefined;
+  const claimed = isOfGroup && { attempt_count: n, sequence, lease: at + ATTEMPT_LEASE_MS };
+  const change = { set: { ...attemptAttribute(n, attempt), outcome, last_status_code: status_code, ...claimed } };
+  const isClaimed = isOfGroup ? all(is("attempt_count", 0), absent("reopened")) : is("attempt_count", n);
+  const when = all(is("outcome", "pending"), isClaimed, absent(attemptName(n)));
+  const refusal = await write(store, key, { change, when }, extraItems);
+  // The reply to this very write may have been lost: what follows from the result is still to be done.
+  if (!refusal || refusal.old?.[attemptName(n)] === attempt) return true;
+  if (error === UNKNOWN_RESULT.error || !refusal.old) return false;
+  return recordLate(store, key, { ...finished, attempt }, refusal.old, extraItems);
+}
+
+/**
+ * The answer came after its attempt was given up: the log says it all the same. It decides the outcome of the delivery
+ * too, unless another attempt follows. @returns whether it did.
+ */
+async function recordLate(
+  store: Store,
+  key: Key,
+  late: Finished & { attempt: JsonText<RecordedAttempt> },
+  old: DeliveryRow,
+  extraItems: readonly ItemWrite<"workspace">[],
+): Promise<boolean> {
+  const { n, result, outcome, sequence, attempt } = late;
+  const given = old[attemptName(n)];
+  const isGivenUp = given ? fromJson(given).error === UNKNOWN_RESULT.error : old.outcome !== "pending";
+  if (!isGivenUp) return false;
+  const isNewest = n >= old.attempt_count && n > old.earlier;
+  const decides = isNewest && outcome !== "pending" && outcome !== old.outcome;
+  const hasLaterStatus = deliveryOf(old).attempts.some((other) => other.n > n && other.status_code !== null);
+  const set = {
+    ...attemptAttribute(n, attempt),
+    attempt_count: Math.max(n, old.attempt_count),
+    ...(sequence !== undefined && { sequence }),
+    ...(!hasLaterStatus && { last_status_code: statusOf(result) }),
+    ...(decides && { outcome }),
+  };
+  const isAsRead = all(is("outcome", old.outcome), is("attempt_count", old.attempt_count), is("earlier", old.earlier));
+  const when = all(isAsRead, given ? is(attemptName(n), given) : absent(attemptName(n)));
+  const refusal = await write(store, key, { change: { set }, when }, decides ? extraItems : []);
+  if (!refusal || refusal.old?.[attemptName(n)] === attempt) return decides;
+  return refusal.old ? recordLate(store, key, late, refusal.old, extraItems) : false;
+}
+
+/** @returns undefined once it is written; else the row as it was. */
+async function write(
+  store: Store,
+  key: Key,
+  { change, when }: { change: ChangeOf<typeof DeliveryItem>; when: ConditionOf<typeof DeliveryItem> },
+  extraItems: readonly ItemWrite<"workspace">[],
+): Promise<{ old: DeliveryRow | undefined } | undefined> {
+  const writeAlone = () =>
+    store.change(DeliveryItem, key, change, when).then(
+      () => undefined,
+      onConditionFailed(DeliveryItem, (old) => ({ old })),
+    );
+  if (extraItems.length === 0) return writeAlone();
+  return store.transact([changeItem(DeliveryItem, key, change, when), ...extraItems]).then(
+    () => undefined,
+    onTransactionCanceled(([own]) => (own ? { old: oldRow(DeliveryItem, own) } : writeAlone())),
+  );
+}
+
+const statusOf = (result: AttemptResult): number | undefined => ("status" in result ? result.status : undefined);
+
+/**
+ * Ends a delivery: its endpoint is gone or disabled, or its payload was erased. An attempt that was claimed and never
+ * recorded is given up. A worker that has claimed another one in the meantime goes on.
+ */
+export async function abandonDelivery(store: Store, webhook: string, delivery: DeliveryRecord): Promise<void> {
+  const { id, attempt_count } = delivery;
+  const given = givenUp(delivery);
+  const isAsRead = all(is("outcome", "pending"), is("attempt_count", attempt_count), ...given.when);
+  await store
+    .change(DeliveryItem, { webhook, id }, { set: { outcome: "failed", ...given.set } }, isAsRead)
+    .catch(onConditionFailed(() => undefined));
+}
