@@ -26,6 +26,8 @@ export interface ClientDeps {
 
 export const MAX_ATTEMPTS = 5;
 const FIRST_BACKOFF_MS = 50;
+/** What the SDK waits at most after a first throttle; where throttles follow from the load, only so does the load pass. */
+const FIRST_THROTTLED_MS = SECOND;
 const MAX_TRANSIT_MS = 25;
 /** What is slow takes this long; one in ten, longer than any lease of an attempt. */
 const SLOW_MS = { from: SECOND, to: 9 * SECOND };
@@ -65,14 +67,17 @@ function complete(command: Command, { ids }: Process): Command {
   return command;
 }
 
-async function withRetries<T>(process: Process, { kernel }: ClientDeps, attempt: () => Promise<T>): Promise<T> {
+async function withRetries<T>(process: Process, { kernel, faults }: ClientDeps, attempt: () => Promise<T>): Promise<T> {
   for (let attempts = 1; ; attempts++) {
     try {
       return await attempt();
     } catch (error) {
-      kernel.note(`${process.label} got ${(error as Error).name}`);
+      const { name } = error as Error;
+      kernel.note(`${process.label} got ${name}`);
       if (attempts === MAX_ATTEMPTS || !isTransient(error as Error)) throw error;
-      await process.clock.sleep(process.random.between(1, FIRST_BACKOFF_MS * 2 ** attempts));
+      const isOverload = name === "ThrottlingException" && faults.profile.writeUnits > 0;
+      const maxMs = isOverload ? FIRST_THROTTLED_MS * 2 ** (attempts - 1) : FIRST_BACKOFF_MS * 2 ** attempts;
+      await process.clock.sleep(process.random.between(1, maxMs));
     }
   }
 }

@@ -24,6 +24,8 @@ export interface Touches {
   deliveries(job: string, subscriber: string): Span[];
   /** When a job first had to do with a subscriber, at the latest. */
   first(job: string, subscriber: string): number | undefined;
+  /** When the round began in which it did, at the latest. */
+  begun(job: string, subscriber: string): number | undefined;
   /** The recipients that a job tried to reach. */
   treated(job: string): Set<string>;
 }
@@ -70,22 +72,24 @@ export function touchesOf(world: SimWorld): Touches {
     doneBy: around(at).to,
     isSure,
   });
+  const handedOver = (job: string, subscriber: string): Handover[] => [
+    ...callsTo(job, subscriber).flatMap((call) => handovers.get(call) ?? []),
+    ...(inboxes.get(job)?.get(subscriber) ?? []),
+  ];
+  const callsTo = (job: string, subscriber: string) =>
+    [...(book.calls.get(job)?.get(subscriber)?.values() ?? [])].flat();
+  const earliest = (times: readonly number[]) => (times.length > 0 ? around(Math.min(...times)).to : undefined);
   const touches: Touches = {
     claimed: (job) => {
       const found = claims.get(job);
       return found && { from: around(found.from).from, to: around(found.to).to };
     },
-    first: (job, subscriber) => {
-      const calls = [...(book.calls.get(job)?.get(subscriber)?.values() ?? [])].flat().map(({ at }) => at);
-      const times = [...calls, ...(inboxes.get(job)?.get(subscriber) ?? []).map(({ at }) => at)].map(
-        (at) => around(at).to,
-      );
-      return times.length > 0 ? Math.min(...times) : undefined;
-    },
+    first: (job, subscriber) => earliest(handedOver(job, subscriber).map(({ at }) => at)),
+    begun: (job, subscriber) => earliest(handedOver(job, subscriber).map(({ begun }) => begun)),
     treated: (job) => new Set([...(book.calls.get(job)?.keys() ?? []), ...(inboxes.get(job)?.keys() ?? [])]),
     deliveries: (job, subscriber) => [
       ...(inboxes.get(job)?.get(subscriber) ?? []).map((handover) => spanOf(handover, true)),
-      ...[...(book.calls.get(job)?.get(subscriber)?.values() ?? [])].flat().flatMap((call) => {
+      ...callsTo(job, subscriber).flatMap((call) => {
         const handover = handovers.get(call);
         return handover && call.told?.status === "accepted" ? [spanOf(handover, !book.isLost(call))] : [];
       }),

@@ -55,7 +55,11 @@ async function checkLift(
   const lasting = treated.filter((id) => !isErased(world, id));
   /** A chunk that a crash interrupts is known to concern its remaining recipients only when it goes on. */
   const known = (person: string) => (world.profile.crash > 0 ? (touches.first(job, person) ?? claimed.to) : claimed.to);
-  const spanOf = (person: string) => waitedFor(world, person, { ...claimed, doneBy: known(person), isSure: true });
+  /** Who waits is recorded with the first claim where there is a control group to compare with (AMB-110). */
+  const isRecorded = send.holdout > 0;
+  const assigned = (person: string) => (isRecorded ? claimed.to : (touches.begun(job, person) ?? claimed.to));
+  const spanOf = (person: string) =>
+    waitedFor(world, person, { from: claimed.from, to: assigned(person), doneBy: known(person), isSure: true });
   const bounds = (people: readonly string[]) => converters(world, people, (person) => [spanOf(person)], definition);
   const { must } = bounds(lasting);
   const { may } = bounds(treated);
