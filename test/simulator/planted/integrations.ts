@@ -1,7 +1,6 @@
 // Bugs of what goes out and comes in beside messages: webhooks, schedules, imports, and sends to lists and segments.
 import type { Bug } from "./bug.ts";
 
-const deliveries = "shared/store/webhooks/deliveries.ts";
 const attemptResults = "shared/store/webhooks/attempt-results.ts";
 const runSchedule = "functions/workers/run-schedule/index.ts";
 const importRows = "functions/workers/import-rows/index.ts";
@@ -17,9 +16,9 @@ export const integrationsBugs: readonly Bug[] = [
   {
     name: "a result whose reply was lost leads to no further attempt",
     area: "webhooks",
-    file: deliveries,
-    find: "onConditionFailed(DeliveryItem, isOwn),",
-    replace: "onConditionFailed(() => false),",
+    file: attemptResults,
+    find: "if (!refusal || refusal.old?.[attemptName(n)] === attempt) return true;",
+    replace: "if (!refusal) return true;",
   },
   {
     name: "a delivery that the stream reports again is numbered again",

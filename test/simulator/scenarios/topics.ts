@@ -18,7 +18,7 @@ export const topics: Scenario = {
     const tenant = await world.tenant();
     await tenant.addChannel("ios");
     const people = await populate(world, tenant, random.between(2, 12));
-    for (const { id } of people) if (random.chance(0.7)) await equip(world, tenant, id);
+    for (const { id } of people) if (random.chance(0.5)) await equip(world, tenant, id);
     for (const [key, byDefault] of Object.entries(TOPICS)) {
       world.ledger.topics.set(key, { isInByDefault: byDefault === "in", choices: new Map() });
       world.act(random.between(0, 10 * SECOND), async () => {
@@ -44,6 +44,7 @@ export const topics: Scenario = {
         });
       });
     chooseAtDelivery(world, tenant, people);
+    if (random.chance(0.4)) chooseBeforeDelivery(world, tenant, people);
     if (random.chance(0.3)) world.act(sometime(), () => erase(world, tenant, random.pick(people)));
   },
 };
@@ -71,5 +72,20 @@ function chooseAtDelivery(world: SimWorld, tenant: Tenant, people: readonly Pers
     if ((queue !== "deliver" && queue !== "fan-out") || left === 0 || random.chance(0.5)) return;
     left--;
     world.act(random.between(0, 100), () => choose(world, tenant, random.pick(people)));
+  });
+}
+
+/** Trace point: a worker dies before it delivers what was planned, and choices are made until another one does. */
+function chooseBeforeDelivery(world: SimWorld, tenant: Tenant, people: readonly Person[]): void {
+  const { random, kernel, fleet, profile } = world;
+  if (profile.crash === 0) return;
+  let left = random.between(1, 3);
+  world.onRequest((process, _, operation) => {
+    if (process.name !== "deliver" || !process.alive || operation !== "BatchGetItem" || left === 0) return undefined;
+    if (random.chance(0.3)) return undefined;
+    left--;
+    kernel.after(1, () => fleet.crash(process, "before it delivered"));
+    for (const person of people) world.act(random.between(SECOND, MINUTE), () => choose(world, tenant, person));
+    return undefined;
   });
 }
