@@ -22,6 +22,7 @@ interface DueKindOf<Q extends QueueName> {
   together?(timers: readonly DueTimer[]): Message<Q>[];
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 const to = <Q extends QueueName>(
   queue: Q,
   message: DueKindOf<Q>["message"],
@@ -59,7 +60,10 @@ function packedTimersOf({ id, at, since }: DueTimer): RunTimer[] {
   });
 }
 
-/** Runs of journeys that are due. @param timersOf the runs of one due row */
+/**
+ * Runs of journeys that are due. @param timersOf the runs of one due row
+ * @__NO_SIDE_EFFECTS__
+ */
 const runsOf = (timersOf: (timer: DueTimer) => RunTimer[]) =>
   to("step-journey", (timer) => ({ ...plainStep(timer.tenant), runs: timersOf(timer) }), {
     together: (timers) =>
@@ -143,7 +147,9 @@ export const dueKinds = {
 };
 
 export type DueKind = keyof typeof dueKinds;
-export const dueKindNames = Object.keys(dueKinds) as DueKind[];
+export const dueKindNames = /* @__PURE__ */ Object.keys(dueKinds) as DueKind[];
 
 /** Every queue that a timer leads to. */
-export const dueQueues: readonly QueueName[] = [...new Set(Object.values(dueKinds).map(({ queue }) => queue))];
+export const dueQueues: readonly QueueName[] = /* @__PURE__ */ Array.from(
+  /* @__PURE__ */ new Set(/* @__PURE__ */ Object.values(dueKinds).map(({ queue }) => queue)),
+);

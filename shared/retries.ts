@@ -1,13 +1,12 @@
 // When calls to AWS are tried again: a strategy of the SDK's clients whose pauses are on the clock of the deps.
-import { type Clock, type Ids, SECOND } from "./clock.ts";
+import type { Clock, Ids } from "./clock.ts";
 import type { Aws } from "./deps.ts";
 
 const MAX_ATTEMPTS = 5;
-const MAX_PAUSE_MS = 20 * SECOND;
 
 /** As in the SDK's standard mode: without successes in between, retries end when these tokens are used up. */
 const TOKENS = 500;
-const COST = { THROTTLING: 5, TRANSIENT: 14 };
+const RETRY_TOKENS = 5;
 
 /** The longest first pause; each further one may be twice as long. */
 interface FirstPauses {
@@ -28,22 +27,20 @@ const tokenOf = (retries: number, cost: number): Token => ({
   getRetryDelay: () => 0,
 });
 
-const isRetried = (type: string): type is keyof FirstPauses => Object.hasOwn(COST, type);
-
 /** A `retryStrategy` of SDK clients. @param pause waits, or throws where there shall be no further attempt */
 export function retryStrategy(pause: Clock["sleep"], { bytes }: Pick<Ids, "bytes">, firstMs: FirstPauses) {
+  const firstOf = new Map(Object.entries(firstMs));
   let tokens = TOKENS;
   return {
     mode: "standard",
     acquireInitialRetryToken: async () => tokenOf(0, 1),
     refreshRetryTokenForRetry: async (token: Token, { errorType }: { errorType: string }) => {
       const retries = token.getRetryCount();
-      if (retries + 1 >= MAX_ATTEMPTS || !isRetried(errorType) || tokens < COST[errorType])
-        throw new Error("No retry token available");
-      tokens -= COST[errorType];
-      const longest = Math.min(MAX_PAUSE_MS, firstMs[errorType] * 2 ** retries);
-      await pause(((1 + bytes(2).readUInt16BE() / 65_536) / 2) * longest);
-      return tokenOf(retries + 1, COST[errorType]);
+      const first = firstOf.get(errorType);
+      if (!first || retries + 1 >= MAX_ATTEMPTS || tokens < RETRY_TOKENS) throw new Error("No further attempt.");
+      tokens -= RETRY_TOKENS;
+      await pause((0.5 + bytes(2).readUInt16BE() / 131_072) * first * 2 ** retries);
+      return tokenOf(retries + 1, RETRY_TOKENS);
     },
     recordSuccess: (token: Token) => {
       tokens = Math.min(TOKENS, tokens + token.getRetryCost());
@@ -91,6 +88,6 @@ export function requestRetries(aws: Aws, { now, sleep }: Clock, ids: Pick<Ids, "
 }
 
 const requestPausedTooLong = () =>
-  Object.assign(new Error("AWS is throttling, and the request has waited long enough."), {
+  Object.assign(new Error("AWS is throttling."), {
     name: "ThrottlingException",
   });
