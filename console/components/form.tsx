@@ -64,7 +64,7 @@ export function FormFault({ error, placed }: { error: ServiceError | undefined; 
   return (
     <div class="banner bad" role="alert">
       <span>
-        {error.fields ? "" : <b>{titleOf(error)} </b>}
+        {!error.fields && titleOf(error) && <b>{titleOf(error)} </b>}
         {error.fields ? rest.map(([path, reason]) => `${path}: ${reason}`).join("; ") : error.message}
       </span>
     </div>

@@ -48,11 +48,11 @@ const titles: Record<number, string> = {
   429: "Too many requests at the moment.",
 };
 
-/** The sentence for a refusal by its status, then the API's own words. */
+/** The sentence for a refusal by its status; empty where the API's own words say it all. */
 export const titleOf = ({ status, code }: ServiceError): string =>
   code === "TENANT_SUSPENDED"
     ? "This workspace is suspended."
-    : (titles[status] ?? (status >= 500 ? "The service has a problem." : "The service refused this."));
+    : (titles[status] ?? (status >= 500 ? "The service has a problem." : ""));
 
 function Countdown({ seconds, done }: { seconds: number; done: () => void }) {
   const [left, setLeft] = useState(Math.ceil(seconds));
@@ -66,12 +66,13 @@ function Countdown({ seconds, done }: { seconds: number; done: () => void }) {
 
 export function Failure({ error, retry }: { error: ServiceError; retry?: (() => void) | undefined }) {
   const wait = error.status === 429 ? error.retryAfterSeconds : undefined;
+  const title = titleOf(error);
   return (
     <div class={error.status === 403 ? "banner" : "banner bad"} role="alert">
       <Icon name="warning" />
       <span>
-        <b>{titleOf(error)}</b> {error.message}{" "}
-        {wait !== undefined && retry && <Countdown seconds={wait} done={retry} />}
+        {title && <b>{title} </b>}
+        {error.message} {wait !== undefined && retry && <Countdown seconds={wait} done={retry} />}
         {(error.status === 402 || error.code === "FEATURE_NOT_AVAILABLE" || error.code === "QUOTA_EXCEEDED") && (
           <a href={pathTo("settings", "plan")}>See the plan and its usage</a>
         )}

@@ -155,7 +155,7 @@ function Reasons({ title, reasons }: { title: string; reasons: Record<string, nu
   );
 }
 
-/** "Why did Ada not get it?" by her own id, e-mail or last name. */
+/** "Why did Ada not get it?" by her external id, e-mail or last name. */
 function Lookup({ send }: { send: Notification }) {
   const { query } = place.value;
   const chosen = query.get("person") ?? "";

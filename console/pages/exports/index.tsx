@@ -16,7 +16,7 @@ import { TargetPicker } from "../../components/pickers.tsx";
 import { Empty, Loaded, Skeleton } from "../../components/states.tsx";
 import { More, Table } from "../../components/table.tsx";
 
-const EVERY_MS = 4_000;
+const EVERY_MS = 2_000;
 const FIELDS = ["filter.list_id", "filter.segment_id", "filter.notification_id", "filter.start", "filter.end"];
 
 const kinds: Record<Export["kind"], string> = {

@@ -1,18 +1,15 @@
 // Home: the way to a first message, then how the week is going.
 import { useState } from "preact/hooks";
-import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
 import { me } from "../../app/session.ts";
 import { now, number, share } from "../../app/time.ts";
-import { say } from "../../app/toast.ts";
+import { AddPerson } from "../../components/add-person.tsx";
 import { Badge } from "../../components/badge.tsx";
 import { Button, LinkButton } from "../../components/button.tsx";
-import { TextField } from "../../components/field.tsx";
-import { Form, FormFault } from "../../components/form.tsx";
 import { Icon } from "../../components/icon.tsx";
-import { Card, Dialog, Page, Time } from "../../components/page.tsx";
+import { Card, Page, Time } from "../../components/page.tsx";
 import { type Line, Series } from "../../components/series.tsx";
 import { Empty, Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
@@ -45,7 +42,11 @@ export function View() {
       title: "Add a person",
       about: "By hand, from a CSV file, or from your product with the SDK.",
       isDone: billing.data && billing.data.usage.subscribers > 0,
-      action: <Button onClick={() => setAdding(true)}>Add a person</Button>,
+      action: (
+        <Button needs="subscribers.update" onClick={() => setAdding(true)}>
+          Add a person
+        </Button>
+      ),
     },
     {
       title: "Send a first message",
@@ -191,62 +192,5 @@ function Usage({ label, used, limit }: { label: string; used: number; limit: num
         <i class={part > 0.9 ? "bad" : undefined} style={{ width: `${part * 100}%` }} />
       </div>
     </div>
-  );
-}
-
-function AddPerson({ close }: { close: () => void }) {
-  const upsert = useAction("subscribers.upsert", { stale: ["subscribers.", "billing."] });
-  const [values, setValues] = useState({ external_id: "", email: "", first_name: "" });
-  const set = (name: keyof typeof values) => (value: string) => setValues((old) => ({ ...old, [name]: value }));
-  const fields = upsert.error?.fields;
-  const add = async () => {
-    const { external_id, email, first_name } = values;
-    const done = await upsert.run({
-      external_id,
-      ...(email && { email }),
-      ...(first_name && { attributes: { first_name } }),
-    });
-    if (!done) return;
-    say(`${first_name || external_id} is added.`);
-    close();
-  };
-  return (
-    <Dialog title="Add a person" close={close}>
-      <Form
-        error={upsert.error}
-        onSubmit={() => {
-          void add();
-        }}
-      >
-        <TextField
-          label="Your own id of the person"
-          required
-          value={values.external_id}
-          onInput={set("external_id")}
-          fault={fields?.external_id}
-          hint="The id in your product; the same id is the same person."
-        />
-        <TextField
-          label="First name (optional)"
-          value={values.first_name}
-          onInput={set("first_name")}
-          fault={fields?.["attributes.first_name"]}
-        />
-        <TextField
-          label="E-mail (optional)"
-          type="email"
-          value={values.email}
-          onInput={set("email")}
-          fault={fields?.email}
-        />
-        <FormFault error={upsert.error} placed={["external_id", "email", "attributes.first_name"]} />
-        <div class="actions end">
-          <Button onClick={close}>Cancel</Button>
-          <Button kind="primary" type="submit" isBusy={upsert.isBusy}>
-            Add
-          </Button>
-        </div>
-      </Form>
-    </Dialog>
   );
 }

@@ -25,7 +25,7 @@ export function View() {
   return (
     <Page
       title="Import"
-      about="Subscribers from a CSV file into a list. Nothing is written before you have seen what the file would do."
+      about="Subscribers from a CSV file into a list. No person is written before you have seen what the file would do."
     >
       <Wizard />
       <Past />

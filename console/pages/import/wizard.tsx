@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import type { Import } from "../../../sdk/src/types.gen.ts";
 import { importFields } from "../../app/access.gen.ts";
 import { useAction } from "../../app/action.ts";
+import { may } from "../../app/may.ts";
 import { useQuery } from "../../app/query.ts";
 import { go, pathTo } from "../../app/router.ts";
 import { number, plural } from "../../app/time.ts";
@@ -55,6 +56,7 @@ export function Wizard() {
       go(pathTo("import", done.answer.import_job_id));
     }
   };
+  const isNew = list === NEW_LIST || !list;
   const isTooLarge = file !== undefined && file.size > MAX_BYTES;
   const error = createList.error ?? start.error;
 
@@ -94,7 +96,7 @@ export function Wizard() {
             ]}
             onInput={setList}
           />
-          {(list === NEW_LIST || !list) && (
+          {isNew && (
             <TextField
               label="Name of the list"
               value={name}
@@ -107,7 +109,7 @@ export function Wizard() {
         <div class="actions">
           <Button
             kind={dryRun ? undefined : "primary"}
-            needs="imports.importLists"
+            needs={isNew && may("imports.importLists").allowed ? "lists.create" : "imports.importLists"}
             isBusy={start.isBusy}
             refusal={
               file
@@ -120,7 +122,9 @@ export function Wizard() {
           >
             {dryRun ? "Try again" : "Try it"}
           </Button>
-          <span class="hint">A dry run: nothing is written.</span>
+          <span class="hint">
+            A dry run: {isNew ? "the list is made, and no person is written" : "nothing is written"}.
+          </span>
         </div>
       </Card>
       {dryRun && (

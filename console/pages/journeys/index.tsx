@@ -39,7 +39,7 @@ function All() {
       <Loaded query={journeys.first} skeleton={<Skeleton table rows={5} />}>
         {() =>
           rows.length === 0 ? (
-            <Empty title="There are no journeys yet.">
+            <Empty title="There are no journeys yet." action={add}>
               A journey begins when a person enters a segment, leaves it or has an event.
             </Empty>
           ) : (

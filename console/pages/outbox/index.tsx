@@ -102,12 +102,14 @@ export function View() {
 }
 
 function Shown({ item: { channel, to, title, body, payload, headers, subscriber_id, job_id } }: { item: Item }) {
+  // A mail to a member of the team names its account in both.
+  const isOfAccount = subscriber_id === job_id;
   return (
     <Card title={`${channelName(channel)} to ${to}`}>
       <SeenAs channel={channel} title={title ?? ""} body={body ?? ""} from={headers?.From} />
       <p class="actions">
-        {subscriber_id && <a href={pathTo("people", subscriber_id)}>The person</a>}
-        {job_id && <a href={pathTo("activity", job_id)}>The send</a>}
+        {subscriber_id && !isOfAccount && <a href={pathTo("people", subscriber_id)}>The person</a>}
+        {job_id && !isOfAccount && <a href={pathTo("activity", job_id)}>The send</a>}
       </p>
       <details>
         <summary>As the provider got it</summary>

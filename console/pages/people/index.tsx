@@ -1,11 +1,12 @@
-// People: find a subscriber by own id, e-mail or last name; then everything that is known of them.
+// People: find a subscriber by external id, e-mail or last name; then everything that is known of them.
 import { useEffect, useState } from "preact/hooks";
 import type { ArgumentsOf } from "../../app/api.ts";
 import { usePages } from "../../app/pages-of.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo, place, setQuery } from "../../app/router.ts";
 import { plural } from "../../app/time.ts";
-import { LinkButton } from "../../components/button.tsx";
+import { AddPerson } from "../../components/add-person.tsx";
+import { Button } from "../../components/button.tsx";
 import { Page, Time } from "../../components/page.tsx";
 import { Empty, Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { More, Table } from "../../components/table.tsx";
@@ -32,16 +33,21 @@ function Found() {
     (cursor): ArgumentsOf<"subscribers.list"> => [{ limit: 50, ...(q && { q }), ...(cursor && { cursor }) }],
   );
   const items = people.pages.flatMap((page) => page.items);
+  const [isAdding, setAdding] = useState(false);
   return (
     <Page
       title="People"
       about={count.data && `${count.data.exact ? "" : "About "}${plural(count.data.count, "subscriber")}`}
-      actions={<LinkButton href={pathTo("home")}>Add a person</LinkButton>}
+      actions={
+        <Button icon="plus" needs="subscribers.update" onClick={() => setAdding(true)}>
+          Add a person
+        </Button>
+      }
     >
       <div class="filters">
         <input
           type="search"
-          aria-label="Find by own id, e-mail or last name"
+          aria-label="Find by external id, e-mail or last name"
           placeholder="External id, e-mail or last name"
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
@@ -50,7 +56,9 @@ function Found() {
       <Loaded query={people.first} skeleton={<Skeleton table rows={10} />}>
         {() =>
           items.length === 0 ? (
-            <Empty title={q ? `No own id, e-mail or last name begins with "${q}".` : "There are no subscribers yet."}>
+            <Empty
+              title={q ? `No external id, e-mail or last name begins with "${q}".` : "There are no subscribers yet."}
+            >
               {q ? "Upper and lower case are the same." : "Your product adds them with the SDK, or you import a file."}
             </Empty>
           ) : (
@@ -74,6 +82,7 @@ function Found() {
           )
         }
       </Loaded>
+      {isAdding && <AddPerson close={() => setAdding(false)} />}
     </Page>
   );
 }

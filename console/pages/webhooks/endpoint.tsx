@@ -17,7 +17,7 @@ import { Replay, Test } from "./dialogs.tsx";
 import { EndpointState } from "./state.tsx";
 import { STALE, verification } from "./verification.ts";
 
-const EVERY_MS = 5_000;
+const EVERY_MS = 2_000;
 
 type Open =
   | { kind: "test" | "replay" | "delete" }
