@@ -144,6 +144,24 @@ it("AMB-112 AMB-109 a suspended workspace's send is held, and is handed over in 
   expect(await inboxOf(world, tenant, ada!)).toHaveLength(1);
 });
 
+it("AMB-109 D-NTF a new round is delivered in although the reply to its beginning was lost", async () => {
+  let lost = 0;
+  const after = (_: string, operation: string) => {
+    if (operation !== "UpdateItem" || lost++ > 0) return;
+    throw Object.assign(new Error("the reply was lost"), { name: "TimeoutError" });
+  };
+  const { world, tenant } = await withTenant({ hooks: (name) => (name === "deliver" ? { after } : {}) });
+  const [ada] = await addPeople(world, tenant, 1);
+  const { id } = (await post(world, tenant, { subscriberIds: [ada] })).body;
+  await operate(world, tenant, { status: "suspended" });
+  await world.settle();
+  await world.advance(12 * MINUTE);
+  await operate(world, tenant, { status: "active" });
+  await again(world, tenant, [id]);
+  expect(lost).toBeGreaterThan(0);
+  expect(await inboxOf(world, tenant, ada!)).toHaveLength(1);
+});
+
 it("AMB-112 a deleted workspace's send is canceled", async () => {
   const { world, tenant } = await withTenant();
   const [ada] = await addPeople(world, tenant, 1);

@@ -2,12 +2,14 @@
 // are those of consents (docs/decisions/0038).
 import * as v from "valibot";
 import { timestamp } from "../../clock.ts";
+import { ApiError } from "../../http/errors.ts";
 import { Timestamp } from "../../http/schemas.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import { consentChannelOf, isInTopic } from "../../rules/topics.ts";
+import { absent, all, is } from "../conditions.ts";
 import { familyOf } from "../families.ts";
-import { changeItem } from "../item.ts";
+import { type ConditionOf, changeItem } from "../item.ts";
 import { onTransactionCanceled } from "../refusals.ts";
 import { type ConsentAssertion, consentWrite, foldedConsent } from "../subscribers/consents.ts";
 import { isAlive, Profile } from "../subscribers/items.ts";
@@ -56,10 +58,15 @@ export async function readPreferences(store: StoreReader, subscriber: string): P
   return profile && preferencesOf(profile, topics);
 }
 
+/** How often choices are read anew while others are made. */
+const MAX_ATTEMPTS = 8;
+
 /**
- * Records choices of a subscriber, now. A choice that is the newest one already changes nothing.
+ * Records choices of a subscriber, now. A choice that is the newest one already changes nothing. A choice is written on
+ * those that were read: a late request of a process that is gone replaces none that was made after it.
  * @param choices by the keys of topics that exist
  * @returns the preferences after it; undefined if there is no such subscriber
+ * @throws 503 while others are made again and again
  */
 export async function choose(
   store: Store,
@@ -67,9 +74,28 @@ export async function choose(
   choices: Choices,
   source: string,
 ): Promise<Preference[] | undefined> {
-  const profile = await getProfile(store, subscriber);
-  if (!profile) return undefined;
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const profile = await getProfile(store, subscriber);
+    if (!profile) return undefined;
+    if (await record(store, subscriber, profile, choices, source)) return readPreferences(store, subscriber);
+  }
+  throw new ApiError("SERVICE_UNAVAILABLE", "Other choices are made at the moment. Try again.");
+}
+
+/** @returns false if one of them was chosen anew since the profile was read, or the subscriber was erased. */
+async function record(
+  store: Store,
+  subscriber: string,
+  profile: LivingProfile,
+  choices: Choices,
+  source: string,
+): Promise<boolean> {
   const current = new Map<string, string>(familyOf(profile, "c:"));
+  const times = new Map<string, string>(familyOf(profile, "ct:"));
+  const isAsRead = (channel: string): ConditionOf<typeof Profile> => {
+    const at = times.get(channel);
+    return at === undefined ? absent(`ct:${channel}`) : is(`ct:${channel}`, at);
+  };
   const changed = Object.entries(choices).filter(([key, status]) => current.get(consentChannelOf(key)) !== status);
   for (const some of chunksOf(changed, CHOICES_AT_ONCE)) {
     const now = store.clock.now();
@@ -82,16 +108,17 @@ export async function choose(
       }),
     );
     const set = Object.assign({}, ...consents.map(foldedConsent));
+    const when = all(isAlive(), ...consents.map(({ channel }) => isAsRead(channel)));
     const isWritten = await store
       .transact([
-        changeItem(Profile, { id: subscriber }, { set }, isAlive()),
+        changeItem(Profile, { id: subscriber }, { set }, when),
         ...consents.map((consent) => consentWrite(store, subscriber, store.ids.uuidAt(now), consent)),
       ])
       .then(
         () => true,
         onTransactionCanceled(() => false),
       );
-    if (!isWritten) return undefined;
+    if (!isWritten) return false;
   }
-  return readPreferences(store, subscriber);
+  return true;
 }

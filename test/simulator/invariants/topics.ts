@@ -1,5 +1,5 @@
 // No message of a topic reaches a subscriber who was not in it when its group was prepared; who stayed in it is in the
-// audience.
+// audience. The last choice is what counts.
 import { SECOND } from "../../../shared/clock.ts";
 import { laneOf } from "../../../shared/store/sends/job-ids.ts";
 import { audienceOf, inboxRow, partsOf } from "../entities.ts";
@@ -39,6 +39,15 @@ export const topics: Invariant = {
         if (row && after && !before) reach(String(after.job), row.subscriber);
       },
       end: () => {
+        for (const [key, { choices }] of ledger.topics)
+          for (const [person, made] of choices) {
+            const { tenant, erasingSince } = ledger.people.get(person)!;
+            const last = made.at(-1);
+            if (!last || erasingSince !== undefined || last.doneAt > kernel.now()) continue;
+            const stored = mirror.get(`T#${tenant}#S${person[0]}`, person)?.[`c:topic:${key}`];
+            const wanted = last.isIn ? "opted_in" : "opted_out";
+            if (stored !== wanted) broken(`${person} chose to be ${wanted} of ${key} last, and is ${stored}`, person);
+          }
         for (const [job, send] of ledger.byJob) {
           const topic = send.topic === undefined ? undefined : ledger.topics.get(send.topic);
           const item = mirror.get(`T#${send.tenant}#${laneOf(job)}`, job);

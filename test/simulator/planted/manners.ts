@@ -62,6 +62,13 @@ export const mannersBugs: readonly Bug[] = [
     replace: "",
   },
   {
+    name: "a late request replaces a choice of topics that was made after it",
+    area: "sending",
+    file: "shared/store/topics/preferences.ts",
+    find: "all(isAlive(), ...consents.map(({ channel }) => isAsRead(channel)))",
+    replace: "isAlive()",
+  },
+  {
     name: "the default of a topic overrides an earlier choice",
     area: "sending",
     file: "shared/rules/topics.ts",

@@ -3,6 +3,7 @@ import { MINUTE, SECOND } from "../../../shared/clock.ts";
 import { erase, insist, populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import type { Person } from "../ledger.ts";
+import { keysOf } from "../requests.ts";
 import type { Tenant } from "../tenants.ts";
 import type { SimWorld } from "../world.ts";
 import { equip } from "./pushes.ts";
@@ -45,6 +46,7 @@ export const topics: Scenario = {
       });
     chooseAtDelivery(world, tenant, people);
     if (random.chance(0.4)) chooseBeforeDelivery(world, tenant, people);
+    if (random.chance(0.3)) delayChoices(world, tenant);
     if (random.chance(0.3)) world.act(sometime(), () => erase(world, tenant, random.pick(people)));
   },
 };
@@ -87,5 +89,22 @@ function chooseBeforeDelivery(world: SimWorld, tenant: Tenant, people: readonly 
     kernel.after(1, () => fleet.crash(process, "before it delivered"));
     for (const person of people) world.act(random.between(SECOND, MINUTE), () => choose(world, tenant, person));
     return undefined;
+  });
+}
+
+/** Trace point: the write of a choice is on its way, without its process, while its subscriber makes other ones. */
+function delayChoices(world: SimWorld, tenant: Tenant): void {
+  const { random, kernel, fleet, profile, ledger } = world;
+  if (profile.crash === 0) return;
+  let left = random.between(1, 3);
+  world.onRequest((process, _, operation, input) => {
+    if (process.name !== "api-preferences" || !process.alive || operation !== "TransactWriteItems" || left === 0)
+      return undefined;
+    const person = keysOf(operation, input).flatMap(({ sk }) => ledger.people.get(sk) ?? [])[0];
+    if (!person) return undefined;
+    left--;
+    kernel.after(1, () => fleet.crash(process, "the write of a choice is on its way"));
+    for (const ms of [4, 8, 12]) world.act(ms * SECOND, () => choose(world, tenant, person));
+    return random.between(15 * SECOND, 30 * SECOND);
   });
 }
