@@ -1,5 +1,6 @@
 // The numbers of a job are those of its rows: of its chunks, of its claims, of the inboxes; and usage is their sum.
 import { lateSkips } from "../../../shared/rules/reasons.ts";
+import type { Item } from "../../../shared/store/model.ts";
 import { tallyOf } from "../../../shared/store/sends/tallies.ts";
 import { audienceOf, itemsOf, partsOf, placeOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
@@ -10,10 +11,7 @@ export const countsRecount: Invariant = {
     commit: ({ pk, before, after }) => {
       const place = placeOf(pk);
       if (place?.kind !== "JOB" || before?.status !== "processing" || !after || after.status === "processing") return;
-      // What was halted and then canceled keeps its numbers in its ranges.
-      if (after.status === "canceled" && after.halted !== undefined) return;
-      // What the deletion of its workspace canceled shows no numbers.
-      if (after.status === "canceled" && after.error === "the workspace was deleted") return;
+      if (isStopped(after)) return;
       const job = String(after.id);
       const { counts, skip_reasons } = tallyOf(after);
       const { chunks, claims } = partsOf(mirror, place.tenant, job);
@@ -44,8 +42,8 @@ export const countsRecount: Invariant = {
           if (name.startsWith("delivered:")) byHour.set(tenant, (byHour.get(tenant) ?? 0) + Number(n));
       const delivered = new Map<string, number>();
       for (const { tenant, item } of itemsOf(mirror, "JOB")) {
-        const isStopped = item.status === "canceled" && item.halted !== undefined;
-        const rows = isStopped ? partsOf(mirror, tenant, String(item.id)).ranges : [item];
+        const isInRanges = isStopped(item) && item.to === undefined;
+        const rows = isInRanges ? partsOf(mirror, tenant, String(item.id)).ranges : [item];
         delivered.set(tenant, (delivered.get(tenant) ?? 0) + sum(rows.map((row) => tallyOf(row).counts.delivered)));
       }
       for (const [tenant, n] of delivered)
@@ -65,5 +63,9 @@ export const countsRecount: Invariant = {
     },
   }),
 };
+
+/** What was halted and then canceled, or canceled by the deletion of its workspace, keeps its numbers in its ranges. */
+const isStopped = ({ status, halted, error }: Item): boolean =>
+  status === "canceled" && (halted !== undefined || error === "the workspace was deleted");
 
 const sum = (numbers: number[]) => numbers.reduce((total, n) => total + n, 0);

@@ -9,6 +9,10 @@ import type { SimWorld } from "../world.ts";
 import { equip } from "./pushes.ts";
 
 const BUSY_MS = 10 * MINUTE;
+/** A request of a function arrives before its time is up, which is 29 seconds for the API. */
+const LATE_MS = { from: 5 * SECOND, to: 29 * SECOND };
+/** The 30 days until the purge are minutes here, so what is late for it is later than a function could be. */
+const PURGED_AFTER_MS = { from: 2 * SECOND, to: 4 * MINUTE };
 
 export const farewells: Scenario = {
   name: "farewells",
@@ -25,15 +29,16 @@ export const farewells: Scenario = {
       world.act(random.between(0, BUSY_MS), async () => {
         await send(world, staying, { ids: others.map(({ id }) => id), keyed: true });
       });
-    lateWrites(world, leaving);
     const deletedAt = random.between(2 * MINUTE, BUSY_MS);
     const isRestored = random.chance(0.35);
+    world.act(deletedAt - random.between(0, LATE_MS.from), () => use(world, leaving, people));
+    lateWrites(world, leaving, isRestored ? Number.POSITIVE_INFINITY : kernel.now() + deletedAt - LATE_MS.to);
     world.act(deletedAt, async () => {
       ledger.everSuspended.add(leaving.id);
       await world.operate(leaving, { status: "deleted" });
       ledger.deleted.set(leaving.id, kernel.now());
     });
-    const purgedAt = deletedAt + random.between(2 * SECOND, 4 * MINUTE);
+    const purgedAt = deletedAt + random.between(PURGED_AFTER_MS.from, PURGED_AFTER_MS.to);
     if (isRestored)
       world.act(purgedAt - SECOND, async () => {
         await world.operate(leaving, { status: "active" });
@@ -65,15 +70,21 @@ async function use(world: SimWorld, tenant: Tenant, people: readonly Person[]): 
   else await world.call(tenant, "sdk", "POST /v1/events", { body: { event_name: "seen", subscriber_id: id } });
 }
 
-/** Trace point: a write of a worker is on its way while the workspace is deleted. */
-function lateWrites(world: SimWorld, { id }: Tenant): void {
-  const { random, ledger } = world;
-  let left = random.between(0, 3);
+/**
+ * Trace point: a write is on its way while the workspace is deleted.
+ * @param purgeable since when a write may arrive after a pass of the purge
+ */
+function lateWrites(world: SimWorld, { id }: Tenant, purgeable: number): void {
+  const { random, ledger, kernel } = world;
+  const left = { early: random.between(0, 2), last: random.between(0, 3) };
   world.onRequest(({ name }, service, operation, input) => {
-    if (name === "purge" || service !== "dynamodb" || !/Write|Update|Put/.test(operation) || left === 0)
+    const when = kernel.now() < purgeable ? "early" : "last";
+    if (name === "purge" || service !== "dynamodb" || !/Write|Update|Put/.test(operation) || left[when] === 0)
       return undefined;
-    if (!keysOf(operation, input).some(({ pk }) => pk.startsWith(`T#${id}#`)) || !random.chance(0.1)) return undefined;
-    left--;
-    return ledger.deleted.has(id) ? undefined : random.between(5 * SECOND, 4 * MINUTE);
+    const isChosen = random.chance(when === "early" ? 0.1 : 0.3);
+    if (!isChosen || !keysOf(operation, input).some(({ pk }) => pk.startsWith(`T#${id}#`))) return undefined;
+    if (ledger.deleted.has(id)) return undefined;
+    left[when]--;
+    return random.between(LATE_MS.from, when === "early" ? LATE_MS.to : PURGED_AFTER_MS.to);
   });
 }
