@@ -26,6 +26,7 @@ import { mailFor } from "./mails.ts";
 import { createRecipientRows, type RecipientRows } from "./recipient-rows.ts";
 import type { WorkerContext } from "./rounds.ts";
 import { ownerOf } from "./send-gates.ts";
+import type { WaitQueue } from "./wait-queue.ts";
 
 export interface Prepared {
   unit: Unit;
@@ -48,6 +49,7 @@ const readsProfile: ReadonlySet<ReachChannel> = new Set(["email", "sms", "chat_a
 interface Sources extends Delivering {
   context: WorkerContext;
   rows: RecipientRows;
+  waiting: WaitQueue;
   texts: Renderer;
   /** Of the chat app, in place of texts; undefined where the template is not approved. */
   template(arm: Arm): Promise<TemplateRenderer | undefined>;
@@ -70,7 +72,7 @@ export function createMessageBuilder(context: WorkerContext, delivering: Deliver
     prepare: async (
       units: readonly Unit[],
       group: readonly Unit[],
-      refusal: (unit: Unit) => SendOutcome | undefined,
+      waiting: WaitQueue,
     ): Promise<{ prepared: Prepared[]; write(): Promise<void> }> => {
       texts ??= rendererOf(job, at, await eventFor(store, job));
       const { isStatic } = texts;
@@ -80,7 +82,7 @@ export function createMessageBuilder(context: WorkerContext, delivering: Deliver
       await rows.load(units, group, needsProfile);
       const isInApp = (unit: Unit) => targetOf(chunk, unit).channel === "in_app";
       const choiceNow = (unit: Unit) =>
-        refusal(unit) ?? topicRefusal(job, rows.profileOf(recipientOf(chunk, unit).subscriber));
+        waiting.refusal(unit) ?? topicRefusal(job, rows.profileOf(recipientOf(chunk, unit).subscriber));
       const isLeftOut = (unit: Unit) => job.topic !== undefined && choiceNow(unit) !== undefined;
       const leftOut = group.filter((unit) => isInApp(unit) && isLeftOut(unit));
       const reached = await reachedBefore(store, delivering, leftOut);
@@ -93,7 +95,7 @@ export function createMessageBuilder(context: WorkerContext, delivering: Deliver
             delivering,
             inApp.map((unit) => recipientOf(chunk, unit)),
           );
-      const sources: Sources = { ...delivering, context, rows, texts, template };
+      const sources: Sources = { ...delivering, context, rows, waiting, texts, template };
       const prepared: Prepared[] = [];
       for (const unit of group) prepared.push(await prepareMessage(sources, unit, inbox, refusalNow(unit)));
       return { prepared, write };
@@ -114,7 +116,7 @@ async function prepareMessage(
   inbox: Inbox,
   refusal: SendOutcome | undefined,
 ): Promise<Prepared> {
-  const { context, chunkRef, chunk, rows } = sources;
+  const { context, chunkRef, chunk, rows, waiting } = sources;
   const { subscriber } = recipientOf(chunk, unit);
   const { channel, device: deviceId } = targetOf(chunk, unit);
   const decided = (outcome: SendOutcome, as = subscriber): Prepared => ({
@@ -125,7 +127,7 @@ async function prepareMessage(
     send: async () => outcome,
   });
   if (isPseudonym(subscriber)) return decided(rejected("erased"));
-  if (rows.isGone(subscriber))
+  if (waiting.isGone(subscriber) || rows.isGone(subscriber))
     return decided(rejected("erased"), await forgetInChunk(context.store, chunkRef, subscriber));
   if (refusal) return decided(refusal);
   if (channel === "in_app") return { unit, channel, subscriber, send: () => inbox(subscriber) };

@@ -166,7 +166,7 @@ async function workGroups(work: Work, held: LeasedProgress, ledger: Ledger): Pro
     const isRefused = group.every(waiting.refusal);
     const standing = isRefused ? "open" : await askGate(work, chunkRef.job);
     if (standing !== "open") return stopRound(work, held, { ledger, assignments, standing });
-    const { prepared, write } = await builder.prepare(units, group, waiting.refusal);
+    const { prepared, write } = await builder.prepare(units, group, waiting);
     const confirmed = isRefused ? "open" : await confirmGate(work, chunkRef.job);
     if (confirmed !== "open") return stopRound(work, held, { ledger, assignments, standing: confirmed });
     await write();

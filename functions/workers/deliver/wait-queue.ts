@@ -20,9 +20,11 @@ export interface WaitQueue {
   putOff(progress: Progress): void;
   /** The outcome for an address that waited and must not be sent to any more. */
   refusal(unit: Unit): SendOutcome | undefined;
+  /** Known to be erased, from the profile that was read for its time zone. Such a recipient does not wait. */
+  isGone(subscriber: string): boolean;
 }
 
-const NOTHING_WAITS: WaitQueue = { putOff: () => undefined, refusal: () => undefined };
+const NOTHING_WAITS: WaitQueue = { putOff: () => undefined, refusal: () => undefined, isGone: () => false };
 
 export async function createWaitQueue(work: Work, progress: Progress): Promise<WaitQueue> {
   const { store, clock, addressees } = work;
@@ -52,7 +54,6 @@ export async function createWaitQueue(work: Work, progress: Progress): Promise<W
     putOff: (round) => {
       putOff(round, addressees, (unit) => {
         const { subscriber } = recipientOf(chunk, unit);
-        // An erased subscriber does not wait.
         if (isPseudonym(subscriber) || gone.has(subscriber) || !disturbs(targetOf(chunk, unit).channel))
           return undefined;
         if (unit.quiet !== undefined && gate.over) return undefined;
@@ -62,6 +63,7 @@ export async function createWaitQueue(work: Work, progress: Progress): Promise<W
       });
     },
     refusal: ({ quiet: waited }) => (waited === undefined ? undefined : gate.over),
+    isGone: (subscriber) => gone.has(subscriber),
   };
 }
 
