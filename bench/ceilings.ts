@@ -18,8 +18,6 @@ import { inboxOf, LOAD_SECONDS, type Load, loads, type Prepared, TICK, workspace
 const REASONS: Record<string, string> = {
   "journey moves, by batches of 10":
     "An entry puts the index row of its run at the price of a transaction, two units, in one of 16 shards: 8,000 a second are all that these take.",
-  "single sends beside an import":
-    "The import takes what the table gives, because nothing paces it in service time; the clients of both try again alike.",
 };
 
 interface Ceiling {

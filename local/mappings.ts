@@ -12,6 +12,8 @@ export type Log = (message: string, details?: Record<string, unknown>) => void;
 
 export interface Mapping {
   readonly name: string;
+  /** What it invokes. */
+  readonly function: string;
   /** Whether `pump` would find something to do now. */
   runnable(): boolean;
   /** Runs one round of the work that is due now. Resolves after its invocations; true if there was work. */
@@ -196,6 +198,7 @@ function queueMapping({ clock, sqs, host, log }: MappingDeps, options: QueueMapp
 
   return {
     name,
+    function: target,
     runnable,
     pump: async () => runnable() && (await pump()),
     nextAt: () => (retryAt > clock.now() ? retryAt : undefined),

@@ -175,7 +175,7 @@ export function streamMapping(deps: MappingDeps, options: StreamMappingOptions):
     return due.length > 0 ? Math.min(...due) : undefined;
   };
 
-  return { name, runnable, pump, nextAt };
+  return { name, function: target, runnable, pump, nextAt };
 }
 
 /** Where delivery continues: after the last record if all succeeded. An unknown identifier fails the whole batch. */

@@ -78,11 +78,14 @@ export function createTime(deps: TimeDeps): Time {
   dynamodb.onWrite(changes.notify);
   host.onChange((run) => {
     changes.notify();
-    if (!clock.ticking && !run.streaming && run.asleep > 0) nudge();
+    if (!clock.ticking && run.asleep > 0 && isNudged(run)) nudge();
   });
 
   const mappings = () => deps.mappings.all();
   const buffered = () => host.runs().filter((run) => !run.streaming);
+  /** What a worker waits for comes when somebody moves time, or from the background. */
+  const isNudged = (run: Run) =>
+    !run.streaming && (background !== undefined || !mappings().some((mapping) => mapping.function === run.function));
   const waitsForTime = (run: Run) => run.asleep > 0 && run.outside === 0;
   const sleepOf = (runs: Run[]) => {
     const among = new Set<Runner | undefined>(runs);
@@ -232,7 +235,7 @@ export function createTime(deps: TimeDeps): Time {
       nudging = false;
       for (;;) {
         await quiet();
-        const busy = buffered();
+        const busy = host.runs().filter(isNudged);
         const resumeAt = sleepOf(busy);
         if (resumeAt === undefined) return;
         const rests = (run: Run) => waitsForTime(run) || patienceLeft(run, () => GRACE) <= 0;

@@ -3,14 +3,15 @@ import { DAY, HOUR, MINUTE } from "../clock.ts";
 import type { Store } from "../resources.ts";
 import { fillNames } from "./campaigns/names.ts";
 import { absent, all, type Condition, is, present } from "./conditions.ts";
+import { countChange } from "./counters.ts";
 import { AssetItem, AssetTotals } from "./experiences/asset-items.ts";
 import { hashOf } from "./hash.ts";
-import { type AnyItem, type ChangeOf, type ConditionOf, type KeyOf, keyOf } from "./item.ts";
+import { type AnyItem, type ChangeOf, type ConditionOf, changeItem, checkItem, type KeyOf, keyOf } from "./item.ts";
 import { type PartialCount, recountJourneys } from "./journeys/recount.ts";
 import { settleLeftPacks } from "./journeys/run-packs.ts";
 import { type Group, MemberCount } from "./lists/items.ts";
 import { countRows } from "./lists/memberships.ts";
-import { onConditionFailed } from "./refusals.ts";
+import { onConditionFailed, onTransactionCanceled } from "./refusals.ts";
 import { DynamicSegmentCount, SegmentItem } from "./segments/items.ts";
 import { recountQuarters } from "./sends/quarter-recount.ts";
 import { SHARDS } from "./shards.ts";
@@ -94,21 +95,36 @@ export async function recountPart(store: Store, { place, after, partial }: Posit
   return { repaired, next: next || undefined };
 }
 
-/** The counters of one first digit. They are looked at one by one only where their sum is not the number of rows. */
+/**
+ * The counters of one first digit: one of each two digits, and one of those that imports created. Which of them counted a
+ * subscriber is not known, so what their sum lacks is added to the last one, unless any of them changed meanwhile.
+ */
 async function recountSubscribers(store: Store, after: string | undefined) {
   const digit = SHARDS[after === undefined ? 0 : SHARDS.indexOf(after) + 1]!;
-  const count = (prefix: string) => store.count(Profile, { id: digit }, { prefix, filter: isAlive() });
-  const { items } = await store.query(SubscriberCount, {}, { prefix: digit });
-  const isExact = items.reduce((sum, { n }) => sum + n, 0) === (await count(digit));
-  let repaired = 0;
-  if (!isExact || items.some(({ sk }) => sk === digit)) {
-    await store.remove(SubscriberCount, { shard: digit });
-    for (const second of SHARDS) {
-      const shard = digit + second;
-      repaired += await repair(store, SubscriberCount, { shard }, async () => ({ n: await count(shard) }));
-    }
+  const last = digit === SHARDS.at(-1) ? undefined : digit;
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const { items } = await store.query(SubscriberCount, {}, { prefix: digit });
+    const living = await store.count(Profile, { id: digit }, { prefix: digit, filter: isAlive() });
+    const missing = living - items.reduce((sum, { n }) => sum + n, 0);
+    if (missing === 0) return { repaired: 0, after: last };
+    const rows = new Map(items.map((row) => [row.sk, row]));
+    const seen = (shard: string) => {
+      const row = rows.get(shard);
+      if (!row) return absent();
+      return all(is("n", row.n), row.changes === undefined ? absent("changes") : is("changes", row.changes));
+    };
+    const checks = SHARDS.map((second) => checkItem(SubscriberCount, { shard: digit + second }, seen(digit + second)));
+    const repair = changeItem(SubscriberCount, { shard: digit }, countChange({ n: missing }), seen(digit));
+    const isRepaired = await store.transact([repair, ...checks]).then(
+      () => true,
+      onTransactionCanceled(() => false),
+    );
+    if (!isRepaired) continue;
+    logRepair(store, SubscriberCount, { shard: digit }, { n: living - missing }, { n: living });
+    return { repaired: 1, after: last };
   }
-  return { repaired, after: digit === SHARDS.at(-1) ? undefined : digit };
+  logBusy(store, SubscriberCount, { shard: digit });
+  return { repaired: 0, after: last };
 }
 
 /** Counters that changed since they were last recounted. */
@@ -166,19 +182,21 @@ async function repair<D extends AnyItem<"workspace">>(
         onConditionFailed(() => false),
       );
     if (!isRepaired) continue;
-    const { tenant } = store;
-    store.log({ level: "warn", message: "a counter was repaired", tenant, counter: item.about, key, seen, counted });
+    logRepair(store, item, key, seen, counted);
     return 1;
   }
-  const { tenant } = store;
-  store.log({
-    level: "info",
-    message: "a counter changed too often to be recounted",
-    tenant,
-    counter: item.about,
-    key,
-  });
+  logBusy(store, item, key);
   return 0;
+}
+
+type Counter = Pick<AnyItem<"workspace">, "about">;
+
+function logRepair({ log, tenant }: Store, { about }: Counter, key: unknown, seen: object, counted: object): void {
+  log({ level: "warn", message: "a counter was repaired", tenant, counter: about, key, seen, counted });
+}
+
+function logBusy({ log, tenant }: Store, { about }: Counter, key: unknown): void {
+  log({ level: "info", message: "a counter changed too often to be recounted", tenant, counter: about, key });
 }
 
 /** The attributes have these values; undefined: the attribute is not there. */

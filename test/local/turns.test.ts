@@ -14,7 +14,7 @@ test("IMP-2 while a file is imported, workers make few calls in a turn of the ev
   const { world, tenant } = await withTenant({ ticking: true, hooks });
   const as = await tenant.dashboard();
   const list = (await world.call("POST /api/v1/lists", { as, body: { name: "All" } })).body.id;
-  const content = `external_id\n${Array.from({ length: ROWS }, (_, i) => `u${i}\n`).join("")}`;
+  const content = `external_id,consent_status\n${Array.from({ length: ROWS }, (_, i) => `u${i},no\n`).join("")}`;
   const form = multipartBody({ listId: list }, { filename: "people.csv", content });
   const { body } = await world.call("POST /api/v1/lists/import", { as, ...form });
   const job = async () => (await world.call(`GET /api/v1/lists/import/${body.import_job_id}`, { as })).body;

@@ -6,6 +6,7 @@ import { type Columns, type ImportedRow, readRow } from "../../../shared/rules/i
 import type { ImportedChoices } from "../../../shared/rules/import-consents.ts";
 import { addMembers } from "../../../shared/store/lists/lists.ts";
 import type { RootSecrets } from "../../../shared/store/secrets.ts";
+import { createSubscribers } from "../../../shared/store/subscribers/creations.ts";
 import {
   type ConsentSummary,
   MAX_CELL_CHARACTERS,
@@ -23,7 +24,8 @@ import {
   NO_CONSENTS,
   oneChoice,
 } from "../../../shared/store/subscribers/imports.ts";
-import { getProfiles, subscriberId, upsertSubscriber } from "../../../shared/store/subscribers/subscribers.ts";
+import { Profile } from "../../../shared/store/subscribers/items.ts";
+import { living, subscriberId, upsertSubscriber } from "../../../shared/store/subscribers/subscribers.ts";
 import type { WorkerContext } from "./index.ts";
 
 /** Upserts that run at once. */
@@ -77,14 +79,15 @@ export async function takeRows(
   }
   const { store, secrets } = context;
   const root = await secrets.root();
-  const allowed = await mayCreate(context, root, [...last.keys()], room);
+  const { allowed, created } = await createNew(context, root, [...last.values()], room);
   taken.created = allowed.size;
   const members: string[] = [];
   const take = async ({ row, record }: { row: ImportedRow; record: Record }) => {
     const { external_id, email, attributes, consent, choices } = row;
     try {
       const input = { external_id, email, attributes };
-      const { id } = await upsertSubscriber(store, root, input, { mayCreate: allowed.has(external_id) });
+      const mayCreate = allowed.has(external_id);
+      const id = created.get(external_id) ?? (await upsertSubscriber(store, root, input, { mayCreate })).id;
       members.push(id);
       if (consent) taken.consents[await recordImportedConsent(store, id, job.id, consent)]++;
       countChoices(await recordImportedChoices(store, id, job, choices));
@@ -101,17 +104,32 @@ export async function takeRows(
 const statusesOf = (choices: ImportedChoices) =>
   Object.fromEntries(Object.entries(choices).map(([key, { status }]) => [key, status]));
 
-/** The external ids that may become new subscribers: all if there is room for all, else the first new ones. */
-async function mayCreate(
+interface NewOnes {
+  /** The external ids that may become new subscribers: all if there is room for all, else the first new ones. */
+  allowed: ReadonlySet<string>;
+  /** The ids of those that were created, by their external ids. */
+  created: ReadonlyMap<string, string>;
+}
+
+/** Creates the subscribers that are not known yet, together. What was erased or is created meanwhile is left out. */
+async function createNew(
   { store }: WorkerContext,
   root: Pick<RootSecrets, "idKey">,
-  externalIds: readonly string[],
+  rows: readonly { row: ImportedRow }[],
   room: number,
-): Promise<ReadonlySet<string>> {
-  if (externalIds.length <= room) return new Set(externalIds);
-  const profiles = await getProfiles(
-    store,
-    externalIds.map((externalId) => subscriberId(root, store.tenant, externalId, 0)),
+): Promise<NewOnes> {
+  const inputs = rows.map(({ row: { external_id, email, attributes } }) => ({ external_id, email, attributes }));
+  const ids = inputs.map(({ external_id }) => subscriberId(root, store.tenant, external_id, 0));
+  const profiles = await store.getAll(
+    Profile,
+    ids.map((id) => ({ id })),
   );
-  return new Set(externalIds.filter((_, i) => !profiles[i]).slice(0, Math.max(0, room)));
+  const fresh =
+    rows.length <= room ? inputs : inputs.filter((_, i) => !living(profiles[i])).slice(0, Math.max(0, room));
+  const allowed = new Set(fresh.map(({ external_id }) => external_id));
+  const unknown = inputs.flatMap((input, i) =>
+    profiles[i] || !allowed.has(input.external_id) ? [] : [{ id: ids[i]!, input }],
+  );
+  const created = await createSubscribers(store, unknown);
+  return { allowed, created: new Map(created.map(({ id, input }) => [input.external_id, id])) };
 }

@@ -87,7 +87,7 @@ export const SubscribersByPhone = keyIndexOf(Profile, {
 export const SubscriberCount = item({
   about:
     "The number of subscribers whose ids begin with two digits, changed in the transactions that create and erase " +
-    "them. Rows of one digit are of an earlier release, and the recount removes them.",
+    "them. Imports count those that they create by one digit, many at once. The sum of all is the number.",
   pk: () => "COUNT#subscribers",
   sk: ({ shard }: { shard: string }) => shard,
   row: counterRow,

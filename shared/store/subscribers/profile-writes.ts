@@ -149,7 +149,8 @@ function profileChange(store: Store, { external_id, email, attributes = {} }: Pr
   return { set, remove };
 }
 
-function newProfile(store: Store, id: string, input: SubscriberInput): ProfileRow {
+/** The profile of a subscriber that is created now. */
+export function newProfile(store: Store, id: string, input: SubscriberInput): ProfileRow {
   const created_at = timestamp(store.clock.now());
   return {
     ...profileChange(store, input, id).set,

@@ -182,6 +182,13 @@ export const audiencesBugs: readonly Bug[] = [
     replace: "      ...endUseWrites",
   },
   {
+    name: "subscribers that an import creates together are counted as one",
+    area: "imports",
+    file: "shared/store/subscribers/creations.ts",
+    find: "countChange({ n: pending.length })",
+    replace: "countChange({ n: 1 })",
+  },
+  {
     name: "imported rows do not come into their list",
     area: "imports",
     file: "functions/workers/import-rows/take-rows.ts",
