@@ -8,6 +8,7 @@ import { assets } from "./api/assets/index.ts";
 import { audit } from "./api/audit/index.ts";
 import { auth } from "./api/auth/index.ts";
 import { billing } from "./api/billing/index.ts";
+import { brakes } from "./api/brakes/index.ts";
 import { campaigns } from "./api/campaigns/index.ts";
 import { channels } from "./api/channels/index.ts";
 import { devices } from "./api/devices/index.ts";
@@ -75,6 +76,7 @@ export const groups: readonly Group[] = [
   schedules,
   campaigns,
   journeys,
+  brakes,
   segments,
   channels,
   experiences,

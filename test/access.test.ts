@@ -17,7 +17,10 @@ const asked: [routes: RegExp, permission: Permission | undefined][] = [
   [/^POST \/v1\/in-app\/messages\//, undefined],
   [/^(PATCH|POST) \/api\/v1\/campaigns\/:id(\/release)?$/, "send"],
   [/^POST \/api\/v1\/notifications(\/:id\/cancel)?$/, "send"],
-  [/^POST \/api\/v1\/journeys\/:id\/(activate|pause|archive|migrations|runs\/:runId\/cancel)$/, "send"],
+  [
+    /^POST \/api\/v1\/journeys\/:id\/(activate|pause|archive|migrations|brakes\/(resume|cancel)|runs\/:runId\/cancel)$/,
+    "send",
+  ],
   [/^POST \/api\/v1\/in-app\/experiences\/:id\/(publish|pause|resume|end)$/, "send"],
   [/ \/api\/v1\/(subscribers|devices)\//, "subscribers:write"],
   [/^POST \/api\/v1\/lists\/(:id\/subscribers|import)/, "subscribers:write"],

@@ -185,6 +185,19 @@ async function journeys({ createClient, settle, advance, process, console }: Gui
   console.log(past.status, past.result.runs.completed, past.result.sends.length); // "completed" 1 1
   console.log(past.result.edges.find(({ from, by }) => from === "wait" && by === "wait:timeout")?.taken); // 1
 
+  const careful: JourneyGraph = {
+    start: "hello",
+    steps: {
+      hello: { id: "hello", type: "send", send: { channel_ids, content: { title: "Hello", body: "There" }, safety: { max_error_rate: 0.1 } } },
+    },
+  };
+  const watched = await service.journeys.create({ name: "Careful", trigger: { type: "event", event_name: "greeted" }, steps: careful });
+  await service.journeys.activate(watched.id);
+  await service.events.create({ subscriber_id: ada.id, event_name: "greeted" });
+  await settle();
+  const [brake] = (await service.brakes.list(watched.id)).items;
+  console.log(brake?.status, brake?.safety?.max_error_rate, brake?.halted); // "open" 0.1 null
+
   const { version, name, trigger, entry_rules } = await service.journeys.pause(journey.id);
   const wait = { event_name: "order_paid", within: "48h", on_event: "done", on_timeout: "reminder" };
   const longer: JourneyGraph = {
@@ -586,7 +599,7 @@ export const runnableGuides: readonly RunnableGuide[] = [
   { name: "quickstart", run: quickstart, printed: ["1","\"Hello Ada\""] },
   { name: "backend-sending", run: backendSending, printed: ["1 1 [\"user-99\"]","true","1","\"completed\" 1","0.1 false","422 \"VALIDATION_ERROR\" [\"title\"]"] },
   { name: "segments", run: segments, printed: ["1 true","[\"ada\"]","true [true,true,true]","0","2"] },
-  { name: "journeys", run: journeys, printed: ["[\"wait\"]","1 {\"wait:timeout\":1} {\"sent\":1}","\"completed\" 1 1","1","[{\"step\":\"wait\",\"fields\":[\"within\"]}]","\"completed\""] },
+  { name: "journeys", run: journeys, printed: ["[\"wait\"]","1 {\"wait:timeout\":1} {\"sent\":1}","\"completed\" 1 1","1","\"open\" 0.1 null","[{\"step\":\"wait\",\"fields\":[\"within\"]}]","\"completed\""] },
   { name: "topics", run: topics, printed: ["[\"deals opted_out\",\"news opted_in\"]","1 {\"topic_opt_out\":1}"] },
   { name: "imports", run: imports, printed: ["3 1","1 1","\"completed\" 3 1","2","1 1 [\"wekly\"]"] },
   { name: "in-app", run: inApp, printed: ["\"live\"","\"Spring, Ada\"","1 1 1"] },

@@ -495,6 +495,21 @@ export async function journeysCancelRun(service: Endpoints, id: string, runId: s
   return answer;
 }
 
+export async function brakesList(service: Endpoints, id: string) {
+  const answer = await service.brakes.list(id);
+  return answer;
+}
+
+export async function brakesResume(service: Endpoints, id: string) {
+  const answer = await service.brakes.resume(id, { version: 1, step: "welcome", safety: { max_error_rate: 0.3 } });
+  return answer;
+}
+
+export async function brakesCancel(service: Endpoints, id: string) {
+  const answer = await service.brakes.cancel(id, { version: 1, step: "welcome" });
+  return answer;
+}
+
 export async function segmentsList(service: Endpoints) {
   const answer = await service.segments.list();
   return answer;

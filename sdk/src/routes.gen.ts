@@ -110,6 +110,11 @@ export const routes: RouteTable = {
     listRuns: {"route":"GET /api/v1/journeys/:id/runs","credentials":["dashboard"],"query":true},
     cancelRun: {"route":"POST /api/v1/journeys/:id/runs/:runId/cancel","credentials":["dashboard"]},
   },
+  brakes: {
+    list: {"route":"GET /api/v1/journeys/:id/brakes","credentials":["dashboard"]},
+    resume: {"route":"POST /api/v1/journeys/:id/brakes/resume","credentials":["dashboard"],"body":"json"},
+    cancel: {"route":"POST /api/v1/journeys/:id/brakes/cancel","credentials":["dashboard"],"body":"json"},
+  },
   segments: {
     list: {"route":"GET /api/v1/segments","credentials":["dashboard"],"query":true},
     create: {"route":"POST /api/v1/segments","credentials":["dashboard"],"body":"json"},

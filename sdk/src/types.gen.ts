@@ -251,6 +251,21 @@ export interface SendStep {
     category?: "marketing" | "transactional" | undefined;
     /** The key of a topic: the step is skipped for who is not in it */
     topic?: string | undefined;
+    /** The limits at which the step halts. What is left out is the workspace's; without `safety` it has no brake. `canary_percent` of the subscribers go on first, the others `canary_wait_minutes` after the first run arrived */
+    safety?: {
+      /** The share of the audience that gets it first, in percent. Left out: nobody gets it first */
+      canary_percent?: number | undefined;
+      /** How long the others wait after that. Default: 30 */
+      canary_wait_minutes?: number | undefined;
+      /** The share of messages of a channel that its provider may refuse or leave without an answer, from 0.0001 to 1, which is never exceeded */
+      max_error_rate?: number | undefined;
+      /** The share of mails that may bounce, from 0.0001 to 1 */
+      max_bounce_rate?: number | undefined;
+      /** The share of mails that may lead to a complaint, from 0.0001 to 1 */
+      max_complaint_rate?: number | undefined;
+      /** The share of mails that may lead to an opt-out, from 0.0001 to 1 */
+      max_opt_out_rate?: number | undefined;
+    } | undefined;
     /** The step that follows. Left out or empty: the run is completed */
     next?: string | undefined;
   } | undefined;
@@ -346,10 +361,10 @@ export interface RuleExit {
 }
 
 /** The body of a webhook. `event_type` decides what `data` holds. */
-export type WebhookEvent = SubscriberCreatedEvent | NotificationDispatchedEvent | NotificationHaltedEvent | NotificationTerminalEvent | NotificationInteractionEvent;
+export type WebhookEvent = SubscriberCreatedEvent | NotificationDispatchedEvent | NotificationHaltedEvent | NotificationTerminalEvent | NotificationInteractionEvent | JourneyHaltedEvent;
 
 /** The `data` of an event. */
-export type WebhookData = SubscriberCreatedData | NotificationDispatchedData | NotificationHaltedData | NotificationTerminalData | NotificationInteractionData;
+export type WebhookData = SubscriberCreatedData | NotificationDispatchedData | NotificationHaltedData | NotificationTerminalData | NotificationInteractionData | JourneyHaltedData;
 
 /** A subscriber is new. A change of a known one does not fire it. */
 export interface SubscriberCreatedEvent {
@@ -421,6 +436,20 @@ export interface NotificationInteractionEvent {
   data: NotificationInteractionData;
 }
 
+/** The brake of a journey's step stopped it: resume or cancel the step. */
+export interface JourneyHaltedEvent {
+  /** The id of the delivery, the same on every attempt */
+  id: string;
+  /** The type of the event */
+  event_type: "journey.halted";
+  /** The workspace */
+  tenant_id: string;
+  /** When it happened. RFC 3339. */
+  timestamp: string;
+  /** What happened */
+  data: JourneyHaltedData;
+}
+
 /** A subscriber is new. A change of a known one does not fire it. */
 export interface SubscriberCreatedData {
   /** The subscriber */
@@ -487,6 +516,28 @@ export interface NotificationInteractionData {
   platform: "ios" | "android" | "web" | "email" | "server";
   /** The arm. Only of sends with two variants */
   variant_id?: "a" | "b" | undefined;
+}
+
+/** The brake of a journey's step stopped it: resume or cancel the step. */
+export interface JourneyHaltedData {
+  /** The journey */
+  journey_id: string;
+  /** The version of the journey */
+  version: number;
+  /** The id of the step */
+  step: string;
+  /** Which limit was exceeded */
+  reason: "error_rate" | "bounce_rate" | "complaint_rate" | "opt_out_rate";
+  /** The type of the channel that it is about */
+  channel: string;
+  /** `count` over `tried` */
+  rate: number;
+  /** The share at which it halts */
+  limit: number;
+  /** Errors, bounces, complaints or opt-outs */
+  count: number;
+  /** Addresses that were tried */
+  tried: number;
 }
 
 /** Who is addressed: all subscribers, those of a list, or those of a segment. */
@@ -1719,6 +1770,59 @@ export interface Journey {
   updated_at: string;
 }
 
+export interface JourneyBrake {
+  /** The version of the journey */
+  version: number;
+  /** The id of the step */
+  step: string;
+  /** `halted`: runs wait at the step. `canceled`: it was, and runs that arrive there are canceled */
+  status: "open" | "halted" | "canceled";
+  /** The limits at which it halts; `null`: switched off */
+  safety: {
+    /** The share of the audience that gets it first, in percent. Left out: nobody gets it first */
+    canary_percent?: number | undefined;
+    /** How long the others wait after that. Default: 30 */
+    canary_wait_minutes?: number | undefined;
+    /** The share of messages of a channel that its provider may refuse or leave without an answer, from 0.0001 to 1, which is never exceeded */
+    max_error_rate?: number | undefined;
+    /** The share of mails that may bounce, from 0.0001 to 1 */
+    max_bounce_rate?: number | undefined;
+    /** The share of mails that may lead to a complaint, from 0.0001 to 1 */
+    max_complaint_rate?: number | undefined;
+    /** The share of mails that may lead to an opt-out, from 0.0001 to 1 */
+    max_opt_out_rate?: number | undefined;
+  } | null;
+  /** Why it halted, until it is resumed */
+  halted: {
+    /** When it halted. RFC 3339. */
+    at: string;
+    /** Which limit was exceeded */
+    reason: "error_rate" | "bounce_rate" | "complaint_rate" | "opt_out_rate";
+    /** The type of the channel that it is about */
+    channel: string;
+    /** `count` over `tried` */
+    rate: number;
+    /** The share at which it halts, from 0 to 1 */
+    limit: number;
+    /** Errors, bounces, complaints or opt-outs */
+    count: number;
+    /** The messages that the rate is of */
+    tried: number;
+  } | null;
+  /** Messages that were begun and not tried yet */
+  under_way: number;
+  /** Of the last messages, those that were tried, by channel type */
+  tried: Record<string, number>;
+  /** Of these, refused by the provider or without an answer */
+  errors: Record<string, number>;
+  /** Mails that bounced since it was resumed, or from the beginning */
+  bounced: number;
+  /** Complaints about its mails in that time */
+  complained: number;
+  /** Opt-outs by its mails in that time */
+  opted_out: number;
+}
+
 export interface JourneyDiff {
   /** Steps that only the second version has */
   added: string[];
@@ -1814,6 +1918,23 @@ export interface JourneysJourney {
     /** The segment */
     segment_id?: string | undefined;
   };
+  /** Of a run that waits at a send step which its brake halted: why */
+  halted?: {
+    /** When it halted. RFC 3339. */
+    at: string;
+    /** Which limit was exceeded */
+    reason: "error_rate" | "bounce_rate" | "complaint_rate" | "opt_out_rate";
+    /** The type of the channel that it is about */
+    channel: string;
+    /** `count` over `tried` */
+    rate: number;
+    /** The share at which it halts, from 0 to 1 */
+    limit: number;
+    /** Errors, bounces, complaints or opt-outs */
+    count: number;
+    /** The messages that the rate is of */
+    tried: number;
+  } | undefined;
 }
 
 export interface List {
@@ -2781,6 +2902,8 @@ export interface SubscriberExport {
       step: string;
       /** Why the run ended; `null` while it is active */
       end_reason: string | null;
+      /** Of a run that waits at a send step which its brake halted: the limit that was exceeded */
+      halted?: "error_rate" | "bounce_rate" | "complaint_rate" | "opt_out_rate" | undefined;
     };
   } | {
     /** What kind of entry it is. It decides what is in `data` */
@@ -2995,7 +3118,7 @@ export interface Webhook {
   /** The https address that events are sent to */
   target_url: string;
   /** The types of events */
-  events: ("subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction")[];
+  events: ("subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction" | "journey.halted")[];
   /** A note for people */
   description: string | null;
   /** Whether it is switched on */
@@ -3016,7 +3139,7 @@ export interface WebhooksWebhook {
   /** The number of the delivery among those of the endpoint; `null` until it is numbered */
   sequence: number | null;
   /** The type of the event */
-  event_type: "subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction";
+  event_type: "subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction" | "journey.halted";
   /** What was sent; `null` after an erasure */
   payload: WebhookEvent | null;
   /** What became of it */
@@ -3354,6 +3477,8 @@ export interface SubscribersGetTimelineAnswer {
       step: string;
       /** Why the run ended; `null` while it is active */
       end_reason: string | null;
+      /** Of a run that waits at a send step which its brake halted: the limit that was exceeded */
+      halted?: "error_rate" | "bounce_rate" | "complaint_rate" | "opt_out_rate" | undefined;
     };
   } | {
     /** What kind of entry it is. It decides what is in `data` */
@@ -4527,6 +4652,40 @@ export interface JourneysListRunsAnswer {
   next_cursor: string;
 }
 
+export interface BrakesListAnswer {
+  /** The items of this page */
+  items: JourneyBrake[];
+}
+
+export interface BrakesResumeBody {
+  /** The version of the step */
+  version: number;
+  /** The id of the step */
+  step: string;
+  /** The limits at which it halts by itself. Left out: the workspace's. `null`: none */
+  safety?: {
+    /** The share of the audience that gets it first, in percent. Left out: nobody gets it first */
+    canary_percent?: number | undefined;
+    /** How long the others wait after that. Default: 30 */
+    canary_wait_minutes?: number | undefined;
+    /** The share of messages of a channel that its provider may refuse or leave without an answer, from 0.0001 to 1, which is never exceeded */
+    max_error_rate?: number | undefined;
+    /** The share of mails that may bounce, from 0.0001 to 1 */
+    max_bounce_rate?: number | undefined;
+    /** The share of mails that may lead to a complaint, from 0.0001 to 1 */
+    max_complaint_rate?: number | undefined;
+    /** The share of mails that may lead to an opt-out, from 0.0001 to 1 */
+    max_opt_out_rate?: number | undefined;
+  } | null | undefined;
+}
+
+export interface BrakesCancelBody {
+  /** The version of the step */
+  version: number;
+  /** The id of the step */
+  step: string;
+}
+
 export interface SegmentsListQuery {
   cursor?: string | undefined;
 }
@@ -5221,7 +5380,7 @@ export interface HooksCreateBody {
   /** The https address that events are sent to */
   target_url: string;
   /** The types of events */
-  events: ("subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction")[];
+  events: ("subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction" | "journey.halted")[];
 }
 
 export interface HooksCreateAnswer {
@@ -5230,7 +5389,7 @@ export interface HooksCreateAnswer {
   /** The https address that events are sent to */
   target_url: string;
   /** The types of events */
-  events: ("subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction")[];
+  events: ("subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction" | "journey.halted")[];
   /** Signs every delivery. It is shown only here */
   secret: string;
 }
@@ -5241,7 +5400,7 @@ export type HooksListAnswer = ({
   /** The https address that events are sent to */
   target_url: string;
   /** The types of events */
-  events: ("subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction")[];
+  events: ("subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction" | "journey.halted")[];
 })[];
 
 export type HooksGetSampleAnswer = WebhookData[];
@@ -5255,7 +5414,7 @@ export interface WebhooksCreateBody {
   /** The https address that events are sent to */
   target_url: string;
   /** The types of events */
-  events: ("subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction")[];
+  events: ("subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction" | "journey.halted")[];
   /** A note for people */
   description?: string | null | undefined;
 }
@@ -5266,7 +5425,7 @@ export interface WebhooksCreateAnswer {
   /** The https address that events are sent to */
   target_url: string;
   /** The types of events */
-  events: ("subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction")[];
+  events: ("subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction" | "journey.halted")[];
   /** A note for people */
   description: string | null;
   /** Whether it is switched on */
@@ -5287,7 +5446,7 @@ export interface WebhooksUpdateBody {
   /** The https address that events are sent to */
   target_url?: string | undefined;
   /** The types of events */
-  events?: ("subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction")[] | undefined;
+  events?: ("subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction" | "journey.halted")[] | undefined;
   /** Whether it is switched on */
   active?: boolean | undefined;
   /** A note for people */
@@ -5301,7 +5460,7 @@ export interface WebhooksRotateSecretAnswer {
 
 export interface WebhooksTestBody {
   /** The type of the event */
-  event: "subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction";
+  event: "subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction" | "journey.halted";
 }
 
 export interface WebhooksTestAnswer {
@@ -5314,7 +5473,7 @@ export interface WebhooksListDeliveriesQuery {
   /** At most 100: a larger one is taken as 100 */
   limit?: number | undefined;
   outcome?: "pending" | "delivered" | "failed" | undefined;
-  event_type?: "subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction" | undefined;
+  event_type?: "subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction" | "journey.halted" | undefined;
   missing?: "true" | "false" | undefined;
 }
 
@@ -6095,6 +6254,14 @@ export interface Endpoints {
     listRuns(id: string, query?: JourneysListRunsQuery, options?: CallOptions): Promise<JourneysListRunsAnswer>;
     /** Cancel an active run. `POST /api/v1/journeys/:id/runs/:runId/cancel` */
     cancelRun(id: string, runId: string, options?: CallOptions): Promise<JourneysJourney>;
+  };
+  brakes: {
+    /** List the brakes of a journey's send steps, with what is known of each. `GET /api/v1/journeys/:id/brakes` */
+    list(id: string, options?: CallOptions): Promise<BrakesListAnswer>;
+    /** Resume a send step that its brake halted. `POST /api/v1/journeys/:id/brakes/resume` */
+    resume(id: string, body: BrakesResumeBody, options?: CallOptions): Promise<JourneyBrake>;
+    /** Cancel a send step that its brake halted: its runs end. `POST /api/v1/journeys/:id/brakes/cancel` */
+    cancel(id: string, body: BrakesCancelBody, options?: CallOptions): Promise<JourneyBrake>;
   };
   segments: {
     /** List segments, newest first. `GET /api/v1/segments` */

@@ -6,7 +6,8 @@
 //   a parameter at the end      GET get, PATCH update, PUT replace, DELETE delete, POST create, + the noun in singular
 //   a collection at the end     GET list + the noun, POST create + the noun in singular
 //   the group's own name, if it is no collection   GET get, PUT set
-//   any other word at the end   GET get + the word, POST the word itself (it is an action) + the noun, others as above
+//   any other word at the end   GET get + the word, POST the word itself (it is an action) + the noun after
+//                              the own name of the group, others as above
 // If two routes of a group get the same name, the one outside `/api/v1` gets `WithServerKey`.
 import type { Group } from "./endpoint.ts";
 
@@ -63,7 +64,7 @@ function plainName(group: string, route: string): string {
   if (method === "GET") return (isCollection(last) ? "list" : "get") + nouns([...owners, last]);
   if (method !== "POST") return VERBS[method]! + nouns([...owners, last]);
   if (isCollection(last)) return `create${nouns([...owners, singular(last)])}`;
-  return camel(last) + nouns(owners);
+  return camel(last) + nouns(owners.slice(owners.indexOf(group) + 1));
 }
 
 /** SDK method of every route of a group. */

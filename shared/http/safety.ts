@@ -1,17 +1,14 @@
 // The settings of a send's brake, as the API takes and shows them (F21).
 import * as v from "valibot";
-import { breachReasons } from "../rules/brake.ts";
+import { breachReasons, SAFETY_BOUNDS } from "../rules/brake.ts";
 import { Timestamp } from "./schemas.ts";
 
-const MIN_RATE = 0.0001;
-
-const Rate = v.optional(
+const numberFrom = ({ min, max }: { min: number; max: number }) =>
   v.pipe(
     v.number("must be a number"),
-    v.minValue(MIN_RATE, `must be at least ${MIN_RATE}`),
-    v.maxValue(1, "must be at most 1, which is never exceeded"),
-  ),
-);
+    v.minValue(min, `must be at least ${min}`),
+    v.maxValue(max, `must be at most ${max}${max === 1 ? ", which is never exceeded" : ""}`),
+  );
 
 const wholeNumber = (min: number, max: number) =>
   v.pipe(
@@ -21,17 +18,17 @@ const wholeNumber = (min: number, max: number) =>
     v.maxValue(max, `must be at most ${max}`),
   );
 
-const MAX_CANARY_PERCENT = 50;
-const MAX_CANARY_WAIT_MINUTES = 1_440;
 const MAX_AUDIENCE = 1_000_000_000;
 
+const { canary_percent: percent, canary_wait_minutes: minutes } = SAFETY_BOUNDS;
+
 const fields = {
-  canary_percent: v.optional(wholeNumber(1, MAX_CANARY_PERCENT)),
-  canary_wait_minutes: v.optional(wholeNumber(1, MAX_CANARY_WAIT_MINUTES)),
-  max_error_rate: Rate,
-  max_bounce_rate: Rate,
-  max_complaint_rate: Rate,
-  max_opt_out_rate: Rate,
+  canary_percent: v.optional(wholeNumber(percent.min, percent.max)),
+  canary_wait_minutes: v.optional(wholeNumber(minutes.min, minutes.max)),
+  max_error_rate: v.optional(numberFrom(SAFETY_BOUNDS.max_error_rate)),
+  max_bounce_rate: v.optional(numberFrom(SAFETY_BOUNDS.max_bounce_rate)),
+  max_complaint_rate: v.optional(numberFrom(SAFETY_BOUNDS.max_complaint_rate)),
+  max_opt_out_rate: v.optional(numberFrom(SAFETY_BOUNDS.max_opt_out_rate)),
 };
 
 /** The limits of one send. Those left out are the workspace's. */

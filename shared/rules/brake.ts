@@ -1,5 +1,6 @@
 // The brake of a send (F21): when its figures are so bad that it stops, and how much of it may begin before they are known.
 import { wilson } from "./lift.ts";
+import { isMap } from "./predicates.ts";
 import { bucket } from "./split.ts";
 
 /** Shares of the messages that were handed over, from 0 to 1. One that is absent is not looked at. */
@@ -15,6 +16,29 @@ export interface Safety extends Limits {
   canary_percent?: number | undefined;
   /** How long the others wait after it. */
   canary_wait_minutes?: number | undefined;
+}
+
+/** What the settings may be: rates from 0.0001 to 1, which is never exceeded, and whole numbers. */
+export const SAFETY_BOUNDS = {
+  canary_percent: { min: 1, max: 50, isWhole: true },
+  canary_wait_minutes: { min: 1, max: 1_440, isWhole: true },
+  max_error_rate: { min: 0.0001, max: 1, isWhole: false },
+  max_bounce_rate: { min: 0.0001, max: 1, isWhole: false },
+  max_complaint_rate: { min: 0.0001, max: 1, isWhole: false },
+  max_opt_out_rate: { min: 0.0001, max: 1, isWhole: false },
+} as const satisfies Record<keyof Safety, { min: number; max: number; isWhole: boolean }>;
+
+/** What is wrong with the settings of a journey's step; `field` is empty for the whole of them. */
+export function safetyProblems(value: unknown): { field: string; reason: string }[] {
+  if (!isMap(value)) return [{ field: "", reason: "must be an object" }];
+  const bounds = new Map<string, { min: number; max: number; isWhole: boolean }>(Object.entries(SAFETY_BOUNDS));
+  return Object.entries(value).flatMap(([field, n]) => {
+    const bound = bounds.get(field);
+    if (!bound) return [{ field, reason: "is not a known field" }];
+    const { min, max, isWhole } = bound;
+    if (typeof n === "number" && n >= min && n <= max && (!isWhole || Number.isInteger(n))) return [];
+    return [{ field, reason: `must be a ${isWhole ? "whole number" : "number"} from ${min} to ${max}` }];
+  });
 }
 
 /** What a workspace sets for its sends without settings of their own. */
@@ -61,6 +85,17 @@ export interface Breach {
   /** The messages that the rate is of. */
   tried: number;
 }
+
+/** Why a send halted, with the figures of that moment. */
+export interface Halt extends Breach {
+  at: string;
+}
+
+const percent = (rate: number) => `${Number((rate * 100).toFixed(2))} %`;
+
+/** `ios error rate 30 % of 200, limit 20 %` */
+export const textOf = ({ reason, channel, rate, tried, limit }: Breach): string =>
+  `${channel} ${reason.replaceAll("_", " ")} ${percent(rate)} of ${tried}, limit ${percent(limit)}`;
 
 /** What of a send is measured against which limit: errors of each channel by themselves, so that none hides another. */
 function* measured(

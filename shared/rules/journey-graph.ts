@@ -1,4 +1,5 @@
 // The definition of a journey: its trigger, entry rules, graph of steps and exit conditions (JNY-2, JND-1 to JND-8).
+import { type Safety, safetyProblems } from "./brake.ts";
 import { type ByChannel, contentProblems } from "./channel-content.ts";
 import { hasAtMost } from "./characters.ts";
 import { parseDuration } from "./durations.ts";
@@ -35,6 +36,8 @@ interface Configs {
     /** Default: `marketing`. */
     category?: "marketing" | "transactional";
     topic?: string;
+    /** The limits at which it halts (F21). */
+    safety?: Safety;
     next?: string;
   };
   delay: { duration: string; next: string };
@@ -81,7 +84,7 @@ const isNodeType = (type: unknown): type is JourneyNode["type"] => nodeTypes.som
 const fields = {
   send: {
     targets: ["next"],
-    others: ["channel_ids", "template_id", "content", "category", "topic"],
+    others: ["channel_ids", "template_id", "content", "category", "topic", "safety"],
     required: ["channel_ids"],
   },
   delay: { targets: ["next"], others: ["duration"], required: ["duration", "next"] },
@@ -178,6 +181,8 @@ function checkField(key: string, value: unknown, path: string, blame: Blame): un
   } else if (key === "category") {
     if (value !== "marketing" && value !== "transactional")
       blame("malformed", path, "must be marketing or transactional");
+  } else if (key === "safety") {
+    for (const { field, reason } of safetyProblems(value)) blame("malformed", fieldPath(path, field), reason);
   } else if (key === "channel_ids") {
     if (!Array.isArray(value) || value.length > 20 || value.some((one) => typeof one !== "string"))
       blame("malformed", path, "must be an array of at most 20 ids of channels");

@@ -5,8 +5,8 @@ import { type Arrival, advance, type Knowledge, type Outcome, type Position } fr
 export interface JourneyMove {
   outcomes: Outcome[];
   to: { position: Position } | { ends: "completed" | "exited"; step: string; reason: string };
-  /** A step that sends, with the event that its texts may refer to. */
-  send?: { node: JourneyNode & { type: "send" }; event: string | undefined };
+  /** A step that sends, with the event that its texts may refer to, and the outcomes of the steps before it. */
+  send?: { node: JourneyNode & { type: "send" }; event: string | undefined; before: Outcome[] };
   /** When it is to be evaluated again, in milliseconds. */
   times: number[];
   /** It goes on at once. */
@@ -38,7 +38,7 @@ export async function nextMove(
   const { now } = knowledge;
   if (arrival.kind !== "sends") return { outcomes, ...placeOf(graph, arrival, now) };
   const { node, next, event = trigger } = arrival;
-  const send = { node, event };
+  const send = { node, event, before: outcomes };
   if (!next) {
     const to = { ends: "completed", step: node.id, reason: "the last step was taken" } as const;
     return { outcomes, send, to, times: [], isBetweenSteps: false };

@@ -7,6 +7,7 @@ export const webhookEvents = [
   "notification.halted",
   "notification.terminal",
   "notification.interaction",
+  "journey.halted",
 ] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
 
@@ -44,6 +45,17 @@ export const webhookSamples: Record<WebhookEvent, Payload> = {
     tried: 200,
   },
   "notification.terminal": { job_id: EXAMPLE, status: "completed", delivered: 1_240, failed: 10, total: 1_250 },
+  "journey.halted": {
+    journey_id: EXAMPLE,
+    version: 2,
+    step: "welcome",
+    reason: "error_rate",
+    channel: "ios",
+    rate: 0.3,
+    limit: 0.2,
+    count: 60,
+    tried: 200,
+  },
   "notification.interaction": { job_id: EXAMPLE, interaction_type: "tapped", platform: "ios", variant_id: "a" },
 };
 

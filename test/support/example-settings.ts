@@ -5,6 +5,7 @@ import type { TenantId } from "../../shared/store/model.ts";
 import { haltJob } from "../../shared/store/sends/brake.ts";
 import { beginSession } from "../../shared/store/workspaces/refresh.ts";
 import { mailedToken } from "./accounts.ts";
+import { brakesOf } from "./example-brakes.ts";
 import { channelSettings } from "./example-channels.ts";
 import { foreignIds } from "./foreign.ts";
 import { mailing } from "./mails.ts";
@@ -32,7 +33,7 @@ export interface Setting {
 }
 
 export type Settings = Record<string, () => Promise<Setting> | Setting>;
-type Call = (route: string, body?: object, as?: Headers) => Promise<Answer["body"]>;
+export type Call = (route: string, body?: object, as?: Headers) => Promise<Answer["body"]>;
 
 export const callsOf =
   (world: TestWorld, tenant: Tenant): Call =>
@@ -286,6 +287,7 @@ export async function exampleSettings(world: TestWorld, tenant: Tenant) {
     ...linksOf(letter),
     ...sendsOf(world, tenant, { ada, job: job.id }),
     ...automationsOf(world, tenant, ada),
+    ...brakesOf(call, tenant),
     ...(await channelSettings(world, tenant)),
     ...filesOf(world, tenant, ids.list),
     ...accountsOf(world, tenant),

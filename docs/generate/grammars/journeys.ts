@@ -1,7 +1,10 @@
 // The grammar of journeys: triggers, entry rules, steps, exit conditions. Checked by shared/rules/journey-graph.ts and
 // journey-paths.ts. What only a draft may lack is optional here, and its sentence says so.
+
+import { SAFETY_BOUNDS } from "../../../shared/rules/brake.ts";
 import { MAX_EXIT_CONDITIONS, STEPS_OF_A_JOURNEY } from "../../../shared/rules/journey-graph.ts";
 import type { JsonSchema } from "../json-schema.ts";
+import { safetySentences } from "../sentences/safety.ts";
 import { graphExamples, ids, stepExamples } from "./journey-examples.ts";
 
 const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
@@ -77,6 +80,24 @@ const steps: Record<string, JsonSchema> = {
       description: "Marketing needs consent and keeps to quiet hours and frequency caps",
     },
     topic: { type: "string", description: "The key of a topic: the step is skipped for who is not in it" },
+    safety: {
+      type: "object",
+      properties: Object.fromEntries(
+        Object.entries(SAFETY_BOUNDS).map(([name, { min, max, isWhole }]) => [
+          name,
+          {
+            type: isWhole ? "integer" : "number",
+            minimum: min,
+            maximum: max,
+            description: safetySentences[name] ?? "",
+          },
+        ]),
+      ),
+      additionalProperties: false,
+      description:
+        "The limits at which the step halts. What is left out is the workspace's; without `safety` it has no brake. " +
+        "`canary_percent` of the subscribers go on first, the others `canary_wait_minutes` after the first run arrived",
+    },
     next: target("The step that follows. Left out or empty: the run is completed"),
   }),
   DelayStep: step("delay", "Waits for a time, then goes on.", {

@@ -23,6 +23,16 @@ const payload = (
   additionalProperties: false,
 });
 
+/** Why a brake halted a send or a step (F21). */
+const breach: Record<string, JsonSchema> = {
+  reason: { type: "string", enum: [...breachReasons], description: "Which limit was exceeded" },
+  channel: { type: "string", description: "The type of the channel that it is about" },
+  rate: { type: "number", minimum: 0, maximum: 1, description: "`count` over `tried`" },
+  limit: { type: "number", minimum: 0, maximum: 1, description: "The share at which it halts" },
+  count: number("Errors, bounces, complaints or opt-outs"),
+  tried: number("Addresses that were tried"),
+};
+
 const payloads: Record<WebhookEvent, JsonSchema & { description: string }> = {
   "subscriber.created": payload("A subscriber is new. A change of a known one does not fire it.", {
     subscriber_id: id("The subscriber"),
@@ -42,12 +52,13 @@ const payloads: Record<WebhookEvent, JsonSchema & { description: string }> = {
   }),
   "notification.halted": payload("The brake of a send stopped it: resume or cancel it.", {
     job_id: id("The id of the notification"),
-    reason: { type: "string", enum: [...breachReasons], description: "Which limit was exceeded" },
-    channel: { type: "string", description: "The type of the channel that it is about" },
-    rate: { type: "number", minimum: 0, maximum: 1, description: "`count` over `tried`" },
-    limit: { type: "number", minimum: 0, maximum: 1, description: "The share at which it halts" },
-    count: number("Errors, bounces, complaints or opt-outs"),
-    tried: number("Addresses that were tried"),
+    ...breach,
+  }),
+  "journey.halted": payload("The brake of a journey's step stopped it: resume or cancel the step.", {
+    journey_id: id("The journey"),
+    version: number("The version of the journey"),
+    step: { type: "string", description: "The id of the step" },
+    ...breach,
   }),
   "notification.terminal": payload("A send has ended.", {
     job_id: id("The id of the notification"),

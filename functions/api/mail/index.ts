@@ -6,7 +6,7 @@ import { TopicKey } from "../../../shared/http/topic-key.ts";
 import { type MailLinkOpener, openedMailLink } from "../../../shared/mail-links.ts";
 import { languageOf } from "../../../shared/mail-words.ts";
 import { type PlatformReader, platformRead, type StoreReader } from "../../../shared/resources.ts";
-import { signalWrite } from "../../../shared/store/sends/brake.ts";
+import { signalWrites } from "../../../shared/store/sends/signals.ts";
 import { newestMailOf } from "../../../shared/store/sends/touches.ts";
 import { unsubscribe } from "../../../shared/store/subscribers/mail-consents.ts";
 import { attributesOf, getProfile } from "../../../shared/store/subscribers/subscribers.ts";
@@ -68,7 +68,11 @@ export const mail = group("mail", "The links of e-mails.", [
     async ({ openLink, platform, params: { token }, headers }) => {
       const { store, profile, language, sender } = await requireSubscriber(openLink, platform, token, headers);
       const job = await newestMailOf(store, profile.id);
-      await unsubscribe(store, profile.id, job === undefined ? [] : [signalWrite(job, profile.id, "opted_out")]);
+      await unsubscribe(
+        store,
+        profile.id,
+        job === undefined ? [] : await signalWrites(store, job, profile.id, "opted_out"),
+      );
       return confirmationPage(language, { token, sender, hasTopics: await hasTopics(store) });
     },
   ),

@@ -101,13 +101,17 @@ export async function waitOfChunk(
   return askAgainIn(before, allowed, context.clock.now() - begun);
 }
 
+/** Whether the figures of a send count: for its own brake, or for that of its journey's step. */
+export const isCounted = ({ deliverySettings: settings }: Pick<JobRecord, "deliverySettings">): boolean =>
+  settings?.brake !== undefined || settings?.isCounted === true;
+
 /** The progress of a chunk whose figures count. */
 export const counting = ({ job }: Pick<ChunkState, "job">, progress: Progress): Progress =>
-  job.deliverySettings?.brake ? { ...progress, tried: progress.tried ?? {} } : progress;
+  isCounted(job) ? { ...progress, tried: progress.tried ?? {} } : progress;
 
 /** A round of a chunk was worked through. */
 export const noteRound = ({ job }: Pick<ChunkState, "job">, progress: Progress): void => {
-  if (job.deliverySettings?.brake) progress.passed ||= isPassed(progress);
+  if (isCounted(job)) progress.passed ||= isPassed(progress);
 };
 
 /** Puts everyone off who is not in the canary, until it was sent and its wait is over. */

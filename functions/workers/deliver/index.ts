@@ -16,7 +16,7 @@ import type { ChunkRef } from "../../../shared/store/sends/touches.ts";
 import { forgetInChunk } from "../../../shared/store/subscribers/ledger-erasure.ts";
 import { vaultOpening } from "../../../shared/vault.ts";
 import { queueWorker } from "../../../shared/worker.ts";
-import { countIfCanceled, sendFigures, waitOfChunk } from "./brake.ts";
+import { countIfCanceled, isCounted, sendFigures, waitOfChunk } from "./brake.ts";
 import { openedCredentials } from "./channel-credentials.ts";
 import { createDeadAddresses, type DeadAddresses } from "./dead-addresses.ts";
 import { notedAnswers } from "./health.ts";
@@ -111,7 +111,7 @@ async function deliverInbox(context: WorkerContext, chunkRef: ChunkRef, { job, c
     counts: { ...plain.counts, delivered: delivered.size, failed },
     delivered_by_channel: { in_app: delivered.size },
     fail_reasons: { erased, template_error: failed - erased },
-    ...(job.deliverySettings?.brake && {
+    ...(isCounted(job) && {
       attempts: { tried: { in_app: chunk.recipients.length - erased }, errors: { in_app: failed - erased }, passed: 1 },
     }),
   };

@@ -137,7 +137,11 @@ async function dispatch(context: WorkerContext, job: JobRecord): Promise<void> {
       set: {
         dispatched_at: timestamp(clock.now()),
         ranges: job.ranges ?? rangesOf(job),
-        means: toJson({ ...deliverySettingsOf(job, via, settings), ...(brake && { brake }) }),
+        means: toJson({
+          ...deliverySettingsOf(job, via, settings),
+          ...(brake && { brake }),
+          ...(job.step && { isCounted: true }),
+        }),
         ...content,
       },
     },

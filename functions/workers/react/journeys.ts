@@ -7,6 +7,7 @@ import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { activeJourneys, type JourneyIndex, segmentTrigger } from "../../../shared/store/journeys/active.ts";
 import { DeletedJourney, JourneyItem } from "../../../shared/store/journeys/items.ts";
 import { MigrationItem } from "../../../shared/store/journeys/migration-items.ts";
+import { StepState } from "../../../shared/store/journeys/step-brake-items.ts";
 import { MemberLeaf, SegmentMembership } from "../../../shared/store/lists/items.ts";
 import { movesIn, segmentOfLeaf } from "../../../shared/store/lists/leaves.ts";
 import { changedKeys } from "../../../shared/store/segments/facts.ts";
@@ -29,6 +30,7 @@ export async function queueJourneys(
     ...changes.of(JourneyItem, "journey").filter(becomes("active")).filter(wasPaused).map(sweeping("resume")),
     ...changes.of(JourneyItem, "journey").filter(becomes("archived")).map(sweeping("cancel")),
     ...changes.of(DeletedJourney, "journey-gone").filter(isNew).map(sweeping("delete")),
+    ...changes.of(StepState, "journey-step").filter(isReleased).map(releasing),
     ...changes.of(MigrationItem, "migration").filter(isNew).map(migrating),
   ]);
   const memberships = ofTenants(changes.of(SegmentMembership, "membership"));
@@ -66,6 +68,13 @@ const sweeping =
   (mode: "resume" | "cancel" | "delete") =>
   ({ tenant, after }: { tenant: string; after: { id: string } }): StepMessage =>
     step(tenant, { sweep: { journey: after.id, mode } });
+
+/** A halted step was resumed or canceled: what waits there goes on, or ends. */
+const isReleased = ({ before, after }: Change<typeof StepState>): boolean =>
+  before?.halted !== undefined && (after.halted === undefined || after.canceled !== before.canceled);
+
+const releasing = ({ tenant, after: { journey } }: Change<typeof StepState>): StepMessage =>
+  step(tenant, { sweep: { journey, mode: "resume" } });
 
 const migrating = ({ tenant, after: { journey, id } }: Change<typeof MigrationItem>): StepMessage =>
   step(tenant, { sweep: { journey, mode: "migrate", migration: id } });

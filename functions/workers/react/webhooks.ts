@@ -1,9 +1,12 @@
 // What the outside is told: each occurrence becomes a delivery per endpoint that asks for it. Deliveries of one batch
 // are numbered together and share messages (AMB-124).
+import { timestamp } from "../../../shared/clock.ts";
 import type { Context } from "../../../shared/deps.ts";
 import type { Store } from "../../../shared/resources.ts";
 import { postWebhookQueue } from "../../../shared/resources.ts";
 import { anyStore } from "../../../shared/signing.ts";
+import { StepState } from "../../../shared/store/journeys/step-brake-items.ts";
+import { fromJson } from "../../../shared/store/json-text.ts";
 import type { TenantId } from "../../../shared/store/model.ts";
 import { ReportedInteraction } from "../../../shared/store/sends/interaction-items.ts";
 import { JobItem } from "../../../shared/store/sends/job-items.ts";
@@ -40,6 +43,10 @@ export async function queueWebhooks(
       .flatMap(({ tenant, after }) => (isLiving(after) ? [subscriberCreated(tenant, after)] : [])),
     ...jobs.filter(becomes("queued")).map(dispatched),
     ...jobs.filter(({ before, after }) => !before?.halted && after.halted !== undefined).map(halted),
+    ...changes
+      .of(StepState, "journey-step")
+      .filter(({ before, after }) => !before?.halted && after.halted !== undefined)
+      .map(stepHalted),
     ...jobs.filter((change) => becomes("completed")(change) || becomes("failed")(change)).map(ended),
     ...changes.of(ReportedInteraction, "interaction").filter(isNew).map(interacted),
   ];
@@ -126,6 +133,17 @@ const halted = ({ tenant, after }: Change<typeof JobItem>): WebhookSource => ({
     const { id, halted: halt, created_at } = jobOf(after);
     const { at = created_at, ...figures } = halt ?? {};
     return { event: "notification.halted", key: `${id}:${at}`, at: Date.parse(at), data: { job_id: id, ...figures } };
+  },
+});
+
+/** F21. */
+const stepHalted = ({ tenant, after }: Change<typeof StepState>): WebhookSource => ({
+  tenant,
+  occurrence: (store) => {
+    const { journey, version, step, halted } = after;
+    const { at = timestamp(store.clock.now()), ...figures } = halted ? fromJson(halted) : {};
+    const data = { journey_id: journey, version, step, ...figures };
+    return { event: "journey.halted", key: `${journey}:${version}:${step}:${at}`, at: Date.parse(at), data };
   },
 });
 

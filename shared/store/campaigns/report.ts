@@ -1,8 +1,8 @@
 // The report of a campaign (CRP): its funnel, and the same by channel and by message.
 import type { StoreReader } from "../../resources.ts";
+import type { Halt } from "../../rules/brake.ts";
 import { pricesOf, providerCost, roundedDollars, type SendCost, sumOfCosts } from "../../rules/cost.ts";
 import { campaignJobs, campaignSends, type Funnel, funnelOf, type Window } from "../insights/insights.ts";
-import type { Halt } from "../sends/brake.ts";
 import type { InteractionTotals } from "../sends/interaction-totals.ts";
 import { withContents } from "../sends/job-content.ts";
 import { costOfJob } from "../sends/job-cost.ts";

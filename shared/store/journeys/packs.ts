@@ -17,6 +17,7 @@ import { moveEach, openPack, sealPack } from "./run-packs.ts";
 import type { EntryGuard } from "./run-rows.ts";
 import { type Destination, entryWrites, moveWrites, type RunState, type RunWrites, runMove } from "./runs.ts";
 import { allowanceOf, jobOfGroup, planSends, type SendIntent } from "./sends.ts";
+import { type Admitted, admit } from "./step-admission.ts";
 
 export interface PackDeps {
   store: Store;
@@ -50,21 +51,30 @@ const MAX_ITEMS = 100;
 /** How long after a send began its messages are sent again, if they were lost. */
 const WATCH_AFTER_MS = 15 * MINUTE;
 
-/** @returns the moves that were stored; those whose run another worker moved first; and why others could not be. */
+/** How often a pack is admitted to its steps again after another one began there first. */
+const MAX_ATTEMPTS = 10;
+
+/**
+ * @returns what was stored, by the move that was asked for; those whose run another worker moved first; and why others
+ * could not be.
+ */
 export async function storeMoves(
   deps: PackDeps,
   workspace: WorkspaceRecord | undefined,
   moves: readonly Move[],
-): Promise<{ moved: Set<Move>; lost: Set<Move>; failures: PromiseSettledResult<unknown>[] }> {
-  const moved = new Set<Move>();
+): Promise<{ moved: Map<Move, Move>; lost: Set<Move>; failures: PromiseSettledResult<unknown>[] }> {
+  const moved = new Map<Move, Move>();
   const lost = new Set<Move>();
   const failures: PromiseSettledResult<unknown>[] = [];
   const plain = moves.filter(({ entry, send }) => !entry && !send);
   const single = plain.length < MIN_SINGLE_RUNS ? [] : plain;
   const together = single.length === 0 ? moves : moves.filter((move) => !single.includes(move));
   const packs = [
-    ...chunksOf(single, MAX_SINGLE_RUNS).map((pack) => ({ pack, store: () => storeEach(deps.store, pack) })),
-    ...chunksOf(together, MAX_RUNS).map((pack) => ({ pack, store: () => storePack(deps, workspace, pack) })),
+    ...chunksOf(single, MAX_SINGLE_RUNS).map((pack) => ({
+      pack,
+      store: () => storeEach(deps.store, pack).then(asAsked),
+    })),
+    ...chunksOf(together, MAX_RUNS).map((pack) => ({ pack, store: () => storeAdmitted(deps, workspace, pack) })),
   ];
   await deps.timers.set(runTimers(moves));
   // One after the other: they change the same counters.
@@ -72,10 +82,33 @@ export async function storeMoves(
     const [stored] = await Promise.allSettled([store()]);
     if (stored?.status === "rejected") failures.push(stored);
     if (stored?.status !== "fulfilled") continue;
-    for (const move of stored.value) moved.add(move);
+    for (const [asked, move] of stored.value) moved.set(asked, move);
     for (const move of pack) if (!moved.has(move)) lost.add(move);
   }
   return { moved, lost, failures };
+}
+
+const asAsked = (moves: readonly Move[]) => new Map(moves.map((move) => [move, move]));
+
+/** Stores a pack as far as the brakes of its steps let it go on. @returns what was stored, by what was asked for */
+async function storeAdmitted(
+  deps: PackDeps,
+  workspace: WorkspaceRecord | undefined,
+  pack: readonly Move[],
+): Promise<Map<Move, Move>> {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const { moves, guards } = await admit(deps.store, workspace, pack);
+    await deps.timers.set(runTimers([...moves].flatMap(([asked, move]) => (asked === move ? [] : [move]))));
+    const stored = await storePack(deps, workspace, [...moves.values()], guards);
+    // Runs whose sends have texts of their own: each of them has a job.
+    if (stored === "too many") {
+      const [half = [], other = []] = chunksOf(pack, Math.ceil(pack.length / 2));
+      const first = await storeAdmitted(deps, workspace, half);
+      return new Map([...first, ...(await storeAdmitted(deps, workspace, other))]);
+    }
+    if (stored !== "overtaken") return new Map([...moves].filter(([, move]) => stored.includes(move)));
+  }
+  throw Object.assign(new Error("Other sends of a step began too often."), { name: "TransactionConflictException" });
 }
 
 /** Moves runs that send nothing by a write each. @returns the moves that were stored */
@@ -90,12 +123,16 @@ async function storeEach(store: Store, moves: readonly Move[]): Promise<readonly
   return moves.filter((_, i) => hasMoved[i]);
 }
 
-/** @returns the moves that were stored: those whose run no other worker has moved. */
+/**
+ * @returns the moves that were stored: those whose run no other worker has moved. `overtaken`: other sends began first at
+ * a step with a brake.
+ */
 async function storePack(
   deps: PackDeps,
   workspace: WorkspaceRecord | undefined,
   pack: readonly Move[],
-): Promise<readonly Move[]> {
+  guardsOf: Admitted["guards"],
+): Promise<readonly Move[] | "too many" | "overtaken"> {
   const { store, timers, jobWidths } = deps;
   const { outcomeOf, groups } = await planSends(store, workspace, pack);
   const isWide = groups.length > 0 && (await jobWidths.isWide(store, "journey"));
@@ -108,13 +145,15 @@ async function storePack(
     const sends = isReserved ? jobs.reduce((sum, { n }) => sum + n, 0) : 0;
     const allowance = workspace && sends > 0 ? allowanceOf(workspace) : undefined;
     const quota = allowance ? [reservation(store, "sends", sends, allowance)] : [];
+    const guards = guardsOf(jobs);
     const writes = [
       ...rows.map(({ write }) => write),
+      ...guards,
       ...quota,
       ...jobs.flatMap(({ writes: some }) => some),
       ...countsOf(written),
     ];
-    if (writes.length > MAX_ITEMS) return storeHalves(deps, workspace, open);
+    if (writes.length > MAX_ITEMS) return "too many";
     await timers.set(jobs.map(({ id }) => watchOf(store, id)));
     const failures = await store.transact(writes).then(
       () => undefined,
@@ -122,25 +161,14 @@ async function storePack(
     );
     if (!failures && allowance) await warnOfUsage(store, "sends", allowance);
     if (!failures) return open;
+    if (guards.some((_, i) => failures[rows.length + i])) return "overtaken";
     const refused = new Set(rows.flatMap(({ move }, i) => (failures[i] ? [move] : [])));
     // Beyond the quota, the jobs take their sends when they are dispatched, and fail.
-    if (quota.length > 0 && failures[rows.length]) isReserved = false;
+    if (quota.length > 0 && failures[rows.length + guards.length]) isReserved = false;
     else if (refused.size === 0) throw new Error("A pack was refused, and none of its runs.");
     open = open.filter((move) => !refused.has(move));
   }
   return open;
-}
-
-/** For runs whose sends have texts of their own: each of them has a job. */
-async function storeHalves(
-  deps: PackDeps,
-  workspace: WorkspaceRecord | undefined,
-  pack: readonly Move[],
-): Promise<readonly Move[]> {
-  const halves = chunksOf(pack, Math.ceil(pack.length / 2));
-  const stored: Move[] = [];
-  for (const half of halves) stored.push(...(await storePack(deps, workspace, half)));
-  return stored;
 }
 
 function writesOf(store: Store, { run, entry, to, outcomes, send }: Move, sent: string | undefined): RunWrites {

@@ -6,6 +6,7 @@ import { SHARDS } from "../shards.ts";
 import { RunEntry, RunItem, runKeys, runPrefix } from "./run-items.ts";
 import { runRows } from "./run-rows.ts";
 import { type RunState, runOf } from "./runs.ts";
+import { haltsOf } from "./step-states.ts";
 
 interface RunQuery {
   journey: string;
@@ -25,8 +26,19 @@ interface RunPage {
 }
 
 /** With a filter a page may have fewer runs than `limit`. */
-export const listRuns = (store: StoreReader, query: RunQuery): Promise<RunPage> =>
-  query.subscriber === undefined ? runsOfAll(store, query) : runsOfOne(store, query, query.subscriber);
+export async function listRuns(store: StoreReader, query: RunQuery): Promise<RunPage> {
+  const { runs, next } = await (query.subscriber === undefined
+    ? runsOfAll(store, query)
+    : runsOfOne(store, query, query.subscriber));
+  const waiting = runs.map(({ journey_id: journey, version, current_step: step, status, position }) => ({
+    journey,
+    version,
+    step,
+    isWaiting: status === "active" && position.since === undefined,
+  }));
+  const halts = await haltsOf(store, waiting);
+  return { runs: runs.map((run, i) => ({ ...run, ...(halts[i] && { halted: halts[i] }) })), next };
+}
 
 async function runsOfOne(
   store: StoreReader,

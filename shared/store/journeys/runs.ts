@@ -4,6 +4,7 @@
 import * as v from "valibot";
 import { timestamp } from "../../clock.ts";
 import { conflict, notFound } from "../../http/errors.ts";
+import { Halt } from "../../http/safety.ts";
 import { isUuid, Timestamp } from "../../http/schemas.ts";
 import type { Store } from "../../resources.ts";
 import type { Outcome, Position } from "../../rules/journey-run.ts";
@@ -25,6 +26,7 @@ export const Run = v.object({
   ended_at: v.nullable(Timestamp),
   end_reason: v.nullable(v.string()),
   context: Cause,
+  halted: v.pipe(v.optional(Halt), v.description("Of a run that waits at a send step which its brake halted: why")),
 });
 export type Run = v.InferOutput<typeof Run>;
 

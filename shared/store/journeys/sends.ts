@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Store, StoreReader } from "../../resources.ts";
 import type { JourneyNode } from "../../rules/journey-graph.ts";
+import type { Outcome } from "../../rules/journey-run.ts";
 import type { ItemWrite } from "../item.ts";
 import { toJson } from "../json-text.ts";
 import { planSmall } from "../sends/audiences.ts";
@@ -27,6 +28,8 @@ export interface SendIntent {
   node: SendNode;
   /** The event that its texts may refer to: that which ended the last wait, else that which started the run. */
   event: string | undefined;
+  /** The outcomes of the steps before it. */
+  before: readonly Outcome[];
 }
 
 interface Sender {
@@ -126,7 +129,8 @@ async function planGroup<S extends Sender>(
   const isDirect =
     [...recipients.values()].every(({ targets }) => isInAppOnly(targets)) &&
     !workspace.frequency_caps?.length &&
-    spec.topic === undefined;
+    spec.topic === undefined &&
+    spec.step === undefined;
   const whole = isDirect ? { ...spec, ...texts } : spec;
   const content = await storeContent(store, whole);
   const means = isDirect ? deliverySettingsOf(spec, via.map(channelSettings), undefined) : undefined;
@@ -153,7 +157,7 @@ export function jobOfGroup<S extends Sender>(
   { step, spec, content, recipients, means }: GroupSend<S>,
   moving: readonly S[],
   { isReserved, isWide }: { isReserved: boolean; isWide: boolean },
-): { id: string; n: number; writes: ItemWrite<"workspace">[] } | undefined {
+): { id: string; step: string; n: number; writes: ItemWrite<"workspace">[] } | undefined {
   const senders = moving.filter((sender) => recipients.has(sender));
   const some = senders.flatMap((sender) => recipients.get(sender) ?? []);
   const n = some.length;
@@ -163,13 +167,14 @@ export function jobOfGroup<S extends Sender>(
   const reserved = isReserved ? n : undefined;
   if (means && isReserved) {
     const direct = { to: packRecipients(some), means: toJson(means) };
-    return { id, n, writes: [newJobWrite(store, id, whole, { sent: n, reserved, content, direct })] };
+    return { id, step, n, writes: [newJobWrite(store, id, whole, { sent: n, reserved, content, direct })] };
   }
   const chunk = { recipients: some, heldOut: [], skipped: {}, next: undefined, plannedAt: store.clock.now() };
   const job = newJobWrite(store, id, whole, { sent: isReserved ? n : 0, reserved, content, ranges: [PLANNED_RANGE] });
   const chunkRef = { job: id, range: PLANNED_RANGE, n: 0 };
   return {
     id,
+    step,
     n,
     writes: [job, ...chunkWrites(chunkRef, { chunk, skippedIds: {} }), plannedRangeWrite(id, PLANNED_RANGE, 1)],
   };
@@ -188,7 +193,7 @@ function newJobId(
 
 const specOf = (
   senders: readonly Sender[],
-  { send: { content, template_id, channel_ids, category = "marketing" } }: SendNode,
+  { id, send: { content, template_id, channel_ids, category = "marketing", safety } }: SendNode,
   event: string | undefined,
 ): JobSpec => ({
   name: null,
@@ -211,4 +216,5 @@ const specOf = (
   bypass_quiet_hours: false,
   source: { type: "journey", id: senders[0]?.run.journey_id ?? null },
   ...(event !== undefined && { event_id: event }),
+  ...(safety && { step: { version: senders[0]?.run.version ?? 0, id } }),
 });

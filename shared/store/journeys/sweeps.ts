@@ -18,6 +18,7 @@ import {
 } from "./run-items.ts";
 import { newestRuns, runRows } from "./run-rows.ts";
 import { endRun, type RunState, readActive } from "./runs.ts";
+import { clearSteps } from "./step-states.ts";
 import { drive, type JourneyDeps } from "./ticks.ts";
 
 const ROWS_PER_PAGE = 100;
@@ -107,6 +108,7 @@ export async function clearJourney(store: Store, id: string): Promise<void> {
   const deleted = await store.get(DeletedJourney, { journey: id });
   if (!deleted || store.clock.now() < deleted.at + SECOND_PASS_MS) return;
   await store.writeAll(countKeys(id).map((key) => removeItem(JourneyCount, key)));
+  await clearSteps(store, id);
   const readVersions = () => store.query(JourneyVersion, { journey: id }, { limit: ROWS_PER_PAGE });
   for (let page = await readVersions(); page.items.length > 0; page = await readVersions())
     await store.removeRows(page.items);

@@ -167,9 +167,9 @@ async function moveOn(deps: JourneyDeps, graph: Graph, moving: readonly Moving[]
       const one = moves.get(move);
       if (one) lost.add(one.origin);
     }
-    open = [...stored.moved].flatMap((move) => {
+    open = [...stored.moved].flatMap(([asked, move]) => {
       const { run, to } = move;
-      const one = moves.get(move);
+      const one = moves.get(asked);
       if (!one || "ends" in to) return [];
       if (!move.isBetweenSteps && !(one.entry && isLookedAtAgain)) return [];
       const { position } = to;

@@ -7,13 +7,15 @@ import {
   DEFAULT_SAFETY,
   type DefaultSafety,
   type Figures,
+  type Halt,
   type RangeSize,
   type Safety,
+  textOf,
 } from "../../rules/brake.ts";
 import { absent, all, is, oneOf, present } from "../conditions.ts";
 import { annotationWrite } from "../insights/annotations.ts";
-import { type ConditionOf, changeItem, type ItemWrite, type RowOf } from "../item.ts";
-import { fromJson, toJson } from "../json-text.ts";
+import { type ConditionOf, changeItem } from "../item.ts";
+import { toJson } from "../json-text.ts";
 import { countTarget } from "../lists/targets.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { RangeItem } from "./audience-items.ts";
@@ -22,11 +24,6 @@ import { JobItem } from "./job-items.ts";
 import type { DeliverySettings } from "./job-spec.ts";
 import type { JobRecord } from "./jobs.ts";
 import { sumOf, tallyOf } from "./tallies.ts";
-
-/** Why a send halted, with the figures of that moment. */
-export interface Halt extends Breach {
-  at: string;
-}
 
 /** The limits of a send that is dispatched now: its own, on top of the workspace's, or the workspace's for a large one. */
 export async function brakeFor(
@@ -77,16 +74,6 @@ export async function brakeView(store: StoreReader, { id, ranges = [] }: JobReco
   };
 }
 
-/** Counts a bounce, complaint or opt-out, for the transaction that records it. */
-export const signalWrite = (
-  job: string,
-  subscriber: string,
-  signal: "bounced" | "complained" | "opted_out",
-): ItemWrite<"workspace"> => {
-  const shard = Number.parseInt(subscriber.slice(-1), 16) % SIGNAL_SHARDS || 0;
-  return changeItem(SignalItem, { job, shard }, { add: { [signal]: 1 } });
-};
-
 const inProgress = oneOf("status", ["queued", "processing"]);
 
 /** Halts a send, once, unless it was resumed since it was read. */
@@ -111,12 +98,6 @@ export async function haltJob(
     .catch(onTransactionCanceled(() => undefined));
 }
 
-const percent = (rate: number) => `${Number((rate * 100).toFixed(2))} %`;
-
-/** `ios error rate 30 % of 200, limit 20 %` */
-export const textOf = ({ reason, channel, rate, tried, limit }: Breach): string =>
-  `${channel} ${reason.replaceAll("_", " ")} ${percent(rate)} of ${tried}, limit ${percent(limit)}`;
-
 /**
  * Lets a halted send go on: what is known until now does not count against it any more.
  * @param safety other limits from now on; `off`: none
@@ -138,6 +119,3 @@ export async function resumeHalted(store: Store, job: JobRecord, safety: Safety 
     onConditionFailed(JobItem, (old) => old?.halted === undefined && old?.let_go_at === set.let_go_at),
   );
 }
-
-export const haltOf = ({ halted }: Pick<RowOf<typeof JobItem>, "halted">): Halt | undefined =>
-  halted === undefined ? undefined : fromJson(halted);

@@ -59,6 +59,9 @@ export function laneOf(job: string): JobLane {
   return (digit & WIDE) === 0 ? `JOB#${kind}` : `JOB#${kind}#${job.slice(-1)}`;
 }
 
+/** Whether a job is a send of a journey. */
+export const isOfJourney = (job: string): boolean => laneOf(job).startsWith("JOB#journey");
+
 /** The partitions that may hold jobs of these kinds. */
 export const lanesOf = (kinds: readonly JobKind[], isWide: (kind: JobKind) => boolean): JobLane[] => [
   FORMER,

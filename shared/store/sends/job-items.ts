@@ -1,12 +1,11 @@
 // The stored form of notification jobs (NTF).
 import * as v from "valibot";
 import { Timestamp } from "../../http/schemas.ts";
-import type { Figures } from "../../rules/brake.ts";
+import type { Figures, Halt } from "../../rules/brake.ts";
 import { jobStatuses } from "../../rules/job-states.ts";
 import { hashOf } from "../hash.ts";
 import { item } from "../item.ts";
 import { json } from "../json-text.ts";
-import type { Halt } from "./brake.ts";
 import { type JobLane, jobSources, laneOf } from "./job-ids.ts";
 import type { DeliverySettings, JobContent, JobDetails } from "./job-spec.ts";
 import { tallyAttributes } from "./tallies.ts";

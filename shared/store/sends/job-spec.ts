@@ -60,6 +60,13 @@ export interface JobDetails extends Partial<Omit<JobContent, "title" | "body">> 
   topic?: SendTopic | undefined;
   /** The limits of its brake, where it has its own (F21). */
   safety?: Safety | "off" | undefined;
+  /** Only of journeys: the step with a brake that it is of (F21). */
+  step?: JobStep | undefined;
+}
+
+interface JobStep {
+  version: number;
+  id: string;
 }
 
 type SetByTheService = "id" | "status" | "sent" | "created_at";
@@ -72,6 +79,7 @@ export interface JobSpec extends Omit<JobFields, SetByTheService | "title" | "bo
   event_id?: string | undefined;
   topic?: SendTopic | undefined;
   safety?: Safety | "off" | undefined;
+  step?: JobStep | undefined;
 }
 
 /** The channel of each type by which a send goes, whose consent it needs, and its limits: fixed when it is dispatched. */
@@ -92,4 +100,6 @@ export interface DeliverySettings {
   caps?: FrequencyCap[];
   /** The limits at which it halts (F21). */
   brake?: Safety;
+  /** Its attempts are counted for the brake of its journey's step. */
+  isCounted?: true;
 }

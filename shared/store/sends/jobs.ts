@@ -2,7 +2,7 @@
 import { timestamp } from "../../clock.ts";
 import { conflict, notFound } from "../../http/errors.ts";
 import type { Store, StoreReader } from "../../resources.ts";
-import type { Figures } from "../../rules/brake.ts";
+import { type Figures, type Halt, textOf } from "../../rules/brake.ts";
 import { jobMoves, outcomeOf } from "../../rules/job-states.ts";
 import { absent, all, oneOf, present } from "../conditions.ts";
 import { type ChangeOf, type ConditionOf, type ItemWrite, type NewRowOf, putItem, type RowOf } from "../item.ts";
@@ -11,7 +11,6 @@ import { fromJson, toJson } from "../json-text.ts";
 import { move, moveWrite } from "../lifecycle.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { deliveredWrite } from "../subscribers/engagement.ts";
-import { type Halt, haltOf, textOf } from "./brake.ts";
 import { claimOnJob } from "./job-claims.ts";
 import { contentOf, inlineContent, withoutNulls } from "./job-content.ts";
 import { JobItem } from "./job-items.ts";
@@ -86,12 +85,12 @@ export const newJobWrite = (...job: Parameters<typeof newJobRow>): ItemWrite<"wo
 export function newJobRow(
   { clock }: Pick<Store, "clock">,
   id: string,
-  { source, target, event_id, topic, safety, ...spec }: JobSpec,
+  { source, target, event_id, topic, safety, step, ...spec }: JobSpec,
   { sent, content, direct, ...planned }: NewJob,
 ): NewRowOf<typeof JobItem> {
   const { title, body, ...long } = contentOf(spec);
   const { category, channel_ids, channel_arbitration_mode: mode, holdout_percentage } = spec;
-  const details: JobDetails = { target, event_id, topic, safety, ...(content === undefined && long) };
+  const details: JobDetails = { target, event_id, topic, safety, step, ...(content === undefined && long) };
   return {
     react: "job" as const,
     id,
@@ -140,6 +139,7 @@ export function jobOf(row: JobRow): JobRecord {
     ...(details.event_id !== undefined && { event_id: details.event_id }),
     ...(details.topic && { topic: details.topic }),
     ...(details.safety !== undefined && { safety: details.safety }),
+    ...(details.step && { step: details.step }),
     content,
     isSplit: typeof content === "string" ? row.is_split === true : content.variant_b !== null,
     sent: row.sent,
@@ -156,7 +156,7 @@ export function jobOf(row: JobRow): JobRecord {
     ranges: row.ranges,
     ranges_closed: row.ranges_closed ?? 0,
     held: row.held === true,
-    halted: haltOf(row),
+    halted: row.halted && fromJson(row.halted),
     resumedWith: row.resumed_with && fromJson(row.resumed_with),
     releasedAt: row.let_go_at,
     deliverySettings: row.means && fromJson(row.means),

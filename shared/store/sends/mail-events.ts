@@ -9,9 +9,9 @@ import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { Profile } from "../subscribers/items.ts";
 import { suppress } from "../subscribers/mail-consents.ts";
 import { getSubscriber, isLiving } from "../subscribers/subscribers.ts";
-import { signalWrite } from "./brake.ts";
 import { isTestId } from "./job-ids.ts";
 import { TouchItem } from "./ledger-items.ts";
+import { signalWrites } from "./signals.ts";
 import { touchKey } from "./touches.ts";
 
 interface FateChange {
@@ -66,7 +66,7 @@ export async function recordFate(
         .transact([
           changeItem(TouchItem, key, change, transition.when),
           ...mailFateWrites(store, subscriber, fate),
-          signalWrite(job, subscriber, transition.counted),
+          ...(await signalWrites(store, job, subscriber, transition.counted)),
         ])
         .then(
           () => true,

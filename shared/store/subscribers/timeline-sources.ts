@@ -5,6 +5,7 @@ import { MAX_SPAN_MS } from "../events/block-keys.ts";
 import { eventsIn, HISTORY, untilOf } from "../events/history.ts";
 import { type Actor, ActorEvents } from "../events/items.ts";
 import { RunItem } from "../journeys/run-items.ts";
+import { haltsOf } from "../journeys/step-states.ts";
 import { ListMembership, SegmentMembership } from "../lists/items.ts";
 import type { Key } from "../model.ts";
 import { staticMembershipsOf } from "../segments/static-memberships.ts";
@@ -154,8 +155,18 @@ const consents: Source = async (store, { subscriber }) =>
 
 const journeys: Source = async (store, { subscriber }) => {
   const { items } = await store.query(RunItem, { subscriber }, few);
-  return items.flatMap(({ id, journey_id: ref, version, entered_at, ended_at, end_reason, status, step }) => {
-    const data = { run_id: id, version, step, end_reason: end_reason ?? null };
+  const halts = await haltsOf(
+    store,
+    items.map(({ journey_id: journey, version, step, status, since }) => ({
+      journey,
+      version,
+      step,
+      isWaiting: status === "active" && since === undefined,
+    })),
+  );
+  return items.flatMap(({ id, journey_id: ref, version, entered_at, ended_at, end_reason, status, step }, i) => {
+    const halted = halts[i] && { halted: halts[i].reason };
+    const data = { run_id: id, version, step, end_reason: end_reason ?? null, ...halted };
     return [
       placedAt(entered_at, `${id}#0`, { kind: "journey", state: "entered", ref, data }),
       ...(ended_at === undefined ? [] : [placedAt(ended_at, `${id}#1`, { kind: "journey", state: status, ref, data })]),

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { openCursor, pageRoom, sealCursor } from "../../http/paging.ts";
 import { Timestamp } from "../../http/schemas.ts";
 import type { StoreReader } from "../../resources.ts";
+import { breachReasons } from "../../rules/brake.ts";
 import { runStatuses } from "../../rules/run-states.ts";
 import { eventSources } from "../events/items.ts";
 import { JourneyItem } from "../journeys/items.ts";
@@ -16,6 +17,11 @@ import { consentStatuses } from "./items.ts";
 import { isBefore, timelineSources } from "./timeline-sources.ts";
 
 const text = v.nullable(v.string());
+
+const halted = v.pipe(
+  v.optional(v.picklist(breachReasons)),
+  v.description("Of a run that waits at a send step which its brake halted: the limit that was exceeded"),
+);
 
 /** `ref` is the id of what the entry is about: a send, an event, a journey, a segment, … */
 const common = { at: Timestamp, title: v.string(), ref: v.string() };
@@ -43,7 +49,7 @@ export const TimelineEntry = v.variant("kind", [
     kind: v.literal("journey"),
     ...common,
     state: v.picklist(["entered", ...runStatuses]),
-    data: v.object({ run_id: v.string(), version: v.number(), step: v.string(), end_reason: text }),
+    data: v.object({ run_id: v.string(), version: v.number(), step: v.string(), end_reason: text, halted }),
   }),
   v.object({ kind: v.literal("segment"), ...common, state: v.picklist(["entered", "exited"]) }),
   v.object({ kind: v.literal("list"), ...common, state: v.literal("entered") }),

@@ -1,0 +1,156 @@
+// The brakes of a journey's steps that send (F21): what is known of each, and how a halted one goes on or ends.
+import * as v from "valibot";
+import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { conflict, notFound } from "../../../shared/http/errors.ts";
+import { Halt, Safety, SafetyInput } from "../../../shared/http/safety.ts";
+import { type StoreReader, storeRead, storeWrite, workspaceRead } from "../../../shared/resources.ts";
+import type { Graph } from "../../../shared/rules/journey-graph.ts";
+import { getJourney, getVersion, listVersions } from "../../../shared/store/journeys/journeys.ts";
+import type { StepRef } from "../../../shared/store/journeys/step-brake-items.ts";
+import { cancelStep, limitsOf, resumeStep, viewStep } from "../../../shared/store/journeys/step-brakes.ts";
+import { haltOfStep, stepStates } from "../../../shared/store/journeys/step-states.ts";
+import type { WorkspaceRecord } from "../../../shared/store/workspaces/workspaces.ts";
+
+const counts = (description: string) => v.pipe(v.record(v.string(), v.number()), v.description(description));
+
+const JourneyBrake = v.pipe(
+  v.object({
+    version: v.pipe(v.number(), v.description("The version of the journey")),
+    step: v.pipe(v.string(), v.description("The id of the step")),
+    status: v.pipe(
+      v.picklist(["open", "halted", "canceled"]),
+      v.description("`halted`: runs wait at the step. `canceled`: it was, and runs that arrive there are canceled"),
+    ),
+    safety: v.pipe(v.nullable(Safety), v.description("The limits at which it halts; `null`: switched off")),
+    halted: v.pipe(v.nullable(Halt), v.description("Why it halted, until it is resumed")),
+    under_way: v.pipe(v.number(), v.description("Messages that were begun and not tried yet")),
+    tried: counts("Of the last messages, those that were tried, by channel type"),
+    errors: counts("Of these, refused by the provider or without an answer"),
+    bounced: v.pipe(v.number(), v.description("Mails that bounced since it was resumed, or from the beginning")),
+    complained: v.pipe(v.number(), v.description("Complaints about its mails in that time")),
+    opted_out: v.pipe(v.number(), v.description("Opt-outs by its mails in that time")),
+  }),
+  v.title("JourneyBrake"),
+);
+
+const fields = {
+  version: v.pipe(
+    v.number(),
+    v.integer(),
+    v.minValue(1),
+    v.maxValue(9_999_999),
+    v.description("The version of the step"),
+  ),
+  step: v.pipe(v.string(), v.nonEmpty(), v.maxLength(128), v.description("The id of the step")),
+};
+
+const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
+
+async function shown(
+  store: StoreReader,
+  workspace: WorkspaceRecord | undefined,
+  ref: StepRef,
+  graph: Graph | undefined,
+) {
+  const node = graph?.steps[ref.step];
+  const { state, lanes, attempts, late } = await viewStep(store, ref);
+  const halted = (state && haltOfStep(state)) ?? null;
+  const status = state?.canceled ? ("canceled" as const) : halted ? ("halted" as const) : ("open" as const);
+  const { bounced, complained, opted_out } = late;
+  const limits = limitsOf(node?.type === "send" ? node.send.safety : undefined, workspace, state);
+  return {
+    version: ref.version,
+    step: ref.step,
+    status,
+    safety: limits ?? null,
+    halted,
+    under_way: lanes.reduce((sum, { underWay }) => sum + underWay, 0),
+    tried: attempts.tried,
+    errors: attempts.errors,
+    bounced,
+    complained,
+    opted_out,
+  };
+}
+
+/** The step of a version that was activated. @throws 404 for one without a brake. */
+async function requireBrake(store: StoreReader, journey: string, { version, step }: { version: number; step: string }) {
+  await getJourney(store, journey);
+  const found = await getVersion(store, journey, version);
+  const node = found?.graph.steps[step];
+  if (node?.type !== "send" || !node.send.safety) throw notFound("brake");
+  return { ref: { journey, version, step }, graph: found?.graph };
+}
+
+export const brakes = group("brakes", "The brakes of a journey's send steps: why they halt, and how they go on.", [
+  endpoint(
+    "GET /api/v1/journeys/:id/brakes",
+    { uses: [storeRead, workspaceRead] },
+    {
+      summary: "List the brakes of a journey's send steps, with what is known of each",
+      description:
+        "Those of the steps with `safety` of the newest version that was activated, and of older versions those that " +
+        "halted.",
+      returns: v.object({ items: v.array(JourneyBrake) }),
+      errors: ["NOT_FOUND"],
+    },
+    async ({ store, workspace, params }) => {
+      const { id } = await getJourney(store, params.id);
+      const settings = await workspace();
+      const states = await stepStates(store, id);
+      const [newest] = (await listVersions(store, id, { before: undefined, limit: 1 })).versions;
+      const steps = Object.values(newest?.graph.steps ?? {}).filter((node) => node.type === "send" && node.send.safety);
+      const older = states.filter((row) => row.version !== newest?.version && row.halted !== undefined);
+      const graphs = new Map([[newest?.version, newest?.graph]]);
+      for (const row of older)
+        if (!graphs.has(row.version)) graphs.set(row.version, (await getVersion(store, id, row.version))?.graph);
+      const refs = [
+        ...(newest ? steps.map((node) => ({ journey: id, version: newest.version, step: node.id })) : []),
+        ...older.map((row) => ({ journey: id, version: row.version, step: row.step })),
+      ];
+      return { items: await Promise.all(refs.map((ref) => shown(store, settings, ref, graphs.get(ref.version)))) };
+    },
+  ),
+
+  endpoint(
+    "POST /api/v1/journeys/:id/brakes/resume",
+    { permission: "send", uses: [storeWrite, workspaceRead] },
+    {
+      summary: "Resume a send step that its brake halted",
+      description:
+        "Runs that wait at the step go on, each once. What was known until now does not count against it any more. " +
+        "`safety` changes its limits until the next version, `null` switches the brake off.",
+      body: v.strictObject({ ...fields, safety: v.optional(SafetyInput) }),
+      example: { body: { version: 1, step: "welcome", safety: { max_error_rate: 0.3 } } },
+      returns: JourneyBrake,
+      status: 200,
+      errors: ["NOT_FOUND", "CONFLICT"],
+    },
+    async ({ store, workspace, params, body: { safety, ...step } }) => {
+      const { ref, graph } = await requireBrake(store, params.id, step);
+      if (!(await resumeStep(store, ref, safety === null ? "off" : safety))) throw conflict("The step is not halted.");
+      return shown(store, await workspace(), ref, graph);
+    },
+  ),
+
+  endpoint(
+    "POST /api/v1/journeys/:id/brakes/cancel",
+    { permission: "send", uses: [storeWrite, workspaceRead] },
+    {
+      summary: "Cancel a send step that its brake halted: its runs end",
+      description:
+        "Runs that wait at the step are canceled, and so are those that arrive there later. Activate a new version to " +
+        "send again.",
+      body: v.strictObject(fields),
+      example: { body: { version: 1, step: "welcome" } },
+      returns: JourneyBrake,
+      status: 200,
+      errors: ["NOT_FOUND", "CONFLICT"],
+    },
+    async ({ store, workspace, params, body }) => {
+      const { ref, graph } = await requireBrake(store, params.id, body);
+      if (!(await cancelStep(store, ref))) throw conflict("The step is not halted.");
+      return shown(store, await workspace(), ref, graph);
+    },
+  ),
+]);

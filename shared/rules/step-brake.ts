@@ -1,0 +1,61 @@
+// The brake of a step of a journey that sends (F21, docs/decisions/0077): how many messages may be under way, by what is
+// known of the last ones. A step has lanes, each with its own bound, so that workers cannot pass it together.
+import type { Limits } from "./brake.ts";
+
+export const LANES = 8;
+/** Messages of a lane that may be under way before anything is known. A pack of runs is smaller. */
+const FIRST_MESSAGES = 50;
+/** The figures of a lane that are looked at are of the last messages: of one to two times this many. */
+const LANE_WINDOW = 125;
+const SECOND_MS = 1_000;
+const WAIT_MS = { min: 5 * SECOND_MS, max: 15 * 60 * SECOND_MS };
+
+type ByChannel = Readonly<Record<string, number>>;
+
+/** What is known of messages: how many were tried once, by channel type, and how many of these failed. */
+export interface StepAttempts {
+  tried: ByChannel;
+  errors: ByChannel;
+  /** Messages of sends that were worked through once. */
+  passed: number;
+}
+
+export const NO_STEP_ATTEMPTS: StepAttempts = { tried: {}, errors: {}, passed: 0 };
+
+function plus(a: ByChannel, b: ByChannel): ByChannel {
+  const sum: Record<string, number> = { ...a };
+  for (const [channel, n] of Object.entries(b)) sum[channel] = (sum[channel] ?? 0) + n;
+  return sum;
+}
+
+export const attemptsOf = (parts: readonly StepAttempts[]): StepAttempts =>
+  parts.reduce(
+    (sum, { tried, errors, passed }) => ({
+      tried: plus(sum.tried, tried),
+      errors: plus(sum.errors, errors),
+      passed: sum.passed + passed,
+    }),
+    NO_STEP_ATTEMPTS,
+  );
+
+/** A window of two halves. */
+export interface StepWindow {
+  now: StepAttempts;
+  before: StepAttempts;
+}
+
+/** Adds what became known. A full half is kept while the next one fills. */
+export function slide({ now, before }: StepWindow, more: StepAttempts): StepWindow {
+  const sum = attemptsOf([now, more]);
+  return sum.passed >= LANE_WINDOW ? { now: NO_STEP_ATTEMPTS, before: sum } : { now: sum, before };
+}
+
+/** How many messages of a lane may be under way: few at first, and while the errors are above their limit without being sure. */
+export function laneBound({ max_error_rate: limit }: Limits, { tried, errors, passed }: StepAttempts): number {
+  const isSuspect =
+    limit !== undefined && Object.entries(errors).some(([channel, n]) => n > limit * (tried[channel] ?? 0));
+  return isSuspect ? FIRST_MESSAGES : Math.max(FIRST_MESSAGES, Math.floor(passed / LANES));
+}
+
+/** When a run asks again that found no room: the longer the oldest send takes, the later. */
+export const askStepAgainIn = (oldestMs: number): number => Math.min(WAIT_MS.max, Math.max(WAIT_MS.min, oldestMs));

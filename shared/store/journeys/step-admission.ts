@@ -1,0 +1,133 @@
+// Whether the runs of a pack may take a step that sends and has a brake (F21, docs/decisions/0077). A run that may not
+// waits at the step.
+import { MINUTE, timeOfUuid } from "../../clock.ts";
+import type { Store } from "../../resources.ts";
+import { DEFAULT_CANARY_WAIT_MINUTES, isCanary, type Safety } from "../../rules/brake.ts";
+import { askStepAgainIn, LANES, laneBound } from "../../rules/step-brake.ts";
+import type { ItemWrite } from "../item.ts";
+import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
+import type { Move } from "./packs.ts";
+import type { StepRef } from "./step-brake-items.ts";
+import {
+  beginStep,
+  breachOfStep,
+  HALTED_LOOK_MS,
+  haltStep,
+  type LaneView,
+  laneWrite,
+  limitsOf,
+  type StepView,
+  viewStep,
+} from "./step-brakes.ts";
+
+interface Begun {
+  id: string;
+  step: string;
+  n: number;
+}
+
+export interface Admitted {
+  /** What is stored for each move that was asked for: that move, or to wait before the step. */
+  moves: Map<Move, Move>;
+  /** The writes by which the steps know of their sends, each on condition that nothing else began since. */
+  guards(sends: readonly Begun[]): ItemWrite<"workspace">[];
+}
+
+/** What the brakes of their steps let the runs of a pack do. */
+export async function admit(
+  store: Store,
+  workspace: WorkspaceRecord | undefined,
+  pack: readonly Move[],
+): Promise<Admitted> {
+  const moves = new Map(pack.map((move) => [move, move]));
+  const braked = pack.filter(({ send }) => send?.node.send.safety);
+  const lanes: { ref: StepRef; lane: LaneView; since: number | undefined }[] = [];
+  for (const some of Map.groupBy(braked, ({ send }) => send?.node.id).values()) {
+    const [first] = some;
+    if (!first?.send) continue;
+    const ref = { journey: first.run.journey_id, version: first.run.version, step: first.send.node.id };
+    const view = await viewStep(store, ref);
+    const limits = limitsOf(first.send.node.send.safety, workspace, view.state);
+    if (view.state?.canceled) for (const move of some) moves.set(move, canceled(move));
+    if (view.state?.canceled || !limits) continue;
+    const { until, going } = await waitsOf(store, ref, { view, limits }, some);
+    for (const [move, at] of until) moves.set(move, waiting(move, at));
+    if (going) lanes.push({ ref, lane: going, since: view.state?.resumed });
+  }
+  return {
+    moves,
+    guards: (sends) =>
+      lanes.flatMap(({ ref, lane, since }) => {
+        const own = sends.filter(({ step }) => step === ref.step);
+        return own.length > 0 ? [laneWrite(ref, lane, own, since)] : [];
+      }),
+  };
+}
+
+interface Waits {
+  /** When those runs ask again that may not go on now. */
+  until: Map<Move, number>;
+  /** The lane in which the others go on. */
+  going?: LaneView | undefined;
+}
+
+async function waitsOf(
+  store: Store,
+  ref: StepRef,
+  { view, limits }: { view: StepView; limits: Safety },
+  moves: readonly Move[],
+): Promise<Waits> {
+  const now = store.clock.now();
+  const all = (at: number) => new Map(moves.map((move) => [move, at]));
+  const breach = view.state?.halted ? undefined : breachOfStep(limits, view);
+  if (breach) await haltStep(store, ref, view, breach);
+  if (breach || view.state?.halted) return { until: all(now + HALTED_LOOK_MS) };
+  const until = await canaryWaits(store, ref, { view, limits }, moves);
+  const ready = moves.filter((move) => !until.has(move));
+  const [first] = ready;
+  if (!first) return { until };
+  const bound = laneBound(limits, view.attempts);
+  const hasRoom = ({ underWay }: LaneView) => underWay === 0 || underWay + ready.length <= bound;
+  const own = view.lanes[Number.parseInt(first.run.id.slice(-1), 16) % LANES];
+  const going = own && hasRoom(own) ? own : view.lanes.find(hasRoom);
+  if (going) return { until, going };
+  const oldest = Math.min(...view.lanes.flatMap(({ open }) => open.map(([job]) => timeOfUuid(job))));
+  for (const move of ready) until.set(move, now + askStepAgainIn(now - oldest));
+  return { until };
+}
+
+/** Who is not in the canary waits until its time is over. */
+async function canaryWaits(
+  store: Store,
+  ref: StepRef,
+  { view, limits }: { view: StepView; limits: Safety },
+  moves: readonly Move[],
+): Promise<Map<Move, number>> {
+  const { canary_percent: percent, canary_wait_minutes: minutes = DEFAULT_CANARY_WAIT_MINUTES } = limits;
+  const isOver = view.state?.began !== undefined && store.clock.now() >= view.state.began + minutes * MINUTE;
+  if (percent === undefined || view.state?.resumed !== undefined || isOver) return new Map();
+  const ends = (view.state?.began ?? (await beginStep(store, ref))) + minutes * MINUTE;
+  const name = `${ref.journey}:${ref.version}:${ref.step}`;
+  return new Map(
+    moves.filter(({ run }) => !isCanary(name, run.subscriber_id, percent)).map((move) => [move, ends] as const),
+  );
+}
+
+/** The run waits before the step, by a new number: its timer is another one than that which fired. */
+function waiting(move: Move, at: number): Move {
+  const { run, entry, send } = move;
+  if (!send) return move;
+  const { node, event, before } = send;
+  const position = { step: node.id, ...(event !== undefined && event !== run.context.event_id && { spent: event }) };
+  return { run, entry, to: { position }, outcomes: before, times: [at], isBetweenSteps: false };
+}
+
+/** The step was canceled after a halt, and its runs with it. */
+const canceled = ({ run, entry, send }: Move): Move => ({
+  run,
+  entry,
+  to: { ends: "canceled", step: send?.node.id ?? run.current_step, reason: "the step was canceled after it halted" },
+  outcomes: send?.before ?? [],
+  times: [],
+  isBetweenSteps: false,
+});

@@ -1,0 +1,122 @@
+// The brake of a journey's send step (F21): a step that sends what goes wrong stops itself, and its runs wait for what is
+// decided.
+import { expect, it } from "vitest";
+import type { Fault } from "../../local/faults.ts";
+import { DAY, MINUTE } from "../../shared/clock.ts";
+import { bucket } from "../../shared/rules/split.ts";
+import { graphOf, journeySetting } from "../support/journeys.ts";
+import { addDevice, addPeople } from "../support/people.ts";
+import { openChannels } from "../support/reached.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh } = worlds();
+
+/** A journey whose only step pushes. The provider fails as `outcomeOf` says, and every call is remembered. */
+async function pushing(people: number, safety: object = { max_error_rate: 0.2 }) {
+  const provider = { calls: [] as string[], outcomeOf: (_: string): Fault["outcome"] | undefined => undefined };
+  const world = await fresh({
+    providerFaults: {
+      take: (channel, subscriber = "") => {
+        if (channel !== "ios") return undefined;
+        provider.calls.push(subscriber);
+        const outcome = provider.outcomeOf(subscriber);
+        return outcome && { channel, outcome };
+      },
+    },
+  });
+  const setting = await journeySetting(world);
+  const { tenant, call } = setting;
+  await openChannels(world, tenant, "ios-push");
+  const { channels } = (await call("GET /api/v1/channels")).body;
+  const channel = channels.find(({ type }: { type: string }) => type === "ios").id;
+  const ids = await addPeople(world, tenant, people);
+  for (const id of ids) await addDevice(world, tenant, id, id);
+  await world.settle();
+  const enter = async (some: readonly string[]) => {
+    const events = some.map((subscriber_id) => ({ event_name: "signed_up", subscriber_id }));
+    for (let n = 0; n < events.length; n += 100)
+      await world.call("POST /v1/events", { as: tenant.server, body: { events: events.slice(n, n + 100) } });
+    await world.advance(MINUTE);
+  };
+  const send = { channel_ids: [channel], content: { title: "t", body: "b" }, safety, next: "end" };
+  const id = await setting.active(graphOf({ hello: { send }, end: "exit" }));
+  const brakes = async () => (await setting.call(`GET /api/v1/journeys/${id}/brakes`)).body.items;
+  const decide = (action: "resume" | "cancel", more: object = {}) =>
+    setting.call(`POST /api/v1/journeys/${id}/brakes/${action}`, { version: 1, step: "hello", ...more });
+  return { ...setting, id, ids, provider, enter, brakes, decide };
+}
+
+const refusesThirty = (subscriber: string) =>
+  bucket("split", "refused", subscriber) < 3_000 ? ("permanent" as const) : undefined;
+
+it("F21 a provider that refuses 30 % stops a journey's step, its runs wait there, and a resumed step serves each of them once", async () => {
+  const { world, call, id, ids, provider, enter, brakes, decide, stats, runs } = await pushing(440);
+  await call("POST /api/v1/webhooks", { target_url: "https://example.com/in", events: ["journey.halted"] });
+  provider.outcomeOf = refusesThirty;
+  await enter(ids);
+  await world.advance(DAY);
+  const tried = provider.calls.length;
+  expect(tried).toBeGreaterThan(90);
+  expect(tried).toBeLessThan(400);
+  expect(await brakes()).toMatchObject([
+    { version: 1, step: "hello", status: "halted", halted: { reason: "error_rate", channel: "ios", limit: 0.2 } },
+  ]);
+  expect((await stats(id)).steps.hello.active).toBe(440 - tried);
+  const [waiting] = await runs(id, "?status=active");
+  expect(waiting).toMatchObject({ current_step: "hello", status: "active", halted: { reason: "error_rate" } });
+  const timeline = await call(`GET /api/v1/subscribers/${waiting.subscriber_id}/timeline?kinds=journey`);
+  expect(timeline.body.items).toMatchObject([{ state: "entered", data: { step: "hello", halted: "error_rate" } }]);
+  const notes = await call(
+    "GET /api/v1/annotations?from=2026-11-01T00:00:00Z&to=2026-12-31T00:00:00Z&kinds=blast_halted",
+  );
+  expect(notes.body.annotations).toMatchObject([{ ref_id: id }]);
+  const { body: hooks } = await call("GET /api/v1/webhooks");
+  const log = await call(`GET /api/v1/webhooks/${hooks.items[0].id}/deliveries`);
+  expect(log.body.items).toMatchObject([{ event_type: "journey.halted" }]);
+
+  provider.outcomeOf = () => undefined;
+  expect(await decide("resume")).toMatchObject({ status: 200, body: { status: "open", halted: null } });
+  expect((await decide("resume")).status).toBe(409);
+  await world.advance(DAY);
+  expect(provider.calls.toSorted()).toEqual(ids.toSorted());
+  expect((await stats(id)).runs).toMatchObject({ active: 0, completed: 440 });
+});
+
+it("F21 a canceled step ends the runs that wait there and those that arrive later", async () => {
+  const { world, id, ids, provider, enter, decide, stats, runs } = await pushing(200);
+  provider.outcomeOf = () => "permanent";
+  await enter(ids.slice(0, 150));
+  await enter(ids.slice(150, 190));
+  const tried = provider.calls.length;
+  expect((await stats(id)).steps.hello.active).toBeGreaterThan(0);
+  expect(await decide("cancel")).toMatchObject({ status: 200, body: { status: "canceled" } });
+  await world.settle();
+  await enter(ids.slice(190));
+  expect(provider.calls).toHaveLength(tried);
+  expect((await stats(id)).runs).toMatchObject({ active: 0, completed: tried, canceled: 200 - tried });
+  const [ended] = await runs(id, "?status=canceled");
+  expect(ended).toMatchObject({ end_reason: "the step was canceled after it halted" });
+});
+
+it("F21 the canary of a step goes on first, and the others after its wait", async () => {
+  const { world, ids, provider, enter } = await pushing(100, { canary_percent: 20, canary_wait_minutes: 20 });
+  await enter(ids);
+  await world.advance(18 * MINUTE);
+  expect(provider.calls.length).toBeGreaterThan(5);
+  expect(provider.calls.length).toBeLessThan(40);
+  await world.advance(10 * MINUTE);
+  expect(provider.calls.toSorted()).toEqual(ids.toSorted());
+});
+
+it("F21 a step without safety has no brake, and wrong limits are refused with their field", async () => {
+  const { call, active, send, definition } = await pushing(0);
+  const id = await active(graphOf({ hello: send("Hello") }));
+  expect((await call(`GET /api/v1/journeys/${id}/brakes`)).body).toEqual({ items: [] });
+  expect((await call(`POST /api/v1/journeys/${id}/brakes/resume`, { version: 1, step: "hello" })).status).toBe(404);
+  const steps = graphOf({ hello: { send: { channel_ids: ["x"], safety: { max_error_rate: 20 } } } });
+  const wrong = await call("POST /api/v1/journeys", definition(steps));
+  expect(wrong).toMatchObject({
+    status: 422,
+    body: { fields: { "steps.steps.hello.send.safety.max_error_rate": "must be a number from 0.0001 to 1" } },
+  });
+});
