@@ -76,6 +76,8 @@ it("F21 a provider that refuses 30 % stops a journey's step, its runs wait there
 
   provider.outcomeOf = () => undefined;
   expect(await decide("resume")).toMatchObject({ status: 200, body: { status: "open", halted: null } });
+  // At the same moment it would be a repeat of the same request.
+  await world.advance(1);
   expect((await decide("resume")).status).toBe(409);
   await world.advance(DAY);
   expect(provider.calls.toSorted()).toEqual(ids.toSorted());

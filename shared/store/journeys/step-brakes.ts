@@ -223,13 +223,14 @@ export async function resumeStep(store: Store, ref: StepRef, safety: Safety | "o
   };
   return store.change(StepState, ref, { set, remove: ["halted"] }, present("halted")).then(
     () => true,
-    onConditionFailed(() => false),
+    // The reply of an earlier attempt was lost.
+    onConditionFailed(StepState, (old) => old?.halted === undefined && old?.resumed === set.resumed),
   );
 }
 
-/** Ends what waits at a halted step, and what will arrive there. @returns false if it is not halted */
+/** Ends what waits at a halted step, and what will arrive there. It may be repeated. @returns false if it is not halted */
 export const cancelStep = (store: Store, ref: StepRef): Promise<boolean> =>
   store.change(StepState, ref, { set: { canceled: true } }, all(present("halted"), absent("canceled"))).then(
     () => true,
-    onConditionFailed(() => false),
+    onConditionFailed(StepState, (old) => old?.canceled === true),
   );

@@ -37,6 +37,7 @@ import { revocation } from "./revocation.ts";
 import { schedules } from "./schedules.ts";
 import { sendsAccounted } from "./sends-accounted.ts";
 import { smartChoice } from "./smart-choice.ts";
+import { stepBrakes } from "./step-brakes.ts";
 import { stops } from "./stops.ts";
 import { subscribersCounted } from "./subscribers-counted.ts";
 import { suspension } from "./suspension.ts";
@@ -58,6 +59,7 @@ export const invariants: readonly Invariant[] = [
   jobsEnd,
   stops,
   brakes,
+  stepBrakes,
   campaigns,
   conversions,
   oneJob,

@@ -17,6 +17,13 @@ export const brakesBugs: readonly Bug[] = [
     replace: "held === true;",
   },
   {
+    name: "runs take a step that halted",
+    area: "journeys",
+    file: "shared/store/journeys/step-admission.ts",
+    find: "if (breach || view.state?.halted) return",
+    replace: "if (breach) return",
+  },
+  {
     name: "a provider that refuses everything is no reason to halt",
     area: "sending",
     file: "shared/rules/progress.ts",

@@ -24,6 +24,7 @@ import { schedules } from "./schedules.ts";
 import { segments } from "./segments.ts";
 import { sends } from "./sends.ts";
 import { singles } from "./singles.ts";
+import { stepBrakes } from "./step-brakes.ts";
 import { suspension } from "./suspension.ts";
 import { targets } from "./targets.ts";
 import { timersScenario } from "./timers.ts";
@@ -59,6 +60,7 @@ export const scenarios: readonly Scenario[] = [
   singles,
   versions,
   brakes,
+  stepBrakes,
   topics,
   leaves,
   delays,
