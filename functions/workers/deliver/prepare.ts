@@ -9,15 +9,13 @@ import { rejected } from "../../../shared/providers/provider.ts";
 import { type Renderer, rendererOf } from "../../../shared/providers/texts.ts";
 import type { SendOutcome, Unit } from "../../../shared/rules/progress.ts";
 import { isReachableDevice, type ReachChannel, reachOf } from "../../../shared/rules/reach.ts";
-import { isInTopic } from "../../../shared/rules/topics.ts";
 import { chatAppOf } from "../../../shared/store/channels/chat-app-content.ts";
-import type { Job } from "../../../shared/store/sends/jobs.ts";
 import { isPseudonym } from "../../../shared/store/sends/recipients.ts";
 import { contactOf } from "../../../shared/store/subscribers/contacts.ts";
 import type { DeviceRow } from "../../../shared/store/subscribers/device-items.ts";
 import { deviceOf } from "../../../shared/store/subscribers/devices.ts";
 import { forgetInChunk, KNOWN_ALIVE_MS } from "../../../shared/store/subscribers/ledger-erasure.ts";
-import { attributesOf, type LivingProfile } from "../../../shared/store/subscribers/subscribers.ts";
+import { attributesOf } from "../../../shared/store/subscribers/subscribers.ts";
 import { senderOf } from "../../../shared/store/workspaces/settings.ts";
 import { recipientOf, targetOf } from "./addresses.ts";
 import { credentialsFor } from "./channel-credentials.ts";
@@ -26,6 +24,7 @@ import { mailFor } from "./mails.ts";
 import { createRecipientRows, type RecipientRows } from "./recipient-rows.ts";
 import type { WorkerContext } from "./rounds.ts";
 import { ownerOf } from "./send-gates.ts";
+import { topicRefusal } from "./topic-choices.ts";
 import type { WaitQueue } from "./wait-queue.ts";
 
 export interface Prepared {
@@ -102,12 +101,6 @@ export function createMessageBuilder(context: WorkerContext, delivering: Deliver
     },
   };
 }
-
-/** TPC-2: a choice that was made after the audience was planned counts too. */
-const topicRefusal = ({ topic }: Job, profile: LivingProfile | undefined): SendOutcome | undefined =>
-  topic && profile && !isInTopic(contactOf(profile, []).consents, topic)
-    ? { status: "skipped", reason: "topic_opt_out" }
-    : undefined;
 
 /** The message to one address, ready to be sent as soon as its group is claimed. */
 async function prepareMessage(

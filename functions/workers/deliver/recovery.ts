@@ -22,6 +22,7 @@ import { recipientOf, targetOf } from "./addresses.ts";
 import type { Delivering } from "./inboxes.ts";
 import { type LeasedProgress, timesOf } from "./round-start.ts";
 import type { ChunkState, WorkerContext } from "./rounds.ts";
+import { leftTopic } from "./topic-choices.ts";
 
 type LedgerRow = RowOf<typeof Message> | RowOf<typeof TouchItem> | undefined;
 
@@ -46,11 +47,17 @@ export async function recover(
         : ref(TouchItem, touchKey(subscriber, at, chunkRef.job, target));
     }),
   );
-  // Where caps count, inbox rows follow the claim: a recipient that was counted gets its row now.
-  const late = units.filter((unit, i) => {
+  const unwritten = units.filter((unit, i) => {
     const isInProgress = progress.noted + i >= progress.from;
     return isInProgress && targetOf(chunk, unit).channel === "in_app" && !rows[i] && !isCapped(i);
   });
+  const left = await leftTopic(
+    store,
+    job,
+    unwritten.map((unit) => recipientOf(chunk, unit).subscriber),
+  );
+  // Where caps count, inbox rows follow the claim: a recipient that was counted gets its row now.
+  const late = unwritten.filter((unit) => !left.has(recipientOf(chunk, unit).subscriber));
   const delivering = { job, chunkRef, chunk, ...times };
   const inbox = job.deliverySettings?.caps ? await writeLateInbox(store, delivering, late) : new Set<string>();
   const ids = units.map((unit) => recipientOf(chunk, unit).subscriber);
@@ -60,16 +67,17 @@ export async function recover(
     const { subscriber, arm } = recipientOf(chunk, unit);
     const target = targetOf(chunk, unit);
     const isInbox = target.channel === "in_app";
-    const found: Verdict | undefined = isInbox
-      ? { state: rows[i] || inbox.has(subscriber) ? "sent" : "failed", reason: "template_error" }
+    const isWritten = rows[i] !== undefined || inbox.has(subscriber);
+    const found = isInbox
+      ? inboxVerdict(isWritten, left.has(subscriber))
       : recorded(touchIn(rows[i]), unit.tries.length);
+    // The inbox is its own ledger.
+    const isNoted = ({ state }: Verdict) => (isInbox ? state === "sent" : found !== undefined);
     const touch = { subscriber: names.get(subscriber) ?? subscriber, target, arm };
     if (progress.noted + i < progress.from) {
       const verdict = elementAt(progress.pending, i);
       const tries = verdict.state === "skipped" ? unit.tries : [...unit.tries, at];
-      // The inbox is its own ledger.
-      const isNoted = isInbox ? verdict.state === "sent" : found !== undefined;
-      if (!isNoted) missing.push(touchWrite(times, chunkRef, { ...touch, verdict, tries }));
+      if (!isNoted(verdict)) missing.push(touchWrite(times, chunkRef, { ...touch, verdict, tries }));
       continue;
     }
     const outcome = isCapped(i) ? CAPPED : found ? outcomeOf(found, unit) : UNKNOWN;
@@ -77,7 +85,7 @@ export async function recover(
     const isFallback = addressee.isSmart && unit.due > 0 && unit.tries.length === 0;
     if (outcome.status === "unknown" && isFallback) progress.fallbackConflicts++;
     const { tries, ...verdict } = note(progress, unit, addressee, outcome, clock.now());
-    if (!found || isCapped(i)) missing.push(touchWrite(times, chunkRef, { ...touch, verdict, tries }));
+    if (!isNoted(verdict) || isCapped(i)) missing.push(touchWrite(times, chunkRef, { ...touch, verdict, tries }));
   }
   await store.writeAll(missing);
   Object.assign(progress, { from: progress.to, noted: progress.to, pending: [], capped: [] });
@@ -98,6 +106,12 @@ async function writeLateInbox(
 }
 
 const touchIn = (row: LedgerRow): RowOf<typeof TouchItem> | undefined => (row && "state" in row ? row : undefined);
+
+/** A message that no worker wrote before the claim was refused, or could not be rendered. */
+const inboxVerdict = (isWritten: boolean, hasLeft: boolean): Verdict => {
+  if (isWritten) return { state: "sent" };
+  return hasLeft ? { state: "skipped", reason: "topic_opt_out" } : { state: "failed", reason: "template_error" };
+};
 
 const CAPPED: SendOutcome = { status: "skipped", reason: "capped" };
 
