@@ -1,7 +1,8 @@
-// A send that its brake stopped (F21): why, and the choice between going on and ending it.
+// A send, or a step of a journey, that its brake stopped (F21): why, and the choice between going on and ending it.
 import { useState } from "preact/hooks";
-import type { Notification } from "../../sdk/src/types.gen.ts";
-import { useAction } from "../app/action.ts";
+import type { BrakesResumeBody, Notification } from "../../sdk/src/types.gen.ts";
+import { type Action, useAction } from "../app/action.ts";
+import type { Operation } from "../app/api.ts";
 import { channelName } from "../app/sentences.ts";
 import { number, plural } from "../app/time.ts";
 import { say } from "../app/toast.ts";
@@ -24,13 +25,65 @@ const STALE = ["notifications.", "campaigns."];
 export function Halted({ send, halt, children }: { send: string; halt: Halt; children?: preact.ComponentChildren }) {
   const resume = useAction("notifications.resume", { stale: STALE });
   const cancel = useAction("notifications.cancel", { stale: STALE });
+  return (
+    <Banner
+      halt={halt}
+      what="send"
+      resume={{ needs: "notifications.resume", action: resume, run: () => resume.run(send, {}) }}
+      cancel={{ needs: "notifications.cancel", action: cancel, run: () => cancel.run(send) }}
+      onResume="Everyone who is left gets it. It halts again if what follows goes wrong too."
+      onCancel="Who did not get it yet, will not. What was delivered stays delivered."
+    >
+      {children}
+    </Banner>
+  );
+}
+
+/** A send step at which runs wait. */
+export function HaltedStep({ journey, step, halt }: { journey: string; step: StepOf; halt: Halt }) {
+  const resume = useAction("brakes.resume", { stale: ["brakes.", "journeys."] });
+  const cancel = useAction("brakes.cancel", { stale: ["brakes.", "journeys."] });
+  return (
+    <Banner
+      halt={halt}
+      what="step"
+      resume={{ needs: "brakes.resume", action: resume, run: () => resume.run(journey, step) }}
+      cancel={{ needs: "brakes.cancel", action: cancel, run: () => cancel.run(journey, step) }}
+      onResume="Everyone who waits at the step goes on. It halts again if what follows goes wrong too."
+      onCancel="The runs that wait at the step are canceled, and those that arrive later, until a new version is active."
+    >
+      Step {step.step} of version {step.version}: people wait there.
+    </Banner>
+  );
+}
+
+type StepOf = Pick<BrakesResumeBody, "version" | "step">;
+
+interface Choice<O extends Operation> {
+  needs: O;
+  action: Pick<Action<O>, "error" | "isBusy">;
+  run: () => Promise<unknown>;
+}
+
+interface BannerProps {
+  halt: Halt;
+  what: "send" | "step";
+  resume: Choice<"notifications.resume"> | Choice<"brakes.resume">;
+  cancel: Choice<"notifications.cancel"> | Choice<"brakes.cancel">;
+  /** What each of them does. */
+  onResume: string;
+  onCancel: string;
+  children?: preact.ComponentChildren;
+}
+
+function Banner({ halt, what, resume, cancel, onResume, onCancel, children }: BannerProps) {
   const [asking, setAsking] = useState<"resume" | "cancel">();
-  const error = resume.error ?? cancel.error;
+  const error = resume.action.error ?? cancel.action.error;
   const { channel, reason, count, tried, rate, limit, at } = halt;
   const act = async () => {
-    const done = asking === "resume" ? await resume.run(send, {}) : await cancel.run(send);
+    const done = await (asking === "resume" ? resume : cancel).run();
     setAsking(undefined);
-    if (done) say(asking === "resume" ? "The send goes on." : "The send is canceled.");
+    if (done) say(asking === "resume" ? `The ${what} goes on.` : `The ${what} is canceled.`);
   };
   return (
     <div class="banner bad" role="status">
@@ -40,24 +93,22 @@ export function Halted({ send, halt, children }: { send: string; halt: Halt; chi
       </p>
       {error && <p>{error.message}</p>}
       <div class="row">
-        <Button needs="notifications.resume" onClick={() => setAsking("resume")}>
+        <Button needs={resume.needs} onClick={() => setAsking("resume")}>
           Resume
         </Button>
-        <Button kind="danger" needs="notifications.cancel" onClick={() => setAsking("cancel")}>
+        <Button kind="danger" needs={cancel.needs} onClick={() => setAsking("cancel")}>
           Cancel
         </Button>
       </div>
       {asking && (
         <Confirm
-          title={asking === "resume" ? "Resume the send?" : "Cancel the send?"}
-          act={asking === "resume" ? "Resume it" : "Cancel the send"}
-          isBusy={resume.isBusy || cancel.isBusy}
+          title={asking === "resume" ? `Resume the ${what}?` : `Cancel the ${what}?`}
+          act={asking === "resume" ? "Resume it" : `Cancel the ${what}`}
+          isBusy={resume.action.isBusy || cancel.action.isBusy}
           close={() => setAsking(undefined)}
           onConfirm={() => void act()}
         >
-          {asking === "resume"
-            ? "Everyone who is left gets it. It halts again if what follows goes wrong too."
-            : "Who did not get it yet, will not. What was delivered stays delivered."}
+          {asking === "resume" ? onResume : onCancel}
         </Confirm>
       )}
     </div>

@@ -15,6 +15,7 @@ import { dateTime, plural } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
+import { HaltedStep } from "../../components/halted.tsx";
 import { Card, Confirm, Figure, Page, Time } from "../../components/page.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
 import { Chart } from "./chart.tsx";
@@ -50,6 +51,7 @@ export function JourneyView({ id }: { id: string }) {
 function Opened({ journey }: { journey: Journey }) {
   const { id, status } = journey;
   const stats = useQuery("journeys.getStats", [id], { every: EVERY_MS });
+  const brakes = useQuery("brakes.list", [id], { every: EVERY_MS });
   const [graph, setGraph] = useState<JourneyGraph>(journey.steps);
   const [trigger, setTrigger] = useState<JourneyTrigger>(journey.trigger);
   const [past, setPast] = useState<readonly JourneyGraph[]>([]);
@@ -152,6 +154,11 @@ function Opened({ journey }: { journey: Journey }) {
             <b>{error.message}</b> {unplaced.map(([path, reason]) => `${path}: ${reason}`).join("; ")}
           </span>
         </div>
+      )}
+      {brakes.data?.items.map(
+        ({ version, step, status, halted }) =>
+          status === "halted" &&
+          halted && <HaltedStep key={`${version} ${step}`} journey={id} step={{ version, step }} halt={halted} />,
       )}
       <Loaded query={stats} skeleton={<Skeleton rows={2} />}>
         {({ runs }) => (
