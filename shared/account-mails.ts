@@ -21,13 +21,13 @@ const purposes: Record<MailPurpose, { subject: string; before: string; after: st
   reset: {
     subject: "Reset your password",
     before: "Somebody asked to reset your password. If it was you, choose a new one here:",
-    after: "The link is good once, for one hour. If it was not you, ignore this mail: your password stays as it is.",
+    after: "The link works once, within one hour. If it was not you, ignore this mail: your password stays as it is.",
     page: "reset",
   },
   confirm: {
     subject: "Confirm your e-mail address",
     before: "Confirm that this address is yours:",
-    after: "The link is good once, for 24 hours. If you did not register, ignore this mail.",
+    after: "The link works once, within 24 hours. If you did not register, ignore this mail.",
     page: "confirm",
   },
 };
@@ -48,6 +48,6 @@ export function invitationText(
     subject: `You are invited to ${workspace}`,
     text:
       `You are invited to join ${workspace} as ${role}:\n\n${linkTo(origin, "invitation", token)}\n\n` +
-      `Your token: ${token}\n\nIt is good once, until ${expires_at}.`,
+      `Your token: ${token}\n\nIt works once, until ${expires_at}.`,
   };
 }

@@ -6558,7 +6558,7 @@ export interface Endpoints {
     listInvitations(options?: CallOptions): Promise<TeamListInvitationsAnswer>;
     /** Invite by e-mail: valid for 7 days, once. `POST /api/v1/team/invitations` */
     createInvitation(body: TeamCreateInvitationBody, options?: CallOptions): Promise<TeamCreateInvitationAnswer>;
-    /** Withdraw an invitation: its token is not good any more. `DELETE /api/v1/team/invitations/:id` */
+    /** Withdraw an invitation: its token is no longer valid. `DELETE /api/v1/team/invitations/:id` */
     deleteInvitation(id: string, options?: CallOptions): Promise<void>;
   };
   agency: {

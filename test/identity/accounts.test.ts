@@ -220,7 +220,7 @@ describe("an invitation", () => {
     });
   const accept = (token: string, password = PASSWORD) => post("invitations/accept", { token, name: "Grace", password });
 
-  it("ACC-6 is withdrawn: its token is not good any more, and the address may be invited again", async () => {
+  it("ACC-6 is withdrawn: its token is no longer valid, and the address may be invited again", async () => {
     const owner = await register();
     const { body } = await invite(owner);
     const token = await mailedToken(world, EMAIL_OF_GRACE);

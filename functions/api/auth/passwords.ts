@@ -36,7 +36,7 @@ export const passwords = [
     {
       summary: "Ask for a mail with a token that resets the password",
       description:
-        "The answer is 202 for every address. If a user has it, a token is mailed that is good once, for one hour. " +
+        "The answer is 202 for every address. If a user has it, a token is mailed that works once, within one hour. " +
         "Where the service has no mail domain no mail is sent.",
       body: v.strictObject({ email: Email }),
       status: 202,

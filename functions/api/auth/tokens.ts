@@ -13,7 +13,7 @@ export const AccessToken = v.pipe(
   v.title("AccessToken"),
 );
 
-export const ENDED = "The refresh token is not good any more.";
+export const ENDED = "The refresh token is no longer valid.";
 
 export const bearer = (access_token: string) => ({
   access_token,

@@ -16,7 +16,11 @@ import type { JobWidths } from "../../../shared/store/sends/job-width.ts";
 import { oneOffSpec } from "../../../shared/store/sends/one-off.ts";
 import type { SendWatch } from "../../../shared/store/sends/send-watch.ts";
 import { type StartedSend, startSend } from "../../../shared/store/sends/sends.ts";
-import { namedByExternalIds, namedByIds } from "../../../shared/store/subscribers/external-ids.ts";
+import {
+  type NamedSubscriber,
+  namedByExternalIds,
+  namedByIds,
+} from "../../../shared/store/subscribers/external-ids.ts";
 import type { Timers } from "../../../shared/store/timers.ts";
 import type { SendQuota } from "../../../shared/store/workspaces/sends-ahead.ts";
 import type { Allowance } from "../../../shared/store/workspaces/usage.ts";
@@ -59,13 +63,13 @@ export async function createNotification(
 
   const { spec, channels } = await oneOffSpec(store, plan, input);
   const until = store.clock.now() + REMEMBERED_MS;
-  const { given, unknownOf } = await recipientsOf(store, secrets, input);
+  const { given, missing, unknownOf } = await recipientsOf(store, secrets, input);
   const answerOf = ({ id, sent, unknown }: StartedSend) => {
-    const missing = unknownOf(unknown);
+    const names = unknownOf(unknown);
     return {
       id,
       sent,
-      ...(given && { unknown: missing.length, unknown_ids: missing.slice(0, MAX_UNKNOWN_SHOWN) }),
+      ...(given && { unknown: names.length, unknown_ids: names.slice(0, MAX_UNKNOWN_SHOWN) }),
     };
   };
   const recordWrites = (started: StartedSend): ItemWrite<"workspace">[] =>
@@ -81,7 +85,13 @@ export async function createNotification(
         ];
   const id = jobIdOf("api", store.clock.now(), store.ids.bytes(10), await jobWidths.isWide(store, "api"));
   const direct = { watch: sendWatch, quota: sendQuota };
-  const started = await startSend(store, timers, allowance, { id, spec, given, channels, direct }, recordWrites);
+  const started = await startSend(
+    store,
+    timers,
+    allowance,
+    { id, spec, given, missing, channels, direct },
+    recordWrites,
+  );
   if (!("refused" in started)) return { ...answerOf(started), replayed: false };
   const concurrent = oldRow(IdempotencyRecord, started.refused[0]);
   if (!concurrent) throw conflict("This idempotency key is in use at the moment. Try again.");
@@ -99,16 +109,18 @@ async function recipientsOf(
   if (external_ids) {
     const named = await namedByExternalIds(store, await secrets.root(), [...new Set(external_ids)]);
     const names = new Map(named.map(({ id, name }) => [id, name]));
-    const missing = named.filter(({ exists }) => !exists).map(({ name }) => name);
-    const unknownOf = (unknown?: readonly string[]) => unknown?.map((id) => names.get(id) ?? id) ?? missing;
-    return { given: [...names.keys()], unknownOf };
+    const missing = missingOf(named);
+    const unknownOf = (unknown?: readonly string[]) => [...(unknown ?? missing)].map((id) => names.get(id) ?? id);
+    return { given: [...names.keys()], missing, unknownOf };
   }
   const given = subscriberIds && [...new Set(subscriberIds)];
   const isPlannedNow = scheduled_at === undefined && given !== undefined && given.length <= SMALL_AUDIENCE;
-  const named = given && !isPlannedNow ? await namedByIds(store, given) : [];
-  const missing = named.filter(({ exists }) => !exists).map(({ name }) => name);
-  return { given, unknownOf: (unknown: readonly string[] = missing) => unknown };
+  const missing = missingOf(given && !isPlannedNow ? await namedByIds(store, given) : []);
+  return { given, missing, unknownOf: (unknown?: readonly string[]) => unknown ?? [...missing] };
 }
+
+const missingOf = (named: readonly NamedSubscriber[]): ReadonlySet<string> =>
+  new Set(named.flatMap(({ id, exists }) => (exists ? [] : [id])));
 
 function replay({ id, sent, unknown, unknown_ids, digest }: RowOf<typeof IdempotencyRecord>, wanted: string): Created {
   if (digest !== wanted) throw conflict("This idempotency key was used with another body in the last 24 hours.");

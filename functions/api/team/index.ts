@@ -105,7 +105,7 @@ export const team = group("team", "Members, roles and invitations.", [
   endpoint(
     "DELETE /api/v1/team/invitations/:id",
     { permission: "team:manage", uses: [platformWrite] },
-    { summary: "Withdraw an invitation: its token is not good any more", errors: ["NOT_FOUND"] },
+    { summary: "Withdraw an invitation: its token is no longer valid", errors: ["NOT_FOUND"] },
     ({ platform, tenant, params }) => withdrawInvitation(platform, tenant, params.id),
   ),
 ]);

@@ -39,6 +39,8 @@ export interface Send {
   spec: JobSpec;
   /** Ids of the recipients, each once; absent for a send to a target. */
   given?: readonly string[] | undefined;
+  /** Those of them that were looked up and are of no subscriber. */
+  missing?: ReadonlySet<string>;
   /** Its channels, where they were read. */
   channels?: readonly ChannelRow[] | undefined;
 }
@@ -141,7 +143,7 @@ async function textsOf(
 /** A small audience is planned now, so `sent` is exact (AMB-38). Else workers plan it, and `sent` is from the counters. */
 async function prepareAudience(
   store: Store,
-  { id: job, spec, given, channels, direct }: Send,
+  { id: job, spec, given, missing, channels, direct }: Send,
   { sending }: Allowance,
 ): Promise<Audience> {
   const estimate = given ? given.length : await countTarget(store, spec.target);
@@ -163,7 +165,7 @@ async function prepareAudience(
   }
   const size = given ? given.length : Math.max(estimate, SMALL_AUDIENCE);
   const treated = given
-    ? given.filter((id) => !isHeldOut(job, id, spec.holdout_percentage)).length
+    ? given.filter((id) => !missing?.has(id) && !isHeldOut(job, id, spec.holdout_percentage)).length
     : Math.round(size * (1 - spec.holdout_percentage / 100));
   return { writes: given ? givenWrites(job, given, store.clock.now()) : [], sent: treated, reserved: treated };
 }
