@@ -13,7 +13,7 @@ const letterOf = (state: LedgerState): string => (state === "skipped" ? "k" : st
 const shortStates = new Map(ledgerStates.map((state) => [letterOf(state), state]));
 
 /** The text that `progressOf` reads. */
-export function progressText({ work, next, pending, counted, reached, ...rest }: Progress): string {
+export function progressText({ work, next, pending, counted, countedBy, reached, ...rest }: Progress): string {
   const plain = Object.entries(rest).filter(([, value]) => !isEmpty(value));
   return JSON.stringify({
     ...Object.fromEntries(plain),
@@ -21,9 +21,8 @@ export function progressText({ work, next, pending, counted, reached, ...rest }:
     ...(next.length > 0 && { next: unitsText(next) }),
     ...(pending.length > 0 && { pending: pending.map(({ state, reason }) => letterOf(state) + (reason ?? "")) }),
     ...(counted !== 0n && { counted: counted.toString(36) }),
-    ...(Object.keys(reached).length > 0 && {
-      reached: Object.fromEntries(Object.entries(reached).map(([channel, set]) => [channel, set.toString(36)])),
-    }),
+    ...(!isEmpty(countedBy) && { countedBy: setsText(countedBy) }),
+    ...(!isEmpty(reached) && { reached: setsText(reached) }),
   });
 }
 
@@ -35,7 +34,7 @@ const isEmpty = (value: unknown): boolean =>
 
 /** @param text absent: nothing was done yet */
 export function progressOf(text = "{}"): Progress {
-  const { work, next = "", pending = [], counted = "", reached = {}, ...rest } = JSON.parse(text);
+  const { work, next = "", pending = [], counted = "", countedBy = {}, reached = {}, ...rest } = JSON.parse(text);
   return {
     ...newProgress(),
     ...rest,
@@ -46,7 +45,8 @@ export function progressOf(text = "{}"): Progress {
       return { state: shortStates.get(entry.charAt(0)) ?? "unknown", ...(reason && { reason }) };
     }),
     counted: fromBase36(counted),
-    reached: Object.fromEntries(Object.entries(reached).map(([channel, set]) => [channel, fromBase36(String(set))])),
+    countedBy: setsIn(countedBy),
+    reached: setsIn(reached),
   };
 }
 
@@ -86,6 +86,12 @@ function unitIn(text: string, due: number, quiet: string | undefined): Unit {
     ...(quiet !== undefined && { quiet: long(quiet) }),
   };
 }
+
+const setsText = (sets: Record<string, bigint>): Record<string, string> =>
+  Object.fromEntries(Object.entries(sets).map(([name, set]) => [name, set.toString(36)]));
+
+const setsIn = (texts: Record<string, string>): Record<string, bigint> =>
+  Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, fromBase36(text)]));
 
 const fromBase36 = (text: string): bigint =>
   [...text].reduce((sum, letter) => sum * 36n + BigInt(Number.parseInt(letter, 36)), 0n);

@@ -67,6 +67,8 @@ export interface Progress {
   capped: number[];
   /** Recipients that were counted against caps of all channels, as bits. */
   counted: bigint;
+  /** The same by the class of channels of a cap. */
+  countedBy: Record<string, bigint>;
   /** Units of later rounds. */
   next: Unit[];
   /** Recipients reached, by channel type, as bits. */
@@ -102,6 +104,7 @@ export const newProgress = (): Progress => ({
   pending: [],
   capped: [],
   counted: 0n,
+  countedBy: {},
   next: [],
   reached: {},
   why: {},

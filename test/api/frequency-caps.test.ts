@@ -58,6 +58,16 @@ it("D-ATTRIB lift counts those stopped by a cap on both sides of its fraction", 
   expect(lift.treated).toMatchObject({ size: 1, converters: 1, conversion_rate: 1 });
 });
 
+it.each([{}, { channel_class: "push" }])("D-CAP AMB-111 a throttled message is counted once %j", async (scope) => {
+  const { world, person, push, reached } = await setting([{ ...WEEKLY, ...scope }]);
+  await person("ada");
+  await spoil(world, { channel: "ios", outcome: "rate_limited", times: 1 });
+  await push();
+  await world.advance(HOUR);
+  expect(await reached()).toHaveLength(1);
+  expect((await push()).job).toMatchObject({ skip_reasons: { capped: 1 } });
+});
+
 it("D-CAP F16 over the cap is skipped with its reason; explain shows the cap and the count seen", async () => {
   const { world, person, push, explain, reached } = await setting([DAILY]);
   const ada = await person("ada");

@@ -1,5 +1,6 @@
 // Claims of groups in workspaces with frequency caps: each recipient is counted with the claim, or skipped (D-CAP).
-import { type CountedCap, capsOn } from "../../../shared/rules/caps.ts";
+import { type CountedCap, capsOn, type FrequencyCap } from "../../../shared/rules/caps.ts";
+import type { Progress } from "../../../shared/rules/progress.ts";
 import { progressText } from "../../../shared/rules/progress-text.ts";
 import { classOf } from "../../../shared/rules/reach.ts";
 import { oldRow } from "../../../shared/store/refusals.ts";
@@ -32,21 +33,19 @@ export async function claimCapped(
   const capping = { timezone: deliverySettings?.timezone ?? "UTC", now: clock.now() };
   for (;;) {
     const counts = firstMessages(prepared).flatMap((one) => {
-      const wasCounted = ((progress.counted >> BigInt(one.recipient)) & 1n) === 1n;
       const channels = one.messages.map(({ channel }) => channel);
       const met = capsOn(deliverySettings?.caps ?? [], category, channels).filter(
-        (cap) => cap.channel_class || !wasCounted,
+        (cap) => !wasCounted(progress, one, cap),
       );
       return countWrites(capping, one.subscriber, met).map((count) => ({ ...count, one }));
     });
-    const overall = counts.filter(({ caps }) => caps.some(({ channel_class }) => channel_class === undefined));
-    const counted = overall.reduce((bits, { one }) => bits | (1n << BigInt(one.recipient)), progress.counted);
+    const counted = withCounted(progress, counts);
     progress.capped = prepared.flatMap(({ isCapped }, i) => (isCapped ? [progress.from + i] : []));
     const writes = counts.map(({ write }) => write);
-    const claimed = await advance(store, chunkRef, lease, progressText({ ...progress, counted }), writes);
+    const claimed = await advance(store, chunkRef, lease, progressText({ ...progress, ...counted }), writes);
     if (!claimed) return undefined;
     if ("owner" in claimed) {
-      progress.counted = counted;
+      Object.assign(progress, counted);
       return claimed;
     }
     for (const [i, { caps, one }] of counts.entries()) {
@@ -56,6 +55,29 @@ export async function claimCapped(
       for (const cap of reached) skip(prepared, one, cap);
     }
   }
+}
+
+type Counted = Pick<Progress, "counted" | "countedBy">;
+
+/** A throttled message is claimed again with the tries it had, and counts once. */
+function wasCounted({ counted, countedBy }: Counted, { recipient }: FirstMessages, cap: FrequencyCap): boolean {
+  const set = cap.channel_class === undefined ? counted : (countedBy[cap.channel_class] ?? 0n);
+  return ((set >> BigInt(recipient)) & 1n) === 1n;
+}
+
+function withCounted(
+  before: Counted,
+  counts: readonly { one: FirstMessages; caps: readonly FrequencyCap[] }[],
+): Counted {
+  const now = { counted: before.counted, countedBy: { ...before.countedBy } };
+  for (const { one, caps } of counts) {
+    const bit = 1n << BigInt(one.recipient);
+    for (const { channel_class } of caps) {
+      if (channel_class === undefined) now.counted |= bit;
+      else now.countedBy[channel_class] = (now.countedBy[channel_class] ?? 0n) | bit;
+    }
+  }
+  return now;
 }
 
 /** Retries were counted before. What is refused for another reason is not counted at all. */

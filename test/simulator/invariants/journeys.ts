@@ -1,5 +1,5 @@
 // At rest, the counters of journeys match their runs, no subscriber has two active runs of a journey, no run is left
-// between steps, and an archived journey has none that goes on.
+// between steps but before one that halted, and an archived journey has none that goes on.
 import { rowOf } from "../../../shared/store/item.ts";
 import { RunItem, type RunRow } from "../../../shared/store/journeys/run-items.ts";
 import { placeOf } from "../entities.ts";
@@ -12,6 +12,7 @@ export const journeys: Invariant = {
       const said = new Map<string, number>();
       const counted = new Map<string, number>();
       const status = new Map<string, string>();
+      const halted = new Set<string>();
       const runs: RunRow[] = [];
       const add = (to: Map<string, number>, name: string, n: number) => to.set(name, (to.get(name) ?? 0) + n);
       for (const pk of mirror.partitions()) {
@@ -19,6 +20,8 @@ export const journeys: Invariant = {
         if (!place) continue;
         for (const [sk, item] of mirror.under(pk)) {
           if (place.kind === "journey" && place.id === "") status.set(sk, String(item.status));
+          if (item.react === "journey-step" && item.halted !== undefined)
+            halted.add(`${place.id} ${item.version} ${item.step}`);
           const shard = place.kind === "journey" ? pk.split("#")[4] : undefined;
           const numbers = Object.entries(item).filter(([name]) => /^[rao]:/.test(name)) as [string, number][];
           if (shard?.startsWith("n")) for (const [name, n] of numbers) add(counted, `${place.id} ${name}`, n);
@@ -43,6 +46,7 @@ export const journeys: Invariant = {
         if (status.get(journey) === "archived")
           broken(`run ${run.id} goes on although its journey is archived`, run.id, journey);
         if (status.get(journey) !== "active") continue;
+        if (halted.has(`${journey} ${run.version} ${run.step}`)) continue;
         if (run.since === undefined) broken(`run ${run.id} was left before step ${run.step}`, run.id, journey);
         if (run.until !== undefined && run.until < kernel.now() - 120_000)
           broken(`run ${run.id} is overdue at step ${run.step}`, run.id, journey);
