@@ -5,7 +5,7 @@ import { errorFields } from "../../../shared/log.ts";
 import type { mailLinks } from "../../../shared/mail-links.ts";
 import type { providers } from "../../../shared/providers/providers.ts";
 import type { deliverQueue, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
-import { type Addressee, endRound, newProgress, nextRound, unitsOf } from "../../../shared/rules/progress.ts";
+import { type Addressee, endRound, groupEnd, newProgress, nextRound, unitsOf } from "../../../shared/rules/progress.ts";
 import { progressOf, progressText } from "../../../shared/rules/progress-text.ts";
 import type { Chunk } from "../../../shared/store/sends/chunks.ts";
 import { advance, leaseOf, takeOver } from "../../../shared/store/sends/claims.ts";
@@ -15,11 +15,13 @@ import type { Standing } from "../../../shared/store/sends/standing.ts";
 import type { Tally } from "../../../shared/store/sends/tallies.ts";
 import type { ChunkRef } from "../../../shared/store/sends/touches.ts";
 import type { vaultOpening } from "../../../shared/vault.ts";
+import { targetOf } from "./addresses.ts";
 import { counting, createChunkWatch, keepCanaryFirst, noteRound, type sendFigures } from "./brake.ts";
 import { claimCapped } from "./caps.ts";
 import type { openedCredentials } from "./channel-credentials.ts";
 import type { DeadAddresses } from "./dead-addresses.ts";
 import { noteAnswers, type notedAnswers } from "./health.ts";
+import { reachedBefore } from "./inboxes.ts";
 import { createLedger, type Ledger, releaseChunk } from "./ledger.ts";
 import { type foundRates, keepRate, nextGroup, slowThrottled, takeSlots } from "./pacing.ts";
 import { createMessageBuilder, type Prepared } from "./prepare.ts";
@@ -211,11 +213,19 @@ async function stopRound(
   held: LeasedProgress,
   { ledger, assignments, standing }: { ledger: Ledger; assignments: Assignments; standing: Standing },
 ): Promise<Interrupted> {
-  const { addressees, clock } = work;
+  const { addressees, clock, store, chunkRef, found } = work;
   await ledger.write();
-  endRound(held.progress, addressees, clock.now());
-  await assignments.record();
-  nextRound(held.progress, clock.now());
+  const { progress } = held;
+  const units = unitsOf(progress, addressees);
+  const group = units.slice(progress.to, groupEnd(units, progress.to));
+  const inbox = group.filter((unit) => targetOf(found.chunk, unit).channel === "in_app");
+  const reached = await reachedBefore(store, { ...found, chunkRef, ...timesOf(held) }, inbox);
+  // Where a stopped worker has written messages of the group, another round would write them a second time.
+  if (reached.size === 0) {
+    endRound(progress, addressees, clock.now());
+    await assignments.record();
+    nextRound(progress, clock.now());
+  }
   await releaseChunk(work, held, STOPPED_MS);
   return { standing };
 }

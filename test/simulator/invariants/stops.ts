@@ -5,10 +5,10 @@ import { inboxRow } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 
 /**
- * What was read shortly before: the claim and the write may be repeated, and the calls take their time. How long a request
- * is on its way does not count.
+ * What was read shortly before: the claim and the write may be repeated, also after one of them was on its way until the
+ * time of its function was nearly over, and the calls take their time.
  */
-const UNDER_WAY_MS = 20 * SECOND;
+const UNDER_WAY_MS = 32 * SECOND;
 
 export const stops: Invariant = {
   name: "stops",
