@@ -56,6 +56,7 @@ const progress = fc.record({
   pending: fc.array(verdict, { maxLength: 30 }),
   capped: fc.array(fc.nat(200), { maxLength: 10 }),
   counted: bits,
+  countedBy: fc.dictionary(fc.constantFrom("push", "email"), bits),
   next: units,
   reached: fc.dictionary(fc.constantFrom("ios", "email", "in_app"), bits),
   why: fc.dictionary(fc.nat(199).map(String), fc.constantFrom("capped", "no_device", "5: x=y;z")),
