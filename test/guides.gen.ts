@@ -176,7 +176,7 @@ async function journeys({ createClient, settle, advance, process, console }: Gui
   const { runs, steps: counts } = await service.journeys.getStats(journey.id);
   console.log(runs.completed, counts.wait?.outcomes, counts.reminder?.outcomes); // 1 {"wait:timeout":1} {"sent":1}
 
-  const from = items[0]!.entered_at;
+  const from = journey.created_at;
   const to = new Date(Date.parse(from) + 25 * 3_600_000).toISOString();
   const begun = await service.journeys.simulate(journey.id, { from, to });
   if (!("id" in begun)) throw new Error("The answer is the walk of one subscriber.");

@@ -5226,7 +5226,7 @@ export interface InsightsGetFunnelAnswer {
   converted: number;
   /** The revenue in cents */
   revenue_cents: number;
-  /** What its sends cost, computed from their numbers at list prices; `null` of a journey */
+  /** What its sends cost, computed from their numbers at list prices. Of a journey: those that ended, without the moves of its runs */
   cost: {
     /** All of it, in US dollars */
     dollars: number;
@@ -5242,7 +5242,7 @@ export interface InsightsGetFunnelAnswer {
     read_units: number;
     /** Messages of queues */
     queue_messages: number;
-  } | null;
+  };
 }
 
 export interface InsightsGetSummaryQuery {

@@ -35,7 +35,8 @@ export function dollarsPerMillion({ wcu, rcu, messages }: Consumed, mode: keyof 
   );
 }
 
-interface Rate extends Consumed {
+/** The same, with the functions. */
+export interface Rate extends Consumed {
   gbSeconds: number;
 }
 
@@ -121,7 +122,8 @@ export interface SentTo {
 
 const ratesOf = (type: string): keyof typeof PER_RECIPIENT => (type === "in_app" || type === "email" ? type : "other");
 
-export function costOfSend({ reached, isWide, isGiven, isDirect }: SentTo, provider: ProviderCost): SendCost {
+/** What a send takes of the service. */
+export function takenBy({ reached, isWide, isGiven, isDirect }: SentTo): Rate {
   const total: Rate = { wcu: 0, rcu: 0, messages: 0, gbSeconds: 0 };
   const add = (rate: Rate, n: number) => {
     total.wcu += n * rate.wcu;
@@ -136,17 +138,24 @@ export function costOfSend({ reached, isWide, isGiven, isDirect }: SentTo, provi
     add(PER_RECIPIENT[rates], n);
     if (isGiven) total.rcu += n * GIVEN_RCU[rates];
   }
-  const service = (dollarsPerMillion(total, "burst") + total.gbSeconds * GB_SECONDS) / MILLION;
+  return total;
+}
+
+/** @param taken of the service, by any number of sends */
+export function costOf(taken: Rate, provider: ProviderCost): SendCost {
+  const service = (dollarsPerMillion(taken, "burst") + taken.gbSeconds * GB_SECONDS) / MILLION;
   return {
     dollars: roundedDollars(service + provider.dollars),
     service_dollars: roundedDollars(service),
     provider_dollars: provider.dollars,
     unpriced: provider.unpriced,
-    write_units: Math.round(total.wcu),
-    read_units: Math.round(total.rcu),
-    queue_messages: Math.round(total.messages),
+    write_units: Math.round(taken.wcu),
+    read_units: Math.round(taken.rcu),
+    queue_messages: Math.round(taken.messages),
   };
 }
+
+export const costOfSend = (sentTo: SentTo, provider: ProviderCost): SendCost => costOf(takenBy(sentTo), provider);
 
 /** The cost of several sends. */
 export function sumOfCosts(costs: readonly SendCost[]): SendCost {

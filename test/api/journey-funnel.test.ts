@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, timestamp } from "../../shared/clock.ts";
 import { graphOf, journeySetting } from "../support/journeys.ts";
+import { openChannels, outboxOf } from "../support/reached.ts";
 import { spent } from "../support/spending.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -45,7 +46,7 @@ describe("funnel and summary of a journey", () => {
       clicked_human: 1,
       converted: 1,
       revenue_cents: 900,
-      cost: null,
+      cost: expect.objectContaining({ provider_dollars: 0, unpriced: [] }),
     });
     expect((await call("GET /api/v1/insights/summary?group_by=journey")).body.rows).toEqual([
       { source_id: id, conversions: 1, revenue_cents: 900 },
@@ -53,6 +54,35 @@ describe("funnel and summary of a journey", () => {
     await world.advance(40 * DAY);
     expect(await funnel()).toMatchObject({ sent: 0, converted: 0 });
     expect(await funnel(`&start=${timestamp(world.clock.now() - 50 * DAY)}`)).toMatchObject({ sent: 6, converted: 1 });
+  });
+
+  it("F10 it says what its sends cost, each at the prices of its dispatch", async () => {
+    const { world, tenant, call, active, track } = await journeySetting(await fresh());
+    const { sms = "" } = await openChannels(world, tenant, "sms");
+    const id = await active(
+      graphOf({ only: { send: { channel_ids: [sms], content: { title: "Hello", body: "b" } } } }),
+    );
+    const greet = async (external_id: string, phone: string) => {
+      const body = { external_id, attributes: { phone } };
+      await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body });
+      await track(external_id, "signed_up");
+    };
+    const price = (price_per_message: number) => call(`PATCH /api/v1/channels/${sms}`, { price_per_message });
+    const cost = async () => (await call(`GET /api/v1/insights/funnel?source_type=journey&source_id=${id}`)).body.cost;
+    await price(0.08);
+    await greet("ada", "+4915112345670");
+    await price(0.02);
+    await greet("bob", "+4915112345671");
+    const sent = await cost();
+    expect(sent).toMatchObject({ provider_dollars: 0.1, unpriced: [] });
+    const jobs = (await outboxOf(world)).map(({ job_id }) => job_id);
+    const each = await Promise.all(jobs.map(async (job) => (await call(`GET /api/v1/notifications/${job}`)).body.cost));
+    expect(each).toHaveLength(2);
+    expect(sent.dollars).toBeCloseTo(each[0].dollars + each[1].dollars, 5);
+    expect(Math.abs(sent.write_units - each[0].write_units - each[1].write_units)).toBeLessThanOrEqual(1);
+    await call(`PATCH /api/v1/channels/${sms}`, { price_per_message: null });
+    await greet("eve", "+4915112345672");
+    expect(await cost()).toMatchObject({ provider_dollars: 0.1, unpriced: ["sms"] });
   });
 
   it("ISG-1 its price does not grow with the number of sends", async () => {

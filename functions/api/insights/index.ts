@@ -82,8 +82,10 @@ export const insights = group("insights", "Results of sends, and the lift they c
         converted: Count,
         revenue_cents: Count,
         cost: v.pipe(
-          v.nullable(SendCost),
-          v.description("What its sends cost, computed from their numbers at list prices; `null` of a journey"),
+          SendCost,
+          v.description(
+            "What its sends cost, computed from their numbers at list prices. Of a journey: those that ended, without the moves of its runs",
+          ),
         ),
       }),
     },

@@ -6,7 +6,8 @@ import { liftOf, rateOf } from "../../rules/lift.ts";
 import { lateSkips } from "../../rules/reasons.ts";
 import { type Campaign, findCampaign } from "../campaigns/campaigns.ts";
 import { familyOf } from "../families.ts";
-import { type JourneyTotals, journeyTotals } from "../journeys/totals.ts";
+import type { RowOf } from "../item.ts";
+import { type JourneyTotals, journeyCost, journeyTotals } from "../journeys/totals.ts";
 import { soFar } from "../sends/deferred.ts";
 import { type InteractionTotals, interactionTotals } from "../sends/interaction-totals.ts";
 import { costOfJob } from "../sends/job-cost.ts";
@@ -101,8 +102,8 @@ export interface Funnel {
   clicked_human: number;
   converted: number;
   revenue_cents: number;
-  /** What its sends cost (F10); `null` of a journey, whose sends are not counted by channel. */
-  cost: SendCost | null;
+  /** What its sends cost (F10), without the moves of a journey's runs. */
+  cost: SendCost;
 }
 
 const isWithin = ({ start, end }: Window, at: string | null) =>
@@ -144,12 +145,17 @@ export async function funnelOf(
   const [reached, conversions] = await Promise.all([
     type === "campaign"
       ? campaignTotals(await (sends ?? sendsOf(store, id, window)))
-      : { ...journeyTotals(await daysOf(store, type, window), id), cost: null },
+      : ofJourney(await daysOf(store, type, window), id),
     conversionsOf(store, type, window),
   ]);
   const { converters = 0, revenue = 0 } = conversions.get(id) ?? {};
   return { ...reached, converted: converters, revenue_cents: revenue };
 }
+
+const ofJourney = (rows: readonly RowOf<typeof DayTotals>[], id: string) => ({
+  ...journeyTotals(rows, id),
+  cost: journeyCost(rows, id),
+});
 
 async function sendsOf(store: StoreReader, id: string, window: Window): Promise<CampaignSend[]> {
   const campaign = await findCampaign(store, id);

@@ -35,7 +35,8 @@ export const Conversion = item({
 });
 
 export const DayTotals = item({
-  about: "Sums of a day by campaign, journey or channel, in 4 shards. Of journeys also what was sent and opened.",
+  about:
+    "Sums of a day by campaign, journey or channel, in 4 shards. Of journeys also what was sent and opened, and its cost.",
   pk: ({ group }: { group: ConversionGroup }) => `CVD#${group}`,
   sk: ({ day, id, shard }: { day: string; id: string; shard: string }) => `${day}#${id}#${shard}`,
   row: {
@@ -50,6 +51,10 @@ export const DayTotals = item({
     opened_human: count,
     clicked: count,
     clicked_human: count,
+    /** What the sends took of the service and its providers, in millionths (F10). */
+    "cost|*": v.number(),
+    /** Sends with messages whose price is not known, by the type of channel. */
+    "unpriced|*": v.number(),
   },
   writers: ["attribute", "fan-out", "deliver", "api-notifications", "api-mail"],
 });

@@ -1,12 +1,17 @@
 // The totals of a journey's sends, in the row that has the conversions of the day on which they were dispatched.
+import { costOf, type Rate, roundedDollars, type SendCost } from "../../rules/cost.ts";
 import type { Stage } from "../../rules/interactions.ts";
 import { dayOf } from "../events/events.ts";
+import { familyOf } from "../families.ts";
 import { conversionShard, DayTotals } from "../insights/items.ts";
 import { changeItem, type ItemWrite, type RowOf } from "../item.ts";
+import { expensesOf } from "../sends/job-cost.ts";
 import type { JobRecord } from "../sends/jobs.ts";
 
 const stages = ["sent", "delivered", "opened", "opened_human", "clicked", "clicked_human"] as const;
 export type JourneyTotals = Record<(typeof stages)[number], number>;
+
+const MILLION = 1_000_000;
 
 type Sent = Pick<JobRecord, "id" | "source" | "dispatched_at">;
 
@@ -18,7 +23,7 @@ export function endedWrites(jobs: readonly JobRecord[]): ItemWrite<"workspace">[
   );
   return [...groups.values()].flatMap((group) => {
     const sum = (stage: "sent" | "delivered") => group.reduce((n, { counts }) => n + counts[stage], 0);
-    return group[0] ? addWrites(group[0], { sent: sum("sent"), delivered: sum("delivered") }) : [];
+    return group[0] ? addWrites(group[0], { sent: sum("sent"), delivered: sum("delivered"), ...costsOf(group) }) : [];
   });
 }
 
@@ -34,7 +39,27 @@ export const reachedWrites = (job: Sent, reached: readonly Stage[], n: 1 | -1 = 
     ) as Partial<JourneyTotals>,
   );
 
-function addWrites({ id, source, dispatched_at }: Sent, counted: Partial<JourneyTotals>): ItemWrite<"workspace">[] {
+type Costs = Record<`cost|${string}` | `unpriced|${string}`, number>;
+
+/** Whole numbers: their sums are exact, whatever the order. */
+function costsOf(jobs: readonly JobRecord[]): Costs {
+  const costs: Costs = {};
+  const add = (name: keyof Costs, n: number) => {
+    costs[name] = (costs[name] ?? 0) + n;
+  };
+  for (const job of jobs) {
+    const { taken, provider } = expensesOf(job, job);
+    for (const [name, n] of Object.entries({ ...taken, provider: provider.dollars }))
+      add(`cost|${name}`, Math.round(n * MILLION));
+    for (const type of provider.unpriced) add(`unpriced|${type}`, 1);
+  }
+  return costs;
+}
+
+function addWrites(
+  { id, source, dispatched_at }: Sent,
+  counted: Partial<JourneyTotals> & Costs,
+): ItemWrite<"workspace">[] {
   const add = Object.fromEntries(Object.entries(counted).filter(([, n]) => n !== 0));
   if (source.type !== "journey" || source.id === null || !dispatched_at || Object.keys(add).length === 0) return [];
   const shard = conversionShard(id.slice(-1));
@@ -47,4 +72,17 @@ export function journeyTotals(rows: readonly RowOf<typeof DayTotals>[], journey:
   for (const row of rows)
     if (row.sk.split("#")[1] === journey) for (const stage of stages) totals[stage] += row[stage] ?? 0;
   return totals;
+}
+
+/** What the sends of one journey cost, from the rows of some days (F10). */
+export function journeyCost(rows: readonly RowOf<typeof DayTotals>[], journey: string): SendCost {
+  const own = rows.filter(({ sk }) => sk.split("#")[1] === journey);
+  const sums = new Map<string, number>();
+  for (const row of own) for (const [name, n] of familyOf(row, "cost|")) sums.set(name, (sums.get(name) ?? 0) + n);
+  const sum = (name: keyof Rate | "provider") => (sums.get(name) ?? 0) / MILLION;
+  const unpriced = new Set(own.flatMap((row) => familyOf(row, "unpriced|").map(([type]) => type)));
+  return costOf(
+    { wcu: sum("wcu"), rcu: sum("rcu"), messages: sum("messages"), gbSeconds: sum("gbSeconds") },
+    { dollars: roundedDollars(sum("provider")), unpriced: [...unpriced].sort() },
+  );
 }

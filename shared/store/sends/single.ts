@@ -140,6 +140,8 @@ function counted(store: Store, outcomes: readonly Outcome[]): ItemWrite<"workspa
       outcomes.map((one) => countedOutcomes(store, one.job.category, outcomesOf(newOf(one)))),
     ),
     ...(byClass ? [byClass] : []),
-    ...endedWrites(outcomes.map(({ job, tally }) => ({ ...job, counts: tally.counts }))),
+    ...endedWrites(
+      outcomes.map(({ job, tally: { counts, delivered_by_channel } }) => ({ ...job, counts, delivered_by_channel })),
+    ),
   ];
 }
