@@ -36,9 +36,11 @@ async function checkImport(world: SimWorld, file: Import, broken: Broken): Promi
   if (job.processed_rows !== size || job.total_rows !== size)
     say(`${job.processed_rows} of ${job.total_rows} rows, the file has ${size}`);
   if (job.failed_rows !== invalid) say(`${job.failed_rows} rows failed, ${invalid} are invalid`);
-  const { body: notes } = await ask(world, tenant, "GET /api/v1/annotations", { query: everything(world) });
-  if (!notes.annotations) say(`annotations: ${JSON.stringify(notes)}`);
-  const told = (notes.annotations ?? []).filter(
+  const { status: noted, body: notes } = await ask(world, tenant, "GET /api/v1/annotations", {
+    query: everything(world),
+  });
+  if (noted !== 200) return say(`its annotations answer ${noted}`);
+  const told = notes.annotations.filter(
     (note: { ref_id?: string; kind: string }) => note.ref_id === id && note.kind === "import_completed",
   );
   if (told.length !== 1) say(`its end was noted ${told.length} times`);

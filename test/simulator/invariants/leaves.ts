@@ -1,5 +1,5 @@
 // The leaves of a static segment are sorted, disjoint and cover their shard. At rest, its members are the
-// subscribers that match its rule where nobody changed after the last computation began.
+// subscribers that match its rule where neither they nor it changed after the last computation began.
 import { compileRule } from "../../../shared/rules/segment-evaluation.ts";
 import { type RowOf, rowOf } from "../../../shared/store/item.ts";
 import { fromJson } from "../../../shared/store/json-text.ts";
@@ -19,12 +19,15 @@ export const leaves: Invariant = {
     const changedAt = new Map<string, number>();
     /** By segment, when its last computation began. */
     const begunAt = new Map<string, number>();
+    /** By segment, when it got another rule last: it applies from the next computation on. */
+    const ruledAt = new Map<string, number>();
     return {
       commit: ({ pk, sk, before, after }) => {
         const place = placeOf(pk);
         if (!place) return;
         if (/^S[0-9a-f]$/.test(place.kind)) changedAt.set(place.tenant, kernel.now());
         if (place.kind === "segment" && before?.run !== after?.run) begunAt.set(sk, kernel.now());
+        if (place.kind === "segment" && before?.rule !== after?.rule) ruledAt.set(sk, kernel.now());
       },
       end: () => {
         for (const pk of mirror.partitions()) {
@@ -45,7 +48,8 @@ export const leaves: Invariant = {
             if (ledger.people.get(one)?.erasedAt !== undefined)
               broken(`${one} is erased and in segment ${id}`, id, one);
           const { events, judge } = compileRule(fromJson(rule));
-          if (events.length > 0 || (begunAt.get(id) ?? 0) <= (changedAt.get(tenant) ?? 0)) continue;
+          const begun = begunAt.get(id) ?? 0;
+          if (events.length > 0 || begun <= (changedAt.get(tenant) ?? 0) || begun < (ruledAt.get(id) ?? 0)) continue;
           for (const profile of profilesOf(mirror, tenant)) {
             const facts = { attributes: attributesForRules(profile), now: kernel.now(), times: () => [] };
             const { matches } = judge(facts);
