@@ -83,7 +83,7 @@ export function createTime(deps: TimeDeps): Time {
 
   const mappings = () => deps.mappings.all();
   const buffered = () => host.runs().filter((run) => !run.streaming);
-  /** What a worker waits for comes when somebody moves time, or from the background. */
+  /** What a worker waits for comes when time is moved, or from the background. */
   const isNudged = (run: Run) =>
     !run.streaming && (background !== undefined || !mappings().some((mapping) => mapping.function === run.function));
   const waitsForTime = (run: Run) => run.asleep > 0 && run.outside === 0;
