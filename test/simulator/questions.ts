@@ -6,20 +6,22 @@ import type { SimWorld } from "./world.ts";
 
 const PAGE = 100;
 
+const isUnanswered = ({ status }: Answer): boolean => status === 401 || status === 0;
+
 /** A request of the dashboard, for the end of a run: the kernel runs until all is at rest again. */
 export async function ask(world: SimWorld, tenant: Tenant, route: string, request: Request = {}): Promise<Answer> {
   // Nobody is left who could ask.
   if (world.ledger.deleted.has(tenant.id)) return { status: 403, body: undefined };
   let answer: Answer | undefined;
-  // A token of a clock that is ahead is refused by one that is behind, until the client asks again.
+  // A token of a clock that is ahead is refused by one that is behind, and a process may die, until the client asks again.
   const untilAnswered = async () => {
     do {
       answer = await world.call(tenant, "dashboard", route, request);
-      if (answer.status === 401) await world.kernel.sleep(MINUTE);
-    } while (answer.status === 401);
+      if (isUnanswered(answer)) await world.kernel.sleep(MINUTE);
+    } while (isUnanswered(answer));
   };
   void untilAnswered();
-  await world.kernel.run(() => answer !== undefined && answer.status !== 401 && world.kernel.pending() === 0);
+  await world.kernel.run(() => answer !== undefined && !isUnanswered(answer) && world.kernel.pending() === 0);
   return answer ?? { status: 0, body: undefined };
 }
 
