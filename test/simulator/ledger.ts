@@ -1,5 +1,6 @@
 // Requests of clients and their responses: the promises that the invariants check.
 import type { QuietHours } from "../../shared/rules/quiet-hours.ts";
+import type { Campaign } from "./marketers.ts";
 import type { Tenant } from "./tenants.ts";
 
 export interface Person {
@@ -77,17 +78,6 @@ export interface Listener {
   lastFrom: number;
   until: number;
   has: Set<string>;
-}
-
-/** A released campaign, as its owner knows it. */
-export interface Campaign {
-  tenant: string;
-  id: string;
-  jobs: string[];
-  /** Since when nothing of it may be sent: a pause was answered, and no resumption was asked for since. */
-  heldSince?: number;
-  /** How many resumptions were asked for, and how many of them are not answered yet. */
-  resumptions: { asked: number; open: number };
 }
 
 /** A webhook endpoint that was there before the story. */

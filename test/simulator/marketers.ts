@@ -2,12 +2,23 @@
 import { MINUTE, SECOND, timestamp } from "../../shared/clock.ts";
 import { insist, insistOpen } from "./actors.ts";
 import type { Answer } from "./front-door.ts";
-import type { Campaign, Definition, Person } from "./ledger.ts";
+import type { Definition, Person } from "./ledger.ts";
 import type { Tenant } from "./tenants.ts";
 import { ROUND_MS } from "./touches.ts";
 import type { SimWorld } from "./world.ts";
 
 const ROUTE = "/api/v1/campaigns";
+
+/** A released campaign, as its owner knows it. */
+export interface Campaign {
+  tenant: string;
+  id: string;
+  jobs: string[];
+  /** Since when nothing of it may be sent: a pause was answered, and no resumption was asked for since. */
+  heldSince?: number;
+  /** How many resumptions were asked for, and how many of them are not answered yet. */
+  resumptions: { asked: number; open: number };
+}
 
 /** The id of a channel of a type: every workspace has an in-app channel. */
 export async function channelOf(world: SimWorld, tenant: Tenant, type: string): Promise<string> {

@@ -50,7 +50,7 @@ export const mannersBugs: readonly Bug[] = [
   {
     name: "a choice of a topic does not count once the send is planned",
     area: "sending",
-    file: "functions/workers/deliver/prepare.ts",
+    file: "functions/workers/deliver/topic-choices.ts",
     find: "topic && profile && !isInTopic(contactOf(profile, []).consents, topic)",
     replace: "topic && profile && !profile",
   },

@@ -2,8 +2,7 @@
 import { MINUTE, SECOND, timestamp } from "../../../shared/clock.ts";
 import { populate } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
-import type { Campaign } from "../ledger.ts";
-import { actOnCampaign, channelOf, releaseCampaign, withPurchases } from "../marketers.ts";
+import { actOnCampaign, type Campaign, channelOf, releaseCampaign, withPurchases } from "../marketers.ts";
 import type { Tenant } from "../tenants.ts";
 import type { SimWorld } from "../world.ts";
 import { equip } from "./pushes.ts";
