@@ -180,7 +180,7 @@ interface Options {
   tell(text: string): void;
 }
 
-interface Found {
+interface CeilingTable {
   rows: string[][];
   /** A sentence for each that is not reached. */
   misses: string[];
@@ -190,7 +190,7 @@ interface Found {
 export async function benchCeilings({ only, seconds, write, tell }: Options) {
   liftLimits();
   const isChosen = (name: string) => only.length === 0 || only.some((word) => name.includes(word));
-  const found: Found = { rows: [], misses: [] };
+  const found: CeilingTable = { rows: [], misses: [] };
   for (const { load, target } of ceilings.filter((one) => isChosen(one.load.name))) {
     const figure = await runLoad(load, "warm", seconds, (text) => tell(`ceiling: ${text}`));
     const took = load.perSecond
@@ -240,7 +240,7 @@ function missOf(figure: ScaleFigure, reached: number, target: number): string | 
   return causes.length === 0 ? undefined : `${causes.join(", ")}. ${REASONS[figure.load] ?? ""}`.trim();
 }
 
-async function compareImport(found: Found, seconds: number, tell: (text: string) => void): Promise<void> {
+async function compareImport(found: CeilingTable, seconds: number, tell: (text: string) => void): Promise<void> {
   const rows = Math.round((IMPORTED_ROWS * seconds) / LOAD_SECONDS);
   tell("ceiling: single sends without an import");
   const without = await runLoad(beside(0), "warm", seconds, tell);

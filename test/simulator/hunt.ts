@@ -7,7 +7,7 @@ import type { ProfileName } from "./profiles.ts";
 import { type Run, simulate } from "./simulate.ts";
 import { watchSites } from "./sites.ts";
 
-export interface Found {
+export interface BugSearch {
   bug: Bug;
   /** Absent if no seed found it. */
   run: Run | undefined;
@@ -27,7 +27,7 @@ interface Hunt {
   /** Called after each seed of each bug. */
   stepped(done: number, found: number): void;
   /** A bug is found, or given up. */
-  ended(found: Found): void;
+  ended(found: BugSearch): void;
 }
 
 /** So many seeds are run plainly at once, to see what each executes. */
@@ -36,9 +36,9 @@ const BLOCK = 25;
 const MIN_BUGS = 4;
 
 /** The first seed that finds each bug. */
-export async function huntBugs(bugs: readonly Bug[], hunt: Hunt): Promise<Found[]> {
+export async function huntBugs(bugs: readonly Bug[], hunt: Hunt): Promise<BugSearch[]> {
   const { from, seeds, stepped, ended } = hunt;
-  const states: Found[] = bugs.map((bug) => ({ bug, run: undefined, seeds: 0, reached: 0 }));
+  const states: BugSearch[] = bugs.map((bug) => ({ bug, run: undefined, seeds: 0, reached: 0 }));
   for (let first = from; first < from + seeds; first += BLOCK) {
     const block = Array.from({ length: Math.min(BLOCK, from + seeds - first) }, (_, n) => first + n);
     const open = states.filter(({ run }) => !run);
@@ -65,7 +65,7 @@ export async function huntBugs(bugs: readonly Bug[], hunt: Hunt): Promise<Found[
   return states;
 }
 
-async function tryBug({ scenarios, profile }: Hunt, state: Found, seed: number): Promise<void> {
+async function tryBug({ scenarios, profile }: Hunt, state: BugSearch, seed: number): Promise<void> {
   const copy = await simulatorWith(state.bug);
   const { name } = scenarioOf(scenarios, seed);
   const scenario = copy.scenarios.find((one) => one.name === name)!;

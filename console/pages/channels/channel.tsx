@@ -149,10 +149,10 @@ function Credentials({ channel, kind }: { channel: Channel; kind: ChannelKind | 
   );
 }
 
-type Given<K> = Extract<ChannelKind["credentials"], { kind: K }>;
+type CredentialInput<K> = Extract<ChannelKind["credentials"], { kind: K }>;
 const SAVED = "Saved. They are tried with the provider now.";
 
-function FormCredentials({ channel, given }: { channel: Channel; given: Given<"form"> }) {
+function FormCredentials({ channel, given }: { channel: Channel; given: CredentialInput<"form"> }) {
   const upload = useAction(given.operation, { stale: STALE });
   return (
     <SchemaForm
@@ -170,7 +170,7 @@ function FormCredentials({ channel, given }: { channel: Channel; given: Given<"f
   );
 }
 
-function FileCredentials({ channel, given }: { channel: Channel; given: Given<"file"> }) {
+function FileCredentials({ channel, given }: { channel: Channel; given: CredentialInput<"file"> }) {
   const upload = useAction(given.operation, { stale: STALE });
   const { key_id, team_id, bundle_id, environment = "production" } = channel.settings ?? {};
   const known = { ...(key_id && { key_id }), ...(team_id && { team_id }), ...(bundle_id && { bundle_id }) };

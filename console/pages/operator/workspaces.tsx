@@ -23,7 +23,7 @@ interface Cost {
   dollars: number;
 }
 
-interface Found<T> {
+interface WorkspacePage<T> {
   workspaces: T[];
   next?: string;
 }
@@ -35,7 +35,7 @@ async function everyPage<T>(run: Run, action: string, wish: object): Promise<T[]
   const all: T[] = [];
   let after: string | undefined;
   do {
-    const page: { answer: Found<T> } | undefined = await run<Found<T>>("operator", {
+    const page: { answer: WorkspacePage<T> } | undefined = await run<WorkspacePage<T>>("operator", {
       [action]: { ...wish, ...(after && { after }) },
     });
     if (!page) return undefined;

@@ -22,18 +22,18 @@ import type { WaitQueue } from "./wait-queue.ts";
 const FRESH_MS = 5 * SECOND;
 const MAX_CHANNELS = 100;
 
-interface Found {
+interface CachedRate {
   at: number;
   rate: Promise<number | undefined>;
 }
 
 /** The rates of channels as they were found, by workspace and channel. */
-export const foundRates: Capability<"rates", ReturnType<typeof recent<Found>>> = {
+export const foundRates: Capability<"rates", ReturnType<typeof recent<CachedRate>>> = {
   as: "rates",
   env: [],
   grants: [],
   open: () => {
-    const rates = recent<Found>(MAX_CHANNELS);
+    const rates = recent<CachedRate>(MAX_CHANNELS);
     return () => rates;
   },
 };

@@ -45,7 +45,7 @@ export interface Prepared {
 const readsProfile: ReadonlySet<ReachChannel> = new Set(["email", "sms", "chat_app"]);
 
 /** What the messages of a chunk are made of. */
-interface Sources extends Delivering {
+interface MessageContext extends Delivering {
   context: WorkerContext;
   rows: RecipientRows;
   waiting: WaitQueue;
@@ -94,7 +94,7 @@ export function createMessageBuilder(context: WorkerContext, delivering: Deliver
             delivering,
             inApp.map((unit) => recipientOf(chunk, unit)),
           );
-      const sources: Sources = { ...delivering, context, rows, waiting, texts, template };
+      const sources: MessageContext = { ...delivering, context, rows, waiting, texts, template };
       const prepared: Prepared[] = [];
       for (const unit of group) prepared.push(await prepareMessage(sources, unit, inbox, refusalNow(unit)));
       return { prepared, write };
@@ -104,7 +104,7 @@ export function createMessageBuilder(context: WorkerContext, delivering: Deliver
 
 /** The message to one address, ready to be sent as soon as its group is claimed. */
 async function prepareMessage(
-  sources: Sources,
+  sources: MessageContext,
   unit: Unit,
   inbox: Inbox,
   refusal: SendOutcome | undefined,
@@ -134,7 +134,7 @@ async function prepareMessage(
 
 /** What is sent by a provider; else the outcome that is known before. */
 async function messageTo(
-  { context, job, chunk, at, rows, texts, template }: Sources,
+  { context, job, chunk, at, rows, texts, template }: MessageContext,
   unit: Unit,
   channel: ProvidedChannel,
   device: DeviceRow | undefined,

@@ -52,13 +52,13 @@ const MAX_CONCURRENT = 10;
 const MAX_EVENTS = 2_000;
 const BUCKETS_PER_PERCENT = 100;
 
-interface Found {
+interface ReplayedSubscriber {
   subscriber: string;
   enteredSegmentAt?: number;
 }
 
 interface Page {
-  found: Found[];
+  found: ReplayedSubscriber[];
   /** Ids of the events of the page that can start a run. */
   starting: ReadonlySet<string>;
   next: ReplayPosition | undefined;
@@ -145,7 +145,7 @@ async function replayOne(
     profile,
     enteredSegmentAt,
     starting,
-  }: Found & { profile: LivingProfile; starting: ReadonlySet<string> },
+  }: ReplayedSubscriber & { profile: LivingProfile; starting: ReadonlySet<string> },
   replaying: Replaying,
 ): Promise<void> {
   const { names, back } = namesOf(definition);

@@ -31,7 +31,7 @@ export interface SendQuota {
 }
 
 /** What an environment holds of a workspace's quota. */
-interface Held {
+interface Reservation {
   /** Taken and not used yet. It is worth nothing after its quarter-hour, and under a lower limit. */
   left: number;
   quarter: number;
@@ -49,7 +49,7 @@ export const sendQuota: Capability<"sendQuota", SendQuota> = {
   env: [],
   grants: [],
   open: () => {
-    const workspaces = recent<Held>(MAX_CACHED_WORKSPACES);
+    const workspaces = recent<Reservation>(MAX_CACHED_WORKSPACES);
     const quota: SendQuota = {
       take: async (store, allowance, quarter) => {
         const limit = limitOf("sends", allowance);
@@ -78,7 +78,7 @@ export const sendQuota: Capability<"sendQuota", SendQuota> = {
   },
 };
 
-function currentOf(held: Held | undefined, now: Pick<Held, "limit" | "quarter" | "minute">): Held {
+function currentOf(held: Reservation | undefined, now: Pick<Reservation, "limit" | "quarter" | "minute">): Reservation {
   if (!held) return { ...now, left: 0, used: 0, usedBefore: 0, nearLimitIn: undefined };
   if (held.quarter !== now.quarter || now.limit < held.limit) held.left = 0;
   if (held.minute !== now.minute) {

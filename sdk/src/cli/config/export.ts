@@ -5,7 +5,7 @@ import { changesOf } from "./compare.ts";
 import { type Folder, fileNameOf, readFolder, writeDocument } from "./files.ts";
 import { type Kind, kinds } from "./kinds.ts";
 import { idsIn } from "./references.ts";
-import type { Found, Workspace } from "./workspace.ts";
+import type { ExistingResource, Workspace } from "./workspace.ts";
 
 export interface Exported {
   written: string[];
@@ -48,7 +48,7 @@ export function exportTo(folder: string, workspace: Workspace, env: Environment)
 }
 
 /** What of a kind is written, by name; oldest first, so that file names do not depend on what came later. */
-function exportableOf({ name: kind, standing }: Kind, workspace: Workspace, { leftOut }: Exported): Found[] {
+function exportableOf({ name: kind, standing }: Kind, workspace: Workspace, { leftOut }: Exported): ExistingResource[] {
   const all = [...(workspace.all.get(kind) ?? [])].reverse();
   const doubled = new Set<string>();
   return all.filter((found) => {

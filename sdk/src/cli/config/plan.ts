@@ -6,7 +6,7 @@ import { changesOf } from "./compare.ts";
 import type { FileDocument, Folder } from "./files.ts";
 import { type Kind, kinds } from "./kinds.ts";
 import { namedBy } from "./references.ts";
-import type { Found, Workspace } from "./workspace.ts";
+import type { ExistingResource, Workspace } from "./workspace.ts";
 
 export interface Step {
   kind: Kind;
@@ -25,7 +25,7 @@ export interface Step {
   reason?: string;
   /** All fields: those of the file, and those that it leaves as they are. */
   document: Resource;
-  found?: Found;
+  found?: ExistingResource;
 }
 
 export interface Plan {

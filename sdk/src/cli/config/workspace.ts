@@ -4,7 +4,7 @@ import { type Listed, listAll } from "../names.ts";
 import { documentOf, type Kind, kinds, type Standing } from "./kinds.ts";
 import { idsToKeys, type Target } from "./references.ts";
 
-export interface Found {
+export interface ExistingResource {
   id: string;
   key: string;
   standing: Standing;
@@ -15,11 +15,11 @@ export interface Found {
 
 export interface Workspace {
   /** Everything of a kind, newest first. */
-  all: ReadonlyMap<Listed, readonly Found[]>;
+  all: ReadonlyMap<Listed, readonly ExistingResource[]>;
   /** What a name stands for: what can be changed, else the newest. */
-  find(kind: Listed, key: string): Found | undefined;
+  find(kind: Listed, key: string): ExistingResource | undefined;
   /** Names that more than one thing has, where it matters which. */
-  doubles(kind: Listed, key: string): readonly Found[];
+  doubles(kind: Listed, key: string): readonly ExistingResource[];
 }
 
 /**
@@ -49,7 +49,11 @@ export async function readWorkspace(
   };
 }
 
-function foundOf(kind: Kind, resource: Resource, keyOfId: (target: Target, id: string) => string | undefined): Found {
+function foundOf(
+  kind: Kind,
+  resource: Resource,
+  keyOfId: (target: Target, id: string) => string | undefined,
+): ExistingResource {
   return {
     id: kind.idOf(resource),
     key: kind.keyOf(resource),

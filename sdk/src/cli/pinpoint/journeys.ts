@@ -110,7 +110,7 @@ function reachableFrom(start: string, steps: ReadonlyMap<string, Resource>): Res
   return Object.fromEntries([...steps].filter(([id]) => reached.has(id)));
 }
 
-interface Surroundings {
+interface ActivityContext {
   at: At;
   context: Context;
   steps: Steps;
@@ -119,7 +119,7 @@ interface Surroundings {
 type Next = (id: unknown) => string;
 
 /** Adds the steps of an activity; `{ pass }` stands for one without a counterpart. */
-function stepsOf(id: string, activity: Resource, next: Next, around: Surroundings): void {
+function stepsOf(id: string, activity: Resource, next: Next, around: ActivityContext): void {
   const { at, context, steps } = around;
   const { report } = context;
   const [[type = "", given = {}] = []] = Object.entries(activity).filter(([field]) => field !== "Description");
@@ -149,7 +149,7 @@ function sendStep(
   id: string,
   config: Resource,
   { medium, type, field, next }: { medium: Medium; type: "EMAIL" | "PUSH" | "SMS"; field: string; next: Next },
-  { at, context: { report, templates, channels }, steps }: Surroundings,
+  { at, context: { report, templates, channels }, steps }: ActivityContext,
 ): void {
   const template = templates.nameOf(type, config.TemplateName);
   if (template === undefined)
@@ -181,7 +181,7 @@ function ruleOfCondition(condition: Resource, { audiences }: Context): Ruled {
 }
 
 /** A yes/no split: on an event with a time, it waits for the event; else it is a branch, after the time if there is one. */
-function splitStep(id: string, config: Resource, next: Next, { at, context, steps }: Surroundings): void {
+function splitStep(id: string, config: Resource, next: Next, { at, context, steps }: ActivityContext): void {
   const field = `Activities.${id}.ConditionalSplit`;
   const { Condition, EvaluationWaitTime, TrueActivity, FalseActivity } = config;
   const conditions = conditionsOf(Condition);
@@ -211,7 +211,7 @@ function splitStep(id: string, config: Resource, next: Next, { at, context, step
 }
 
 /** A branch for each condition, one after the other. */
-function branchSteps(id: string, config: Resource, next: Next, { at, context, steps }: Surroundings): void {
+function branchSteps(id: string, config: Resource, next: Next, { at, context, steps }: ActivityContext): void {
   const { Branches, DefaultActivity, EvaluationWaitTime } = config;
   const wait = durationOf(isObject(EvaluationWaitTime) ? EvaluationWaitTime.WaitFor : undefined);
   const branches = (Array.isArray(Branches) ? Branches : []).filter(isObject).flatMap((branch) => {
