@@ -136,6 +136,27 @@ describe("a delivery whose message was dead-lettered", () => {
   });
 });
 
+describe("deliveries whose worker died after it had posted them together", () => {
+  it("F11 WHK-8 AMB-104 are sent again, and both posts of each are in the log", async () => {
+    for (const again of ["watch", "redeliver", "replay"] as const) {
+      const worker = mortal("post-webhook");
+      const { world, outside, upsert, log, redeliver, replay } = await setting({ hooks: worker.hooks });
+      worker.dieAt(RECORD, "before");
+      await upsert("u1");
+      await upsert("u2");
+      await world.advance(DEAD_LETTERED);
+      worker.revive();
+      expect(outside.received).toHaveLength(2);
+      if (again === "replay") expect((await replay()).body).toEqual({ queued: 2 });
+      if (again === "redeliver") for (const { id } of await log()) expect((await redeliver(id)).status).toBe(202);
+      await world.advance(HOUR);
+      const delivered = { outcome: "delivered", attempt_count: 2, attempts: [UNKNOWN, { n: 2, status_code: 200 }] };
+      expect(await log(), again).toMatchObject([delivered, delivered]);
+      expect(outside.received).toHaveLength(4);
+    }
+  });
+});
+
 describe("a delivery whose worker died in an attempt", () => {
   it("AMB-104 F11 is under way until its lease ends; the message of that attempt then has no effect", async () => {
     const worker = mortal("post-webhook");

@@ -7,11 +7,11 @@ import { Timestamp, TimestampInput } from "../../../shared/http/schemas.ts";
 import { Events, requireTarget, TargetUrl } from "../../../shared/http/webhook-input.ts";
 import { egress, secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
 import { webhookSamples } from "../../../shared/rules/webhook-events.ts";
-import { findDelivery, noteDeliveries, reopenDelivery } from "../../../shared/store/webhooks/deliveries.ts";
+import { findDelivery, noteDeliveries } from "../../../shared/store/webhooks/deliveries.ts";
 import { Delivery, Event, Outcome } from "../../../shared/store/webhooks/delivery-items.ts";
 import { listLog, listMissing } from "../../../shared/store/webhooks/delivery-log.ts";
 import { Webhook } from "../../../shared/store/webhooks/items.ts";
-import { replayDeliveries } from "../../../shared/store/webhooks/replays.ts";
+import { reopenDelivery, replayDeliveries } from "../../../shared/store/webhooks/replays.ts";
 import {
   changeWebhook,
   createWebhook,

@@ -1,6 +1,6 @@
 // Reads an import file from its position on, a hundred rows at a time, and notes the position after each batch (IMP-2 to
-// IMP-4). After a crash another message continues; a batch that two readers import is counted once.
-import { type Clock, SECOND, timestamp } from "../../../shared/clock.ts";
+// IMP-4). One worker reads at a time; after a crash another message continues.
+import { type Clock, type Ids, SECOND, timestamp } from "../../../shared/clock.ts";
 import type { Context, LogEntry } from "../../../shared/deps.ts";
 import { exportWriting } from "../../../shared/export-files.ts";
 import { importReading } from "../../../shared/import-files.ts";
@@ -20,15 +20,16 @@ import { listExists } from "../../../shared/store/lists/lists.ts";
 import {
   addedChoices,
   choicesOf,
+  claimImport,
   columnsOf,
   completeImport,
   findImport,
-  hasEnded,
   IMPORT_WATCH_MS,
   type ImportJob,
   moveImport,
   noteProgress,
   rejectedRows,
+  releaseImport,
   storeSample,
 } from "../../../shared/store/subscribers/imports.ts";
 import { listTopics } from "../../../shared/store/topics/topics.ts";
@@ -58,7 +59,7 @@ const uses = [
   exportWriting,
   importRowsQueue,
 ] as const;
-export type WorkerContext = Context<typeof uses> & { clock: Clock; log(entry: LogEntry): void };
+export type WorkerContext = Context<typeof uses> & { clock: Clock; ids: Ids; log(entry: LogEntry): void };
 
 export const importRows = queueWorker(
   "import-rows",
@@ -67,23 +68,34 @@ export const importRows = queueWorker(
   async (message, context) => {
     if (message.export) return makeExport(message, context);
     if (message.simulation) return simulateOnHistory(message, context);
-    const { store, files, timers, clock, log, importRowsQueue: queue } = context;
-    const found = await findImport(store, message.import);
-    if (!found || hasEnded(found)) {
-      const { tenant } = store;
+    const { store, files, ids, timers, clock, log, importRowsQueue: queue } = context;
+    const { tenant } = store;
+    const owner = ids.uuid();
+    const claim = await claimImport(store, message.import, owner);
+    if ("ended" in claim) {
       // The reader that ended the import may have stopped before it deleted the file.
-      if (found) await files.removeUpload(found.id);
+      if (claim.ended) await files.removeUpload(claim.ended.id);
       return log({ level: "info", message: "import has ended already", tenant, import: message.import });
     }
-    if (message.watch) await timers.set([{ kind: "import-watch", id: found.id, at: clock.now() + IMPORT_WATCH_MS }]);
+    if (message.watch)
+      await timers.set([{ kind: "import-watch", id: message.import, at: clock.now() + IMPORT_WATCH_MS }]);
+    if ("heldUntil" in claim) {
+      log({ level: "info", message: "another worker reads the file", tenant, import: message.import });
+      if (message.watch) return;
+      const left = Math.max(0, claim.heldUntil - clock.now());
+      return queue.send([message], { delaySeconds: Math.ceil(left / SECOND) });
+    }
+    const found = claim.job;
     try {
       const job = found.status === "pending" ? await beginImport(context, found) : found;
-      if (job && !(await importBatches(context, job)))
-        await queue.send([{ tenant: store.tenant, import: job.id }], { delaySeconds: COUNTING_SECONDS });
+      if (!job || (await importBatches(context, job))) return;
     } catch (error) {
       if (!isUnreadable(error)) throw error;
       await failImport(context, found, error.message);
+      return;
     }
+    await releaseImport(store, found.id, owner);
+    await queue.send([{ tenant, import: found.id }], { delaySeconds: COUNTING_SECONDS });
   },
 );
 

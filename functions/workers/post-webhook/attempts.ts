@@ -8,6 +8,7 @@ import {
   findDelivery,
   UNKNOWN_RESULT,
 } from "../../../shared/store/webhooks/deliveries.ts";
+import { withGroupClaim } from "../../../shared/store/webhooks/group-claims.ts";
 import type { WebhookRow } from "../../../shared/store/webhooks/items.ts";
 import { disableFailing, findWebhook, signingSecrets } from "../../../shared/store/webhooks/webhooks.ts";
 import { type AttemptMessage, mayPost, requeue, sequenceOf, type WorkerContext } from "./context.ts";
@@ -34,7 +35,9 @@ export async function perform(context: WorkerContext, message: AttemptMessage, k
   ]);
   if (found?.delivery.outcome === "failed") await disableFailing(store, webhookId);
   if (found?.delivery.outcome !== "pending") return drop("it is not pending");
-  const { delivery, body } = found;
+  const { body } = found;
+  const isAlone = n > 1 || known !== undefined;
+  const delivery = isAlone ? found.delivery : await withGroupClaim(store, webhookId, found.delivery);
   if (!webhook?.active || body === undefined || !(await mayPost(context))) {
     drop("its endpoint is gone or disabled, its payload was erased, or its workspace may not send");
     return abandonDelivery(store, webhookId, delivery);
@@ -71,5 +74,6 @@ async function resume(context: WorkerContext, { message, webhook, delivery }: Ta
   const left = delivery.lease - clock.now();
   if (left > 0) return requeue(context, [message], left);
   const posted = { at: clock.now(), result: UNKNOWN_RESULT, isFinal: false };
-  await followUp(context, webhook, [await record(context, { webhook, delivery, n }, posted)]);
+  const sequence = delivery.storedCount < n ? (delivery.sequence ?? undefined) : undefined;
+  await followUp(context, webhook, [await record(context, { webhook, delivery, n, sequence }, posted)]);
 }

@@ -3,13 +3,13 @@ import { abandonDelivery } from "../../../shared/store/webhooks/attempt-results.
 import {
   ATTEMPT_LEASE_MS,
   bodiesOf,
-  claimGroup,
   type DeliveryRecord,
   deliveryOf,
   isKept,
   UNKNOWN_RESULT,
 } from "../../../shared/store/webhooks/deliveries.ts";
 import { DeliveryItem, type DeliveryRow } from "../../../shared/store/webhooks/delivery-items.ts";
+import { claimGroup } from "../../../shared/store/webhooks/group-claims.ts";
 import type { WebhookRow } from "../../../shared/store/webhooks/items.ts";
 import { disableFailing, findWebhook, signingSecrets } from "../../../shared/store/webhooks/webhooks.ts";
 import { perform } from "./attempts.ts";
@@ -37,14 +37,14 @@ export async function performGroup(context: WorkerContext, message: GroupMessage
   const isOpen = webhook.active && (await mayPost(context));
   // Before the claim: if the secrets cannot be read, no attempt is lost.
   const signing = isOpen ? signingSecrets(await secrets.root(), store, webhook) : [];
-  const heldUntil = await claimGroup(store, webhook.id, message.first, ids.uuid());
-  if (heldUntil !== undefined) return resumeGroup(context, { message, webhook, heldUntil });
   const posted = isOpen ? due.filter(({ body }) => body !== undefined) : [];
+  // A delivery that is no longer held for its first attempt can be reopened: each such attempt is claimed alone.
+  const isApart = posted.some(({ delivery }) => delivery.lease < clock.now() + ATTEMPT_LEASE_MS);
+  const held = await claimGroup(store, { webhook: webhook.id, first: message.first }, { owner: ids.uuid(), isApart });
+  if (held && !held.isApart) return resumeGroup(context, { message, webhook, heldUntil: held.until });
   const dropped = due.filter((one) => !posted.includes(one));
   if (dropped.length > 0) await abandon(context, webhook.id, dropped);
-  // A delivery that is no longer held for its first attempt can be reopened: each such attempt is claimed alone.
-  if (posted.some(({ delivery }) => delivery.lease < clock.now() + ATTEMPT_LEASE_MS))
-    return takeApart(context, message, posted);
+  if (held || isApart) return takeApart(context, message, posted);
   await postAll(context, webhook, posted, signing);
 }
 

@@ -48,6 +48,9 @@ export const ImportItem = entity("import", {
     /** What became of the choices, by the keys of the topics that the file has columns for. */
     choices: v.optional(json<Readonly<Record<string, ChoiceSummary>>>()),
     delimiter: v.optional(v.string()),
+    /** Which worker reads the file, and until when no other one may, in milliseconds. */
+    owner: v.optional(v.string()),
+    lease: v.optional(v.number()),
     /** Whether there is a file of the rejected rows: an erasure deletes one that names its subscriber. */
     rejected_file: v.optional(v.boolean()),
     created_at: v.string(),

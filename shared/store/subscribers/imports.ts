@@ -1,11 +1,12 @@
 // Import jobs (IMP): how far a file was read, and which of its rows were rejected.
 import { DAY, MINUTE, SECOND, timestamp } from "../../clock.ts";
 import { conflict, notFound } from "../../http/errors.ts";
+import { WORKER_TIMEOUT_SECONDS } from "../../messages.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { type ColumnMapping, readHeader } from "../../rules/import-columns.ts";
 import { meaningOf, suggestionFor } from "../../rules/import-hints.ts";
 import { importMoves } from "../../rules/import-states.ts";
-import { absent, all, is, oneOf } from "../conditions.ts";
+import { absent, all, any, atMost, is, oneOf } from "../conditions.ts";
 import { familyOf } from "../families.ts";
 import { annotationWrite } from "../insights/annotations.ts";
 import { type ChangeOf, changeItem, type NewRowOf, putItem, type RowOf } from "../item.ts";
@@ -155,6 +156,39 @@ export async function describeColumns(store: StoreReader, job: ImportJob): Promi
 /** IMP-2: nothing changes it any more but an erasure. */
 export const hasEnded = ({ status }: ImportJob): boolean =>
   status === "completed" || status === "failed" || status === "canceled";
+
+/** Longer than a worker may run: afterwards it does not write any more. */
+const READING_LEASE_MS = (WORKER_TIMEOUT_SECONDS + 5) * SECOND;
+
+/**
+ * Claims the reading of the file, so that one worker reads it: of two, the slower one could write an earlier record of a
+ * subscriber over a later one.
+ * @returns the job; until when another worker reads it, in milliseconds; or the job that has ended, undefined for none.
+ */
+export function claimImport(
+  store: Store,
+  id: string,
+  owner: string,
+): Promise<{ job: ImportJob } | { heldUntil: number } | { ended: ImportJob | undefined }> {
+  const now = store.clock.now();
+  const isFree = any(absent("lease"), atMost("lease", now));
+  const set = { owner, lease: now + READING_LEASE_MS };
+  return store.change(ImportItem, { id }, { set }, all(oneOf("status", ["pending", "processing"]), isFree)).then(
+    (job) => ({ job }),
+    onConditionFailed(ImportItem, (old) => {
+      if (!old || hasEnded(old)) return { ended: old };
+      // The reply to this very claim may have been lost (docs/decisions/0028).
+      return old.owner === owner ? { job: old } : { heldUntil: old.lease ?? now };
+    }),
+  );
+}
+
+/** Lets another worker read on. */
+export async function releaseImport(store: Store, id: string, owner: string): Promise<void> {
+  await store
+    .change(ImportItem, { id }, { remove: ["owner", "lease"] }, is("owner", owner))
+    .catch(onConditionFailed(() => undefined));
+}
 
 /** IMP-2. @returns the job after the move; undefined if its status does not allow the move. */
 export async function moveImport(

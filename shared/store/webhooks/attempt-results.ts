@@ -113,9 +113,9 @@ const statusOf = (result: AttemptResult): number | undefined => ("status" in res
  * recorded is given up. A worker that has claimed another one in the meantime goes on.
  */
 export async function abandonDelivery(store: Store, webhook: string, delivery: DeliveryRecord): Promise<void> {
-  const { id, attempt_count } = delivery;
+  const { id } = delivery;
   const given = givenUp(delivery);
-  const isAsRead = all(is("outcome", "pending"), is("attempt_count", attempt_count), ...given.when);
+  const isAsRead = all(is("outcome", "pending"), ...given.when);
   await store
     .change(DeliveryItem, { webhook, id }, { set: { outcome: "failed", ...given.set } }, isAsRead)
     .catch(onConditionFailed(() => undefined));

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { DAY, SECOND, timeOfUuid, timestamp, uuidV7 } from "../../clock.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import type { Envelope, Payload, WebhookEvent } from "../../rules/webhook-events.ts";
-import { absent, all, any, atMost, type Condition, is } from "../conditions.ts";
+import { absent, all, is } from "../conditions.ts";
 import { fromJson, type JsonText, toJson } from "../json-text.ts";
 import { onConditionFailed } from "../refusals.ts";
 import {
@@ -11,14 +11,12 @@ import {
   DeliveryItem,
   DeliveryPayload,
   type DeliveryRow,
-  GroupClaim,
   type RecordedAttempt,
 } from "./delivery-items.ts";
 import { FIRST_LEASE_MS } from "./sequences.ts";
 
 /** D-HOOKS. */
 const KEPT_MS = 30 * DAY;
-const CLAIM_KEPT_MS = 2 * DAY;
 /** Longer than an attempt may take: afterwards its worker is known to have failed. */
 export const ATTEMPT_LEASE_MS = 20 * SECOND;
 /** The result of an attempt whose worker failed after its claim. */
@@ -28,6 +26,9 @@ export const UNKNOWN_RESULT = { error: "the outcome of this attempt is not known
 export interface DeliveryRecord extends Omit<Delivery, "payload"> {
   earlier: number;
   lease: number;
+  isReopened: boolean;
+  /** `attempt_count` of its row, which does not know of an attempt that was claimed with a group. */
+  storedCount: number;
 }
 
 /** An event for every webhook endpoint that subscribes to its type. `key` distinguishes events of one type. */
@@ -114,16 +115,6 @@ export function claimAttempt(
     );
 }
 
-/** Claims the first attempts of a group. @returns undefined, or until when another worker holds them, in milliseconds. */
-export function claimGroup(store: Store, webhook: string, first: number, owner: string): Promise<number | undefined> {
-  const now = store.clock.now();
-  const expires = Math.ceil((now + CLAIM_KEPT_MS) / SECOND);
-  return store.put(GroupClaim, { webhook, first }, { owner, lease: now + ATTEMPT_LEASE_MS, expires }, absent()).then(
-    () => undefined,
-    onConditionFailed(GroupClaim, (old) => (old?.owner === owner ? undefined : (old?.lease ?? now))),
-  );
-}
-
 /** Whether a worker holds a lease on an attempt. Between the attempts of one series the lease runs on. */
 export const isUnderWay = ({ clock }: Pick<Store, "clock">, { outcome, lease }: DeliveryRecord): boolean =>
   outcome === "pending" && lease > clock.now();
@@ -136,47 +127,17 @@ export const isUnrecorded = ({ attempt_count, attempts }: DeliveryRecord): boole
 export const dueAttemptOf = (delivery: DeliveryRecord): number =>
   delivery.attempt_count + (isUnrecorded(delivery) ? 0 : 1);
 
-/**
- * Starts another series of attempts (AMB-104). An attempt whose result was never recorded is recorded as unknown, so
- * that its message has no effect if it comes later.
- * @param replay the replay that sends it; without one it is queued alone
- * @returns false if a worker holds a lease on the delivery.
- */
-export function reopenDelivery(
-  store: Store,
-  webhook: string,
-  delivery: DeliveryRecord,
-  replay?: string,
-): Promise<boolean> {
-  const { id, attempt_count } = delivery;
-  const isFree = any(isNot("outcome", "pending"), absent("lease"), atMost("lease", store.clock.now()));
-  const isSame = is("attempt_count", attempt_count);
-  const set = { outcome: "pending" as const, earlier: attempt_count, replay };
-  const remove = replay === undefined ? (["lease", "replay"] as const) : (["lease"] as const);
-  const given = givenUp(delivery);
-  const change = { set: { ...set, ...given.set }, add: { reopened: 1 }, remove };
-  const when = all(isFree, isSame, ...given.when);
-  return store.change(DeliveryItem, { webhook, id }, change, when).then(
-    () => true,
-    onConditionFailed(DeliveryItem, (old) => replay !== undefined && old?.replay === replay),
-  );
-}
-
 /** An attempt whose result was never recorded, as the end of its series records it: its outcome is not known. */
 export function givenUp(delivery: DeliveryRecord) {
-  const { attempt_count: n, lease } = delivery;
-  if (!isUnrecorded(delivery)) return { set: {}, when: [] };
+  const { attempt_count: n, storedCount, lease } = delivery;
+  const isAsRead = is("attempt_count", storedCount);
+  if (!isUnrecorded(delivery)) return { set: {}, when: [isAsRead] };
   const at = timestamp(lease - ATTEMPT_LEASE_MS);
   return {
-    set: attemptAttribute(n, toJson({ at, ...UNKNOWN_RESULT, duration_ms: 0 })),
-    when: [absent(attemptName(n))],
+    set: { attempt_count: n, ...attemptAttribute(n, toJson({ at, ...UNKNOWN_RESULT, duration_ms: 0 })) },
+    when: [isAsRead, absent(attemptName(n))],
   };
 }
-
-const isNot =
-  <A extends string>(attribute: A, value: string): Condition<A> =>
-  (names) =>
-    `NOT ${is(attribute, value)(names)}`;
 
 const ATTEMPT = "t:";
 export const attemptName = (n: number) => `${ATTEMPT}${n}` as const;
@@ -206,5 +167,7 @@ export function deliveryOf(row: DeliveryRow): DeliveryRecord {
     created_at: timestamp(timeOfUuid(row.id)),
     earlier: row.earlier,
     lease: row.lease ?? 0,
+    isReopened: row.reopened !== undefined,
+    storedCount: row.attempt_count,
   };
 }

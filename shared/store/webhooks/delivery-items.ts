@@ -115,7 +115,13 @@ export const GroupClaim = item({
   pk: ({ webhook }: { webhook: string }) => `webhook#${webhook}`,
   sk: ({ first }: { first: number }) => `K#${padded(first)}`,
   prefix: "K#",
-  row: { owner: v.string(), lease: v.number(), expires: v.number() },
+  row: {
+    owner: v.string(),
+    lease: v.number(),
+    /** The owner queued each delivery alone. */
+    apart: v.optional(v.boolean()),
+    expires: v.number(),
+  },
   writers: ["post-webhook"],
   lifetime: "2 days",
 });

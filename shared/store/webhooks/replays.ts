@@ -1,12 +1,13 @@
-// A replay: the deliveries of a time range are opened again and sent in the order of their numbers (F11, AMB-124).
+// Deliveries that are sent again: one alone, or those of a time range in the order of their numbers (F11, AMB-124).
 import { DAY, SECOND } from "../../clock.ts";
 import type { Store } from "../../resources.ts";
-import { absent } from "../conditions.ts";
+import { absent, all, any, atMost, type Condition, is } from "../conditions.ts";
 import type { Key } from "../model.ts";
 import { onConditionFailed } from "../refusals.ts";
-import { type DeliveryRecord, isUnderWay, reopenDelivery } from "./deliveries.ts";
-import { ReplayItem } from "./delivery-items.ts";
+import { type DeliveryRecord, givenUp, isUnderWay } from "./deliveries.ts";
+import { DeliveryItem, ReplayItem } from "./delivery-items.ts";
 import { type DeliveryFilter, listDeliveries, numberedDeliveries } from "./delivery-log.ts";
+import { withGroupClaim } from "./group-claims.ts";
 
 /** Deliveries that one replay reopens at most. */
 const MAX_REPLAYED = 1_000;
@@ -47,6 +48,37 @@ export async function replayDeliveries(
   }
   return nextFrom === undefined ? { queued: reopened.length } : { queued: reopened.length, next_from: nextFrom };
 }
+
+/**
+ * Starts another series of attempts (AMB-104). An attempt whose result was never recorded is recorded as unknown, so
+ * that its message has no effect if it comes later.
+ * @param replay the replay that sends it; without one it is queued alone
+ * @returns false if a worker holds a lease on the delivery.
+ */
+export async function reopenDelivery(
+  store: Store,
+  webhook: string,
+  delivery: DeliveryRecord,
+  replay?: string,
+): Promise<boolean> {
+  const { id } = delivery;
+  const seen = await withGroupClaim(store, webhook, delivery);
+  const isFree = any(isNot("outcome", "pending"), absent("lease"), atMost("lease", store.clock.now()));
+  const set = { outcome: "pending" as const, earlier: seen.attempt_count, replay };
+  const remove = replay === undefined ? (["lease", "replay"] as const) : (["lease"] as const);
+  const given = givenUp(seen);
+  const change = { set: { ...set, ...given.set }, add: { reopened: 1 }, remove };
+  const when = all(isFree, ...given.when);
+  return store.change(DeliveryItem, { webhook, id }, change, when).then(
+    () => true,
+    onConditionFailed(DeliveryItem, (old) => replay !== undefined && old?.replay === replay),
+  );
+}
+
+const isNot =
+  <A extends string>(attribute: A, value: string): Condition<A> =>
+  (names) =>
+    `NOT ${is(attribute, value)(names)}`;
 
 /** A delivery that has no number yet is newer than those that have one. */
 const orderOf = ({ sequence }: DeliveryRecord): number => sequence ?? Number.MAX_SAFE_INTEGER;

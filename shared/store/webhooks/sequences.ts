@@ -96,7 +96,7 @@ export async function sequencesOf(
 }
 
 /** The groups that hold some deliveries. */
-async function groupsOf(
+export async function groupsOf(
   store: StoreReader,
   webhook: string,
   deliveries: readonly Pick<Accepted, "id" | "acceptedAt">[],

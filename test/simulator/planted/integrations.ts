@@ -7,6 +7,20 @@ const importRows = "functions/workers/import-rows/index.ts";
 
 export const integrationsBugs: readonly Bug[] = [
   {
+    name: "a delivery that was posted with its group and not recorded is opened again as if no attempt was made",
+    area: "webhooks",
+    file: "shared/store/webhooks/replays.ts",
+    find: "const seen = await withGroupClaim(store, webhook, delivery);",
+    replace: "const seen = delivery;",
+  },
+  {
+    name: "two workers read the file of an import at once",
+    area: "imports",
+    file: "shared/store/subscribers/imports.ts",
+    find: 'all(oneOf("status", ["pending", "processing"]), isFree)',
+    replace: 'oneOf("status", ["pending", "processing"])',
+  },
+  {
     name: "a row of the audit trail replaces another one",
     area: "audit",
     file: "shared/store/audit/trail.ts",

@@ -1,0 +1,52 @@
+// The first attempts of deliveries that share a queue message are claimed by one row (docs/decisions/0026).
+import { DAY, SECOND } from "../../clock.ts";
+import type { Store, StoreReader } from "../../resources.ts";
+import { absent } from "../conditions.ts";
+import { onConditionFailed } from "../refusals.ts";
+import { ATTEMPT_LEASE_MS, type DeliveryRecord } from "./deliveries.ts";
+import { GroupClaim } from "./delivery-items.ts";
+import { acceptedAt, groupsOf } from "./sequences.ts";
+
+const KEPT_MS = 2 * DAY;
+
+interface Held {
+  /** Milliseconds. */
+  until: number;
+  /** The owner made no attempt: it queued each delivery alone. */
+  isApart: boolean;
+}
+
+/** Claims the first attempts of a group. @returns undefined, or how another worker holds them. */
+export function claimGroup(
+  store: Store,
+  key: { webhook: string; first: number },
+  { owner, isApart }: { owner: string; isApart: boolean },
+): Promise<Held | undefined> {
+  const now = store.clock.now();
+  const expires = Math.ceil((now + KEPT_MS) / SECOND);
+  const row = { owner, lease: now + ATTEMPT_LEASE_MS, apart: isApart || undefined, expires };
+  return store.put(GroupClaim, key, row, absent()).then(
+    () => undefined,
+    onConditionFailed(GroupClaim, (old) =>
+      old?.owner === owner ? undefined : { until: old?.lease ?? now, isApart: old?.apart ?? false },
+    ),
+  );
+}
+
+/**
+ * A delivery with the attempt that was claimed with its group, which its row does not know of. Its worker may have posted
+ * it and stopped.
+ */
+export async function withGroupClaim(
+  store: StoreReader,
+  webhook: string,
+  delivery: DeliveryRecord,
+): Promise<DeliveryRecord> {
+  const { id, attempt_count, isReopened, lease } = delivery;
+  if (attempt_count > 0 || isReopened) return delivery;
+  const since = acceptedAt({ id, lease: lease > 0 ? lease : undefined });
+  const [group] = await groupsOf(store, webhook, [{ id, acceptedAt: since }]);
+  const claim = group && (await store.get(GroupClaim, { webhook, first: group.first }));
+  if (!claim || claim.apart) return delivery;
+  return { ...delivery, sequence: group.first + group.ids.indexOf(id), attempt_count: 1, lease: claim.lease };
+}
