@@ -149,7 +149,10 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     "CON-3 CON-4 every page says so, in both themes, where the API answers %s",
     async (_, answer, text, ownText) => {
       const { page, show, context } = await open();
-      await page.route((url) => /^\/((api\/)?v1\/(?!auth)|_local\/)/.test(url.pathname), answer);
+      await page.route((url) => /^\/((api\/)?v1\/(?!auth|me$)|_local\/)/.test(url.pathname), answer);
+      // The first page has asked already, and shows what it knows.
+      await page.reload();
+      await page.locator("nav.nav").waitFor();
       for (const name of pages) {
         await show(name);
         await page
