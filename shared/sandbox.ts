@@ -17,10 +17,12 @@ export const sandboxId = (ids: Ids): string => uuidOf(ids.bytes(ID_BYTES), 8);
 export interface SandboxTime {
   clock_offset?: number;
   clock_still?: number;
+  clock_least?: number;
 }
 
-export const timeIn = ({ clock_offset = 0, clock_still }: SandboxTime, now: number): number =>
-  clock_still ?? now + clock_offset;
+/** Clocks of processes differ: none of them sees a time from before the end of the latest move. */
+export const timeIn = ({ clock_offset = 0, clock_still, clock_least = 0 }: SandboxTime, now: number): number =>
+  clock_still ?? Math.max(clock_least, now + clock_offset);
 
 /** The deps of one message or request of a sandbox. Its time goes on from where it is now. */
 export function insideSandbox(deps: Deps, tenant: TenantId, time: SandboxTime): Deps {

@@ -2,40 +2,11 @@
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, MINUTE, timestamp } from "../../shared/clock.ts";
 import { SMTP } from "../support/channels.ts";
-import { graphOf } from "../support/journeys.ts";
-import { mortal } from "../support/mortal.ts";
-import { type Headers, START, type Tenant, type TestWorld } from "../support/world.ts";
+import { type Calls, callsOf, month, sandboxIn } from "../support/sandboxes.ts";
+import { type Headers, START, type TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
-
-function callsOf(world: TestWorld, tenant: Tenant) {
-  const call = async (route: string, body?: object, as?: Headers) => {
-    const answer = await world.call(route, { as: as ?? (await tenant.dashboard()), ...(body && { body }) });
-    if (answer.status >= 300) throw new Error(`${route}: ${JSON.stringify(answer.body)}`);
-    return answer.body;
-  };
-  /** Moves the clock, and runs what the move queues. */
-  const move = async (body: object) => {
-    const begun = await call("POST /v1/test/clock", body);
-    await world.settle();
-    const seen = await call("GET /v1/test/clock");
-    expect(seen.move).toMatchObject({ id: begun.move.id, status: "completed" });
-    return seen;
-  };
-  const outbox = async () => (await call("GET /v1/test/outbox")).items;
-  const person = async (external_id: string, more: object = {}): Promise<string> =>
-    (await call("POST /api/v1/subscribers/upsert", { external_id, ...more }, tenant.sdk)).id;
-  const inbox = async (subscriber: string): Promise<string[]> => {
-    const { messages } = await call(`GET /v1/in-app/messages?subscriber_id=${subscriber}`, undefined, tenant.sdk);
-    return messages.map(({ content }: { content: { title: string } }) => content.title).reverse();
-  };
-  const inApp = async () => (await call("GET /api/v1/channels")).channels[0].id as string;
-  return { tenant, call, move, outbox, person, inbox, inApp };
-}
-type Calls = ReturnType<typeof callsOf>;
-
-const sandboxIn = async (world: TestWorld): Promise<Calls> => callsOf(world, await world.tenant({ kind: "sandbox" }));
 
 /** A mail channel, and who gets mail by it. */
 async function mailing({ call, tenant, person }: Calls, world: TestWorld) {
@@ -44,30 +15,6 @@ async function mailing({ call, tenant, person }: Calls, world: TestWorld) {
   await world.settle();
   const subscriber = await person("mailed", { email: "ada@shop.example" });
   return { id, subscriber, status: (await call(`GET /api/v1/channels/${id}`)).status, tenant };
-}
-
-/** A journey over 30 days, and a subscriber in it. */
-async function month({ call, person, inApp, tenant }: Calls, world: TestWorld, name = "ada") {
-  const channel = await inApp();
-  const send = (title: string, next: string) => ({
-    send: { channel_ids: [channel], content: { title, body: "b" }, next },
-  });
-  const steps = graphOf({
-    a: send("Day 1", "b"),
-    b: { delay: { duration: "7d", next: "c" } },
-    c: send("Day 8", "d"),
-    d: { delay: { duration: "22d", next: "e" } },
-    e: send("Day 30", "f"),
-    f: "exit",
-  });
-  const event_name = `${name}_signed_up`;
-  const trigger = { type: "event", event_name };
-  const { id } = await call("POST /api/v1/journeys", { name: `Month of ${name}`, trigger, steps });
-  await call(`POST /api/v1/journeys/${id}/activate`);
-  const subscriber = await person(name);
-  await call("POST /v1/events", { event_name, subscriber_id: subscriber }, tenant.sdk);
-  await world.settle();
-  return { id, subscriber };
 }
 
 describe("a move", () => {
@@ -171,28 +118,6 @@ describe("a move", () => {
     await sandbox.move({ advance: "24h" });
     await send("Next day");
     expect(await titles()).toEqual(["Night", "Next day"]);
-  });
-
-  it("F4 a crash in a move is continued, and each message is sent once", async () => {
-    const mover = mortal("move-clock");
-    const world = await fresh({ hooks: mover.hooks });
-    const sandbox = await sandboxIn(world);
-    for (const [n, moment] of [
-      [2, "after"],
-      [9, "before"],
-      [14, "after"],
-    ] as const) {
-      const { id, subscriber } = await month(sandbox, world, `u${n}`);
-      mover.dieAt(n, moment);
-      const begun = await sandbox.call("POST /v1/test/clock", { advance: "29d" });
-      await world.settle();
-      mover.revive();
-      await world.advance(10 * MINUTE);
-      const { move } = await sandbox.call("GET /v1/test/clock");
-      expect([n, move.id, move.status]).toEqual([n, begun.move.id, "completed"]);
-      expect((await sandbox.call(`GET /api/v1/journeys/${id}/stats`)).runs.completed).toBe(1);
-      expect(await sandbox.inbox(subscriber)).toEqual(["Day 1", "Day 8", "Day 30"]);
-    }
   });
 
   it("F4 is refused outside of a sandbox, backwards, too far, and while another one runs", async () => {

@@ -46,9 +46,10 @@ export const moveClock = queueWorker(
     if ("wake" in message) return wake(context);
     const owner = context.ids.uuid();
     const move = await claimMove(context.platform, context.tenant, message.move, owner);
-    if (move === "over") return context.log({ level: "info", message: "a move of a clock is over", ...message });
+    // It may have ended without setting the due row of the first timer that is left.
+    if (move === "over") return wake(context);
     if (!move) return context.moveClockQueue.send([message], { delaySeconds: TAKEN_SECONDS });
-    if (await isMoved(context, move)) return;
+    if (await isMoved(context, move)) return wake(context);
     await releaseMove(context.platform, move);
     await context.moveClockQueue.send([message]);
   },
@@ -59,21 +60,24 @@ async function isMoved(context: WorkerContext, move: MoveRow): Promise<boolean> 
   const { platform, store, tenant, clock } = context;
   const until = clock.now() + WORKING_MS;
   const workspace = await platform.get(WorkspaceItem, { tenant });
-  let at = timeIn(workspace ?? {}, clock.now());
-  let { moments } = move;
-  await standAt(platform, move, { at, messages: 0 });
+  let at = Math.max(timeIn(workspace ?? {}, clock.now()), move.from);
+  let { moments, counted } = move;
+  await standAt(platform, move, at);
   for (let since = clock.now(); ; since = clock.now()) {
     if (!(await drained(context, { since, until, keep: () => keepMove(platform, move) }))) return false;
     const rows = await nextTimers(store, at, move.to);
     if (rows.length === 0 || moments >= MAX_MOMENTS) {
-      const end = rows.length === 0 ? Math.max(at, move.to) : at;
-      await wakeAt(context, end - clock.now());
-      await endMove(platform, move, rows.length === 0 ? "completed" : "stopped", end);
+      const [status, end] =
+        rows.length === 0 ? (["completed", Math.max(at, move.to)] as const) : (["stopped", at] as const);
+      await endMove(platform, move, status, end);
       return true;
     }
     at = Math.max(at, ...rows.map((row) => row.at));
-    moments++;
-    await standAt(platform, move, { at, messages: rows.length });
+    // The worker before may have stopped between the two.
+    const isCounted = at === counted;
+    counted = undefined;
+    if (!isCounted) moments++;
+    await standAt(platform, move, at, isCounted ? 0 : rows.length);
     await forward(context, rows);
   }
 }
@@ -100,11 +104,11 @@ async function forward({ store, tenant, sandboxTargets }: WorkerContext, rows: r
   await store.removeRows(rows);
 }
 
-/** Time that nobody moves has come to a timer. */
+/** Time that nobody moves has come to a timer, or goes on after a move. */
 async function wake(context: WorkerContext): Promise<void> {
   const { platform, store, tenant, clock } = context;
   const [workspace, move] = await Promise.all([platform.get(WorkspaceItem, { tenant }), latestMove(platform, tenant)]);
-  // The move forwards what is due, and sets the next due row at its end.
+  // The move forwards what is due, and comes here after its end.
   if (!workspace || move?.status === "running") return;
   const now = timeIn(workspace, clock.now());
   const until = clock.now() + WORKING_MS;
@@ -117,7 +121,7 @@ async function wake(context: WorkerContext): Promise<void> {
   }
 }
 
-/** Sets the due row of the first timer that is left. @param ahead how far the sandbox will be ahead of real time */
+/** Sets the due row of the first timer that is left. @param ahead how far the sandbox is ahead of real time */
 async function wakeAt({ platform, store, tenant, clock }: WorkerContext, ahead: number): Promise<void> {
   const { items } = await store.query(SandboxTimer, {}, { limit: 1 });
   const [first] = items;

@@ -70,6 +70,8 @@ export const ClockMove = platformItem({
     /** How many moments with work it has come to, and how many messages those had. */
     moments: v.number(),
     messages: v.number(),
+    /** The moment whose messages were counted last. */
+    counted: v.optional(v.number()),
     started_at: Timestamp,
     ended_at: v.optional(Timestamp),
     /** In real time. */

@@ -73,6 +73,7 @@ export async function beginMove(
   const isFree = any(absent(), oneOf("status", ["completed", "stopped"]), below("progress_at", now - GIVEN_UP_MS));
   await platform.put(ClockMove, { tenant }, row, isFree).catch(
     onConditionFailed(ClockMove, (running) => {
+      if (running?.id === row.id) return;
       throw conflict(`The clock is already being moved, by ${running?.id}, to ${timestamp(running?.to ?? to)}.`);
     }),
   );
@@ -87,7 +88,7 @@ export async function claimMove(
   owner: string,
 ): Promise<MoveRow | "over" | undefined> {
   const now = platform.clock.now();
-  const isFree = any(absent("lease_until"), below("lease_until", now));
+  const isFree = any(absent("lease_until"), below("lease_until", now), is("owner", owner));
   return platform
     .change(
       ClockMove,
@@ -98,23 +99,17 @@ export async function claimMove(
     .catch(onConditionFailed(ClockMove, (old) => (old?.id === id && old.status === "running" ? undefined : "over")));
 }
 
-interface Step {
-  /** Where the time of the sandbox stands still. */
-  at: number;
-  messages: number;
-}
-
-/** Lets time stand still at a moment, before its messages go. @throws if the lease is lost */
-export async function standAt(platform: Platform, move: MoveRow, { at, messages }: Step): Promise<void> {
+/**
+ * Lets time stand still at a moment, before its messages go. @param messages how many it has, unless they are counted
+ * @throws if the lease is lost
+ */
+export async function standAt(platform: Platform, move: MoveRow, at: number, messages = 0): Promise<void> {
   const now = platform.clock.now();
   const isOurs = all(is("id", move.id), is("status", "running"), is("owner", move.owner ?? ""));
+  const kept = { lease_until: now + LEASE_MS, progress_at: now };
+  const counted = messages > 0 ? { set: { ...kept, counted: at }, add: { moments: 1, messages } } : { set: kept };
   await platform.transact([
-    changeItem(
-      ClockMove,
-      { tenant: move.tenant },
-      { set: { lease_until: now + LEASE_MS, progress_at: now }, add: { moments: messages > 0 ? 1 : 0, messages } },
-      isOurs,
-    ),
+    changeItem(ClockMove, { tenant: move.tenant }, counted, isOurs),
     changeItem(WorkspaceItem, { tenant: move.tenant }, { set: { clock_still: at } }),
   ]);
 }
@@ -155,6 +150,10 @@ export async function endMove(
       { set: { status, ended_at: timestamp(now), progress_at: now }, remove: ["owner", "lease_until"] },
       all(is("id", move.id), is("status", "running"), is("owner", move.owner ?? "")),
     ),
-    changeItem(WorkspaceItem, { tenant: move.tenant }, { set: { clock_offset: at - now }, remove: ["clock_still"] }),
+    changeItem(
+      WorkspaceItem,
+      { tenant: move.tenant },
+      { set: { clock_offset: at - now, clock_least: at }, remove: ["clock_still"] },
+    ),
   ]);
 }

@@ -1,8 +1,10 @@
 // Timers of a sandbox, in the order of its own time. Each has a due row as well, so that time that nobody moves passes.
 import type { Deps, Sandbox } from "../../deps.ts";
+import { timeIn } from "../../sandbox.ts";
 import { toJson } from "../json-text.ts";
 import { DueItem, dueKey } from "../platform-items.ts";
 import { openPlatformTable, openWorkspaceTable } from "../table.ts";
+import { WorkspaceItem } from "../workspaces/items.ts";
 import { SandboxTimer, type TimerWork } from "./items.ts";
 
 export interface SandboxTimerInput {
@@ -30,23 +32,26 @@ export const wakeRow = (tenant: Sandbox["tenant"], at: number, since: number) =>
     },
   ] as const;
 
-/** Sets timers of the sandbox that the deps are of; setting the same one again changes nothing. */
+/**
+ * Sets timers of the sandbox that the deps are of; setting the same one again changes nothing. A due row comes after its
+ * timer, so that who wakes by it finds the timer, and is of the time as it is then: a move may have ended in between.
+ */
 export async function setSandboxTimers(
   deps: Deps,
   { tenant, wall }: Sandbox,
   timers: readonly SandboxTimerInput[],
 ): Promise<void> {
-  const due = openPlatformTable(deps, "DUE#");
+  const platform = openPlatformTable(deps);
   const own = openWorkspaceTable(deps)(tenant);
   const since = deps.clock.now();
-  const ahead = since - wall.now();
-  const wakes = new Map(
-    timers
-      .map(({ at }) => wakeRow(tenant, Math.max(at - ahead, wall.now()), wall.now()))
-      .map((row) => [row[0].at, row]),
-  );
-  await Promise.all([...wakes.values()].map((row) => due.put(DueItem, ...row)));
   await Promise.all(
     timers.map(({ at, name, work }) => own.put(SandboxTimer, { at, timer: name }, { at, since, work: toJson(work) })),
   );
+  const workspace = await platform.get(WorkspaceItem, { tenant });
+  const now = wall.now();
+  const ahead = timeIn(workspace ?? {}, now) - now;
+  const wakes = new Map(
+    timers.map(({ at }) => wakeRow(tenant, Math.max(at - ahead, now), now)).map((row) => [row[0].at, row]),
+  );
+  await Promise.all([...wakes.values()].map((row) => platform.put(DueItem, ...row)));
 }

@@ -52,6 +52,8 @@ export const WorkspaceItem = platformItem({
     clock_offset: v.optional(v.number()),
     /** Where its time stands still during a move. */
     clock_still: v.optional(v.number()),
+    /** Where its latest move ended: no clock of a process shows an earlier time. */
+    clock_least: v.optional(v.number()),
     /** How many clients an agency has. */
     clients: v.optional(v.number()),
     /** The version of the team: the number of invitations and of members who accepted one. */

@@ -1,0 +1,58 @@
+// Moves of a sandbox's clock that crash (F4, docs/decisions/0072).
+import { expect, it } from "vitest";
+import { DAY, MINUTE } from "../../shared/clock.ts";
+import { mortal } from "../support/mortal.ts";
+import { month, sandboxIn } from "../support/sandboxes.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh } = worlds();
+
+it("F4 a crash in a move is continued: each message is sent once, and each timer is counted once", async () => {
+  const mover = mortal("move-clock");
+  const world = await fresh({ hooks: mover.hooks });
+  const counts: number[][] = [];
+  for (const [n, moment] of [
+    [Number.POSITIVE_INFINITY, "before"],
+    [2, "after"],
+    [9, "before"],
+    [14, "after"],
+  ] as const) {
+    const sandbox = await sandboxIn(world);
+    const { id, subscriber } = await month(sandbox, world);
+    mover.dieAt(n, moment);
+    const begun = await sandbox.call("POST /v1/test/clock", { advance: "29d" });
+    await world.settle();
+    mover.revive();
+    await world.advance(10 * MINUTE);
+    const { move } = await sandbox.call("GET /v1/test/clock");
+    expect([n, move.id, move.status]).toEqual([n, begun.move.id, "completed"]);
+    expect((await sandbox.call(`GET /api/v1/journeys/${id}/stats`)).runs.completed).toBe(1);
+    expect(await sandbox.inbox(subscriber)).toEqual(["Day 1", "Day 8", "Day 30"]);
+    counts.push([move.moments, move.messages]);
+  }
+  expect(counts).toEqual(counts.map(() => counts[0]));
+});
+
+it("F4 a crash right after the end of a move still leads to the first timer that is left", async () => {
+  let isDead: boolean | undefined = false;
+  const die = () => {
+    if (isDead) throw new Error("the worker died");
+  };
+  const world = await fresh({
+    hooks: (name) => ({
+      before: () => (name === "move-clock" ? die() : undefined),
+      after: (_, operation, input) => {
+        if (name !== "move-clock" || operation !== "TransactWriteItems") return;
+        if (isDead === false) isDead = JSON.stringify(input).includes("ended_at");
+        die();
+      },
+    }),
+  });
+  const sandbox = await sandboxIn(world);
+  const { subscriber } = await month(sandbox, world);
+  await sandbox.move({ advance: "6d" });
+  expect(isDead).toBe(true);
+  isDead = undefined;
+  await world.advance(DAY + 2 * MINUTE);
+  expect(await sandbox.inbox(subscriber)).toEqual(["Day 1", "Day 8"]);
+});
