@@ -1200,6 +1200,11 @@ export async function teamListMembers(service: Endpoints) {
   return answer;
 }
 
+export async function teamGetMember(service: Endpoints, userId: string) {
+  const answer = await service.team.getMember(userId);
+  return answer;
+}
+
 export async function teamUpdateMember(service: Endpoints, userId: string) {
   const answer = await service.team.updateMember(userId, { role: "developer" });
   return answer;

@@ -195,6 +195,7 @@ export const access: Record<string, Access> = {
   "account.listIdentityKeys": {},
   "account.deleteIdentityKey": {"permission":"credentials:manage","effect":"write"},
   "team.listMembers": {},
+  "team.getMember": {},
   "team.updateMember": {"permission":"team:manage","effect":"write"},
   "team.deleteMember": {"permission":"team:manage","effect":"write"},
   "team.listInvitations": {},

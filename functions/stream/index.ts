@@ -9,7 +9,7 @@ import { ApiError, notFound, toApiError } from "../../shared/http/errors.ts";
 import { openToBrowsers, STREAM_ID_HEADER } from "../../shared/http/fallback.ts";
 import { limitRequests, requireWorkspace } from "../../shared/http/gates.ts";
 import { requireSignedIds, USER_HASH_HEADER } from "../../shared/http/identity-proof.ts";
-import { parseQuery } from "../../shared/http/input.ts";
+import { parseQuery, refuseUnknownQuery } from "../../shared/http/input.ts";
 import { TextUpTo, Timestamp, Uuid } from "../../shared/http/schemas.ts";
 import { servingUses } from "../../shared/http/serving.ts";
 import { errorFields } from "../../shared/log.ts";
@@ -159,6 +159,7 @@ function openAdmission(deps: Deps): (event: APIGatewayProxyEventV2) => Promise<F
     await limitRequests(caller, platform, requestTokens);
     requireWorkspace(caller, declaration.access);
     requireFeature(caller.workspace.plan, "in_app");
+    refuseUnknownQuery(declaration.shape, queryStringParameters);
     const query = parseQuery(declaration.shape, queryStringParameters) as v.InferOutput<typeof Query>;
     const { subscriber_id, user_hash } = query;
     await requireSignedIds(caller, [query], headers[USER_HASH_HEADER] ?? user_hash, secrets);

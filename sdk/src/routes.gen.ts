@@ -274,6 +274,7 @@ export const routes: RouteTable = {
   },
   team: {
     listMembers: {"route":"GET /api/v1/team/members","credentials":["dashboard"]},
+    getMember: {"route":"GET /api/v1/team/members/:userId","credentials":["dashboard"]},
     updateMember: {"route":"PATCH /api/v1/team/members/:userId","credentials":["dashboard"],"body":"json"},
     deleteMember: {"route":"DELETE /api/v1/team/members/:userId","credentials":["dashboard"]},
     listInvitations: {"route":"GET /api/v1/team/invitations","credentials":["dashboard"]},

@@ -4216,8 +4216,13 @@ export interface PreferencesSetBody {
   subscriber_id?: string | undefined;
   /** The subscriber, by the workspace's own id */
   external_id?: string | undefined;
-  /** `opted_in` or `opted_out` by the key of the topic */
-  topics: Record<string, "opted_in" | "opted_out">;
+  /** `opted_in` or `opted_out` by the key of the topic. Or the topics as they were read: those whose `status` is another one are chosen */
+  topics: Record<string, "opted_in" | "opted_out"> | ({
+    /** The key of the topic */
+    key: string;
+    /** Whether the subscriber wants it */
+    status: "opted_in" | "opted_out";
+  })[];
 }
 
 export interface SchedulesCreateBody {
@@ -6550,6 +6555,8 @@ export interface Endpoints {
   team: {
     /** List members. `GET /api/v1/team/members` */
     listMembers(options?: CallOptions): Promise<TeamListMembersAnswer>;
+    /** Get a member. `GET /api/v1/team/members/:userId` */
+    getMember(userId: string, options?: CallOptions): Promise<TeamMember>;
     /** Change a member's role. `PATCH /api/v1/team/members/:userId` */
     updateMember(userId: string, body: TeamUpdateMemberBody, options?: CallOptions): Promise<TeamMember>;
     /** Remove a member: access ends at once. `DELETE /api/v1/team/members/:userId` */

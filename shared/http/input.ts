@@ -143,12 +143,24 @@ const MAX_FIELDS = 20;
 /** Field path (`messages[0].content`) → the first error of the field. */
 export function fieldsOf(issues: readonly v.BaseIssue<unknown>[]): Record<string, string> {
   const fields = new Map<string, string>();
-  for (const issue of issues) {
+  for (const issue of issues.flatMap(innermost)) {
     const path = pathOf(issue) || "body";
     if (!fields.has(path)) fields.set(path, reasonOf(issue));
     if (fields.size === MAX_FIELDS) break;
   }
   return Object.fromEntries(fields);
+}
+
+/** Of a union, the problems inside the one form that the value has; else of none of its forms. */
+function innermost(issue: v.BaseIssue<unknown>): v.BaseIssue<unknown>[] {
+  const form = Array.isArray(issue.input) ? "array" : "object";
+  const problems = issue.type === "union" ? (issue.issues ?? []) : [];
+  const inside = problems.filter(({ path }) => path?.[0].type === form);
+  const nested = inside.map((one) => ({
+    ...one,
+    path: [...(issue.path ?? []), ...(one.path ?? [])] as typeof one.path,
+  }));
+  return nested.length > 0 ? nested : [issue];
 }
 
 /** @returns an empty text for an issue of the whole */

@@ -23,7 +23,15 @@ const Filter = (judge: (value: unknown) => Verdict, name: "AttributePredicate" |
     SmallObject,
     v.rawCheck(({ dataset, addIssue }) => {
       const problem = dataset.typed ? judge(dataset.value) : undefined;
-      if (problem) addIssue({ message: problem.path ? `${problem.path}: ${problem.reason}` : problem.reason });
+      if (!problem) return;
+      const at = {
+        type: "unknown",
+        origin: "value",
+        input: dataset.value,
+        key: problem.path,
+        value: undefined,
+      } as const;
+      addIssue({ message: problem.reason, ...(problem.path && { path: [at] }) });
     }),
     grammar(name),
   );

@@ -9,6 +9,29 @@ const { withTenant } = worlds();
 const setting = choosing({ withTenant });
 
 describe("preferences", () => {
+  it("AMB-115 the preferences as they were read change nothing; a changed status among them is a choice", async () => {
+    const { world, tenant, person } = await setting([
+      { key: "deals", name: "Deals", default: "out" },
+      { key: "news", name: "News" },
+    ]);
+    const ada = await person("ada");
+    const { body: read } = await world.call("GET /v1/preferences?external_id=ada", { as: tenant.sdk });
+    const put = (body: object) => world.call("PUT /v1/preferences", { as: tenant.sdk, body });
+    expect(await put(read)).toMatchObject({ status: 200, body: read });
+    expect((await consentsOf(world, tenant, ada)).items).toEqual([]);
+    const [deals, news] = read.topics;
+    expect((await put({ ...read, topics: [deals, { ...news, status: "opted_out" }] })).status).toBe(200);
+    const { items } = await consentsOf(world, tenant, ada);
+    expect(items).toMatchObject([{ channel: "topic:news", status: "opted_out" }]);
+    for (const [topics, field] of [
+      [{ news: "maybe" }, "topics.news"],
+      [[{ ...news, status: "maybe" }], "topics[0].status"],
+      [[{ key: "x", status: "opted_in" }], "topics.x"],
+      ["news", "topics"],
+    ] as const)
+      expect((await put({ external_id: "ada", topics })).body.fields).toEqual({ [field]: expect.any(String) });
+  });
+
   it("TPC-3 RDA-20 are read and set by the app, a backend and the dashboard; each change is a consent", async () => {
     const { world, tenant, call, person } = await setting([
       { key: "deals", name: "Deals", default: "out" },

@@ -24,7 +24,7 @@ import { changeWorkspace, getWorkspace } from "../../../shared/store/workspaces/
 import { agentKeys } from "./agent-keys.ts";
 import { identityKeys } from "./identity-keys.ts";
 
-const Scopes = v.array(v.picklist(scopes, "is not a known scope"), "must be an array");
+const Scopes = v.array(v.picklist(scopes, `must be one of ${scopes.join(", ")}`), "must be an array");
 
 const endpoint = endpoints({ credentials: ["dashboard"], inRealTime: true, uses: [] });
 

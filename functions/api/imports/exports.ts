@@ -18,23 +18,25 @@ const Period = v.optional(
     v.description("The period, both ends optional. Of reports: when messages were dispatched and people converted"),
   ),
 );
-const of = <const K extends string>(kind: K) => v.literal(kind, `must be one of ${exportKinds.join(", ")}`);
-
 const id = (description: string) => v.pipe(Uuid, v.description(description));
 const what = <const E extends v.ObjectEntries>(description: string, entries: E) =>
   v.pipe(v.strictObject(entries), v.description(description));
 
-const NewExport = v.variant("kind", [
-  v.strictObject({ kind: of("subscribers") }),
-  v.strictObject({ kind: of("list"), filter: what("Which list", { list_id: id("The list") }) }),
-  v.strictObject({ kind: of("segment"), filter: what("Which segment", { segment_id: id("The segment") }) }),
-  v.strictObject({
-    kind: of("recipients"),
-    filter: what("Which notification", { notification_id: id("The notification") }),
-  }),
-  v.strictObject({ kind: of("events"), filter: Period }),
-  v.strictObject({ kind: of("report"), filter: Period }),
-]);
+const NewExport = v.variant(
+  "kind",
+  [
+    v.strictObject({ kind: v.literal("subscribers") }),
+    v.strictObject({ kind: v.literal("list"), filter: what("Which list", { list_id: id("The list") }) }),
+    v.strictObject({ kind: v.literal("segment"), filter: what("Which segment", { segment_id: id("The segment") }) }),
+    v.strictObject({
+      kind: v.literal("recipients"),
+      filter: what("Which notification", { notification_id: id("The notification") }),
+    }),
+    v.strictObject({ kind: v.literal("events"), filter: Period }),
+    v.strictObject({ kind: v.literal("report"), filter: Period }),
+  ],
+  `must be one of ${exportKinds.join(", ")}`,
+);
 
 const Export = v.object({
   id: v.string(),

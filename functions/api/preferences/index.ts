@@ -4,11 +4,11 @@ import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { invalid, notFound } from "../../../shared/http/errors.ts";
 import { ExternalId, Uuid } from "../../../shared/http/schemas.ts";
 import { TopicKey } from "../../../shared/http/topic-key.ts";
-import { type Store, type StoreReader, secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
+import { type StoreReader, secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
 import type { Secrets } from "../../../shared/store/secrets.ts";
 import { findByExternalId } from "../../../shared/store/subscribers/subscribers.ts";
 import { type Choices, choose, Preference, readPreferences } from "../../../shared/store/topics/preferences.ts";
-import { listTopics, MAX_TOPICS } from "../../../shared/store/topics/topics.ts";
+import { MAX_TOPICS } from "../../../shared/store/topics/topics.ts";
 
 const subscriberFields = {
   subscriber_id: v.pipe(v.optional(Uuid), v.description("The subscriber, by its id")),
@@ -20,6 +20,25 @@ type Named = { subscriber_id?: string | undefined; external_id?: string | undefi
 const Preferences = v.pipe(
   v.object({ subscriber_id: v.string(), topics: v.array(Preference) }),
   v.title("Preferences"),
+);
+
+const Status = v.picklist(["opted_in", "opted_out"], "must be opted_in or opted_out");
+const Chosen = v.pipe(Status, v.description("Whether the subscriber wants it"));
+const AT_MOST = `must name at most ${MAX_TOPICS} topics`;
+
+const Topics = v.pipe(
+  v.union(
+    [
+      v.pipe(v.record(TopicKey, Status), v.maxEntries(MAX_TOPICS, AT_MOST)),
+      v.array(v.object({ key: TopicKey, status: Chosen })),
+    ],
+    "must be an object, or the topics as they were read",
+  ),
+  v.check((topics) => Object.keys(topics).length > 0, "must name at least one topic"),
+  v.check((topics) => Object.keys(topics).length <= MAX_TOPICS, AT_MOST),
+  v.description(
+    "`opted_in` or `opted_out` by the key of the topic. Or the topics as they were read: those whose `status` is another one are chosen",
+  ),
 );
 
 const endpoint = endpoints({ credentials: ["sdk", "server", "dashboard"], uses: [secrets] });
@@ -53,12 +72,7 @@ export const preferences = group("preferences", "What a subscriber wants to hear
       names: "subscriber_id",
       body: v.strictObject({
         ...subscriberFields,
-        topics: v.pipe(
-          v.record(TopicKey, v.picklist(["opted_in", "opted_out"], "must be opted_in or opted_out")),
-          v.check((topics) => Object.keys(topics).length > 0, "must name at least one topic"),
-          v.maxEntries(MAX_TOPICS, `must name at most ${MAX_TOPICS} topics`),
-          v.description("`opted_in` or `opted_out` by the key of the topic"),
-        ),
+        topics: Topics,
       }),
       returns: Preferences,
       example: { body: { external_id: "ada", topics: { news: "opted_out" } } },
@@ -66,8 +80,10 @@ export const preferences = group("preferences", "What a subscriber wants to hear
     },
     async ({ store, secrets, caller, body: { topics, ...named } }) => {
       const subscriber_id = await requireSubscriber(store, secrets, named);
-      await requireTopics(store, topics);
-      return { subscriber_id, topics: found(await choose(store, subscriber_id, topics, sourceOf[caller.kind])) };
+      const current = found(await readPreferences(store, subscriber_id));
+      const choices = Array.isArray(topics) ? changesTo(current, topics) : topics;
+      requireTopics(current, choices);
+      return { subscriber_id, topics: found(await choose(store, subscriber_id, choices, sourceOf[caller.kind])) };
     },
   ),
 ]);
@@ -98,9 +114,15 @@ async function requireSubscriber(
   return found((await findByExternalId(store, await secrets.root(), external_id))?.id);
 }
 
+/** What was changed in topics that were read before. Those that are as they were are no choices (AMB-115). */
+function changesTo(current: readonly Preference[], topics: readonly Pick<Preference, "key" | "status">[]): Choices {
+  const statuses = new Map(current.map(({ key, status }) => [key, status]));
+  return Object.fromEntries(topics.flatMap(({ key, status }) => (statuses.get(key) === status ? [] : [[key, status]])));
+}
+
 /** @throws 422 naming a topic that the workspace does not have. */
-async function requireTopics(store: Store, choices: Choices): Promise<void> {
-  const keys = new Set((await listTopics(store)).map(({ key }) => key));
+function requireTopics(current: readonly Preference[], choices: Choices): void {
+  const keys = new Set(current.map(({ key }) => key));
   const unknown = Object.keys(choices).filter((key) => !keys.has(key));
   if (unknown.length > 0)
     throw invalid(Object.fromEntries(unknown.map((key) => [`topics.${key}`, "no such topic in this workspace"])));

@@ -18,7 +18,7 @@ import {
   markUnmailed,
   withdrawInvitation,
 } from "../../../shared/store/workspaces/invitations.ts";
-import { changeRole, listMembers, Member, removeMember } from "../../../shared/store/workspaces/members.ts";
+import { changeRole, getMember, listMembers, Member, removeMember } from "../../../shared/store/workspaces/members.ts";
 
 /** Mails to strangers: what one workspace may send, and what one address may get. */
 const INVITATIONS_PER_WORKSPACE: AttemptLimit = { kind: "invite-workspace", max: 100, windowMs: HOUR };
@@ -34,6 +34,13 @@ export const team = group("team", "Members, roles and invitations.", [
     { uses: [platformRead] },
     { summary: "List members", returns: v.object({ items: v.array(Member) }) },
     async ({ platform, tenant }) => ({ items: await listMembers(platform, tenant) }),
+  ),
+
+  endpoint(
+    "GET /api/v1/team/members/:userId",
+    { uses: [platformRead] },
+    { summary: "Get a member", returns: Member, errors: ["NOT_FOUND"] },
+    ({ platform, tenant, params }) => getMember(platform, tenant, params.userId),
   ),
 
   endpoint(

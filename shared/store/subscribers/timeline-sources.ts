@@ -11,6 +11,7 @@ import type { Key } from "../model.ts";
 import { staticMembershipsOf } from "../segments/static-memberships.ts";
 import { lowestId, messageIdOf } from "../sends/inbox.ts";
 import { Message } from "../sends/inbox-items.ts";
+import { isTestId } from "../sends/job-ids.ts";
 import { TouchItem } from "../sends/ledger-items.ts";
 import { ledgerOutcome } from "../sends/recipient-outcome.ts";
 import { aliasesOf } from "./aliases.ts";
@@ -98,6 +99,7 @@ const messages: Source = (store, bounds) => {
         { from: "I#", to, newestFirst: true, limit: bounds.limit, eventual: true, after },
       ),
     (row) => {
+      if (isTestId(row.job)) return [];
       const data = { channel: "in_app" as const, device_id: null, reason: null, variant_id: row.arm ?? null };
       const at = timestamp(timeOfUuid(messageIdOf(row)));
       return [placedAt(at, row.sk, { kind: "message", state: "delivered", ref: row.job, data })];

@@ -27,7 +27,7 @@ export async function changeRole(
   role: Role,
   by: Role,
 ): Promise<Member> {
-  const member = await requireMember(platform, tenant, user);
+  const member = await getMember(platform, tenant, user);
   guardOwners(by, member.role, role);
   if (member.role !== role)
     await swapMember(platform, [
@@ -40,7 +40,7 @@ export async function changeRole(
 
 /** @throws 404, 403 for an admin who removes an owner, 409 for the last owner. */
 export async function removeMember(platform: Platform, tenant: TenantId, user: string, by: Role): Promise<void> {
-  const member = await requireMember(platform, tenant, user);
+  const member = await getMember(platform, tenant, user);
   guardOwners(by, member.role, undefined);
   await swapMember(platform, [
     removeItem(MemberItem, { tenant, user }, is("role", member.role)),
@@ -49,7 +49,8 @@ export async function removeMember(platform: Platform, tenant: TenantId, user: s
   ]);
 }
 
-async function requireMember(platform: PlatformReader, tenant: TenantId, user: string): Promise<Member> {
+/** @throws 404 */
+export async function getMember(platform: PlatformReader, tenant: TenantId, user: string): Promise<Member> {
   const row = await platform.get(MemberItem, { tenant, user });
   if (!row) throw notFound("member");
   return fieldsOf(memberFields, row);
