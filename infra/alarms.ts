@@ -14,6 +14,7 @@ import {
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
+import { tableDefinition } from "../shared/store/definition.ts";
 import type { Api } from "./api.ts";
 import { type Contents, logicalIdOf } from "./functions.ts";
 import type { Lambdas } from "./lambdas.ts";
@@ -148,11 +149,8 @@ function warnings({ declared, queues, lambdas, api }: Watched): Warning[] {
 /** What the account's limits and the services around the functions say. */
 function warningsOfAccount({ accountConcurrency, emailIdentity }: Settings, watched: Watched): Warning[] {
   const { queues, storage, schedules, distributionId } = watched;
-  const { tableName: TableName } = storage.table;
   const sum = { statistic: Stats.SUM, period: PERIOD };
   const maximum = { statistic: Stats.MAXIMUM, period: PERIOD };
-  const throttled = (metricName: string) =>
-    new Metric({ namespace: "AWS/DynamoDB", metricName, dimensionsMap: { TableName }, ...sum });
   const reputation = (metricName: string) =>
     new Metric({ namespace: "AWS/SES", metricName: `Reputation.${metricName}`, ...maximum });
   return [
@@ -164,11 +162,7 @@ function warningsOfAccount({ accountConcurrency, emailIdentity }: Settings, watc
     })),
     {
       id: "TableThrottled",
-      metric: new MathExpression({
-        expression: "reads + writes",
-        usingMetrics: { reads: throttled("ReadThrottleEvents"), writes: throttled("WriteThrottleEvents") },
-        period: PERIOD,
-      }),
+      metric: throttlesOf(storage.table.tableName),
       above: FEW_ERRORS,
       lost: "DynamoDB throttles requests: callers wait or get 503, and messages go out late. Look for one workspace with far more load than the others, and raise warmThroughput before a large send.",
     },
@@ -219,6 +213,28 @@ function warningsOfAccount({ accountConcurrency, emailIdentity }: Settings, watc
           },
         ]),
   ];
+}
+
+/** Throttled reads and writes of the table, and of writes that a full index refuses, which the table does not count. */
+function throttlesOf(TableName: string): MathExpression {
+  const throttled = (metricName: string, index: Record<string, string> = {}) => {
+    const dimensionsMap = { TableName, ...index };
+    return new Metric({ namespace: "AWS/DynamoDB", metricName, dimensionsMap, statistic: Stats.SUM, period: PERIOD });
+  };
+  const ofIndexes = Object.entries(tableDefinition.indexes).map(([id, { name: GlobalSecondaryIndexName }]) => [
+    id,
+    throttled("WriteThrottleEvents", { GlobalSecondaryIndexName }),
+  ]);
+  const usingMetrics: Record<string, Metric> = {
+    reads: throttled("ReadThrottleEvents"),
+    writes: throttled("WriteThrottleEvents"),
+    ...Object.fromEntries(ofIndexes),
+  };
+  // DynamoDB reports throttles only where there are some, and its alarms would keep their state without data.
+  const expression = Object.keys(usingMetrics)
+    .map((id) => `FILL(${id}, 0)`)
+    .join(" + ");
+  return new MathExpression({ expression, usingMetrics, period: PERIOD });
 }
 
 const MAILS_UNKNOWN =

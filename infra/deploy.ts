@@ -73,7 +73,8 @@ function note({ context, rest }: Arguments, pair: string): void {
   const at = pair.indexOf("=");
   if (at < 1) throw refusal(`--context takes name=value, and was given "${pair}".`);
   context[pair.slice(0, at)] = pair.slice(at + 1);
-  rest.push("--context", pair);
+  // `cdk deploy` reads the first line of a value only.
+  rest.push("--context", pair.replace(/\s*\n\s*/g, " "));
 }
 
 async function main(): Promise<number> {

@@ -1,11 +1,17 @@
 // Alarms and saved queries of the template: each failure that a user would notice has one (C16, RDA-19).
 import { describe, expect, it, vi } from "vitest";
 import { contents } from "../../infra/functions.ts";
+import { tableDefinition } from "../../shared/store/definition.ts";
 import { deployed, ofType, only, type Template, textOf, whole } from "./support/template.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
 const template: Template = deployed();
+
+interface CloudWatchMetric {
+  MetricName: string;
+  Dimensions: { Name: string; Value: unknown }[];
+}
 
 describe("alarms", () => {
   it("each say what a human loses", () => {
@@ -35,7 +41,6 @@ describe("alarms", () => {
       ([, { Properties }]) => Properties.MetricName === "5xxErrorRate",
     );
     expect(template.Conditions[edge!.Condition!]).toEqual({ "Fn::Equals": [{ Ref: "AWS::Region" }, "us-east-1"] });
-    expect(JSON.stringify(only("AWS::CloudWatch::Alarm"))).toContain("WriteThrottleEvents");
   });
 
   it("D-HEALTH ring at what is near a limit: concurrency, throttles, late work, mails that bounce, money", () => {
@@ -63,8 +68,21 @@ describe("alarms", () => {
       "Reputation.BounceRate": [0.04],
       "Reputation.ComplaintRate": [0.0008],
     });
-    const table = JSON.stringify(alarms.find(({ Metrics }) => Metrics)?.Metrics);
-    for (const metric of ["ReadThrottleEvents", "WriteThrottleEvents"]) expect(table).toContain(metric);
+    const { Metrics: ofTable } = alarms.find(({ Metrics }) => Metrics);
+    const [sum, ...throttles] = ofTable;
+    // An index that refuses a write refuses its item, and CloudWatch counts that under the index alone.
+    expect(
+      throttles.map(({ MetricStat: { Metric } }: { MetricStat: { Metric: CloudWatchMetric } }) => [
+        Metric.MetricName,
+        Metric.Dimensions.find(({ Name }) => Name === "GlobalSecondaryIndexName")?.Value,
+      ]),
+    ).toEqual([
+      ["ReadThrottleEvents", undefined],
+      ["WriteThrottleEvents", undefined],
+      ...Object.values(tableDefinition.indexes).map(({ name }) => ["WriteThrottleEvents", name]),
+    ]);
+    // Without data an alarm of DynamoDB keeps its state: it would ring for ever.
+    expect(sum.Expression.split(" + ")).toEqual(throttles.map(({ Id }: { Id: string }) => `FILL(${Id}, 0)`));
     const group = ofType(whole(), "AWS::Scheduler::ScheduleGroup")[0]![1].Properties.Name;
     expect(alarms.find(({ MetricName }) => MetricName === "TargetErrorCount").Dimensions).toEqual([
       { Name: "ScheduleGroup", Value: group },
@@ -82,6 +100,13 @@ describe("alarms", () => {
       ["ACTUAL", 80],
       ["FORECASTED", 100],
     ]);
+  });
+
+  it("watch fifteen metrics and two a queue, which docs/deploy.md says the price of", () => {
+    const metrics = only("AWS::CloudWatch::Alarm").flatMap(({ Metrics }) =>
+      Metrics ? Metrics.filter(({ MetricStat }: { MetricStat?: object }) => MetricStat) : [1],
+    );
+    expect(metrics).toHaveLength(15 + 2 * (contents.workers.length - 1));
   });
 
   it("write to an address if there is one; cdk-nag has nothing against the whole", () => {

@@ -89,6 +89,11 @@ it("the arguments of a deployment reach the checks and cdk deploy alike", () => 
     help: false,
     rest: ["--context", "stackName=B", "--context", "removal=destroy", "--require-approval", "never"],
   });
+  // As docs/operate.md writes it; the CDK cuts a value at the end of its first line.
+  expect(argumentsOf(["-c", 'existing={\n  "table": {"name": "x"},\n  "keys": {}}']).rest).toEqual([
+    "--context",
+    'existing={ "table": {"name": "x"}, "keys": {}}',
+  ]);
   expect(argumentsOf(["--profile", "staging", "--region=eu-west-1"])).toMatchObject({
     account: { AWS_PROFILE: "staging", AWS_REGION: "eu-west-1" },
     rest: ["--profile", "staging", "--region", "eu-west-1"],
