@@ -1,4 +1,4 @@
-// Alarms and saved queries of the template: each failure that a user would notice has one (C16, RDA-19).
+// Alarms and saved queries of the template: each failure that a user would notice has one (RDA-19).
 import { describe, expect, it, vi } from "vitest";
 import { contents } from "../../infra/functions.ts";
 import { tableDefinition } from "../../shared/store/definition.ts";

@@ -1,4 +1,4 @@
-// A first deployment, one that failed, and one that adopts storage that is there (C1, C2, C15).
+// A first deployment, one that failed, and one that adopts storage that is there.
 import { createRequire } from "node:module";
 import { describe, expect, it, vi } from "vitest";
 import { contents } from "../../infra/functions.ts";
