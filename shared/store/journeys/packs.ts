@@ -97,9 +97,10 @@ async function storeAdmitted(
   pack: readonly Move[],
 ): Promise<Map<Move, Move>> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const { moves, guards } = await admit(deps.store, workspace, pack);
+    const admitted = await admit(deps.store, workspace, pack);
+    const { moves } = admitted;
     await deps.timers.set(runTimers([...moves].flatMap(([asked, move]) => (asked === move ? [] : [move]))));
-    const stored = await storePack(deps, workspace, [...moves.values()], guards);
+    const stored = await storePack(deps, workspace, [...moves.values()], admitted);
     // Runs whose sends have texts of their own: each of them has a job.
     if (stored === "too many") {
       const [half = [], other = []] = chunksOf(pack, Math.ceil(pack.length / 2));
@@ -108,7 +109,7 @@ async function storeAdmitted(
     }
     if (stored !== "overtaken") return new Map([...moves].filter(([, move]) => stored.includes(move)));
   }
-  throw Object.assign(new Error("Other sends of a step began too often."), { name: "TransactionConflictException" });
+  throw Object.assign(new Error("A pack was admitted to its steps too often."), { name: "TransactionConflictException" });
 }
 
 /** Moves runs that send nothing by a write each. @returns the moves that were stored */
@@ -124,14 +125,14 @@ async function storeEach(store: Store, moves: readonly Move[]): Promise<readonly
 }
 
 /**
- * @returns the moves that were stored: those whose run no other worker has moved. `overtaken`: other sends began first at
- * a step with a brake.
+ * @returns the moves that were stored: those whose run no other worker has moved. `overtaken`: at a step with a brake, other
+ * sends began first, or the brake was read too long ago.
  */
 async function storePack(
   deps: PackDeps,
   workspace: WorkspaceRecord | undefined,
   pack: readonly Move[],
-  guardsOf: Admitted["guards"],
+  admitted: Admitted,
 ): Promise<readonly Move[] | "too many" | "overtaken"> {
   const { store, timers, jobWidths } = deps;
   const { outcomeOf, groups } = await planSends(store, workspace, pack);
@@ -145,7 +146,7 @@ async function storePack(
     const sends = isReserved ? jobs.reduce((sum, { n }) => sum + n, 0) : 0;
     const allowance = workspace && sends > 0 ? allowanceOf(workspace) : undefined;
     const quota = allowance ? [reservation(store, "sends", sends, allowance)] : [];
-    const guards = guardsOf(jobs);
+    const guards = admitted.guards(jobs);
     const writes = [
       ...rows.map(({ write }) => write),
       ...guards,
@@ -155,6 +156,7 @@ async function storePack(
     ];
     if (writes.length > MAX_ITEMS) return "too many";
     await timers.set(jobs.map(({ id }) => watchOf(store, id)));
+    if (guards.length > 0 && admitted.isOld()) return "overtaken";
     const failures = await store.transact(writes).then(
       () => undefined,
       onTransactionCanceled((all) => all),

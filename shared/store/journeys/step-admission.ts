@@ -1,6 +1,6 @@
 // Whether the runs of a pack may take a step that sends and has a brake (F21, docs/decisions/0077). A run that may not
 // waits at the step.
-import { MINUTE, timeOfUuid } from "../../clock.ts";
+import { MINUTE, SECOND, timeOfUuid } from "../../clock.ts";
 import type { Store } from "../../resources.ts";
 import { DEFAULT_CANARY_WAIT_MINUTES, isCanary, type Safety } from "../../rules/brake.ts";
 import { askStepAgainIn, LANES, laneBound } from "../../rules/step-brake.ts";
@@ -31,7 +31,11 @@ export interface Admitted {
   moves: Map<Move, Move>;
   /** The writes by which the steps know of their sends, each on condition that nothing else began since. */
   guards(sends: readonly Begun[]): ItemWrite<"workspace">[];
+  /** A step may have halted since its brake was read (docs/decisions/0068). */
+  isOld(): boolean;
 }
+
+const OLD_MS = 3 * SECOND;
 
 /** What the brakes of their steps let the runs of a pack do. */
 export async function admit(
@@ -39,6 +43,7 @@ export async function admit(
   workspace: WorkspaceRecord | undefined,
   pack: readonly Move[],
 ): Promise<Admitted> {
+  const askedAt = store.clock.now();
   const moves = new Map(pack.map((move) => [move, move]));
   const braked = pack.filter(({ send }) => send?.node.send.safety);
   const lanes: { ref: StepRef; lane: LaneView; since: number | undefined }[] = [];
@@ -61,6 +66,7 @@ export async function admit(
         const own = sends.filter(({ step }) => step === ref.step);
         return own.length > 0 ? [laneWrite(ref, lane, own, since)] : [];
       }),
+    isOld: () => store.clock.now() - askedAt > OLD_MS,
   };
 }
 

@@ -15,7 +15,7 @@ export const stepBrakes: Invariant = {
     /** Recipients of sends that began one after the other while everything was refused. */
     const refused = new Map<string, number>();
     return {
-      commit: ({ pk, before, after }) => {
+      commit: ({ pk, before, after, sentAt = kernel.now() }) => {
         const place = placeOf(pk);
         if (place?.kind === "journey" && after?.react === "journey-step") {
           if (after.halted !== undefined) haltedAt.set(place.id, haltedAt.get(place.id) ?? kernel.now());
@@ -24,8 +24,8 @@ export const stepBrakes: Invariant = {
         const journey = String(after?.source_id);
         if (!isJob(pk) || before || !after || !ledger.braked.has(journey)) return;
         const since = haltedAt.get(journey);
-        if (since !== undefined && kernel.now() > since + DECIDED_MS)
-          broken(`a step of ${journey} sent ${kernel.now() - since} ms after it halted`, journey);
+        if (since !== undefined && sentAt > since + DECIDED_MS)
+          broken(`a step of ${journey} sent ${sentAt - since} ms after it halted`, journey);
         const tenant = pk.split("#")[1] ?? "";
         const begun = (refused.get(journey) ?? 0) + Number(after.subscriber_ids_count);
         refused.set(journey, ledger.refusing.has(tenant) ? begun : 0);
