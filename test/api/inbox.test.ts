@@ -188,6 +188,17 @@ describe("marks", () => {
     expect((await dismiss(world, tenant, id, message.id)).body).toEqual({ ...body, status: "dismissed" });
   });
 
+  it("INB-7 mark-all leaves out what a slow worker writes afterwards, below the id of what was read", async () => {
+    const { world, tenant, id } = await withMessages(2);
+    expect((await readAll(world, tenant, id)).body).toEqual({ updated: 2 });
+    await putMessages(tenant, id, { count: 600, body: "b" });
+    const statuses = async () => (await inboxOf(world, tenant, id, "&limit=200")).map(({ status }) => status);
+    expect(new Set((await statuses()).slice(2))).toEqual(new Set(["unread"]));
+    expect((await readAll(world, tenant, id)).body).toEqual({ updated: 600 });
+    await world.advance(2 * DAY);
+    expect(await inboxOf(world, tenant, id, "&status=unread")).toEqual([]);
+  });
+
   it("INB-7 AMB-37 mark-all counts and changes only unread messages; later ones are unread", async () => {
     const { world, tenant, id } = await withMessages(4);
     const [m3, , , m0] = await inboxOf(world, tenant, id);

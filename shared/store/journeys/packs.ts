@@ -109,7 +109,9 @@ async function storeAdmitted(
     }
     if (stored !== "overtaken") return new Map([...moves].filter(([, move]) => stored.includes(move)));
   }
-  throw Object.assign(new Error("A pack was admitted to its steps too often."), { name: "TransactionConflictException" });
+  throw Object.assign(new Error("A pack was admitted to its steps too often."), {
+    name: "TransactionConflictException",
+  });
 }
 
 /** Moves runs that send nothing by a write each. @returns the moves that were stored */

@@ -56,11 +56,17 @@ export const MessageState = item({
 });
 
 export const ReadAll = item({
-  about: "All messages up to this id were read at this time, except those of experiences that were hidden then.",
+  about: "The messages up to this id were read at this time, except those of experiences that were hidden then.",
   pk: ofSubscriber,
   sk: ({ message }: { message: string }) => `IW#${message}`,
   prefix: "IW#",
-  row: { at: v.string(), except: v.optional(v.array(v.string())), expires: v.number() },
+  row: {
+    at: v.string(),
+    except: v.optional(v.array(v.string())),
+    /** The ids of those that were new then. A slow worker may write another one below this id afterwards. */
+    recent: v.optional(v.array(v.string())),
+    expires: v.number(),
+  },
   writers: ["api-inbox"],
   lifetime: "30 days",
   personal: "removed",

@@ -1,7 +1,7 @@
 // The durable inbox (INB): messages with what their reader did, and the writes of a delivery (docs/decisions/0003).
 import { createHash } from "node:crypto";
 import * as v from "valibot";
-import { DAY, SECOND, timeOfUuid, timestamp, uuidV7 } from "../../clock.ts";
+import { DAY, HOUR, SECOND, timeOfUuid, timestamp, uuidV7 } from "../../clock.ts";
 import { notFound } from "../../http/errors.ts";
 import { Timestamp } from "../../http/schemas.ts";
 import type { Store, StoreReader } from "../../resources.ts";
@@ -144,14 +144,22 @@ export async function readAll(store: Store, subscriber: string): Promise<number>
   const unread = await listMessages(store, subscriber, { status: "unread", limit, visibility });
   const [newest] = unread;
   if (newest) {
+    const now = store.clock.now();
     // A hidden message was not seen: when it is shown again, it is unread.
     const except = visibility.hidden();
     const initial = {
-      at: timestamp(store.clock.now()),
+      at: timestamp(now),
       expires: expiryOf(newest.id),
+      recent: unread.flatMap(({ id }) => (isRecent(id, now) ? [id] : [])).slice(0, MAX_RECENT),
       ...(except.length > 0 && { except }),
     };
-    await store.change(ReadAll, { subscriber, message: newest.id }, { initial });
+    const mark = await store.change(ReadAll, { subscriber, message: newest.id }, { initial });
+    // Another request wrote it, which may have found fewer.
+    const left = initial.recent.filter((id) => mark.recent?.includes(id) === false);
+    for (const id of left) {
+      const read = { read_at: initial.at, expires: expiryOf(id) };
+      await store.change(MessageState, { subscriber, message: id }, { initial: read });
+    }
   }
   return unread.length;
 }
@@ -216,7 +224,7 @@ function messageOf(
   const expires = created + MESSAGE_LIFETIME_MS;
   if (expires <= store.clock.now()) return undefined;
   const { read_at, dismissed_at } = states.get(id) ?? {};
-  const readAllAt = readAlls.find((mark) => covers(mark, id, row.experience))?.at;
+  const readAllAt = readAlls.find((mark) => covers(mark, row))?.at;
   const isBefore = dismissed_at === undefined || (readAllAt !== undefined && readAllAt <= dismissed_at);
   const readAt = read_at ?? (isBefore ? readAllAt : undefined);
   return {
@@ -230,9 +238,18 @@ function messageOf(
   };
 }
 
+/** A message may be written so long after its round began, by a slow worker or by one that continues for another. */
+const RECENT_MS = HOUR;
+const MAX_RECENT = 500;
+const isRecent = (id: string, at: number): boolean => timeOfUuid(id) > at - RECENT_MS;
+
 /** Whether a message was among those that were read at once. */
-const covers = ({ sk, except = [] }: RowOf<typeof ReadAll>, id: string, experience: string | undefined): boolean =>
-  sk.slice(READ_ALL.length) >= id && (experience === undefined || !except.includes(experience));
+function covers({ sk, at, except = [], recent }: RowOf<typeof ReadAll>, row: MessageRow): boolean {
+  const id = messageIdOf(row);
+  if (sk.slice(READ_ALL.length) < id || (row.experience !== undefined && except.includes(row.experience))) return false;
+  const [last] = recent?.length === MAX_RECENT ? recent.slice(-1) : [];
+  return !recent || recent.includes(id) || !isRecent(id, Date.parse(at)) || (last !== undefined && id < last);
+}
 
 /** The lowest message id of a time. */
 export const lowestId = (at: number): string => uuidV7(Math.max(0, at), Buffer.alloc(10));
