@@ -60,6 +60,7 @@ export function wishOf(words: readonly string[]): Wish {
   if (more.length > 0) return refuse(`${more[0]} is one argument too many.`);
   if (options.near !== undefined && !/^\d{1,3}$/.test(options.near)) return refuse("--near takes a percentage.");
   if (options.port !== undefined && !/^\d{1,5}$/.test(options.port)) return refuse("--port takes a port number.");
+  if (options.local !== undefined && !URL.canParse(options.local)) return refuse("--local takes a URL.");
   return { command, subject, options, isJson };
 }
 
@@ -228,6 +229,8 @@ export const local =
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify(event),
+    }).catch(() => {
+      throw new Error(`${url} cannot be reached. Start it with npm start.`);
     });
     if (!response.ok) throw new Error(`${url} answered ${response.status}: ${await response.text()}`);
     return response.json();
@@ -252,6 +255,9 @@ async function main(words: string[]): Promise<void> {
 
 if (import.meta.main)
   await main(process.argv.slice(2)).catch((error: Error & { exitCode?: number }) => {
-    console.error(error.message);
+    const hasNoRegion = error.message === "Region is missing";
+    console.error(
+      hasNoRegion ? "No region is set: set AWS_REGION, or AWS_PROFILE to a profile with one." : error.message,
+    );
     process.exitCode = error.exitCode ?? 1;
   });

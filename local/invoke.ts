@@ -1,6 +1,7 @@
 // `npm run invoke -- <function> <event.json>`: runs one function on one event, in a fresh service in memory.
 import { existsSync, readFileSync } from "node:fs";
 import { readArguments, refuse } from "../tools/arguments.ts";
+import { isFunctionFailure } from "./lambda-payloads.ts";
 import { createLocalService, type LocalService } from "./local-service.ts";
 import { openTenancy } from "./tenancy.ts";
 
@@ -49,6 +50,25 @@ export async function placeholdersFor(service: LocalService): Promise<Placeholde
   return { tenant_id, sdk_key, server_key, agent_key, access_token, subscriber_id: id };
 }
 
+/** An event of the file, with the credentials of a workspace; ends the process where it is not JSON. */
+function eventIn(file: string, found: Placeholders): unknown {
+  try {
+    return fillIn(readFileSync(file, "utf8"), found);
+  } catch (error) {
+    return refuse(`${file} is not JSON: ${(error as Error).message}.`);
+  }
+}
+
+/** Says why there is no answer, as Lambda reports it, and ends the process. */
+function explain(error: unknown, name: string): never {
+  if (error instanceof Error && error.name === "ResourceNotFoundException")
+    return refuse(`There is no function ${name}; each has an event in events/.`);
+  if (!isFunctionFailure(error)) throw error;
+  console.error(error.report.trace.join("\n"));
+  console.error(`\n${name} failed. An event that it takes is events/${name}.json.`);
+  process.exit(1);
+}
+
 async function main(): Promise<void> {
   const [name, file, ...more] = readArguments(USAGE, { allowPositionals: true }).positionals;
   if (!name || !file || more.length > 0) return refuse("Name one function and one event.");
@@ -59,8 +79,9 @@ async function main(): Promise<void> {
     log: (entry) => console.error(JSON.stringify(entry)),
   });
   service.time.start();
-  const event = fillIn(readFileSync(file, "utf8"), await placeholdersFor(service));
-  const answer = await invoke(service, name, event, () => new Promise((resolve) => setTimeout(resolve, STREAM_MS)));
+  const event = eventIn(file, await placeholdersFor(service));
+  const cut = () => new Promise((resolve) => setTimeout(resolve, STREAM_MS));
+  const answer = await invoke(service, name, event, cut).catch((error: unknown) => explain(error, name));
   console.log(JSON.stringify(answer, null, 2));
   process.exit(0);
 }

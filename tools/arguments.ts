@@ -30,6 +30,12 @@ export function readArguments<const T extends ParseArgsConfig>(usage: string, co
   }
 }
 
+/** A day of the calendar, as in 2026-11-21. Anything else ends the process. */
+export function dayOf(text: string): string {
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(Date.parse(text)).toJSON()?.startsWith(text);
+  return isDay ? text : refuse("Name the day of the release, as in 2026-11-21.");
+}
+
 /** A whole number of at least `min`, in decimal digits. Anything else ends the process. */
 export function wholeNumber(name: string, text: string, min = 0): number {
   const number = Number(text);

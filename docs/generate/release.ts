@@ -1,6 +1,6 @@
 // `npm run docs:release -- 2026-11-21`: records what the API promises from that day on. Run only for a release.
 import { writeFile } from "node:fs/promises";
-import { readArguments, refuse } from "../../tools/arguments.ts";
+import { dayOf, readArguments } from "../../tools/arguments.ts";
 import type { Release } from "./compatibility.ts";
 import { contents } from "./contents.ts";
 import { openApiOf, VERSION } from "./openapi.ts";
@@ -23,7 +23,7 @@ function releaseText({ routes, ...about }: Release): string {
 }
 
 const USAGE = "npm run docs:release -- <day>: records what the API promises from that day on. Run only for a release.";
-const [released = ""] = readArguments(USAGE, { allowPositionals: true }).positionals;
-if (!/^\d{4}-\d{2}-\d{2}$/.test(released)) refuse("Name the day of the release, as in 2026-11-21.");
+const [day = ""] = readArguments(USAGE, { allowPositionals: true }).positionals;
+const released = dayOf(day);
 const routes = signatureOf(await openApiOf(contents));
 await writeFile(new URL("../released-api.json", import.meta.url), releaseText({ version: VERSION, released, routes }));

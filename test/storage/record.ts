@@ -1,12 +1,12 @@
 // `npm run storage:release -- 2026-11-22`: records what this version writes and reads. Run only for a release.
 import { writeFile } from "node:fs/promises";
-import { readArguments, refuse } from "../../tools/arguments.ts";
+import { dayOf, readArguments } from "../../tools/arguments.ts";
 import { readsOf, requiredOf, writtenNow } from "./corpus.ts";
 
 const USAGE =
   "npm run storage:release -- <day>: records the rows and messages of this version. Run only for a release.";
-const [recorded = ""] = readArguments(USAGE, { allowPositionals: true }).positionals;
-if (!/^\d{4}-\d{2}-\d{2}$/.test(recorded)) refuse("Name the day of the release, as in 2026-11-21.");
+const [day = ""] = readArguments(USAGE, { allowPositionals: true }).positionals;
+const recorded = dayOf(day);
 
 const { messages, rows } = await writtenNow();
 const required = await requiredOf();
