@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checked, local } from "../../infra/operate.ts";
 import { serveOperateConsole } from "../../infra/operate-console.ts";
 import { hasBrowser, launchBrowser } from "../support/browser.ts";
-import { openTab, tabTo, violations } from "../support/console-tab.ts";
+import { createTabs, openTab, tabTo, takePicture, violations } from "../support/console-tab.ts";
 import { cleanUp, type ServiceProcess, startService } from "../support/service-process.ts";
 import { stories } from "./stories.ts";
 
@@ -92,7 +92,7 @@ async function isWiderThan(page: Page, width: number): Promise<unknown> {
 async function withoutColours(page: Page, path: string): Promise<void> {
   const session = await page.context().newCDPSession(page);
   await session.send("Emulation.setEmulatedVisionDeficiency", { type: "achromatopsia" });
-  if (!isKept) await page.screenshot({ path });
+  if (!isKept) await takePicture(page, path);
   await session.send("Emulation.setEmulatedVisionDeficiency", { type: "none" });
   await session.detach();
 }
@@ -101,6 +101,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
   let service: ServiceProcess;
   let browser: Browser;
   const faults: string[] = [];
+  const open = createTabs(() => ({ service, browser, faults }));
 
   beforeAll(async () => {
     [service, browser] = await Promise.all([
@@ -115,7 +116,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
   });
 
   it("CON-4 pages with what is in them, and their details, are free of accessibility violations, light and dark", async () => {
-    const { page, visit, context } = await openTab({ service, browser, faults });
+    const { page, visit } = await open();
     const idle = async () => {
       await page.locator("main [aria-busy=true]").first().waitFor({ state: "detached" });
       await page.getByText("Counting…").waitFor({ state: "detached" });
@@ -146,18 +147,17 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
         await page.emulateMedia({ colorScheme });
         const at = { picture, colorScheme };
         expect({ ...at, found: await violations(page, colorScheme) }).toEqual({ ...at, found: [] });
-        if (theme === colorScheme) await page.screenshot({ path: `${FOLDER}${picture}.png` });
+        if (theme === colorScheme) await takePicture(page, `${FOLDER}${picture}.png`);
       }
       await page.emulateMedia({ colorScheme: "light" });
       expect({ picture, isTooWide: await isWiderThan(page, 360) }).toEqual({ picture, isTooWide: false });
       if (picture === "insights") await withoutColours(page, `${FOLDER}insights-grey.png`);
     }
     expect([...new Set(faults)]).toEqual([]);
-    await context.close();
   }, 180_000);
 
   it("CON-4 a journey is made, drawn, mended and activated by keyboard alone", async () => {
-    const { page, visit, context } = await openTab({ service, browser, faults });
+    const { page, visit } = await open();
     const to = (name: string) => tabTo(page, name);
     await visit("journeys");
     await to("New journey");
@@ -203,10 +203,9 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     await page.getByText("The journey is active.").waitFor();
     await press("List");
     await page.locator("ol.step-list").getByText("Your trial has ended").waitFor();
-    await context.close();
   });
 
-  stories({ service: () => service, open: () => openTab({ service, browser, faults }) });
+  stories({ service: () => service, open });
 
   it("CON-1 a page opens in less than 0.2 s of processor time, which is 0.8 s on a processor four times as slow", async () => {
     const { page, context } = await openTab({ service, browser, faults });
@@ -221,7 +220,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
   });
 
   it("RDA-16 an export is started, waited for and downloaded; the outbox says what a phone would show", async () => {
-    const { page, visit, context } = await openTab({ service, browser, faults });
+    const { page, visit } = await open();
     await visit("exports");
     await page.getByLabel("A segment").check();
     await page.getByLabel("Segment", { exact: true }).selectOption({ index: 1 });
@@ -233,7 +232,6 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     await page.getByText("List-Unsubscribe-Post: List-Unsubscribe=One-Click").waitFor();
     await page.getByRole("link", { name: "The person" }).click();
     await page.getByText("Timeline").waitFor();
-    await context.close();
   });
 
   it("RDA-19 CON-2 npm run operate -- console shows the operator page to those who know its key, without a session", async () => {
@@ -267,7 +265,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
   });
 
   it("RDA-10 the days of a series are read by arrow keys", async () => {
-    const { page, visit, context } = await openTab({ service, browser, faults });
+    const { page, visit } = await open();
     await visit("insights?series=channel&days=7");
     const day = page.getByRole("slider", { name: "Day of Messages by day" });
     await day.focus();
@@ -277,6 +275,5 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     expect(await day.getAttribute("aria-valuetext")).toMatch(/^\d+ \w+: .*[1-9]\d* e-mail/);
     await page.getByText("As a table").first().click();
     await page.getByRole("columnheader", { name: "E-mail" }).waitFor();
-    await context.close();
   });
 });

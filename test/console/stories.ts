@@ -23,7 +23,7 @@ async function sendDeadLetter(aws: string, message: object): Promise<void> {
 
 export function stories({ service, open }: Bench): void {
   it("CON-3 CON-6 a marketer chooses an audience, sends two variants with a subject each, cancels a planned send, and reads the report of a campaign", async () => {
-    const { page, visit, context } = await open();
+    const { page, visit } = await open();
     const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
     await visit("send");
     await page.getByLabel("A list").check();
@@ -76,11 +76,10 @@ export function stories({ service, open }: Bench): void {
     const delivered = page.getByRole("row", { name: /^Delivered [1-9]\d*/ });
     await delivered.or(page.getByText(/people wait for the end of quiet hours\.$/)).waitFor();
     expect(await violations(page)).toEqual([]);
-    await context.close();
   });
 
   it("CON-3 a product manager simulates a journey, changes it, compares the versions, moves runs, plays days, and reads the lift", async () => {
-    const { page, visit, context } = await open();
+    const { page, visit } = await open();
     const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
     const saved = () => page.getByText("Not saved yet.").waitFor({ state: "detached" });
     await visit("journeys");
@@ -119,11 +118,10 @@ export function stories({ service, open }: Bench): void {
     await page.locator("main a[data-row]", { hasText: "Autumn sale" }).click();
     // Who is held out differs from start to start, and so does what is proven.
     await page.getByText(/^[+−]?\d+\.\d points, between [+−]?\d+\.\d and \+\d+\.\d: (it works|not proven)/).waitFor();
-    await context.close();
   });
 
   it("CON-3 support finds out why a person did not get a message, records a consent, and erases a person", async () => {
-    const { page, visit, context } = await open();
+    const { page, visit } = await open();
     await visit("activity");
     await page.locator("main a[data-row]", { hasText: "Autumn sale" }).click();
     await page.getByLabel("State").selectOption("held out");
@@ -153,11 +151,10 @@ export function stories({ service, open }: Bench): void {
     await page.goto(person);
     await page.getByText("This person was erased, or was never in this workspace.").waitFor();
     expect(await violations(page)).toEqual([]);
-    await context.close();
   });
 
   it("CON-3 ARC-14 RDA-19 an operator mends a channel and an endpoint, sees the limits, and sends dead letters again", async () => {
-    const { page, visit, context } = await open();
+    const { page, visit } = await open();
     const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
     const row = (text: string) => page.locator("main a[data-row]", { hasText: text });
     await visit("operator");
@@ -213,6 +210,5 @@ export function stories({ service, open }: Bench): void {
     await page.getByText("1 hour passed.").waitFor();
     await press("Remove all");
     await page.getByText("There are no faults now.").waitFor();
-    await context.close();
   });
 }
