@@ -289,6 +289,25 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     server.close();
   });
 
+  it("GEN-16 the reference sends its examples with the credentials of the demo workspace", async () => {
+    const context = await browser.newContext({ locale: "en-GB" });
+    const page = await context.newPage();
+    page.setDefaultTimeout(SETTLE_MS);
+    page.on("pageerror", (error) => faults.push(error.message));
+    await page.goto(`${service.url}/docs`);
+    for (const [operation, answer] of [
+      ["inboxListMessages", /^200\n\{\s+"messages"/],
+      ["subscribersUpsertWithServerKey", /^200\n\{\s+"id"/],
+      ["mailProbeO", /^404\n$/],
+    ] as const) {
+      const section = page.locator("section", { has: page.locator(`[id="${operation}"]`) }).last();
+      await section.getByText("Try it with the demo workspace").click();
+      await section.getByRole("button", { name: "Send" }).click();
+      await expect.poll(() => section.locator("details pre").last().textContent()).toMatch(answer);
+    }
+    await context.close();
+  });
+
   formStories({ service: () => service, open });
 
   it("CON-1 no page broke the policy, wrote an error or asked another site for anything", () => {

@@ -119,8 +119,16 @@ const answer = ([status, given]) => {
 };
 /** On a laptop: sends the request with the credentials of the demo workspace, with a new token each time. */
 const headerOf = { sdk: (own) => ({ "X-SDK-Key": own.sdk_key }), server: (own) => ({ Authorization: "Bearer " + own.server_key }), dashboard: (own) => ({ Authorization: "Bearer " + own.access_token }) };
+const demoOf = async () => (await fetch("/_local/demo")).json();
+/** The server key of the demo workspace has no scopes: another one has all of them, once for each visit. */
+let serverKey;
+const withServerKey = async (demo) => {
+  const { scopes } = whole(doc.paths["/api/v1/server-keys"].post.requestBody.content["application/json"].schema).properties;
+  serverKey ??= fetch("/api/v1/server-keys", { method: "POST", headers: { ...headerOf.dashboard(demo), "Content-Type": "application/json" }, body: JSON.stringify({ name: "Reference", scopes: scopes.items.enum }) }).then((made) => made.json());
+  return { ...demo, server_key: (await serverKey).key };
+};
 const tryIt = (method, path, operation, body) => {
-  const query = (operation.parameters || []).filter((one) => one.in === "query" && one.required).map((one) => one.name + "=" + encodeURIComponent(one.example || "")).join("&");
+  const query = (operation.parameters || []).filter((one) => one.in === "query" && (one.required || one.example !== undefined)).map((one) => one.name + "=" + encodeURIComponent(one.example || "")).join("&");
   const target = make("input", { value: path.replace(/\{(\w+)\}/g, ":$1") + (query && "?" + query), ariaLabel: "Path and query", size: 48 });
   const text = make("textarea", { value: body && body.example !== undefined ? JSON.stringify(body.example, null, 2) : "", hidden: !body, ariaLabel: "Body" });
   text.rows = Math.min(24, text.value.split("\n").length + 1);
@@ -129,16 +137,22 @@ const tryIt = (method, path, operation, body) => {
   send.addEventListener("click", async () => {
     shown.hidden = false;
     try {
-      const demo = await (await fetch("/_local/demo")).json();
       const kind = operation.security.map((one) => Object.keys(one)[0])[0];
+      const demo = kind === "server" ? await withServerKey(await demoOf()) : await demoOf();
       const response = await fetch(target.value, { method, headers: { ...(kind ? headerOf[kind](demo) : {}), ...(body ? { "Content-Type": "application/json" } : {}) }, ...(body ? { body: text.value } : {}) });
       const received = await response.text();
-      shown.textContent = response.status + "\n" + (/json/.test(response.headers.get("content-type") || "") ? JSON.stringify(JSON.parse(received), null, 2) : received);
+      shown.textContent = response.status + "\n" + (received && /json/.test(response.headers.get("content-type") || "") ? JSON.stringify(JSON.parse(received), null, 2) : received);
     } catch (error) {
       shown.textContent = "The request failed: " + error.message;
     }
   });
-  return make("details", {}, make("summary", {}, "Try it with the demo workspace"), make("p", { className: "row" }, target, send), text, shown);
+  const details = make("details", {}, make("summary", {}, "Try it with the demo workspace"), make("p", { className: "row" }, target, send), text, shown);
+  /** The subscriber of the examples is the one of the demo workspace. */
+  details.addEventListener("toggle", async () => {
+    const { subscriber_id } = await demoOf();
+    for (const field of [target, text]) field.value = field.value.replace(/(subscriber_?ids?"?[=:]\s*\[?\s*"?)[0-9a-f-]{36}/gi, "$1" + subscriber_id).replace(":subscriberId", subscriber_id);
+  }, { once: true });
+  return details;
 };
 const isLocal = /^(localhost|127\.0\.0\.1|\[::1\])$/.test(location.hostname || "");
 const nav = document.querySelector("nav");
