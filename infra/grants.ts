@@ -66,6 +66,8 @@ function allowances(
     ],
     // The addresses that a workspace sends from are known only when it sends.
     ["email-identities", (actions) => allow(actions, stack.formatArn({ service: "ses", resource: "*" }))],
+    // GetAccount knows no resource.
+    ["email-account", (actions) => allow(actions, "*")],
     // SES counts the configuration set as a resource too. The condition limits the sender.
     [
       "own-mail",

@@ -1,4 +1,5 @@
 // The embedded SES: puts raw mails into the outbox. Mails to the addresses of SES's simulator bounce or complain.
+import { SECOND } from "../../shared/clock.ts";
 import { itemOf } from "../providers/mail.ts";
 import { faultOf, record, refusedCredentials, type SinkDeps } from "../providers/sink.ts";
 import { isRecord, membersOf, type Operations, operateOn, readers } from "./members.ts";
@@ -22,6 +23,8 @@ export interface SesEvent {
 export interface Ses extends StandIn {
   meter(): { requests: number };
   resetMeter(): void;
+  /** Lets the account send so many mails a second and throttles those beyond it, as a new account of AWS has it. */
+  limit(maxSendRate: number): void;
   /** @returns a function that stops listening. */
   onEvent(listener: (event: SesEvent) => unknown): () => void;
 }
@@ -34,6 +37,8 @@ const members = membersOf({
 const read = readers("BadRequestException", "BadRequestException");
 const SIMULATOR = /^(bounce|complaint)(\+[^@]*)?@simulator\.amazonses\.com$/i;
 const MAX_TAGS = 50;
+/** What GetAccount says where nothing is limited, and nothing throttles. */
+const AMPLE_RATE = 2_000;
 
 const failures = {
   permanent: () => awsFailure("MessageRejected", "Email address is not verified."),
@@ -46,6 +51,18 @@ export function createSes(deps: SinkDeps): Ses {
   const { clock } = deps;
   const listeners = new Set<(event: SesEvent) => unknown>();
   let requests = 0;
+  let limit: { rate: number; tokens: number; at: number } | undefined;
+
+  /** A second's mails may go at once, as a burst. */
+  const isTooFast = () => {
+    if (!limit) return false;
+    const now = clock.now();
+    limit.tokens = Math.min(limit.rate, limit.tokens + ((now - limit.at) / SECOND) * limit.rate);
+    limit.at = now;
+    if (limit.tokens < 1) return true;
+    limit.tokens -= 1;
+    return false;
+  };
 
   const tell = async (messageId: string, source: string, to: string, tags: Record<string, string[]>) => {
     const mail = { timestamp: new Date(clock.now()).toISOString(), messageId, source, destination: [to], tags };
@@ -83,6 +100,7 @@ export function createSes(deps: SinkDeps): Ses {
       const fault = faultOf(deps, "email", item.subscriber_id);
       if (fault === "timeout") return new Promise<Wire>(() => undefined);
       if (fault) throw failures[fault]();
+      if (isTooFast()) throw failures.rate_limited();
       const messageId = record(deps, item);
       await tell(messageId, from, to, tags);
       return { MessageId: messageId };
@@ -97,7 +115,7 @@ export function createSes(deps: SinkDeps): Ses {
     },
     GetAccount: () => {
       requests++;
-      const SendQuota = { Max24HourSend: 50_000, MaxSendRate: 14, SentLast24Hours: 0 };
+      const SendQuota = { Max24HourSend: 50_000, MaxSendRate: limit?.rate ?? AMPLE_RATE, SentLast24Hours: 0 };
       return { ProductionAccessEnabled: true, SendingEnabled: true, EnforcementStatus: "HEALTHY", SendQuota };
     },
   };
@@ -107,6 +125,9 @@ export function createSes(deps: SinkDeps): Ses {
     meter: () => ({ requests }),
     resetMeter: () => {
       requests = 0;
+    },
+    limit: (rate) => {
+      limit = { rate, tokens: rate, at: clock.now() };
     },
     onEvent: (listener) => {
       listeners.add(listener);

@@ -10,8 +10,8 @@ const MIN_RATE = 0.1;
 /** The rate rises by 5 % for each half minute without a throttle, up to the channel's own rate. */
 const RISE = 1.05;
 const RISE_EVERY_MS = 30_000;
-/** A rate that was lowered and has risen to this is not limited any more, where the channel has none. */
-const UNLIMITED = 1_000;
+/** From this rate on a channel without a setting is not paced: a throttle finds what is too much. */
+export const UNLIMITED = 1_000;
 /** Throttles of one moment count once. */
 export const CUT_ONCE_MS = 2_000;
 
@@ -24,7 +24,7 @@ export interface Pace {
   cut?: number | undefined;
 }
 
-/** The rate of a channel now, per second; undefined: not limited. @param own the channel's setting */
+/** The rate of a channel now, per second; undefined: not limited. @param own the channel's setting, or its account's */
 export function rateAt({ rate, cut = 0 }: Pace, own: number | undefined, now: number): number | undefined {
   const risen = rate === undefined ? undefined : rate * RISE ** Math.floor(Math.max(0, now - cut) / RISE_EVERY_MS);
   if (risen === undefined || (own === undefined && risen >= UNLIMITED)) return own;

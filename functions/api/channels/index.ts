@@ -113,7 +113,8 @@ export const channels = group("channels", "The ways a workspace sends.", [
     {
       summary: "Rename a channel, switch it on or off for sending, limit its rate, or set its price",
       description:
-        "`rate_per_second` is the most messages that are handed to the provider; null removes the limit. A provider " +
+        "`rate_per_second` is the most messages that are handed to the provider; null removes the limit, and a " +
+        "channel that sends by SES then keeps to nine tenths of what SES lets the account send. A provider " +
         "that throttles lowers the rate for a time in any case. Transactional messages keep a fifth of it. " +
         "`price_per_message` is what the provider charges, in US dollars; only of e-mail, SMS and chat app. Mails of SES " +
         "have its list price without it. Sends that are dispatched from now on use it.",

@@ -3,6 +3,7 @@
 import { mailLinks } from "../../../shared/mail-links.ts";
 import { prepareInApp } from "../../../shared/providers/in-app.ts";
 import { providers } from "../../../shared/providers/providers.ts";
+import { sesAccount } from "../../../shared/providers/ses-account.ts";
 import { deliverQueue, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
 import { getChunk, tallyOfChunk } from "../../../shared/store/sends/chunks.ts";
 import { claimChunk, closeChunk } from "../../../shared/store/sends/claims.ts";
@@ -36,6 +37,7 @@ export const deliver = queueWorker(
     timers,
     workspaceRead,
     providers,
+    sesAccount,
     vaultOpening,
     mailLinks,
     openedCredentials,

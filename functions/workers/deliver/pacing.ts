@@ -10,9 +10,10 @@ import {
   unitsOf,
 } from "../../../shared/rules/progress.ts";
 import type { ReachChannel } from "../../../shared/rules/reach.ts";
-import { channelRate, slowDown, takeSlot } from "../../../shared/store/channels/pace.ts";
+import { channelRate, learnedRate, slowDown, takeSlot } from "../../../shared/store/channels/pace.ts";
 import { recent } from "../../../shared/store/recent.ts";
 import { targetOf } from "./addresses.ts";
+import { credentialsFor } from "./channel-credentials.ts";
 import type { Prepared } from "./prepare.ts";
 import type { Work } from "./rounds.ts";
 import { isThrottle } from "./throttles.ts";
@@ -55,7 +56,7 @@ export async function takeSlots(work: Work, progress: Progress, waiting: WaitQue
   for (const [channel, some] of byChannel) {
     const id = channel === "in_app" ? undefined : channelIdOf(work, channel);
     if (id === undefined) continue;
-    const slot = progress.slots[channel] ?? (await slotOf(work, id, some.length));
+    const slot = progress.slots[channel] ?? (await slotOf(work, channel, id, some.length));
     if (!slot) continue;
     progress.slots[channel] = slot;
     if (slot.at > clock.now()) waits.set(channel, slot.at);
@@ -74,11 +75,12 @@ export async function takeSlots(work: Work, progress: Progress, waiting: WaitQue
 }
 
 /** The next slot of a channel; undefined if it has no rate. Chunks that begin together share the read of that. */
-async function slotOf({ store, clock, rates, found }: Work, channel: string, n: number) {
+async function slotOf(work: Work, type: ReachChannel, channel: string, n: number) {
+  const { store, clock, rates, found } = work;
   const name = `${store.tenant} ${channel}`;
   let known = rates.get(name);
   if (!known || clock.now() - known.at >= FRESH_MS) {
-    known = { at: clock.now(), rate: channelRate(store, channel) };
+    known = { at: clock.now(), rate: type === "email" ? mailRate(work, channel) : channelRate(store, channel) };
     rates.set(name, known);
   }
   const rate = await known.rate.catch((error) => {
@@ -87,6 +89,14 @@ async function slotOf({ store, clock, rates, found }: Work, channel: string, n: 
   });
   return rate === undefined ? undefined : takeSlot(store, channel, { n, category: found.job.category });
 }
+
+/** SES limits an account; any other mail server says nothing of its rate. */
+const mailRate = (work: Work, channel: string) =>
+  learnedRate(work.store, channel, async () => {
+    const credentials = await credentialsFor(work, work.found.job, "email");
+    if (credentials?.type !== "email") return undefined;
+    return credentials.provider === "ses" ? work.sesAccount() : { rate: undefined, at: work.clock.now() };
+  });
 
 /**
  * The next group. By a channel with a rate it holds no more messages than go in a second: a burst would be throttled,

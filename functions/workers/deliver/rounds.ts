@@ -4,6 +4,7 @@ import type { Context, Deps } from "../../../shared/deps.ts";
 import { errorFields } from "../../../shared/log.ts";
 import type { mailLinks } from "../../../shared/mail-links.ts";
 import type { providers } from "../../../shared/providers/providers.ts";
+import type { sesAccount } from "../../../shared/providers/ses-account.ts";
 import type { deliverQueue, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
 import { type Addressee, endRound, groupEnd, newProgress, nextRound, unitsOf } from "../../../shared/rules/progress.ts";
 import { progressOf, progressText } from "../../../shared/rules/progress-text.ts";
@@ -38,6 +39,7 @@ type Uses = readonly [
   typeof timers,
   typeof workspaceRead,
   typeof providers,
+  typeof sesAccount,
   typeof vaultOpening,
   typeof mailLinks,
   typeof openedCredentials,

@@ -11,6 +11,7 @@ import { mailFates } from "../insights/series.ts";
 import { type RowOf, ref } from "../item.ts";
 import { isUsable } from "./channels.ts";
 import { ChannelItem, type ChannelRow, channelOf, PaceItem } from "./items.ts";
+import { ownRate } from "./pace.ts";
 
 const RATES_OVER_MS = 30 * DAY;
 
@@ -80,7 +81,7 @@ export async function healthOf(store: StoreReader, id: string): Promise<ChannelH
   if (!channel) throw notFound("channel");
   const pace: Partial<RowOf<typeof PaceItem>> = found ?? {};
   const now = store.clock.now();
-  const own = channel.rate_per_second;
+  const own = ownRate(channel, pace);
   const rate = rateAt(pace, own, now);
   const isThrottled = rate !== undefined && rate !== own;
   const busyUntil = Math.max(pace.marketing ?? 0, pace.transactional ?? 0);

@@ -125,6 +125,9 @@ export const PaceItem = item({
     /** The rate after the last throttle, per second, and when that was, in milliseconds. */
     rate: v.optional(v.number()),
     cut: v.optional(v.number()),
+    /** What its provider lets the account send, per second, and when that was read, in milliseconds. */
+    account_rate: v.optional(v.number()),
+    account_at: v.optional(v.number()),
     /** When its provider accepted a message last, to within five minutes. */
     last_success_at: v.optional(Timestamp),
     /** When it failed to accept one last, and why. */

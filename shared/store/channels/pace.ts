@@ -1,9 +1,9 @@
 // The slots of a channel with a rate: one conditional write for each chunk (AMB-111, docs/decisions/0030).
 import { timestamp } from "../../clock.ts";
 import type { Store, StoreReader } from "../../resources.ts";
-import { CUT_ONCE_MS, loweredRate, nextSlot, type Pace, rateAt } from "../../rules/pacing.ts";
+import { CUT_ONCE_MS, loweredRate, nextSlot, rateAt } from "../../rules/pacing.ts";
 import { absent, all, any, below, is } from "../conditions.ts";
-import { ref } from "../item.ts";
+import { type RowOf, ref } from "../item.ts";
 import { onConditionFailed } from "../refusals.ts";
 import { ChannelItem, PaceItem } from "./items.ts";
 
@@ -11,14 +11,29 @@ import { ChannelItem, PaceItem } from "./items.ts";
 const MAX_ATTEMPTS = 10;
 
 interface Paced {
-  pace: Pace;
-  /** The channel's setting, per second. */
+  pace: Partial<RowOf<typeof PaceItem>>;
+  /** The channel's setting, or else its account's rate, per second. */
   own: number | undefined;
+  isSet: boolean;
 }
+
+/** What a provider lets its account send. */
+export interface AccountRate {
+  /** Per second; undefined: not limited. */
+  rate: number | undefined;
+  /** When it was read, in milliseconds. */
+  at: number;
+}
+
+/** The rate of a channel while nothing throttles it, per second; undefined: not limited. */
+export const ownRate = (
+  channel: { rate_per_second?: number | undefined } | undefined,
+  pace: { account_rate?: number | undefined } | undefined,
+): number | undefined => channel?.rate_per_second ?? pace?.account_rate;
 
 async function readPace(store: StoreReader, channel: string): Promise<Paced> {
   const [row, pace] = await store.getEach([ref(ChannelItem, { id: channel }), ref(PaceItem, { channel })]);
-  return { pace: pace ?? {}, own: row?.rate_per_second };
+  return { pace: pace ?? {}, own: ownRate(row, pace), isSet: row?.rate_per_second !== undefined };
 }
 
 /** The rate of a channel now, per second; undefined: not limited. */
@@ -26,6 +41,28 @@ export async function channelRate(store: StoreReader, channel: string): Promise<
   const { pace, own } = await readPace(store, channel);
   return rateAt(pace, own, store.clock.now());
 }
+
+/**
+ * The same, for a channel by whose account it may be limited. What was found is stored, where it is news and the channel has
+ * no setting. @param read what the provider lets the account send; undefined: unknown
+ */
+export async function learnedRate(
+  store: Store,
+  channel: string,
+  read: () => Promise<AccountRate | undefined>,
+): Promise<number | undefined> {
+  const { pace, own, isSet } = await readPace(store, channel);
+  const found = isSet ? undefined : await read();
+  const now = store.clock.now();
+  if (!found || found.rate === pace.account_rate || found.at <= (pace.account_at ?? 0)) return rateAt(pace, own, now);
+  const { rate, at } = found;
+  const change = { set: { account_rate: rate, account_at: at }, remove: rate === undefined ? account : [] };
+  await store
+    .change(PaceItem, { channel }, change, any(absent("account_at"), below("account_at", at)))
+    .catch(onConditionFailed(() => undefined));
+  return rateAt(pace, rate, now);
+}
+const account = ["account_rate" as const];
 
 /** How fast the channels with a rate send what is in progress, and until when their slots are given. */
 export async function pacingOf(

@@ -61,6 +61,7 @@ export function placesOf(template: Template): Record<string, string> {
     imports: `${bucket("imports")}/*`,
     "imports-bucket": bucket("imports"),
     "email-identities": within("ses", "*"),
+    "email-account": "*",
     "own-mail": within("ses", "*"),
     "schedule-group": within("scheduler", "schedule/<ScheduleGroup>/due-*"),
     "scheduler-role": arnOf("scheduler-role", "AWS::IAM::Role"),
@@ -103,7 +104,8 @@ export function neededRights(places: Record<string, string>, service: string, op
   if (service === "ses") {
     // A raw message needs both rights.
     const actions = operation === "SendEmail" ? ["SendEmail", "SendRawEmail"] : [operation];
-    return actions.map((action) => `ses:${action} on ${places["email-identities"]}`);
+    const place = operation === "GetAccount" ? "email-account" : "email-identities";
+    return actions.map((action) => `ses:${action} on ${places[place]}`);
   }
   const named = String(input.Name).startsWith("due-") ? places["schedule-group"] : input.Name;
   return [`scheduler:${operation} on ${named}`, `iam:PassRole on ${places["scheduler-role"]}`];
