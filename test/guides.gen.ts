@@ -172,6 +172,10 @@ async function journeys({ createClient, settle, advance, process, console }: Gui
   const { items } = await service.journeys.listRuns(journey.id);
   console.log(items.map(({ current_step }) => current_step)); // ["wait"]
 
+  const timeline = await service.subscribers.getTimeline(ada.id, { kinds: "journey,event" });
+  const happened = timeline.items.map((entry) => (entry.kind === "journey" ? `${entry.title} ${entry.data.step}` : entry.title));
+  console.log(happened.toSorted()); // ["After sign-up wait","app_opened","signed_up"]
+
   await advance("25h");
   const { runs, steps: counts } = await service.journeys.getStats(journey.id);
   console.log(runs.completed, counts.wait?.outcomes, counts.reminder?.outcomes); // 1 {"wait:timeout":1} {"sent":1}
@@ -599,7 +603,7 @@ export const runnableGuides: readonly RunnableGuide[] = [
   { name: "quickstart", run: quickstart, printed: ["1","\"Hello Ada\""] },
   { name: "backend-sending", run: backendSending, printed: ["1 1 [\"user-99\"]","true","1","\"completed\" 1","0.1 false","422 \"VALIDATION_ERROR\" [\"title\"]"] },
   { name: "segments", run: segments, printed: ["1 true","[\"ada\"]","true [true,true,true]","0","2"] },
-  { name: "journeys", run: journeys, printed: ["[\"wait\"]","1 {\"wait:timeout\":1} {\"sent\":1}","\"completed\" 1 1","1","\"open\" 0.1 null","[{\"step\":\"wait\",\"fields\":[\"within\"]}]","\"completed\""] },
+  { name: "journeys", run: journeys, printed: ["[\"wait\"]","[\"After sign-up wait\",\"app_opened\",\"signed_up\"]","1 {\"wait:timeout\":1} {\"sent\":1}","\"completed\" 1 1","1","\"open\" 0.1 null","[{\"step\":\"wait\",\"fields\":[\"within\"]}]","\"completed\""] },
   { name: "topics", run: topics, printed: ["[\"deals opted_out\",\"news opted_in\"]","1 {\"topic_opt_out\":1}"] },
   { name: "imports", run: imports, printed: ["3 1","1 1","\"completed\" 3 1","2","1 1 [\"wekly\"]"] },
   { name: "in-app", run: inApp, printed: ["\"live\"","\"Spring, Ada\"","1 1 1"] },

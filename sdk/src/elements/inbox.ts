@@ -278,4 +278,10 @@ function icon(): SVGElement {
   return svg;
 }
 
+declare global {
+  interface HTMLElementTagNameMap {
+    "engagement-inbox": EngagementInbox;
+  }
+}
+
 if (!customElements.get("engagement-inbox")) customElements.define("engagement-inbox", EngagementInbox);
