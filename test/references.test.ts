@@ -1,12 +1,31 @@
 // Whatever code, tests and pages cite is in the repository.
+import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { deadCitations, type Targets, targetsOfTree, textsOfTree } from "./support/references.ts";
+
+const pathOf = (path: string) => new URL(`../${path}`, import.meta.url);
+const readOf = (path: string) => (existsSync(pathOf(path)) ? readFileSync(pathOf(path), "utf8") : "");
 
 it("every id, decision, page and link that is cited leads somewhere", () => {
   const targets = targetsOfTree();
   const texts = textsOfTree();
   expect(texts.length).toBeGreaterThan(500);
   expect(texts.flatMap(([path, text]) => deadCitations(path, text, targets))).toEqual([]);
+});
+
+it("SECURITY.md names files that are there, and titles that their tests have", () => {
+  const rows = readOf("SECURITY.md").match(/^\| .* \| `.* \|$/gm) ?? [];
+  expect(rows.length).toBeGreaterThan(20);
+  const faults = rows.flatMap((row) => {
+    const [, , places = "", proofs = ""] = row.split("|").map((cell) => cell.trim());
+    const missing = places.split(", ").filter((place) => !existsSync(pathOf(place.replaceAll("`", ""))));
+    const untold = proofs.split("; ").filter((proof) => {
+      const [, path, title = ""] = /^`(.+?)`: (.+)$/.exec(proof) ?? [];
+      return path === undefined || !readOf(`test/${path}.test.ts`).includes(title);
+    });
+    return [...missing, ...untold];
+  });
+  expect(faults).toEqual([]);
 });
 
 describe("planted citations", () => {
