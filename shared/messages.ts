@@ -44,7 +44,15 @@ export const queues = {
   },
   /** One chunk of recipients to send to the providers. */
   deliver: {
-    message: v.object({ tenant: id, job: id, range: id, chunk: v.number() }),
+    message: v.object({
+      tenant: id,
+      job: id,
+      range: id,
+      chunk: v.number(),
+      /** What the row of a send to one subscriber names, so that it is read with it: the hash of its content, devices. */
+      content: v.optional(id),
+      devices: v.optional(v.array(v.object({ subscriber: id, device: id }))),
+    }),
     batch: 10,
   },
   /** A verification to request from the provider; without its id, the one that is still open. */

@@ -94,6 +94,25 @@ export const openPlatformTable = (deps: Deps, beginning = ""): Table<"platform">
     "",
   );
 
+/** Rows of a workspace and one of the platform, as they are stored, in one request: see `rowOf`. */
+export type JointRead = (refs: readonly Ref[]) => Promise<(Item | undefined)[]>;
+
+/** Opens such reads. @param alsoAllowed the only partition key of the platform that they may name */
+export function openJointReads(deps: Deps, alsoAllowed: (tenant: TenantId) => string): (tenant: TenantId) => JointRead {
+  const rows = openRows(deps);
+  const read = seenBy(deps);
+  return (tenant) => {
+    const isOwn = isOfWorkspace(tenant);
+    const bound = rows((pk) => isOwn(pk) || pk === alsoAllowed(tenant));
+    const prefix = { workspace: prefixOf(tenant), platform: "" };
+    return async (refs) => {
+      const found = await bound.getAll(refs.map(({ item, key }) => fullKey(item, key, prefix[item.scope])));
+      for (const [i, { item }] of refs.entries()) read(item, found[i]);
+      return found;
+    };
+  };
+}
+
 /** The partition keys of items that belong to no workspace. */
 export const isOfPlatform = (pk: string): boolean => !pk.startsWith("T#");
 

@@ -17,6 +17,7 @@ const PERSON = "00000000-0000-8000-8000-000000000001";
 
 const requests = {
   "read of the workspace": { operation: "GetItem", part: '"TENANT#' },
+  "read of the send and its workspace": { operation: "BatchGetItem", part: '"TENANT#' },
   "read of devices": { operation: "BatchGetItem", part: "#D#" },
   "read of profiles": { operation: "BatchGetItem", part: `"${PERSON}"` },
   "claim of a group": { operation: "UpdateItem", part: '"K#s0#' },
@@ -74,14 +75,14 @@ async function slowWorld({ slow, to, how }: Case) {
 }
 
 it.each<Case>([
-  { slow: "read of the workspace", to: "a phone", how: "suspended" },
-  { slow: "read of devices", to: "a phone", how: "suspended" },
+  { slow: "read of the send and its workspace", to: "a phone", how: "suspended" },
   { slow: "claim on the job", to: "a phone", how: "suspended" },
-  { slow: "read of the workspace", to: "an inbox", how: "suspended" },
+  { slow: "read of the send and its workspace", to: "an inbox", how: "suspended" },
   { slow: "read of profiles", to: "an inbox", how: "suspended" },
   { slow: "read of the workspace", to: "an inbox", how: "paused" },
   { slow: "read of profiles", to: "an inbox", how: "paused" },
   { slow: "claim of a group", to: "an inbox", how: "paused" },
+  { slow: "read of devices", to: "a phone", how: "paused" },
   { slow: "claim of a group", to: "a phone", how: "paused" },
 ])("AMB-112 AMB-113 a send to $to that is $how during a slow $slow reaches nobody until it goes on", async (one) => {
   const { world, tenant, job, state, go, reached } = await slowWorld(one);

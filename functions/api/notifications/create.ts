@@ -24,6 +24,7 @@ import {
 import type { Timers } from "../../../shared/store/timers.ts";
 import type { SendQuota } from "../../../shared/store/workspaces/sends-ahead.ts";
 import type { Allowance } from "../../../shared/store/workspaces/usage.ts";
+import { lookAhead } from "./look-ahead.ts";
 
 const REMEMBERED_MS = DAY;
 const MAX_UNKNOWN_SHOWN = 100;
@@ -61,9 +62,10 @@ export async function createNotification(
   const record = key === undefined ? undefined : await store.get(IdempotencyRecord, { key });
   if (record && record.until > store.clock.now()) return replay(record, digest);
 
-  const { spec, channels } = await oneOffSpec(store, plan, input);
+  const { store: ahead, isUnheard } = await lookAhead(store, secrets, input);
+  const { spec, channels } = await oneOffSpec(ahead, plan, input);
   const until = store.clock.now() + REMEMBERED_MS;
-  const { given, missing, unknownOf } = await recipientsOf(store, secrets, input);
+  const { given, missing, unknownOf } = await recipientsOf(ahead, secrets, input);
   const answerOf = ({ id, sent, unknown }: StartedSend) => {
     const names = unknownOf(unknown);
     return {
@@ -84,9 +86,9 @@ export async function createNotification(
           ),
         ];
   const id = jobIdOf("api", store.clock.now(), store.ids.bytes(10), await jobWidths.isWide(store, "api"));
-  const direct = { watch: sendWatch, quota: sendQuota };
+  const direct = { watch: sendWatch, quota: sendQuota, isUnheard };
   const started = await startSend(
-    store,
+    ahead,
     timers,
     allowance,
     { id, spec, given, missing, channels, direct },

@@ -26,6 +26,7 @@ import { foundRates } from "./pacing.ts";
 import { recordHeldOut } from "./round-start.ts";
 import { type ChunkState, processChunk, type WorkerContext } from "./rounds.ts";
 import { askGate, confirmGate, sendGates } from "./send-gates.ts";
+import { jointReads } from "./single-reads.ts";
 import { deliverSingles } from "./solo.ts";
 
 export const deliver = queueWorker(
@@ -45,6 +46,7 @@ export const deliver = queueWorker(
     sendFigures,
     foundRates,
     notedAnswers,
+    jointReads,
   ],
   async (message, context) => {
     const { store, log } = context;
@@ -53,7 +55,7 @@ export const deliver = queueWorker(
     if (found?.job.status !== "processing")
       return log({ level: "info", message: "a chunk was dropped", status: found?.job.status, ...chunkRef });
     if (found.claim?.closed) return completeRange(context, chunkRef, found.job);
-    const standing = await askGate(context, message.job, found.job);
+    const standing = await askGate(context, message.job, { job: found.job });
     if (standing !== "open" && !waitsForMorning(standing, found.claim))
       return stop(context, message, found.job, standing);
     const waitMs = await waitOfChunk(context, chunkRef, found);

@@ -24,6 +24,7 @@ import { mailFor } from "./mails.ts";
 import { createRecipientRows, type RecipientRows } from "./recipient-rows.ts";
 import type { WorkerContext } from "./rounds.ts";
 import { ownerOf } from "./send-gates.ts";
+import type { KnownDevices } from "./single-reads.ts";
 import { topicRefusal } from "./topic-choices.ts";
 import type { WaitQueue } from "./wait-queue.ts";
 
@@ -54,10 +55,10 @@ interface MessageContext extends Delivering {
   template(arm: Arm): Promise<TemplateRenderer | undefined>;
 }
 
-export function createMessageBuilder(context: WorkerContext, delivering: Delivering) {
+export function createMessageBuilder(context: WorkerContext, delivering: Delivering, known?: KnownDevices) {
   const { store, clock } = context;
   const { job, chunk, at } = delivering;
-  const rows = createRecipientRows(store, chunk);
+  const rows = createRecipientRows(context, chunk, known);
   let texts: Renderer | undefined;
   const renderers = new Map<Arm, Promise<TemplateRenderer | undefined>>();
   const template = (arm: Arm) => {

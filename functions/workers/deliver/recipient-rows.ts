@@ -5,6 +5,8 @@ import { DeviceItem, type DeviceRow } from "../../../shared/store/subscribers/de
 import { getProfiles, type LivingProfile } from "../../../shared/store/subscribers/subscribers.ts";
 import { recipientOf, targetOf } from "./addresses.ts";
 import type { WorkerContext } from "./rounds.ts";
+import { isOld } from "./send-gates.ts";
+import { deviceName, type KnownDevices } from "./single-reads.ts";
 
 /** Addresses whose profiles and devices are read at once. */
 const WINDOW = 100;
@@ -19,7 +21,9 @@ export interface RecipientRows {
   deviceOf(unit: Unit): DeviceRow | undefined;
 }
 
-export function createRecipientRows(store: WorkerContext["store"], chunk: Chunk): RecipientRows {
+/** @param known devices that were read before: used until what was read then is too old to hand anything over on it */
+export function createRecipientRows(context: WorkerContext, chunk: Chunk, known?: KnownDevices): RecipientRows {
+  const { store } = context;
   /** By subscriber and device: a recipient whose devices are in two windows is read twice. */
   let loaded = new Set<string>();
   let profiles = new Map<string, LivingProfile | undefined>();
@@ -38,17 +42,16 @@ export function createRecipientRows(store: WorkerContext["store"], chunk: Chunk)
         const { device } = targetOf(chunk, unit);
         return device === undefined ? [] : [{ unit, key: { subscriber: subscriberOf(unit), device } }];
       });
+      const fresh = known && !isOld(context, known.at) ? known.rows : new Map<string, DeviceRow | undefined>();
+      const unread = withDevice.filter(({ key }) => !fresh.has(deviceName(key))).map(({ key }) => key);
       const [foundProfiles, foundDevices] = await Promise.all([
         getProfiles(store, ids),
-        store.getAll(
-          DeviceItem,
-          withDevice.map(({ key }) => key),
-          { eventual: true },
-        ),
+        store.getAll(DeviceItem, unread, { eventual: true }),
       ]);
+      const found = new Map([...fresh, ...unread.map((key, i) => [deviceName(key), foundDevices[i]] as const)]);
       loaded = new Set(window.map(nameOf));
       profiles = new Map(ids.map((id, i) => [id, foundProfiles[i]]));
-      devices = new Map(withDevice.map(({ unit }, i) => [nameOf(unit), foundDevices[i]]));
+      devices = new Map(withDevice.map(({ unit, key }) => [nameOf(unit), found.get(deviceName(key))]));
     },
     profileOf: (subscriber) => profiles.get(subscriber),
     isGone: (subscriber) => profiles.has(subscriber) && !profiles.get(subscriber),

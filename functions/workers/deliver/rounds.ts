@@ -29,6 +29,7 @@ import { createMessageBuilder, type Prepared } from "./prepare.ts";
 import { recover } from "./recovery.ts";
 import { type Assignments, beginRound, type LeasedProgress, timesOf } from "./round-start.ts";
 import { askGate, confirmGate, type sendGates } from "./send-gates.ts";
+import type { jointReads, KnownDevices } from "./single-reads.ts";
 import { talliedBy } from "./tally.ts";
 import { holdBack } from "./throttles.ts";
 import { createWaitQueue } from "./wait-queue.ts";
@@ -47,6 +48,7 @@ type Uses = readonly [
   typeof sendFigures,
   typeof foundRates,
   typeof notedAnswers,
+  typeof jointReads,
 ];
 export type WorkerContext = Context<Uses> & { clock: Clock; ids: Ids; log: Deps["log"] };
 
@@ -55,6 +57,8 @@ export interface ChunkState {
   chunk: Chunk;
   /** The claim of the worker that had it before, if there was one. */
   claim: ClaimState | undefined;
+  /** Devices of its recipients that were read with it. */
+  devices?: KnownDevices;
 }
 
 /** No group begins after this much of a worker's minute. */
@@ -149,7 +153,7 @@ async function workGroups(work: Work, held: LeasedProgress, ledger: Ledger): Pro
   if (slotAt !== undefined) return releaseChunk(work, held, slotAt - clock.now());
   const assignments = await beginRound(work, held, waiting);
   if (!assignments) return { retryInMs: SECOND };
-  const builder = createMessageBuilder(work, { job, chunkRef, chunk, ...timesOf(held) });
+  const builder = createMessageBuilder(work, { job, chunkRef, chunk, ...timesOf(held) }, found.devices);
   for (;;) {
     waiting.putOff(progress);
     await assignments.record();

@@ -36,8 +36,15 @@ export const sendGates: Capability<"gates", ReturnType<typeof recent<Answer>>> =
   },
 };
 
-/** @param known the job as it was read a moment ago; else it is read with the rest */
-export const askGate = (context: WorkerContext, id: string, known?: Job): Promise<Standing> =>
+/** What was read of a send a moment ago. */
+interface Known {
+  job: Job;
+  /** Its workspace, and when the read of both began. */
+  with?: { owner: WorkspaceRecord | undefined; asked: number };
+}
+
+/** @param known what is not read again */
+export const askGate = (context: WorkerContext, id: string, known?: Known): Promise<Standing> =>
   newest(context, id, FRESH_MS, known);
 
 /** Asks right before messages are handed over: it reads only if the last answer is old. */
@@ -46,7 +53,7 @@ export const confirmGate = (context: WorkerContext, id: string): Promise<Standin
 /** Whether what was read at this time is too old to hand anything over on it. */
 export const isOld = ({ clock }: Pick<WorkerContext, "clock">, at: number): boolean => clock.now() - at > OLD_MS;
 
-async function newest(context: WorkerContext, id: string, within: number, known?: Job): Promise<Standing> {
+async function newest(context: WorkerContext, id: string, within: number, known?: Known): Promise<Standing> {
   for (let reads = 1; reads <= MAX_READS; reads++) {
     const answer = answerOf(context, id, reads === 1 ? within : OLD_MS, reads === 1 ? known : undefined);
     const standing = await answer.standing;
@@ -55,15 +62,16 @@ async function newest(context: WorkerContext, id: string, within: number, known?
   throw new Error("It took too long to read whether a send may go on.");
 }
 
-function answerOf(context: WorkerContext, id: string, within: number, known?: Job): Answer {
+function answerOf(context: WorkerContext, id: string, within: number, known?: Known): Answer {
   const { store, workspace, clock, gates } = context;
   const name = `${store.tenant} ${id}`;
   const cached = gates.get(name);
   if (cached && clock.now() - cached.at < within) return cached;
   const ask = async (): Promise<Standing> => {
-    const job = known ?? (await findJob(store, id));
+    const job = known?.job ?? (await findJob(store, id));
     if (!job) return "ended";
     const read = async () => {
+      if (known?.with) return known.with.owner;
       const owner = await workspace();
       answer.owner = owner;
       return owner;
@@ -71,12 +79,12 @@ function answerOf(context: WorkerContext, id: string, within: number, known?: Jo
     const standing = await standingOf(store, read, job);
     return standing !== "open" || (await holdsBrake(context, job)) ? standing : "halted";
   };
-  const at = clock.now();
+  const at = known?.with?.asked ?? clock.now();
   const standing = ask().catch((error) => {
     gates.delete(name);
     throw error;
   });
-  const answer: Answer = { at, standing };
+  const answer: Answer = { at, standing, owner: known?.with?.owner };
   gates.set(name, answer);
   return answer;
 }

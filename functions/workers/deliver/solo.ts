@@ -6,7 +6,7 @@ import { findWritten, prepareInApp } from "../../../shared/providers/in-app.ts";
 import { type Chunk, tallyOfChunk } from "../../../shared/store/sends/chunks.ts";
 import { PROMPT_MS } from "../../../shared/store/sends/inbox.ts";
 import { withContents } from "../../../shared/store/sends/job-content.ts";
-import { abandonJob, findJobs, type Job, type JobRecord } from "../../../shared/store/sends/jobs.ts";
+import { abandonJob, type Job, type JobRecord } from "../../../shared/store/sends/jobs.ts";
 import { SINGLE_RANGE } from "../../../shared/store/sends/range-names.ts";
 import { isPseudonym } from "../../../shared/store/sends/recipients.ts";
 import {
@@ -22,6 +22,7 @@ import { createDeadAddresses, type DeadAddresses } from "./dead-addresses.ts";
 import { requeue, stop, waitsForMorning } from "./interruptions.ts";
 import { processChunk, type WorkerContext } from "./rounds.ts";
 import { askGate, confirmGate, isOld } from "./send-gates.ts";
+import { readSingles, type SingleReads } from "./single-reads.ts";
 
 /**
  * A round takes in what begins within this time. Later a new one begins, once no worker of the former one can be at work
@@ -34,31 +35,30 @@ export async function deliverSingles(
   messages: readonly Message<"deliver">[],
   context: WorkerContext & { tenant: string },
 ): Promise<void> {
-  const { store, clock, timers, log, workspace } = context;
-  const ids = [...new Set(messages.map(({ job }) => job))];
-  const asked = clock.now();
-  const [found, owner] = await Promise.all([findJobs(store, ids), workspace()]);
-  const open = found.filter((job) => job !== undefined).filter(isOpen);
-  if (open.length < ids.length)
-    log({ level: "info", message: "sends were not delivered again", count: ids.length - open.length });
+  const { store, clock, timers, log } = context;
+  const read = await readSingles(context, messages);
+  const { wanted, owner } = read;
+  const open = read.jobs.filter(isOpen);
+  if (open.length < wanted)
+    log({ level: "info", message: "sends were not delivered again", count: wanted - open.length });
   if (owner?.status === "suspended") {
     log({ level: "info", message: "sends of a suspended workspace are held", tenant: store.tenant });
     const [expiring, held] = partitioned(open, ({ claim }) => waitsForMorning("suspended", claim));
     await timers.set(held.map((job) => resumeTimer(job, clock.now())));
-    return deliverAll(context, expiring, asked);
+    return deliverAll(context, expiring, read);
   }
   if (owner?.status !== "active") {
     await Promise.all(open.map(({ id }) => abandonJob(store, id)));
     return;
   }
-  await deliverAll(context, open, asked);
+  await deliverAll(context, open, read);
 }
 
 function partitioned<T>(all: readonly T[], is: (one: T) => boolean): [T[], T[]] {
   return [all.filter(is), all.filter((one) => !is(one))];
 }
 
-async function deliverAll(context: WorkerContext, open: readonly JobRecord[], asked: number): Promise<void> {
+async function deliverAll(context: WorkerContext, open: readonly JobRecord[], read: SingleReads): Promise<void> {
   const { store } = context;
   const begun = await Promise.all(
     open.map(async (job) => ({ ...job, round: isToInboxes(job) ? await roundOf(context, job) : undefined })),
@@ -66,6 +66,7 @@ async function deliverAll(context: WorkerContext, open: readonly JobRecord[], as
   const whole = await withContents(
     store,
     begun.filter((job) => job.round !== undefined || !isToInboxes(job)),
+    read.contents,
   );
   const [inboxes, provided] = partitioned(whole, isToInboxes);
   const rounds = new Map(begun.map(({ id, round = 0 }) => [id, round]));
@@ -74,11 +75,11 @@ async function deliverAll(context: WorkerContext, open: readonly JobRecord[], as
     const ended = await Promise.allSettled([
       deliverTogether(
         store,
-        inboxes.map((job) => deliverOne(context, job, rounds.get(job.id) ?? 0, asked)),
+        inboxes.map((job) => deliverOne(context, job, rounds.get(job.id) ?? 0, read.asked)),
       ),
       deliverTogether(
         store,
-        provided.map((job) => deliverByProviders(context, job, dead)),
+        provided.map((job) => deliverByProviders(context, job, read, dead)),
       ),
     ]);
     throwFirst(ended);
@@ -109,18 +110,24 @@ function throwFirst(settled: readonly PromiseSettledResult<unknown>[]): void {
 async function deliverByProviders(
   context: WorkerContext,
   job: Job,
+  { owner, asked, devices }: SingleReads,
   dead: DeadAddresses[],
 ): Promise<Outcome | undefined> {
   const chunkRef = { job: job.id, range: SINGLE_RANGE, n: 0 };
   const message = singleMessage(context.store.tenant, job.id);
-  const standing = await askGate(context, job.id, job);
+  const standing = await askGate(context, job.id, { job, with: { owner, asked } });
   if (standing !== "open" && !waitsForMorning(standing, job.claim)) {
     await stop(context, message, job, standing);
     return undefined;
   }
   const deadAddresses = createDeadAddresses(context, chunkRef);
   dead.push(deadAddresses);
-  const end = await processChunk(context, chunkRef, { job, chunk: chunkIn(job), claim: job.claim }, deadAddresses);
+  const end = await processChunk(
+    context,
+    chunkRef,
+    { job, chunk: chunkIn(job), claim: job.claim, devices },
+    deadAddresses,
+  );
   if ("tally" in end) return { job, as: end.tally, tally: end.tally.tally };
   if ("standing" in end) await stop(context, message, job, end.standing);
   else await requeue(context, message, { delayMs: end.retryInMs });

@@ -4,7 +4,7 @@ import type { Context } from "../../../shared/deps.ts";
 import { deliverQueue, fanOutQueue } from "../../../shared/resources.ts";
 import type { JobStatus } from "../../../shared/rules/job-states.ts";
 import { JobItem } from "../../../shared/store/sends/job-items.ts";
-import { singleMessage } from "../../../shared/store/sends/single.ts";
+import { namedSingle } from "../../../shared/store/sends/single.ts";
 import { becomes, type Change, type Changes } from "./change.ts";
 
 /** Timers are fired this much early at most: clocks differ, and the row of a timer is forwarded in its minute. */
@@ -19,7 +19,7 @@ export async function queueSends(
   const jobs = changes.of(JobItem, "job");
   const queued = jobs.filter(becomes("queued"));
   const isSingle = ({ after }: Change<typeof JobItem>) => after.to !== undefined;
-  await deliverQueue.send(queued.filter(isSingle).map(({ tenant, after }) => singleMessage(tenant, after.id)));
+  await deliverQueue.send(queued.filter(isSingle).map(({ tenant, after }) => namedSingle(tenant, after)));
   await fanOutQueue.send([
     ...queued.filter((change) => !isSingle(change)).map(({ tenant, after }) => ({ tenant, job: after.id })),
     ...jobs.filter(isOverdue(clock.now())).map(({ tenant, after }) => ({ tenant, job: after.id, due: true })),

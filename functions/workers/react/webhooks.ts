@@ -41,7 +41,7 @@ export async function queueWebhooks(
       .of(Profile, "subscriber")
       .filter(isNew)
       .flatMap(({ tenant, after }) => (isLiving(after) ? [subscriberCreated(tenant, after)] : [])),
-    ...jobs.filter(becomes("queued")).map(dispatched),
+    ...jobs.filter((change) => becomes("queued")(change) && !change.after.unheard).map(dispatched),
     ...jobs.filter(({ before, after }) => !before?.halted && after.halted !== undefined).map(halted),
     ...changes
       .of(StepState, "journey-step")

@@ -171,10 +171,10 @@ export async function requireChannels(
   wanted: readonly string[] | undefined,
   field = "channel_ids",
 ): Promise<ChannelRow[]> {
-  const channels = await listChannels(store);
   const isPermitted = ({ type }: ChannelRow) => permits(plan, type);
-  if (!wanted) return channels.filter((channel) => isUsable(channel) && isPermitted(channel));
-  const chosen = [...new Set(wanted)].map((id) => channels.find((channel) => channel.id === id));
+  if (!wanted) return (await listChannels(store)).filter((channel) => isUsable(channel) && isPermitted(channel));
+  const ids = [...new Set(wanted)].map((id) => ({ id }));
+  const chosen = await store.getAll(ChannelItem, ids);
   const missing = chosen.indexOf(undefined);
   if (missing >= 0) throw invalid({ [fieldPath(field, missing)]: "no such channel in this workspace" });
   const found = chosen.filter((channel) => channel !== undefined);

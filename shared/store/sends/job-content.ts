@@ -43,15 +43,20 @@ type EventText = "title" | "body" | "data" | "by_channel";
 export const withoutNulls = <T extends object>(values: T): T =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)) as T;
 
+/** The hash under which content is stored that is too long for a job's row; undefined for other content. */
+export function hashOfLong(content: JobContent): string | undefined {
+  const isShort = Buffer.byteLength(JSON.stringify(withoutNulls(content))) <= MAX_INLINE_BYTES;
+  return isShort && !content.by_channel ? undefined : hashOf(toJson(contentOf(content))).slice(0, HASH_CHARACTERS);
+}
+
 /**
  * Stores content that is too long for a job's row, unless it is stored already. Call it before the job is written.
  * @returns its hash; undefined for content that belongs on the job's row
  */
 export async function storeContent(store: Store, content: JobContent): Promise<string | undefined> {
+  const hash = hashOfLong(content);
+  if (hash === undefined) return undefined;
   const text = toJson(contentOf(content));
-  const isShort = Buffer.byteLength(JSON.stringify(withoutNulls(content))) <= MAX_INLINE_BYTES;
-  if (isShort && !content.by_channel) return undefined;
-  const hash = hashOf(text).slice(0, HASH_CHARACTERS);
   const existing = await store.get(ContentItem, { hash }, { eventual: true });
   if (!existing) await store.put(ContentItem, { hash }, { content: text });
   return hash;
@@ -73,10 +78,18 @@ async function contentsOf(store: StoreReader, hashes: readonly string[], options
   return new Map(hashes.flatMap((hash, i) => (rows[i] ? [[hash, rows[i]] as const] : [])));
 }
 
-/** The same for several jobs: each content is read once. @throws if one is not stored. */
-export async function withContents(store: StoreReader, jobs: readonly JobRecord[]): Promise<Job[]> {
+/** Contents by their hashes. */
+export type StoredContents = ReadonlyMap<string, RowOf<typeof ContentItem>>;
+
+/** The same for several jobs: each content is read once, unless it is known. @throws if one is not stored. */
+export async function withContents(
+  store: StoreReader,
+  jobs: readonly JobRecord[],
+  known: StoredContents = new Map(),
+): Promise<Job[]> {
   const hashes = [...new Set(jobs.flatMap(({ content }) => (typeof content === "string" ? [content] : [])))];
-  const stored = await contentsOf(store, hashes, { eventual: true });
+  const unknown = hashes.filter((hash) => !known.has(hash));
+  const stored = new Map([...known, ...(await contentsOf(store, unknown, { eventual: true }))]);
   const missing = hashes.filter((hash) => !stored.has(hash));
   for (const [hash, row] of await contentsOf(store, missing, { eventual: false })) stored.set(hash, row);
   return jobs.map((job) => {

@@ -80,6 +80,8 @@ export const JobItem = item({
     waits: v.optional(v.number()),
     deferred: v.optional(v.number()),
     told: v.optional(json<Record<string, number>>()),
+    /** The workspace had no webhook endpoints when the request of this send was made: none is told of its dispatch. */
+    unheard: v.optional(v.literal(true)),
     /** The ranges of the audience: set at creation for a small one, else at dispatch. */
     ranges: v.optional(v.array(v.string())),
     ranges_closed: v.optional(v.number()),

@@ -72,7 +72,7 @@ interface NewJob {
   ranges?: string[] | undefined;
   /** The hash under which its content was stored, if it was. */
   content?: string | undefined;
-  direct?: Pick<JobRow, "to" | "means"> | undefined;
+  direct?: Pick<NewRowOf<typeof JobItem>, "to" | "means" | "unheard"> | undefined;
   /** Its share of the quota was taken ahead, in the quarter-hour of its id. */
   ahead?: true | undefined;
 }

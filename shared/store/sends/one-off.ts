@@ -8,7 +8,7 @@ import { chatAppContentOf, requireChatAppContent } from "../channels/chat-app-co
 import type { ChannelRow } from "../channels/items.ts";
 import { requireTarget } from "../lists/targets.ts";
 import { requireTopic } from "../topics/topics.ts";
-import type { JobSpec } from "./job-spec.ts";
+import type { JobContent, JobSpec } from "./job-spec.ts";
 import { requireTemplate } from "./templates.ts";
 
 /**
@@ -28,31 +28,38 @@ export async function oneOffSpec(
   await requireTarget(store, target);
   if (template_id !== null) await requireTemplate(store, template_id);
   await requireChatAppContent(store, channels, input);
-  const chat_app = chatAppContentOf(input);
   const topic = await requireTopic(store, input.topic);
   const spec: JobSpec = {
     name: input.name ?? null,
     category: input.category,
-    title: input.content?.title ?? input.title ?? null,
-    body: input.content?.body ?? input.body ?? null,
-    ...(input.content?.by_channel && { by_channel: input.content.by_channel }),
-    data: input.data ?? null,
+    ...saidIn(input),
     template_id,
     channel_ids: channels.map(({ id }) => id),
     target,
     subscriber_ids_count: ids ? new Set(ids).size : null,
-    device_filters: input.device_filters ?? null,
-    subscriber_filters: input.subscriber_filters ?? null,
     scheduled_at,
     channel_arbitration_mode: input.channel_arbitration_mode,
     holdout_percentage: input.holdout_percentage,
     split_percentage: input.variant_b ? (input.split_percentage ?? 50) : null,
-    variant_b: input.variant_b ?? null,
     bypass_quiet_hours: input.bypass_quiet_hours,
     source: { type: "api", id: null },
     ...(input.safety !== undefined && { safety: input.safety ?? "off" }),
-    ...(chat_app && { chat_app }),
     ...(topic && { topic }),
   };
   return { spec, channels };
+}
+
+/** What a request says itself. */
+export function saidIn(input: NewNotification): JobContent {
+  const chat_app = chatAppContentOf(input);
+  return {
+    title: input.content?.title ?? input.title ?? null,
+    body: input.content?.body ?? input.body ?? null,
+    ...(input.content?.by_channel && { by_channel: input.content.by_channel }),
+    data: input.data ?? null,
+    device_filters: input.device_filters ?? null,
+    subscriber_filters: input.subscriber_filters ?? null,
+    variant_b: input.variant_b ?? null,
+    ...(chat_app && { chat_app }),
+  };
 }

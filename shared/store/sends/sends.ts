@@ -34,8 +34,8 @@ export interface Send {
   id: string;
   /** The id is derived, so a repeat finds its own job: the audience is left to the workers, who plan it once. */
   isRepeatable?: boolean;
-  /** Where a send to one subscriber may be one row: its watch, and the quota that was taken ahead. */
-  direct?: { watch: SendWatch; quota: SendQuota } | undefined;
+  /** Where a send to one subscriber may be one row: its watch, the quota taken ahead, and whether nobody is told of it. */
+  direct?: { watch: SendWatch; quota: SendQuota; isUnheard?: boolean | undefined } | undefined;
   spec: JobSpec;
   /** Ids of the recipients, each once; absent for a send to a target. */
   given?: readonly string[] | undefined;
@@ -159,7 +159,8 @@ async function prepareAudience(
     const texts = only && (await textsOf(store, spec));
     if (only && texts) {
       const means = toJson(deliverySettingsOf(spec, via.map(channelSettings), sending));
-      return { writes: [], sent: 1, reserved: 1, direct: { to: packRecipients([only]), means }, texts };
+      const unheard = direct?.isUnheard || undefined;
+      return { writes: [], sent: 1, reserved: 1, direct: { to: packRecipients([only]), means, unheard }, texts };
     }
     if (chunks) return planned(job, chunks);
   }

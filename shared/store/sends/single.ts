@@ -8,7 +8,7 @@ import { jobMoves, outcomeOf } from "../../rules/job-states.ts";
 import { all, is } from "../conditions.ts";
 import { hashOf } from "../hash.ts";
 import { countedOutcomes, dayWrites, outcomesOf } from "../insights/hours.ts";
-import type { ItemWrite } from "../item.ts";
+import type { ItemWrite, RowOf } from "../item.ts";
 import { endedWrites } from "../journeys/totals.ts";
 import { move, moveWrite } from "../lifecycle.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
@@ -18,7 +18,7 @@ import { JobItem } from "./job-items.ts";
 import { type JobRecord, NOTHING_DELIVERED } from "./jobs.ts";
 import type { Lease } from "./leases.ts";
 import { SINGLE_RANGE } from "./range-names.ts";
-import { isInAppOnly, type Recipient } from "./recipients.ts";
+import { isInAppOnly, isPseudonym, type Recipient, unpackRecipients } from "./recipients.ts";
 import { addends, beyond, sumOf, type Tally } from "./tallies.ts";
 
 export const singleMessage = (tenant: string, job: string): Message<"deliver"> => ({
@@ -27,6 +27,19 @@ export const singleMessage = (tenant: string, job: string): Message<"deliver"> =
   range: SINGLE_RANGE,
   chunk: 0,
 });
+
+/** The message of a send whose row was read: it names what the worker reads with the row. */
+export function namedSingle(tenant: string, { id, to = "", content }: RowOf<typeof JobItem>): Message<"deliver"> {
+  const recipients = unpackRecipients(to);
+  // A pack of a journey's runs has more than a request reads.
+  const devices = recipients.length > 1 ? [] : recipients.flatMap(devicesOf);
+  return { ...singleMessage(tenant, id), content, ...(devices.length > 0 && { devices }) };
+}
+
+const devicesOf = ({ subscriber, targets }: Recipient) =>
+  isPseudonym(subscriber)
+    ? []
+    : targets.flatMap(({ device }) => (device === undefined ? [] : [{ subscriber, device }]));
 
 export const isSingleMessage = ({ range }: Pick<Message<"deliver">, "range">): boolean => range === SINGLE_RANGE;
 

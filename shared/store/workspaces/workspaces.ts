@@ -21,9 +21,12 @@ export async function getWorkspace(
   platform: Pick<PlatformReader, "get">,
   tenant: string,
 ): Promise<WorkspaceRecord | undefined> {
-  const row = await platform.get(WorkspaceItem, { tenant });
-  return row && !row.purging_at ? workspaceRecordOf(row) : undefined;
+  return presentWorkspace(await platform.get(WorkspaceItem, { tenant }));
 }
+
+/** A workspace by its row, where that was read with others. */
+export const presentWorkspace = (row: WorkspaceRow | undefined): WorkspaceRecord | undefined =>
+  row && !row.purging_at ? workspaceRecordOf(row) : undefined;
 
 /** Changes the given settings; null removes one. @returns the workspace after the change, or undefined if there is none. */
 export async function changeWorkspace(

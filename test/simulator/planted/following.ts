@@ -96,8 +96,8 @@ export const followingBugs: readonly Bug[] = [
     name: "a batch of the stream belongs to the workspace of its first record",
     area: "tenancy",
     file: "functions/workers/react/sends.ts",
-    find: "queued.filter(isSingle).map(({ tenant, after }) => singleMessage(tenant, after.id))",
-    replace: "queued.filter(isSingle).map(({ after }) => singleMessage(queued[0].tenant, after.id))",
+    find: "queued.filter(isSingle).map(({ tenant, after }) => namedSingle(tenant, after))",
+    replace: "queued.filter(isSingle).map(({ after }) => namedSingle(queued[0].tenant, after))",
   },
   {
     name: "a read is taken back by the next one",
