@@ -240,7 +240,8 @@ function messageOf(
 
 /** A message may be written so long after its round began, by a slow worker or by one that continues for another. */
 const RECENT_MS = HOUR;
-const MAX_RECENT = 500;
+/** So many are named, the newest: a mark costs 3 WCU at most. */
+const MAX_RECENT = 60;
 const isRecent = (id: string, at: number): boolean => timeOfUuid(id) > at - RECENT_MS;
 
 /** Whether a message was among those that were read at once. */
