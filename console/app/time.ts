@@ -37,6 +37,9 @@ const dollars = new Intl.NumberFormat(LOCALE, {
 });
 /** `$12.35`; of small amounts three digits that say something. */
 export const money = (value: number): string => dollars.format(value);
+const amounts = new Intl.NumberFormat(LOCALE, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+/** `1,209.50`: revenue is in the currency of the workspace's own events, which the API does not know. */
+export const amount = (cents: number): string => amounts.format(cents / 100);
 export const plural = (value: number, one: string, many = `${one}s`): string =>
   `${number(value)} ${value === 1 ? one : many}`;
 

@@ -1,5 +1,5 @@
 // From sent to converted, as bars with their numbers and shares.
-import { number, share } from "../app/time.ts";
+import { amount, number, share } from "../app/time.ts";
 
 interface Stages {
   sent: number;
@@ -19,7 +19,7 @@ export function Funnel({ of, caption }: { of: Stages; caption: string }) {
     ["Delivered", delivered, ""],
     ["Opened", opened, opened_human < opened ? `${number(opened_human)} by people, the rest by machines` : ""],
     ["Clicked", clicked, clicked_human < clicked ? `${number(clicked_human)} by people` : ""],
-    ["Converted", converted, revenue_cents ? `${number(revenue_cents / 100)} of revenue` : ""],
+    ["Converted", converted, revenue_cents ? `${amount(revenue_cents)} of revenue` : ""],
   ] as const;
   return (
     <table class="funnel">

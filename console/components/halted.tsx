@@ -39,8 +39,16 @@ export function Halted({ send, halt, children }: { send: string; halt: Halt; chi
   );
 }
 
+interface HaltedStepProps {
+  journey: string;
+  step: StepOf;
+  /** What a reader calls the step. */
+  name: string;
+  halt: Halt;
+}
+
 /** A send step at which runs wait. */
-export function HaltedStep({ journey, step, halt }: { journey: string; step: StepOf; halt: Halt }) {
+export function HaltedStep({ journey, step, name, halt }: HaltedStepProps) {
   const resume = useAction("brakes.resume", { stale: ["brakes.", "journeys."] });
   const cancel = useAction("brakes.cancel", { stale: ["brakes.", "journeys."] });
   return (
@@ -52,7 +60,7 @@ export function HaltedStep({ journey, step, halt }: { journey: string; step: Ste
       onResume="Everyone who waits at the step goes on. It halts again if what follows goes wrong too."
       onCancel="The runs that wait at the step are canceled, and those that arrive later, until a new version is active."
     >
-      Step {step.step} of version {step.version}: people wait there.
+      People wait at “{name}” of version {step.version}.
     </Banner>
   );
 }

@@ -27,14 +27,16 @@ interface FieldsProps<T extends Safety> {
   faultAt: FaultAt;
   /** What an empty field means. */
   empty: string;
+  /** What it stops. */
+  what?: "send" | "step";
 }
 
-export function SafetyFields<T extends Safety>({ safety, onInput, faultAt, empty }: FieldsProps<T>) {
+export function SafetyFields<T extends Safety>({ safety, onInput, faultAt, empty, what = "send" }: FieldsProps<T>) {
   return (
     <>
       <div class="row">
         <TextField
-          label="First to, % of the audience"
+          label={what === "send" ? "First to, % of the audience" : "First to, % of the people"}
           type="number"
           value={String(safety.canary_percent ?? "")}
           onInput={(text) => onInput({ ...safety, canary_percent: asNumber(text) })}
@@ -63,7 +65,9 @@ export function SafetyFields<T extends Safety>({ safety, onInput, faultAt, empty
           />
         ))}
       </div>
-      <p class="hint">The send halts once a rate is surely above its limit. You resume or cancel it. {empty}</p>
+      <p class="hint">
+        The {what} halts once a rate is surely above its limit. You resume or cancel it. {empty}
+      </p>
     </>
   );
 }

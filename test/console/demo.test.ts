@@ -197,6 +197,14 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     await page.keyboard.type("Stay with us.");
     await to("In-app");
     await page.keyboard.press("Space");
+    await to("Brake");
+    await page.keyboard.press("Space");
+    await to("Refused or unanswered, %");
+    await page.keyboard.type("200");
+    await press("Save");
+    await page.locator("section.chart-panel").getByText("must be a number from 0.0001 to 1").first().waitFor();
+    await to("Refused or unanswered, %");
+    await page.keyboard.press("Backspace");
     await press("Save");
     await saved();
     await press("Activate", "Activate it");

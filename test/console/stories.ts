@@ -1,5 +1,6 @@
 // The work of four people over a week of the demo, in Chromium: each story is a day's work of one of them.
 import { expect, it } from "vitest";
+import type { JourneyBrake } from "../../sdk/src/types.gen.ts";
 import { type Tab, violations } from "../support/console-tab.ts";
 import type { ServiceProcess } from "../support/service-process.ts";
 
@@ -20,6 +21,29 @@ async function sendDeadLetter(aws: string, message: object): Promise<void> {
   });
   expect(answer.status, await answer.text()).toBe(200);
 }
+
+/** What the API says of a step that its brake stopped. */
+const halted: JourneyBrake = {
+  version: 1,
+  step: "offer",
+  status: "halted",
+  safety: { max_error_rate: 0.2 },
+  halted: {
+    at: "2026-01-01T00:00:00Z",
+    reason: "error_rate",
+    channel: "email",
+    rate: 0.25,
+    limit: 0.2,
+    count: 30,
+    tried: 120,
+  },
+  under_way: 3,
+  tried: { email: 120 },
+  errors: { email: 30 },
+  bounced: 2,
+  complained: 0,
+  opted_out: 1,
+};
 
 export function stories({ service, open }: Bench): void {
   it("CON-3 CON-6 a marketer chooses an audience, sends two variants with a subject each, cancels a planned send, and reads the report of a campaign", async () => {
@@ -83,7 +107,26 @@ export function stories({ service, open }: Bench): void {
     const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
     const saved = () => page.getByText("Not saved yet.").waitFor({ state: "detached" });
     await visit("journeys");
+    await page.route("**/brakes", (route) => route.fulfill({ json: { items: [halted] } }));
     await page.locator("main a[data-row]", { hasText: "Welcome" }).click();
+    await page.getByText("30 of 120 messages by E-mail were refused or got no answer (25 %, limit 20 %)").waitFor();
+    await page.getByText("People wait at “Send a message A month for free” of version 1.").waitFor();
+    await page.locator("button.chart-node", { hasText: "A month for free" }).filter({ hasText: "halted" }).click();
+    await page.getByText("Version 1: E-mail: 30 of the last 120 refused or unanswered (25%); 2 bounces").waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.unrouteAll();
+    const goesOn = { ...halted, status: "open", halted: null };
+    await page.route("**/brakes/resume", (route) => {
+      expect(route.request().postDataJSON()).toEqual({ version: 1, step: "offer" });
+      return route.fulfill({ json: goesOn });
+    });
+    await press("Resume");
+    await press("Resume it");
+    await page.getByText("The step goes on.").waitFor();
+    await page.locator(".banner", { hasText: "Halted" }).waitFor({ state: "detached" });
+    await page.getByRole("link", { name: "Funnel and cost" }).click();
+    await page.getByText(/^\$\d\S*, computed at list prices$/).waitFor();
+    await page.goBack();
     await page.getByLabel("External id of the person").fill("ada");
     await press("Simulate");
     await page.getByText("Welcome, Ada: Make your first board in a minute.").waitFor();

@@ -4,12 +4,12 @@ import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { channelName, reasonText } from "../../app/sentences.ts";
 import { now, number, plural, share } from "../../app/time.ts";
+import { CostFacts } from "../../components/cost.tsx";
 import { Funnel } from "../../components/funnel.tsx";
 import { Card } from "../../components/page.tsx";
 import { type Line, Series } from "../../components/series.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
-import { Cost } from "./cost.tsx";
 
 const EVERY_MS = 2_000;
 
@@ -30,7 +30,15 @@ export function Report({ campaign }: { campaign: Campaign }) {
           <div class="stack">
             {campaign.holdout_percentage > 0 && job && <Lift job={job} />}
             <Breakdowns report={found} />
-            <Cost {...found} />
+            <Card title="What it cost">
+              <CostFacts
+                cost={found.cost}
+                perConversion={found.cost.per_conversion}
+                charged={found.by_channel.flatMap(({ channel, provider_dollars: dollars }) =>
+                  dollars ? [{ channel, dollars }] : [],
+                )}
+              />
+            </Card>
             <Reasons report={found} />
           </div>
         </div>

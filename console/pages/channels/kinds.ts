@@ -34,6 +34,7 @@ export const kinds: Record<string, ChannelKind> = {
       operation: "channels.emailCredentials",
       schema: forms["channels.emailCredentials"],
       texts: {
+        provider: { options: { ses: "SES", smtp: "SMTP" } },
         from_email: { label: "From address", hint: "An address of a domain that the provider knows as yours." },
         from_name: { label: "From name" },
         reply_to: { label: "Reply-to address" },

@@ -160,9 +160,9 @@ export function View() {
             {({ plan, usage, limits, forecast, monthly_send_cap }) => (
               <>
                 <p>
-                  <b>{plan}</b>{" "}
+                  <b class="capital">{plan}</b>{" "}
                   <span class="dim">
-                    at this rate {number(forecast.sends_at_period_end)} sends by the end of the period
+                    plan. At this rate {number(forecast.sends_at_period_end)} sends by the end of the period.
                   </span>
                 </p>
                 <Usage label="Sends" used={usage.sends} limit={monthly_send_cap ?? limits.sends} />

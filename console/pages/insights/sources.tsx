@@ -4,7 +4,8 @@ import type { InsightsGetSummaryQuery, Summary } from "../../../sdk/src/types.ge
 import { type Query, useQuery } from "../../app/query.ts";
 import { pathTo, place, setQuery } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
-import { number } from "../../app/time.ts";
+import { amount, number } from "../../app/time.ts";
+import { CostFacts } from "../../components/cost.tsx";
 import { SelectField } from "../../components/field.tsx";
 import { Funnel } from "../../components/funnel.tsx";
 import { Card } from "../../components/page.tsx";
@@ -101,7 +102,7 @@ function Top({ summary, group, source, nameOf }: TopProps) {
             columns={[
               { title: TITLES[group].slice(0, -1), cell: ({ source_id }) => nameOf(source_id) },
               { title: "Conversions", isNumber: true, cell: ({ conversions }) => number(conversions) },
-              { title: "Revenue", isNumber: true, cell: ({ revenue_cents }) => number(revenue_cents / 100) },
+              { title: "Revenue", isNumber: true, cell: ({ revenue_cents }) => amount(revenue_cents) },
             ]}
           />
         )
@@ -114,7 +115,14 @@ function OneFunnel({ group, source, start }: { group: "campaign" | "journey"; so
   const funnel = useQuery("insights.getFunnel", [{ source_type: group, source_id: source, start }]);
   return (
     <Loaded query={funnel} skeleton={<Skeleton rows={5} />}>
-      {(found) => <Funnel of={found} caption={`Funnel of the ${group}`} />}
+      {(found) => (
+        <>
+          <Funnel of={found} caption={`Funnel of the ${group}`} />
+          <h3>What it cost</h3>
+          <CostFacts cost={found.cost} />
+          {group === "journey" && <p class="dim">Of the sends that have ended, without the moves of its runs.</p>}
+        </>
+      )}
     </Loaded>
   );
 }

@@ -4,14 +4,13 @@ import { number, plural } from "../../app/time.ts";
 import { Button } from "../../components/button.tsx";
 import { layoutOf, NODE, type PlacedEdge, type PlacedNode } from "./layout.ts";
 import { People } from "./people.tsx";
+import { BrakeFigures } from "./step-brake.tsx";
 import { StepEditor } from "./step-form.tsx";
 import { icons, StepIcon } from "./step-icon.tsx";
 import type { StepsProps } from "./step-list.tsx";
 import { faultsOf, insertStep, nameOf, type StepType, stepNames, stepText, typeOf } from "./steps.ts";
 
 interface ChartProps extends StepsProps {
-  /** Whose people are listed; undefined where the counts are of a simulation. */
-  journey: string | undefined;
   /** What begins it, in words. */
   begin: string;
   entered: number;
@@ -21,7 +20,7 @@ interface ChartProps extends StepsProps {
 
 type Chosen = { kind: "step"; id: string } | { kind: "edge"; id: string; field: string } | undefined;
 
-export function Chart({ journey, graph, stats, faults, change, begin, entered, walked }: ChartProps) {
+export function Chart({ journey, halted, graph, stats, faults, change, begin, entered, walked }: ChartProps) {
   const [chosen, setChosen] = useState<Chosen>();
   const { nodes, edges, width, height } = useMemo(() => layoutOf(graph), [graph]);
   const stepId = chosen?.kind === "step" ? chosen.id : "";
@@ -70,6 +69,7 @@ export function Chart({ journey, graph, stats, faults, change, begin, entered, w
               node={node}
               begin={begin}
               here={stats?.steps[node.id]?.active ?? 0}
+              isHalted={halted.has(node.id)}
               hasFault={faultsOf(faults, node.id).length > 0}
               isWalked={walked.has(node.id)}
               isChosen={chosen?.kind === "step" && chosen.id === node.id}
@@ -102,6 +102,7 @@ export function Chart({ journey, graph, stats, faults, change, begin, entered, w
                 </p>
               ))}
               <StepEditor key={stepId} graph={graph} id={stepId} faults={faults} change={change} />
+              {journey && <BrakeFigures journey={journey} step={stepId} />}
               {journey && <People journey={journey} step={stepId} active={stats?.steps[stepId]?.active ?? 0} />}
             </>
           ) : (
@@ -129,13 +130,14 @@ interface NodeProps {
   node: PlacedNode;
   begin: string;
   here: number;
+  isHalted: boolean;
   hasFault: boolean;
   isWalked: boolean;
   isChosen: boolean;
   choose: () => void;
 }
 
-function Node({ node, begin, here, hasFault, isWalked, isChosen, choose }: NodeProps) {
+function Node({ node, begin, here, isHalted, hasFault, isWalked, isChosen, choose }: NodeProps) {
   const { kind, step, x, y } = node;
   const at = boxOf({ left: x - NODE.width / 2, top: y, ...NODE });
   if (kind !== "step" || !step)
@@ -154,7 +156,12 @@ function Node({ node, begin, here, hasFault, isWalked, isChosen, choose }: NodeP
         <span class="dim">{stepText(step)}</span>
       </span>
       {hasFault && <span class="unseen">has a problem</span>}
-      {here > 0 && <span class="chart-here">{plural(here, "person", "people")} here</span>}
+      {(here > 0 || isHalted) && (
+        <span class={isHalted ? "chart-here is-halted" : "chart-here"}>
+          {isHalted && "halted, "}
+          {plural(here, "person", "people")} here
+        </span>
+      )}
     </button>
   );
 }

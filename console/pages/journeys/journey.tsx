@@ -23,7 +23,7 @@ import { History } from "./history.tsx";
 import { Play } from "./play.tsx";
 import { Simulate, type WalkAnswer } from "./simulate.tsx";
 import { Steps } from "./step-list.tsx";
-import { isAbout, triggerText } from "./steps.ts";
+import { isAbout, nameOf, triggerText } from "./steps.ts";
 import { TriggerForm } from "./trigger-form.tsx";
 import { Versions } from "./versions.tsx";
 
@@ -92,9 +92,14 @@ function Opened({ journey }: { journey: Journey }) {
         running > 0 ? `Saved. ${plural(running, "run")} stay on version ${journey.version}.` : "The journey is saved.",
       );
   };
+  const halts = (brakes.data?.items ?? []).flatMap(({ halted, ...brake }) =>
+    brake.status === "halted" && halted ? [{ ...brake, halted }] : [],
+  );
   const last = past.at(-1);
   const counted = replay?.result ?? (version ? ofVersion.data : stats.data);
   const shown = {
+    journey: replay ? undefined : id,
+    halted: new Set(replay ? [] : halts.map(({ step }) => step)),
     graph: version?.steps ?? (replay ? journey.steps : graph),
     stats: counted,
     faults,
@@ -155,11 +160,13 @@ function Opened({ journey }: { journey: Journey }) {
           </span>
         </div>
       )}
-      {brakes.data?.items.map(
-        ({ version, step, status, halted }) =>
-          status === "halted" &&
-          halted && <HaltedStep key={`${version} ${step}`} journey={id} step={{ version, step }} halt={halted} />,
-      )}
+      {halts.map(({ version, step, halted }) => {
+        const found = journey.steps.steps?.[step];
+        const name = found ? nameOf(found) : step;
+        return (
+          <HaltedStep key={`${version} ${step}`} journey={id} step={{ version, step }} name={name} halt={halted} />
+        );
+      })}
       <Loaded query={stats} skeleton={<Skeleton rows={2} />}>
         {({ runs }) => (
           <Card>
@@ -169,6 +176,9 @@ function Opened({ journey }: { journey: Journey }) {
               <Figure value={runs.exited ?? 0} label="left early" />
               <Figure value={runs.canceled ?? 0} label="canceled" />
             </div>
+            <p>
+              <a href={pathTo("insights", "", { by: "journey", source: id })}>Funnel and cost</a>
+            </p>
           </Card>
         )}
       </Loaded>
@@ -217,7 +227,6 @@ function Opened({ journey }: { journey: Journey }) {
         ) : (
           <Chart
             {...shown}
-            journey={replay ? undefined : id}
             begin={triggerText(version?.trigger ?? trigger)}
             entered={Object.values(counted?.runs ?? {}).reduce((sum, one) => sum + one, 0)}
             walked={new Set(walk?.steps.flatMap(({ step, outcome }) => [step, `${step} ${outcome}`]))}

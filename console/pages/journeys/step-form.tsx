@@ -7,7 +7,9 @@ import { type Content, contentOf, faultsUnder, type Own, shownOn } from "../../c
 import { SelectField, TextField } from "../../components/field.tsx";
 import { ChannelPicker, TopicPicker } from "../../components/pickers.tsx";
 import { RuleBuilder } from "../../components/rule-builder.tsx";
+import type { Safety } from "../../components/safety.tsx";
 import { SeenAs } from "../../components/seen.tsx";
+import { BrakeForm } from "./step-brake.tsx";
 import {
   changeStep,
   nameOf,
@@ -179,6 +181,11 @@ function StepForm({
         onInput={(category) => change({ category })}
       />
       <TopicPicker value={text(settings.topic)} onInput={(topic) => change({ topic: topic || undefined })} />
+      <BrakeForm
+        safety={settings.safety as Safety | undefined}
+        onInput={(safety) => change({ safety })}
+        faultAt={faultAt}
+      />
     </>
   );
 }

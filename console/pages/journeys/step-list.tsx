@@ -2,7 +2,9 @@
 import { useState } from "preact/hooks";
 import type { JourneyGraph, JourneyStep, JourneysGetStatsAnswer } from "../../../sdk/src/types.gen.ts";
 import { plural } from "../../app/time.ts";
+import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
+import { BrakeFigures } from "./step-brake.tsx";
 import { StepEditor } from "./step-form.tsx";
 import { icons, StepIcon } from "./step-icon.tsx";
 import {
@@ -19,6 +21,10 @@ import {
 } from "./steps.ts";
 
 export interface StepsProps {
+  /** Whose people and brakes are shown; undefined where the counts are of a simulation. */
+  journey: string | undefined;
+  /** The steps that their brake stopped. */
+  halted: ReadonlySet<string>;
   graph: JourneyGraph;
   stats: JourneysGetStatsAnswer | undefined;
   /** What the server says is wrong, by path. */
@@ -27,7 +33,7 @@ export interface StepsProps {
   change: ((graph: JourneyGraph) => void) | undefined;
 }
 
-export function Steps({ graph, stats, faults, change }: StepsProps) {
+export function Steps({ journey, halted, graph, stats, faults, change }: StepsProps) {
   const [open, setOpen] = useState("");
   const lines = linesOf(graph);
   const insert = (from: { id: string; field: string }, type: StepType) => {
@@ -54,6 +60,8 @@ export function Steps({ graph, stats, faults, change }: StepsProps) {
               stats={stats}
               faults={faultsOf(faults, line.id)}
               isOpen={open === line.id}
+              journey={journey}
+              isHalted={halted.has(line.id)}
               toggle={() => setOpen(open === line.id ? "" : line.id)}
               graph={graph}
               change={change}
@@ -98,12 +106,14 @@ interface StepProps {
   stats: JourneysGetStatsAnswer | undefined;
   faults: [string, string][];
   isOpen: boolean;
+  journey: string | undefined;
+  isHalted: boolean;
   toggle: () => void;
   graph: JourneyGraph;
   change: ((graph: JourneyGraph) => void) | undefined;
 }
 
-function Step({ line, step, stats, faults, isOpen, toggle, graph, change }: StepProps) {
+function Step({ line, step, stats, faults, isOpen, journey, isHalted, toggle, graph, change }: StepProps) {
   const type = typeOf(step) ?? "exit";
   const found = stats?.steps[line.id];
   const [only, second] = ways[type];
@@ -116,6 +126,7 @@ function Step({ line, step, stats, faults, isOpen, toggle, graph, change }: Step
           <b>{stepNames[type]}</b> <span class="dim">{stepText(step)}</span>
         </span>
         <span class="step-counts">
+          {isHalted && <Badge state="halted" />}
           {found && found.active > 0 && (
             <span class="badge accent">{plural(found.active, "person", "people")} here</span>
           )}
@@ -130,6 +141,7 @@ function Step({ line, step, stats, faults, isOpen, toggle, graph, change }: Step
       {isOpen && (
         <div class="step-body">
           <StepEditor graph={graph} id={line.id} faults={Object.fromEntries(faults)} change={change} />
+          {journey && <BrakeFigures journey={journey} step={line.id} />}
         </div>
       )}
     </div>

@@ -72,7 +72,7 @@ export function Workspaces() {
           keyOf={({ id }) => id}
           columns={[
             { title: "Name", cell: ({ name }) => <b>{name}</b> },
-            { title: "Plan", cell: ({ plan }) => plan },
+            { title: "Plan", cell: ({ plan }) => <span class="capital">{plan}</span> },
             { title: "Status", cell: ({ status }) => <Badge state={status} /> },
             { title: "Subscribers", isNumber: true, cell: ({ usage }) => number(usage.subscribers) },
             { title: "Sends", isNumber: true, cell: ({ usage }) => number(usage.sends) },

@@ -40,7 +40,7 @@ export function Plan() {
             <dl class="facts">
               <dt>Plan</dt>
               <dd>
-                {found.plan} <Badge state={found.status} />
+                <span class="capital">{found.plan}</span> <Badge state={found.status} />
               </dd>
               <dt>Period</dt>
               <dd>

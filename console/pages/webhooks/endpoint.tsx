@@ -187,7 +187,8 @@ function Deliveries({ id, show }: { id: string; show: (delivery: string) => void
                   { title: "Attempts", isNumber: true, cell: ({ attempt_count }) => attempt_count },
                   {
                     title: "Answer",
-                    cell: ({ last_status_code, attempts }) => last_status_code ?? attempts.at(-1)?.error ?? "–",
+                    cell: ({ last_status_code, attempts }) =>
+                      last_status_code ?? <div class="reason">{attempts.at(-1)?.error ?? "–"}</div>,
                   },
                   { title: "When", cell: ({ created_at }) => <Time at={created_at} /> },
                   {
