@@ -11,7 +11,8 @@ type Reason =
   | "delivery_unconfirmed"
   | "expired"
   | "rate_limited"
-  | "quiet_hours";
+  | "quiet_hours"
+  | "stopped";
 
 /** After "did not get it:" and after a count. The type demands every reason of the rules. */
 const reasons: Record<Reason, string> = {
@@ -24,6 +25,7 @@ const reasons: Record<Reason, string> = {
   capped: "the frequency cap is reached",
   template_not_approved: "the chat-app template is not approved",
   canceled: "the send was canceled first",
+  stopped: "the send was stopped before its turn",
   delivery_unconfirmed: "the provider did not confirm it, and it is not sent twice",
   expired: "it waited for more than a day",
   rate_limited: "the provider took no more messages for a day",

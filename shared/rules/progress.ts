@@ -4,8 +4,9 @@
 import { classesOf } from "./arbitration.ts";
 import type { CountedCap } from "./caps.ts";
 import { elementAt } from "./element-at.ts";
+import { noteReached, noteReason } from "./progress-notes.ts";
 import { classOf, type Target } from "./reach.ts";
-import { countedReason, EXPIRED, type LateSkip, RATE_LIMITED, UNCONFIRMED } from "./reasons.ts";
+import { EXPIRED, type LateSkip, RATE_LIMITED, UNCONFIRMED } from "./reasons.ts";
 
 /** Recipients of a group: what a crash may leave unconfirmed. */
 export const GROUP_SIZE = 10;
@@ -147,7 +148,7 @@ export function note(
   const target = elementAt(addressee.targets, unit.target);
   noteFirstTry(progress, unit, target.channel, outcome);
   if (outcome.status === "accepted") {
-    progress.reached[target.channel] = (progress.reached[target.channel] ?? 0n) | (1n << BigInt(unit.recipient));
+    noteReached(progress, unit, target.channel);
     completeUnit(progress, unit, addressee, false, at);
     return { state: "sent", tries };
   }
@@ -169,11 +170,6 @@ export function note(
   noteReason(progress, unit, reason);
   completeUnit(progress, unit, addressee, outcome.status === "rejected" && !isOver(reason), at);
   return { state: outcome.status === "unknown" ? "unknown" : "failed", reason, tries };
-}
-
-function noteReason({ why }: Progress, { recipient }: Unit, reason: string): void {
-  const before = why[recipient];
-  why[recipient] = before === undefined ? reason : (countedReason([before, reason]) ?? reason);
 }
 
 /** Counts for the brake (F21). Retries do not count, or an address that fails would count several times. */

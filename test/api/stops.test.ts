@@ -130,3 +130,27 @@ it.each(["queued", "in the middle of a chunk"])("AMB-112 a deleted workspace's s
   expect(await reached()).toHaveLength(count);
   expect(await findJob(tenant.store, job)).toMatchObject({ status: "canceled", error: "the workspace was deleted" });
 });
+
+it("AMB-112 a restored workspace sees the whole audience of a send that its deletion stopped", async () => {
+  const { world, tenant, people, release, reached, between } = await pushCampaign();
+  await spoil(world, { channel: "ios", outcome: "transient", times: 3 });
+  between.onClaim = () => operate(world, tenant, { status: "deleted" });
+  const job = await release();
+  await world.settle();
+  const delivered = (await reached()).length;
+  await world.advance(HOUR);
+  await operate(world, tenant, { status: "active" });
+  const skipped = PEOPLE - delivered;
+  expect(await jobOf(world, tenant, job)).toMatchObject({
+    status: "canceled",
+    counts: { total: PEOPLE, sent: delivered, delivered, failed: 0, skipped, held_out: 0 },
+    skip_reasons: { canceled: skipped },
+  });
+  const as = await tenant.dashboard();
+  const list = (await world.call(`GET /api/v1/notifications/${job}/recipients?state=canceled&limit=100`, { as })).body;
+  expect(list.items).toHaveLength(skipped);
+  const [first] = list.items;
+  const why = (await world.call(`GET /api/v1/notifications/${job}/recipients/${first.subscriber_id}`, { as })).body;
+  expect([why.decision, why.state]).toEqual(["canceled", "canceled"]);
+  expect(people).toContain(first.subscriber_id);
+});

@@ -24,7 +24,6 @@ import {
 import { recent } from "../../../shared/store/recent.ts";
 import { type BrakeView, brakeView, haltJob } from "../../../shared/store/sends/brake.ts";
 import { findJob, type JobRecord } from "../../../shared/store/sends/jobs.ts";
-import { countStopped } from "../../../shared/store/sends/ranges.ts";
 import type { ChunkRef } from "../../../shared/store/sends/touches.ts";
 import { recipientOf } from "./addresses.ts";
 import type { Prepared } from "./prepare.ts";
@@ -151,10 +150,4 @@ export function createChunkWatch(work: Pick<Work, "found">) {
         await halt(context, job, breach);
     },
   };
-}
-
-/** What was under way when a halted send was canceled counts too. */
-export async function countIfCanceled(store: WorkerContext["store"], { job: id, range }: ChunkRef): Promise<void> {
-  const job = await findJob(store, id);
-  if (job?.status === "canceled") await countStopped(store, job, range);
 }

@@ -1,6 +1,7 @@
 // Delivers one chunk of recipients through the providers: claims it, sends, and closes it with its totals
 // (docs/decisions/0013).
 import { mailLinks } from "../../../shared/mail-links.ts";
+import type { Message } from "../../../shared/messages.ts";
 import { prepareInApp } from "../../../shared/providers/in-app.ts";
 import { providers } from "../../../shared/providers/providers.ts";
 import { sesAccount } from "../../../shared/providers/ses-account.ts";
@@ -9,7 +10,7 @@ import { getChunk, tallyOfChunk } from "../../../shared/store/sends/chunks.ts";
 import { claimChunk, closeChunk } from "../../../shared/store/sends/claims.ts";
 import { finishJob, type Job } from "../../../shared/store/sends/jobs.ts";
 import type { Lease } from "../../../shared/store/sends/leases.ts";
-import { closeRange } from "../../../shared/store/sends/ranges.ts";
+import { closeRange, countStopped } from "../../../shared/store/sends/ranges.ts";
 import { areInboxes, isSingleMessage } from "../../../shared/store/sends/single.ts";
 import type { Standing } from "../../../shared/store/sends/standing.ts";
 import type { Tally } from "../../../shared/store/sends/tallies.ts";
@@ -17,7 +18,7 @@ import type { ChunkRef } from "../../../shared/store/sends/touches.ts";
 import { forgetInChunk } from "../../../shared/store/subscribers/ledger-erasure.ts";
 import { vaultOpening } from "../../../shared/vault.ts";
 import { queueWorker } from "../../../shared/worker.ts";
-import { countIfCanceled, isCounted, sendFigures, waitOfChunk } from "./brake.ts";
+import { isCounted, sendFigures, waitOfChunk } from "./brake.ts";
 import { openedCredentials } from "./channel-credentials.ts";
 import { createDeadAddresses, type DeadAddresses } from "./dead-addresses.ts";
 import { notedAnswers } from "./health.ts";
@@ -28,6 +29,7 @@ import { type ChunkState, processChunk, type WorkerContext } from "./rounds.ts";
 import { askGate, confirmGate, sendGates } from "./send-gates.ts";
 import { jointReads } from "./single-reads.ts";
 import { deliverSingles } from "./solo.ts";
+import { windUp } from "./wind-up.ts";
 
 export const deliver = queueWorker(
   "deliver",
@@ -52,6 +54,7 @@ export const deliver = queueWorker(
     const { store, log } = context;
     const chunkRef: ChunkRef = { job: message.job, range: message.range, n: message.chunk };
     const found = await getChunk(store, chunkRef);
+    if (found?.job.status === "canceled") return windUpChunk(context, message, found);
     if (found?.job.status !== "processing")
       return log({ level: "info", message: "a chunk was dropped", status: found?.job.status, ...chunkRef });
     if (found.claim?.closed) return completeRange(context, chunkRef, found.job);
@@ -73,6 +76,16 @@ export const deliver = queueWorker(
   },
   { takes: isSingleMessage, perform: deliverSingles },
 );
+
+/** Of a send that was stopped. Its watch sends the messages of its chunks again until all are closed. */
+async function windUpChunk(context: WorkerContext, message: Message<"deliver">, found: ChunkState): Promise<void> {
+  const { job, range, chunk: n } = message;
+  const chunkRef: ChunkRef = { job, range, n };
+  const end = found.claim?.closed ? undefined : await windUp(context, chunkRef, found);
+  if (end && "retryInMs" in end) return requeue(context, message, { delayMs: end.retryInMs });
+  if (end) await close(context, chunkRef, found, end);
+  await countStopped(context.store, found.job, range);
+}
 
 function deliverChunk(
   context: WorkerContext,
@@ -123,16 +136,14 @@ async function deliverInbox(context: WorkerContext, chunkRef: ChunkRef, { job, c
 }
 
 /** @returns whether the chunk's range may be complete. */
-async function close(
+function close(
   { store }: WorkerContext,
   chunkRef: ChunkRef,
-  { chunk, job }: ChunkState,
+  { chunk }: ChunkState,
   { owner, tally, deferred = 0, reported = {} }: Closing,
 ): Promise<boolean> {
   const closing = { owner, isFinal: chunk.next === undefined, deferred, reported };
-  const mayBeComplete = await closeChunk(store, chunkRef, closing, tally);
-  if (job.deliverySettings?.brake) await countIfCanceled(store, chunkRef);
-  return mayBeComplete;
+  return closeChunk(store, chunkRef, closing, tally);
 }
 
 async function completeRange({ store }: WorkerContext, { range }: ChunkRef, job: Job): Promise<void> {

@@ -4,6 +4,7 @@ import type { Message } from "../../../shared/messages.ts";
 import { progressOf } from "../../../shared/rules/progress-text.ts";
 import { abandonJob, type JobRecord } from "../../../shared/store/sends/jobs.ts";
 import type { ClaimState } from "../../../shared/store/sends/leases.ts";
+import { isSingleMessage } from "../../../shared/store/sends/single.ts";
 import { resumeTimer, type Standing } from "../../../shared/store/sends/standing.ts";
 import { MAX_DELAY_MS } from "./ledger.ts";
 import type { WorkerContext } from "./rounds.ts";
@@ -24,7 +25,8 @@ export async function stop(
   const { job, range, chunk } = message;
   const { store, clock, timers } = context;
   context.log({ level: "info", message: "a chunk was stopped", job, range, chunk, standing });
-  if (standing === "deleted") return abandonJob(store, job);
+  if (standing === "deleted")
+    return isSingleMessage(message) ? requeue(context, message, { delayMs: SECOND }) : abandonJob(store, job);
   if (standing === "suspended") await timers.set([resumeTimer(whole, clock.now())]);
   if (standing === "paused") await requeue(context, message, { delayMs: PAUSED_RETRY_MS });
 }

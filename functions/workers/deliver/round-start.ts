@@ -78,7 +78,10 @@ async function record(
   await store.writeAll(writes);
 }
 
-function createAssignments({ store, chunkRef, found: { job, chunk } }: Work, held: LeasedProgress) {
+export function createAssignments(
+  { store, chunkRef, found: { job, chunk } }: Pick<Work, "store" | "chunkRef" | "found">,
+  held: LeasedProgress,
+) {
   const { progress } = held;
   const { at, assignedAt } = timesOf(held);
   const isFirstRound = at === assignedAt;

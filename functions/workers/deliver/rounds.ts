@@ -76,9 +76,7 @@ export async function processChunk(
   deadAddresses: DeadAddresses,
 ): Promise<Interrupted | { tally: Lease & { tally: Tally } }> {
   const { clock } = context;
-  const addressees = found.chunk.recipients.map(
-    ({ targets, source }): Addressee => ({ targets, isSmart: source !== undefined }),
-  );
+  const addressees = addresseesOf(found.chunk);
   const taken = await takeChunk(context, chunkRef, found, addressees);
   if ("retryInMs" in taken) return taken;
   let held: LeasedProgress = taken;
@@ -94,6 +92,9 @@ export async function processChunk(
   }
 }
 
+export const addresseesOf = ({ recipients }: Chunk): Addressee[] =>
+  recipients.map(({ targets, source }) => ({ targets, isSmart: source !== undefined }));
+
 /** The chunk is not done: another message continues it, or what ends the send's stop. */
 type Interrupted = { retryInMs: number } | { standing: Standing };
 
@@ -105,12 +106,13 @@ export interface Work extends WorkerContext {
   until: number;
 }
 
-/** Takes a chunk that no worker has, or whose worker has released it or stopped. */
-async function takeChunk(
+/** Takes a chunk that no worker has, or whose worker has released it or stopped; of a stopped send, also before its time. */
+export async function takeChunk(
   context: WorkerContext,
   chunkRef: ChunkRef,
   { job, chunk, claim }: ChunkState,
   addressees: readonly Addressee[],
+  { isStopped = false } = {},
 ): Promise<LeasedProgress | { retryInMs: number }> {
   const { store, clock, ids } = context;
   const owner = ids.uuid();
@@ -120,7 +122,7 @@ async function takeChunk(
   if (claim.lease >= now) return { retryInMs: claim.lease + 1 - now };
   const waiting = progressOf(claim.progress);
   const due = waiting.to === 0 && waiting.work ? Math.min(...waiting.work.map((unit) => unit.due)) : 0;
-  if (due > now) return { retryInMs: due - now };
+  if (due > now && !isStopped) return { retryInMs: due - now };
   const row = await takeOver(store, chunkRef, owner, claim);
   if (!row) return { retryInMs: SECOND };
   const lease = leaseOf(row);

@@ -6,7 +6,7 @@ import { findWritten, prepareInApp } from "../../../shared/providers/in-app.ts";
 import { type Chunk, tallyOfChunk } from "../../../shared/store/sends/chunks.ts";
 import { PROMPT_MS } from "../../../shared/store/sends/inbox.ts";
 import { withContents } from "../../../shared/store/sends/job-content.ts";
-import { abandonJob, type Job, type JobRecord } from "../../../shared/store/sends/jobs.ts";
+import type { Job, JobRecord } from "../../../shared/store/sends/jobs.ts";
 import { SINGLE_RANGE } from "../../../shared/store/sends/range-names.ts";
 import { isPseudonym } from "../../../shared/store/sends/recipients.ts";
 import {
@@ -23,6 +23,7 @@ import { requeue, stop, waitsForMorning } from "./interruptions.ts";
 import { processChunk, type WorkerContext } from "./rounds.ts";
 import { askGate, confirmGate, isOld } from "./send-gates.ts";
 import { readSingles, type SingleReads } from "./single-reads.ts";
+import { windUpSingle } from "./wind-up.ts";
 
 /**
  * A round takes in what begins within this time. Later a new one begins, once no worker of the former one can be at work
@@ -47,11 +48,34 @@ export async function deliverSingles(
     await timers.set(held.map((job) => resumeTimer(job, clock.now())));
     return deliverAll(context, expiring, read);
   }
-  if (owner?.status !== "active") {
-    await Promise.all(open.map(({ id }) => abandonJob(store, id)));
-    return;
-  }
+  if (owner?.status !== "active") return stopAll(context, open);
   await deliverAll(context, open, read);
+}
+
+/** Ends sends of a deleted workspace with what is known of them (docs/decisions/0089). */
+async function stopAll(context: WorkerContext, open: readonly JobRecord[]): Promise<void> {
+  const { store, clock, deliverQueue } = context;
+  const whole = await withContents(store, open);
+  const stopped = await Promise.all(
+    whole.map(async (job): Promise<Outcome | undefined> => {
+      const message = singleMessage(store.tenant, job.id);
+      const { round = 0 } = job.direct ?? {};
+      // A worker of the round may be about to write its messages.
+      const waitMs = isToInboxes(job) ? round + ROUND_OVER_MS - clock.now() : 0;
+      if (waitMs > 0) {
+        await deliverQueue.send([message], { delaySeconds: Math.ceil(waitMs / SECOND) });
+        return undefined;
+      }
+      const end = await windUpSingle(context, job, chunkIn(job), round);
+      if ("tally" in end) return { job, ...end, isStopped: true };
+      await requeue(context, message, { delayMs: end.retryInMs });
+      return undefined;
+    }),
+  );
+  await closeSingles(
+    store,
+    stopped.filter((one) => one !== undefined),
+  );
 }
 
 function partitioned<T>(all: readonly T[], is: (one: T) => boolean): [T[], T[]] {

@@ -33,6 +33,7 @@ import { Usage } from "../../../shared/store/workspaces/items.ts";
 import { reservation, usageRefusal, warnOfUsage } from "../../../shared/store/workspaces/usage.ts";
 import { queueWorker } from "../../../shared/worker.ts";
 import {
+  abandon,
   chunkMessages,
   release,
   resume,
@@ -92,7 +93,7 @@ async function fire(context: WorkerContext, job: JobRecord): Promise<void> {
   if (now - at > TOO_LATE_MS) return failJob(store, job, { code: "EXPIRED", message: "expired" });
   const workspace = await context.workspace();
   if (workspace?.status === "suspended") return timers.set([{ kind: "job", id: job.id, at: now + HELD_RETRY_MS }]);
-  if (workspace?.status !== "active") return abandonJob(store, job.id);
+  if (workspace?.status !== "active") return abandon(context, job);
   await timers.set([{ kind: "job-watch", id: job.id, at: now + WATCH_AFTER_MS }]);
   await moveJob(store, job.id, "fire", { when: absent("held") });
 }
@@ -110,7 +111,7 @@ const waitFor = ({ store, fanOutQueue: queue }: WorkerContext, job: string, ms: 
 async function dispatch(context: WorkerContext, job: JobRecord): Promise<void> {
   const { store, clock, workspace, log } = context;
   const standing = await standingOf(store, workspace, job);
-  if (standing === "deleted") return abandonJob(store, job.id);
+  if (standing === "deleted") return abandon(context, job);
   // Its campaign was paused while the job was made, so the job is about to be held.
   if (standing === "paused")
     return context.fanOutQueue.send([{ tenant: store.tenant, job: job.id }], { delaySeconds: PAUSED_RETRY_SECONDS });

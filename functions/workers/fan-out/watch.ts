@@ -10,10 +10,11 @@ import type { Key } from "../../../shared/store/model.ts";
 import { ClaimItem, chunkNumberOf, claimsOf } from "../../../shared/store/sends/audience-items.ts";
 import { abandonJob, findJobs, finishJob, type JobRecord } from "../../../shared/store/sends/jobs.ts";
 import { directLanes, returnUnused, settleQuarter } from "../../../shared/store/sends/quarters.ts";
-import { closeRange, getRange } from "../../../shared/store/sends/ranges.ts";
+import { closeRange, countStopped, getRange } from "../../../shared/store/sends/ranges.ts";
 import { watchOf } from "../../../shared/store/sends/send-watch.ts";
 import { singleMessage } from "../../../shared/store/sends/single.ts";
 import { resumeTimer, type Standing, standingOf } from "../../../shared/store/sends/standing.ts";
+import { isStopped } from "../../../shared/store/sends/stopped.ts";
 
 export const uses = [storeWrite, timers, workspaceRead, fanOutQueue, deliverQueue] as const;
 export type WorkerContext = Context<typeof uses> & { clock: Clock; log: Deps["log"] };
@@ -32,9 +33,10 @@ const MAX_JOBS = 100;
  */
 export async function watch(context: WorkerContext, job: JobRecord, dispatch: () => Promise<void>): Promise<void> {
   const { store, clock, timers } = context;
+  if (isStopped(job)) return windUp(context, job);
   if (job.status !== "queued" && job.status !== "processing") return;
   const standing = await standingOf(store, context.workspace, job);
-  if (standing === "deleted") return abandonJob(store, job.id);
+  if (standing === "deleted") return abandon(context, job);
   await timers.set([
     { kind: "job-watch", id: job.id, at: clock.now() + (standing === "open" ? WATCH_AFTER_MS : HELD_WATCH_AFTER_MS) },
   ]);
@@ -44,12 +46,26 @@ export async function watch(context: WorkerContext, job: JobRecord, dispatch: ()
   await finishJob(store, job.id);
 }
 
+/** Ends a job of a deleted workspace. A worker ends what is delivered by the row of the job. */
+export function abandon({ store, deliverQueue }: WorkerContext, job: JobRecord): Promise<void> {
+  return job.direct ? deliverQueue.send([singleMessage(store.tenant, job.id)]) : abandonJob(store, job.id);
+}
+
+/** Sends the open chunks of a stopped send to be closed, and counts by the day what it did (docs/decisions/0089). */
+async function windUp({ store, clock, timers, deliverQueue }: WorkerContext, job: JobRecord): Promise<void> {
+  const open: Message<"deliver">[] = [];
+  for (const range of job.ranges ?? []) open.push(...(await openChunks(store, job, range)).open);
+  if (open.length > 0) await timers.set([{ kind: "job-watch", id: job.id, at: clock.now() + WATCH_AFTER_MS }]);
+  await deliverQueue.send(open);
+  for (const range of job.ranges ?? []) await countStopped(store, job, range);
+}
+
 /** Continues a job that was held, or whose workspace was suspended: all that was dropped meanwhile is sent again. */
 export async function resume(context: WorkerContext, job: JobRecord, dispatch: () => Promise<void>): Promise<void> {
   const { store, clock, timers, log } = context;
   const { id, status } = job;
   const standing = await standingOf(store, context.workspace, job);
-  if (standing === "deleted") return abandonJob(store, id);
+  if (standing === "deleted") return abandon(context, job);
   if (standing === "suspended") await timers.set([resumeTimer(job, clock.now())]);
   if (standing !== "open") return log({ level: "info", message: "a job does not go on", job: id, status, standing });
   if (status === "queued") return dispatch();
@@ -98,12 +114,10 @@ async function rescue(
   range: string,
   standing: Standing,
 ): Promise<void> {
-  const { chunks, planned, closed } = await getRange(store, job.id, range);
+  const { state, claims, open } = await openChunks(store, job, range);
+  const { planned, closed } = state;
   if (closed) return;
-  const items = await store.queryAll(ClaimItem, { job: job.id }, claimsOf(range));
-  const done = new Set(items.filter((claim) => !isOpen(claim)).map(chunkNumberOf));
-  const waiting = new Set(items.filter(({ waits = 0 }) => waits > clock.now() + EARLY_MS).map(chunkNumberOf));
-  const open = chunkMessages(store.tenant, job.id, range, 0, chunks).filter(({ chunk }) => !done.has(chunk));
+  const waiting = new Set(claims.filter(({ waits = 0 }) => waits > clock.now() + EARLY_MS).map(chunkNumberOf));
   if (standing === "open") {
     if (!planned) await queue.send([{ tenant: store.tenant, job: job.id, range }]);
     await deliver.send(open.filter(({ chunk }) => !waiting.has(chunk)));
@@ -111,11 +125,22 @@ async function rescue(
   if (planned && open.length === 0) await closeRange(store, job, range);
 }
 
+/** The chunks of a range that are not closed, as messages. */
+async function openChunks(store: WorkerContext["store"], job: JobRecord, range: string) {
+  const state = await getRange(store, job.id, range);
+  if (state.closed) return { state, claims: [], open: [] };
+  const claims = await store.queryAll(ClaimItem, { job: job.id }, claimsOf(range));
+  const done = new Set(claims.filter((claim) => !isOpen(claim)).map(chunkNumberOf));
+  const open = chunkMessages(store.tenant, job.id, range, 0, state.chunks).filter(({ chunk }) => !done.has(chunk));
+  return { state, claims, open };
+}
+
 /** Continues the chunks that waited until now, range by range. */
 export async function release(context: WorkerContext, job: JobRecord, range: string | undefined): Promise<void> {
   const { store, clock, log, fanOutQueue: queue, deliverQueue: deliver } = context;
   const { tenant } = store;
   const { id, status, held, halted } = job;
+  if (isStopped(job)) return windUp(context, job);
   if (status !== "processing" || held || halted)
     return log({ level: "info", message: "a job is not to be released", job: id, status, held, halted });
   if (job.direct) return continueDirect(context, job);

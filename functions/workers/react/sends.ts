@@ -26,6 +26,10 @@ export async function queueSends(
     ...jobs
       .filter(isReleased("queued", "processing"))
       .map(({ tenant, after }) => ({ tenant, job: after.id, resume: true })),
+    ...jobs
+      .filter(becomes("canceled"))
+      .filter(({ after }) => after.ranges !== undefined)
+      .map(({ tenant, after }) => ({ tenant, job: after.id, watch: true })),
   ]);
 }
 

@@ -14,6 +14,7 @@ import type { JobRecord } from "./jobs.ts";
 import type { ClaimState } from "./leases.ts";
 import { mayHold } from "./range-names.ts";
 import type { Recipient } from "./recipients.ts";
+import { isStopped, withoutOpen } from "./stopped.ts";
 import { sumOf, type Tally, tallyOf } from "./tallies.ts";
 
 /** The zone in which quiet hours apply to a subscriber. */
@@ -42,18 +43,16 @@ const mayDefer = ({ status, deliverySettings }: JobRecord): boolean =>
  * to the job when it closes. A send to one recipient has no ranges.
  */
 export async function soFar(store: StoreReader, job: JobRecord): Promise<Tally & { deferred: number }> {
-  const isStopped = job.status === "canceled" && job.dispatched_at !== null;
   if (job.direct) return { ...job, deferred: (job.status === "processing" && job.claim?.deferred) || 0 };
-  if (job.status !== "processing" && !isStopped) return { ...job, deferred: 0 };
+  if (job.status !== "processing" && !isStopped(job)) return { ...job, deferred: 0 };
   const ranges = await store.getAll(
     RangeItem,
     (job.ranges ?? []).map((range) => ({ job: job.id, range })),
   );
   const begun = ranges.filter((range) => range !== undefined);
-  return {
-    ...sumOf(begun.map(tallyOf)),
-    deferred: isStopped ? 0 : begun.reduce((sum, { deferred = 0 }) => sum + deferred, 0),
-  };
+  const tally = sumOf(begun.map(tallyOf));
+  if (isStopped(job)) return { ...withoutOpen(tally), deferred: 0 };
+  return { ...tally, deferred: begun.reduce((sum, { deferred = 0 }) => sum + deferred, 0) };
 }
 
 /** The end of the quiet hours that deferred a job's messages to a subscriber; undefined where none waits. */

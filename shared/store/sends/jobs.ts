@@ -17,7 +17,6 @@ import { JobItem } from "./job-items.ts";
 import { outcomeWrites } from "./job-outcomes.ts";
 import type { DeliverySettings, JobContent, JobDetails, JobSpec } from "./job-spec.ts";
 import type { ClaimState } from "./leases.ts";
-import { countStopped } from "./ranges.ts";
 import { type Recipient, unpackRecipients } from "./recipients.ts";
 import { type Tally, tallyOf } from "./tallies.ts";
 
@@ -226,17 +225,17 @@ export async function cancelJob(store: Store, id: string): Promise<JobRecord> {
 }
 
 async function stopHalted(store: Store, id: string, halt: Halt): Promise<JobRecord | undefined> {
-  const stopped = await moveJob(store, id, "stop", {
+  return moveJob(store, id, "stop", {
     change: { set: { completed_at: timestamp(store.clock.now()), error: textOf(halt) } },
     when: present("halted"),
   });
-  if (stopped) for (const range of stopped.ranges ?? []) await countStopped(store, stopped, range);
-  return stopped;
 }
+
+export const WORKSPACE_DELETED = "the workspace was deleted";
 
 /** Ends a job of a deleted workspace: nothing more of it is sent (AMB-112). */
 export async function abandonJob(store: Store, id: string): Promise<void> {
-  const set = { completed_at: timestamp(store.clock.now()), error: "the workspace was deleted" };
+  const set = { completed_at: timestamp(store.clock.now()), error: WORKSPACE_DELETED };
   await moveJob(store, id, "abandon", { change: { set } });
 }
 

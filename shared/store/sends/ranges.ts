@@ -89,21 +89,27 @@ export async function countStopped(
   { id: job, category }: Pick<JobRecord, "id" | "category">,
   range: string,
 ): Promise<void> {
-  const row = await store.get(RangeItem, { job, range });
-  if (!row || row.closed) return;
-  const rest = outcomesBeyond(addendsOf(row), timedOf(row));
-  if (Object.keys(rest).length === 0) return;
-  const add = timedAddends(rest);
-  const isAsRead = Object.keys(add).map((name) => {
-    const before = row[name as TimedName];
-    return before === undefined ? absent(name as TimedName) : is(name as TimedName, before);
-  });
-  await store
-    .transact([
-      changeItem(RangeItem, { job, range }, { add }, all(...isAsRead)),
-      ...countedOutcomeWrites(store, `${job}:${range}`, category, rest),
-    ])
-    .catch(onTransactionCanceled(() => undefined));
+  for (;;) {
+    const row = await store.get(RangeItem, { job, range });
+    if (!row || row.closed) return;
+    const rest = outcomesBeyond(addendsOf(row), timedOf(row));
+    if (Object.keys(rest).length === 0) return;
+    const add = timedAddends(rest);
+    const isAsRead = Object.keys(add).map((name) => {
+      const before = row[name as TimedName];
+      return before === undefined ? absent(name as TimedName) : is(name as TimedName, before);
+    });
+    const isCounted = await store
+      .transact([
+        changeItem(RangeItem, { job, range }, { add }, all(...isAsRead)),
+        ...countedOutcomeWrites(store, `${job}:${range}`, category, rest),
+      ])
+      .then(
+        () => true,
+        onTransactionCanceled(() => false),
+      );
+    if (isCounted) return;
+  }
 }
 
 type TimedName = "timed" | `timed:${string}`;

@@ -19,6 +19,7 @@ import type { JobRecord } from "./jobs.ts";
 import { SINGLE_RANGE } from "./range-names.ts";
 import { recipientOutcome } from "./recipient-outcome.ts";
 import { isPseudonym, type Recipient } from "./recipients.ts";
+import { isStopped, stoppedIn } from "./stopped.ts";
 import { tallyOf } from "./tallies.ts";
 import { CLOCK_TOLERANCE_MS, touchesBetween } from "./touches.ts";
 
@@ -60,7 +61,7 @@ interface Listed {
   subscriber: string;
   /** Where it is delivered to; undefined for one who gets nothing. */
   recipient?: Recipient;
-  heldOut?: true;
+  heldOut?: "yes" | "stopped";
   skip?: string;
   deferredUntil?: number | undefined;
   plannedAt: number;
@@ -108,7 +109,8 @@ function mayHold(totals: Totals, { state, reason, channel }: RecipientFilter): b
   if (state === "skipped" || state === "failed" || state === "held_out" || state === "delivered")
     if (counts[state] === 0) return false;
   if (state === "uncertain" && !fail_reasons[UNCONFIRMED]) return false;
-  if (state === "pending" || state === "deferred" || state === "canceled") return false;
+  if (state === "pending" || state === "deferred") return false;
+  if (state === "canceled") return stoppedIn(skip_reasons) > 0;
   if (state === "delivered" && channel !== undefined && !delivered_by_channel[channel]) return false;
   // A mail that came back later counts as delivered.
   const mayBounce = (state === undefined || state === "bounced") && (delivered_by_channel.email ?? 0) > 0;
@@ -160,7 +162,7 @@ async function* chunksFrom(
           place: { range, n },
           first: from?.range === range && from.n === n ? from.i : 0,
           mayMatch: mayHold(claim, filter),
-          read: () => readChunk(store, { job: job.id, range, n }, claim),
+          read: () => readChunk(store, { job: job.id, range, n }, job, claim),
         };
       }
     }
@@ -176,20 +178,27 @@ async function claimsIn(store: StoreReader, job: string, range: string, first: n
 async function readChunk(
   store: StoreReader,
   key: { job: string; range: string; n: number },
+  job: JobRecord,
   claim: RowOf<typeof ClaimItem> | undefined,
 ): Promise<Listed[]> {
   const [row, skipped] = await store.getEach([ref(ChunkItem, key), ref(SkippedIds, key)]);
   if (!row) return [];
   const { recipients, heldOut, plannedAt } = chunkOf(row);
   const quiet = quietIn(claim);
+  // Nobody is held out of a chunk that was stopped before it began.
+  const isBegun = !isStopped(job) || (claim !== undefined && (!claim.closed || tallyOf(claim).counts.held_out > 0));
   return [
     ...recipients.map((recipient, i) => ({
       subscriber: recipient.subscriber,
       recipient,
-      deferredUntil: claim?.closed ? undefined : quiet.get(i),
+      deferredUntil: claim?.closed || isStopped(job) ? undefined : quiet.get(i),
       plannedAt,
     })),
-    ...heldOut.map((subscriber) => ({ subscriber, heldOut: true as const, plannedAt })),
+    ...heldOut.map((subscriber) => ({
+      subscriber,
+      heldOut: isBegun ? ("yes" as const) : ("stopped" as const),
+      plannedAt,
+    })),
     ...Object.entries(skipped ? fromJson(skipped.ids) : {}).flatMap(([skip, ids]) =>
       ids.map((subscriber) => ({ subscriber, skip, plannedAt })),
     ),
@@ -228,7 +237,7 @@ async function outcomeOf(
   job: JobRecord,
   { subscriber, recipient, heldOut, skip, deferredUntil }: Listed,
 ): Promise<Outcome> {
-  if (heldOut) return { state: "held_out", reason: null, channel: null };
+  if (heldOut) return { state: heldOut === "yes" ? "held_out" : "canceled", reason: null, channel: null };
   if (skip !== undefined || !recipient) return { state: "skipped", reason: skip ?? null, channel: null };
   const window = windowOf(job);
   const isInbox = recipient.targets.some(({ channel }) => channel === "in_app");

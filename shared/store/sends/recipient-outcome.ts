@@ -82,10 +82,13 @@ export function recipientOutcome(
   job: Pick<JobRecord, "status">,
   { ledger, messages, skip, isDeferred }: RecipientRows,
 ): RecipientOutcome {
-  const attempts = [...newestByAddress(ledger).flatMap(attemptsOf), ...messages.map(() => inboxAttempt)];
+  const isStopped = job.status === "canceled";
+  const attempts = [...newestByAddress(ledger).flatMap(attemptsOf), ...messages.map(() => inboxAttempt)].map(
+    (one): Attempt => (isStopped && one.state === "pending" ? { ...one, state: "canceled" } : one),
+  );
   const isHeld = ledger.some(({ state }) => state === "held_out");
-  const isSent = attempts.some(({ state }) => state !== "skipped");
-  const late = isSent ? undefined : reasonOf(attempts);
+  const isSent = attempts.some(({ state }) => state !== "skipped" && state !== "canceled");
+  const late = isSent ? undefined : reasonOf(attempts.filter(({ state }) => state === "skipped"));
   const decision = decisionOf(job, { isHeld, skip: skip ?? late, isSent, isDeferred });
   const state = stateOf(decision, attempts);
   const times = [

@@ -5,7 +5,7 @@ import { throwFailures } from "../../failures.ts";
 import type { Message } from "../../messages.ts";
 import type { Store } from "../../resources.ts";
 import { jobMoves, outcomeOf } from "../../rules/job-states.ts";
-import { all, is } from "../conditions.ts";
+import { absent, all, is } from "../conditions.ts";
 import { hashOf } from "../hash.ts";
 import { countedOutcomes, dayWrites, outcomesOf } from "../insights/hours.ts";
 import type { ItemWrite, RowOf } from "../item.ts";
@@ -15,7 +15,7 @@ import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { deliveredWrite } from "../subscribers/engagement.ts";
 import { CLAIM_ATTRIBUTES, isHeldBy } from "./job-claims.ts";
 import { JobItem } from "./job-items.ts";
-import { type JobRecord, NOTHING_DELIVERED } from "./jobs.ts";
+import { type JobRecord, NOTHING_DELIVERED, WORKSPACE_DELETED } from "./jobs.ts";
 import type { Lease } from "./leases.ts";
 import { SINGLE_RANGE } from "./range-names.ts";
 import { isInAppOnly, isPseudonym, type Recipient, unpackRecipients } from "./recipients.ts";
@@ -48,6 +48,8 @@ export interface Outcome {
   /** The round that it was delivered in, or the lease under which providers were called. */
   as: { round: number } | Lease;
   tally: Tally;
+  /** Nothing more of it is sent, because its workspace was deleted. */
+  isStopped?: true;
 }
 
 /** Whether a send is delivered by its row alone, without a claim. */
@@ -122,24 +124,15 @@ const newOf = ({ as, tally }: Outcome): Record<string, number> =>
   beyond(addends(tally), "owner" in as ? as.reported : {});
 
 function endOf({ clock }: Store, outcome: Outcome) {
-  const { as, tally } = outcome;
+  const { as, tally, isStopped } = outcome;
   const hasFailed = outcomeOf(tally.counts) === "failed";
-  const set = {
-    completed_at: timestamp(clock.now()),
-    ...(hasFailed && { error: NOTHING_DELIVERED.message }),
-  };
+  const error = isStopped ? WORKSPACE_DELETED : hasFailed ? NOTHING_DELIVERED.message : undefined;
+  const set = { completed_at: timestamp(clock.now()), ...(error !== undefined && { error }) };
   const add = newOf(outcome);
+  const bad = isStopped ? ("abandon" as const) : hasFailed ? ("fail" as const) : undefined;
   return "owner" in as
-    ? {
-        action: hasFailed ? ("fail" as const) : ("complete" as const),
-        change: { set, add, remove: CLAIM_ATTRIBUTES },
-        when: isHeldBy(as),
-      }
-    : {
-        action: hasFailed ? ("fail" as const) : ("deliver" as const),
-        change: { set, add },
-        when: is("round", as.round),
-      };
+    ? { action: bad ?? ("complete" as const), change: { set, add, remove: CLAIM_ATTRIBUTES }, when: isHeldBy(as) }
+    : { action: bad ?? ("deliver" as const), change: { set, add }, when: all(is("round", as.round), absent("owner")) };
 }
 
 /** Deliveries by the hour, by week and class of channels, and of journeys. The first job decides the shard. */

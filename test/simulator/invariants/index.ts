@@ -38,6 +38,7 @@ import { schedules } from "./schedules.ts";
 import { sendsAccounted } from "./sends-accounted.ts";
 import { smartChoice } from "./smart-choice.ts";
 import { stepBrakes } from "./step-brakes.ts";
+import { stoppedSends } from "./stopped-sends.ts";
 import { stops } from "./stops.ts";
 import { subscribersCounted } from "./subscribers-counted.ts";
 import { suspension } from "./suspension.ts";
@@ -57,6 +58,7 @@ export const invariants: readonly Invariant[] = [
   sendsAccounted,
   smartChoice,
   jobsEnd,
+  stoppedSends,
   stops,
   brakes,
   stepBrakes,

@@ -25,4 +25,25 @@ export const endingsBugs: readonly Bug[] = [
     find: 'all(is("status", "deleted"), atMost("deleted_at", timestamp(now - KEPT_MS)));',
     replace: "present();",
   },
+  {
+    name: "who waits when a send is stopped fails",
+    area: "counters",
+    file: "shared/rules/progress-notes.ts",
+    find: '  for (const unit of progress.next) noteReason(progress, unit, "canceled");\n',
+    replace: "",
+  },
+  {
+    name: "a chunk of a stopped send stays open",
+    area: "cancel",
+    file: "functions/workers/deliver/index.ts",
+    find: "  if (end) await close(context, chunkRef, found, end);\n",
+    replace: "",
+  },
+  {
+    name: "an inbox message that was written right before its send was stopped counts as not sent",
+    area: "counters",
+    file: "functions/workers/deliver/wind-up.ts",
+    find: 'noteReached(progress, unit, "in_app");',
+    replace: "void unit;",
+  },
 ];

@@ -12,8 +12,8 @@ export const outcomesBugs: readonly Bug[] = [
     name: "accepted messages of providers never count as delivered",
     area: "counters",
     file: progress,
-    find: "    progress.reached[target.channel] = ",
-    replace: '    if (target.channel === "in_app") progress.reached[target.channel] = ',
+    find: "    noteReached(progress, unit, target.channel);",
+    replace: '    if (target.channel === "in_app") noteReached(progress, unit, target.channel);',
   },
   {
     name: "a transient refusal is never retried",
@@ -41,8 +41,8 @@ export const outcomesBugs: readonly Bug[] = [
     name: "a message that was refused permanently counts as delivered",
     area: "counters",
     file: progress,
-    find: '  if (outcome.status === "accepted") {\n    progress.reached',
-    replace: '  if (outcome.status === "accepted" || outcome.status === "rejected") {\n    progress.reached',
+    find: '  if (outcome.status === "accepted") {\n    noteReached',
+    replace: '  if (outcome.status === "accepted" || outcome.status === "rejected") {\n    noteReached',
   },
   {
     name: "a claim is taken over without looking at its lease",
