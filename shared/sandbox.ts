@@ -1,9 +1,8 @@
 // Sandbox workspaces: their time can be moved, and what they send is recorded instead of sent (docs/decisions/0072).
-import { type Clock, type Ids, MINUTE, uuidOf } from "./clock.ts";
-import type { Capability, Deps } from "./deps.ts";
+import { type Clock, type Ids, uuidOf } from "./clock.ts";
+import type { Deps } from "./deps.ts";
 import type { TenantId } from "./store/model.ts";
-import { SandboxWork } from "./store/sandbox/items.ts";
-import { openPlatformTable, openWorkspaceTable } from "./store/table.ts";
+import { openPlatformTable } from "./store/table.ts";
 import { WorkspaceItem } from "./store/workspaces/items.ts";
 
 /** The id of a sandbox is a UUID of version 8, that of another workspace of 4 or 7: to tell them costs no read. */
@@ -37,47 +36,4 @@ export async function depsFor(deps: Deps, tenant: string): Promise<Deps> {
   if (!isSandbox(tenant)) return deps;
   const row = await openPlatformTable(deps, "TENANT#").get(WorkspaceItem, { tenant });
   return insideSandbox(deps, tenant, row ?? {});
-}
-
-export interface SandboxWorkplace {
-  /**
-   * Does work of a sandbox at its time, and notes for the mover of its clock that it is under way. Work that throws stays
-   * noted: it will be delivered again.
-   */
-  during(tenant: TenantId, names: readonly string[], work: (inside: Deps) => Promise<void>): Promise<void>;
-}
-
-export const sandboxWork: Capability<"sandboxWork", SandboxWorkplace> = {
-  as: "sandboxWork",
-  env: ["TABLE_NAME"],
-  grants: [{ actions: ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"], on: "table" }],
-  open: (deps) => () => ({
-    during: async (tenant, names, work) => {
-      const table = openWorkspaceTable(deps)(tenant);
-      const marks = names.map((name) => `on:${name}` as const);
-      const began = deps.clock.now();
-      await table.change(
-        SandboxWork,
-        {},
-        { set: { ...Object.fromEntries(marks.map((mark) => [mark, began])), worked_at: began } },
-      );
-      await work(await depsFor(deps, tenant));
-      await table.change(SandboxWork, {}, { set: { worked_at: deps.clock.now() }, remove: marks });
-    },
-  }),
-};
-
-/** Work that began longer ago is given up: its message is in the dead-letter queue, or was handled twice. */
-const OPEN_MS = 15 * MINUTE;
-
-/** Whether work is open, and when the last was seen, in real time. What was given up is forgotten. */
-export async function openWork(deps: Deps, tenant: TenantId): Promise<{ isOpen: boolean; workedAt: number }> {
-  const table = openWorkspaceTable(deps)(tenant);
-  const row = await table.get(SandboxWork, {});
-  const marks = Object.keys(row ?? {}).filter((name): name is `on:${string}` => name.startsWith("on:"));
-  const since = deps.clock.now() - OPEN_MS;
-  const open = marks.filter((mark) => Number(row?.[mark]) > since);
-  const givenUp = marks.filter((mark) => !open.includes(mark));
-  if (givenUp.length > 0) await table.change(SandboxWork, {}, { remove: givenUp });
-  return { isOpen: open.length > 0, workedAt: row?.worked_at ?? 0 };
 }

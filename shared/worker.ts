@@ -6,7 +6,8 @@ import { type Context, type Deps, type Grant, NO_TENANT, openAll, type Uses } fr
 import { errorFields } from "./log.ts";
 import { type Message, type QueueName, queues, realTimeQueues } from "./messages.ts";
 import { redelivery } from "./redelivery.ts";
-import { isSandbox, sandboxWork } from "./sandbox.ts";
+import { isSandbox } from "./sandbox.ts";
+import { sandboxWork } from "./sandbox-work.ts";
 import type { TenantId } from "./store/model.ts";
 
 export interface RuntimeContext {

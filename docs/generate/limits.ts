@@ -1,17 +1,10 @@
 // The limits that hold for every plan, from the code that enforces them (GEN-16).
-import { MAX_TEXT_CHARACTERS } from "../../functions/api/annotations/index.ts";
 import { MAX_FILE_BYTES as MAX_ASSET_BYTES } from "../../functions/api/assets/index.ts";
-import { REGISTRATIONS_PER_ADDRESS, REGISTRATIONS_PER_DOMAIN } from "../../functions/api/auth/index.ts";
 import { MAX_MESSAGES } from "../../functions/api/campaigns/input.ts";
-import { MAX_NAME_CHARACTERS as MAX_CHANNEL_NAME } from "../../functions/api/channels/index.ts";
 import { MAX_EXPORTED } from "../../functions/api/events/index.ts";
 import { MAX_FILE_BYTES as MAX_IMPORT_BYTES } from "../../functions/api/imports/index.ts";
 import { MAX_LISTED } from "../../functions/api/inbox/index.ts";
-import { MAX_DAYS } from "../../functions/api/insights/index.ts";
 import { MAX_BULK } from "../../functions/api/subscribers/index.ts";
-import { MAX_SUBSCRIBERS_LISTED } from "../../functions/api/subscribers/input.ts";
-import { PER_HOUR } from "../../functions/api/tests/index.ts";
-import { TTL_MS } from "../../shared/http/credential-cache.ts";
 import { MAX_BODY_CHARACTERS, MAX_TITLE_CHARACTERS } from "../../shared/http/message-text.ts";
 import { MAX_GIVEN_IDS } from "../../shared/http/notification-input.ts";
 import { MAX_PER_PAGE } from "../../shared/http/paging.ts";
@@ -19,14 +12,11 @@ import { MAX_PROPERTIES, MAX_PROPERTY_CHARACTERS, SERVER_BODY_BYTES, tiers } fro
 import { JSON_LIMITS } from "../../shared/rules/json-limits.ts";
 import { RENDERED_BYTES, TEMPLATE_BYTES } from "../../shared/rules/render.ts";
 import { ATTEMPT_TIMEOUT_MS } from "../../shared/rules/webhook-events.ts";
-import { MESSAGE_LIFETIME_MS } from "../../shared/store/sends/inbox.ts";
 import { MAX_DEVICES } from "../../shared/store/subscribers/device-registration.ts";
-import { MAX_NAMES } from "../../shared/store/subscribers/names.ts";
 import { MAX_WEBHOOKS } from "../../shared/store/webhooks/webhooks.ts";
 
 const KB = 1_024;
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 const count = (n: number) => n.toLocaleString("en-US");
 const size = (bytes: number) => (bytes < KB * KB ? `${bytes / KB} KB` : `${bytes / KB / KB} MB`);
@@ -55,19 +45,5 @@ export const limits: readonly (readonly [what: string, maximum: string])[] = [
   ["file of an import", `${size(MAX_IMPORT_BYTES)}; beyond it 413`],
   ["image", size(MAX_ASSET_BYTES)],
   ["webhook endpoints", `${MAX_WEBHOOKS}; an attempt has ${ATTEMPT_TIMEOUT_MS / 1_000} seconds`],
-  ["a message in the inbox", `${MESSAGE_LIFETIME_MS / DAY_MS} days`],
-  ["name of a channel", `${MAX_CHANNEL_NAME} characters`],
-  ["text of an annotation", `${MAX_TEXT_CHARACTERS} characters`],
-  ["days of the heatmap", String(MAX_DAYS)],
-  ["attribute keys and event names that segments list", `${MAX_NAMES.attributes} and ${MAX_NAMES.events}`],
-  [
-    "registrations",
-    `${REGISTRATIONS_PER_ADDRESS.max} an hour by an IP address; ${REGISTRATIONS_PER_DOMAIN.max} a day by a mail domain`,
-  ],
-  ["test sends of a workspace", `${PER_HOUR.max} an hour`],
-  ["a revoked server key at event ingestion", `${TTL_MS / 1_000} seconds longer`],
-  [
-    "one page",
-    `${MAX_PER_PAGE} items; inbox ${MAX_LISTED}; subscribers ${count(MAX_SUBSCRIBERS_LISTED)}; export ${count(MAX_EXPORTED)}`,
-  ],
+  ["one page", `${MAX_PER_PAGE} items; inbox ${MAX_LISTED}; export ${count(MAX_EXPORTED)}`],
 ];

@@ -1,7 +1,7 @@
 // The introduction of the reference (GEN-16), with tables from the code.
 import { statuses } from "../../shared/http/errors.ts";
 import { permissions, roles, scopes } from "../../shared/http/roles.ts";
-import { channelTypes, features, type Plan, plans } from "../../shared/plans.ts";
+import { plans } from "../../shared/plans.ts";
 import { webhookSamples } from "../../shared/rules/webhook-events.ts";
 import type { Contents } from "./contents.ts";
 import { csvChapter, inAppChapter, liquidChapter, webhookHeaderChapter } from "./formats.ts";
@@ -18,37 +18,15 @@ const permissionTable = () =>
     ]),
   );
 
-const MB = 1_048_576;
-const GB = 1_024 * MB;
-
-const amount = (n: number | null, unit = "") => (n === null ? "any" : `${n.toLocaleString("en-US")}${unit}`);
-
-/** The plans as columns: what, and how much of it. */
-const planTable = () => {
-  const row = (what: string, of: (plan: Plan) => string) => [what, ...Object.values<Plan>(plans).map(of)];
-  return table(
-    ["", ...Object.keys(plans).map(code)],
-    [
-      row("requests a minute", ({ requestsPerMinute }) => amount(requestsPerMinute)),
-      row("sends", ({ sends }) => amount(sends)),
-      row("events", ({ events }) => amount(events)),
-      row("subscribers", ({ subscribers }) => amount(subscribers)),
-      row("dynamic segments", ({ dynamicSegments }) => amount(dynamicSegments)),
-      row("event conditions of a rule", ({ eventConditionsPerRule }) => amount(eventConditionsPerRule)),
-      row("days that a rule looks back", ({ lookbackDays }) => amount(lookbackDays)),
-      row("stored images", ({ assetBytes }) =>
-        assetBytes < GB ? amount(assetBytes / MB, " MB") : amount(assetBytes / GB, " GB"),
-      ),
-      row("team members", ({ teamMembers }) => amount(teamMembers)),
-      ...channelTypes.map((type) =>
-        row(`channel ${code(type)}`, (plan) => (plan.channelTypes.includes(type) ? "yes" : "")),
-      ),
-      ...features.map((feature) =>
-        row(`feature ${code(feature)}`, (plan) => (plan.features.includes(feature) ? "yes" : "")),
-      ),
-    ],
+const planTable = () =>
+  table(
+    ["plan", "requests a minute", "sends", "events", "subscribers", "dynamic segments", "team members", "features"],
+    Object.entries(plans).map(([name, plan]) => [
+      code(name),
+      ...[plan.requestsPerMinute, plan.sends, plan.events, plan.subscribers, plan.dynamicSegments, plan.teamMembers],
+      plan.features.map(code).join(", "),
+    ]),
   );
-};
 
 const errorTable = () =>
   table(

@@ -5,7 +5,7 @@ import type { Caller } from "./authenticate.ts";
 import { ApiError } from "./errors.ts";
 
 /** From the validation, not from the last use. */
-export const TTL_MS = 60 * SECOND;
+const TTL_MS = 60 * SECOND;
 const NEGATIVE_TTL_MS = 5 * SECOND;
 const MAX_CACHED = 10_000;
 

@@ -32,8 +32,10 @@ export interface Kernel {
   readonly trace: readonly Line[];
   /** Events that keep the world busy. */
   pending(): number;
-  /** Runs events in their order until `isOver`, asked before each. */
+  /** Runs events in their order until `isOver`, asked before each, and so many in all at most. */
   run(isOver: () => boolean): Promise<void>;
+  /** There were so many events that the seed would hardly end. */
+  isEndless(): boolean;
   /** Of the trace: the same seed gives the same. */
   hash(): string;
   /** Real SDK clients take real turns of the event loop: counted here while none of them waits for an event. */
@@ -42,6 +44,8 @@ export interface Kernel {
 
 /** Events after this time, such as what is due tomorrow, do not keep the world busy. */
 export const HORIZON_MS = 5 * HOUR;
+/** Ten times as many as the longest seeds have. */
+const MAX_EVENTS = 400_000;
 
 export function createKernel(start: number, random: Random): Kernel {
   const heap: Event[] = [];
@@ -50,6 +54,7 @@ export function createKernel(start: number, random: Random): Kernel {
   let now = start;
   let made = 0;
   let pending = 0;
+  let events = 0;
 
   const after: Kernel["after"] = (ms, action, options = {}) => {
     const at = now + Math.max(0, Math.round(ms));
@@ -76,11 +81,12 @@ export function createKernel(start: number, random: Random): Kernel {
     },
     pending: () => pending,
     run: async (isOver) => {
-      while (!isOver()) {
+      while (events < MAX_EVENTS && !isOver()) {
         const event = pop(heap);
         if (!event) return;
         if (event.dropped) continue;
         event.dropped = true;
+        events++;
         if (!event.background) pending--;
         now = event.at;
         event.action();
@@ -88,6 +94,7 @@ export function createKernel(start: number, random: Random): Kernel {
         while (outside.running > 0) await nextTurn();
       }
     },
+    isEndless: () => events >= MAX_EVENTS,
     hash: () => {
       const text = trace.map((line) => `${line.at} ${line.text}\n`).join("");
       return createHash("sha256").update(text).digest("hex").slice(0, 16);

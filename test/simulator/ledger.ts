@@ -226,6 +226,10 @@ export interface Ledger {
   putOff: Set<string>;
   /** Subscribers that a provider may have reached, by job. */
   pushed: Map<string, Set<string>>;
+  /** Where webhooks of sandboxes would be posted to. */
+  sandboxHooks: Set<string>;
+  /** Looks at the clocks of sandboxes: the time, the latest end of a move that was seen before, and one that this look saw. */
+  clocks: { tenant: string; now: number; seen: number; end: number }[];
 }
 
 export const openLedger = (): Ledger => ({
@@ -265,6 +269,8 @@ export const openLedger = (): Ledger => ({
   delivered: new Map(),
   putOff: new Set(),
   pushed: new Map(),
+  sandboxHooks: new Set(),
+  clocks: [],
 });
 
 /** Whether a send must have reached this person, or held it out: there before it began and never erased. */

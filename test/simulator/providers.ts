@@ -20,6 +20,8 @@ export interface Call {
   isRefusedForNow: boolean;
   /** It takes no more at present, and says when it will: no attempt. */
   isThrottled: boolean;
+  /** It is in the outbox of a sandbox: no provider was asked. */
+  isRecorded?: boolean;
   /** What the service was told. Absent until then, and if its process died. */
   told?: Outcome;
   toldAt?: number;

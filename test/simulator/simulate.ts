@@ -26,6 +26,8 @@ const TURNS = [
 ].map((at) => Date.parse(at));
 const TURN = 0.3;
 
+const ENDLESS = "The seed does not end: it goes on after 400,000 events.";
+
 const signingKey = String(
   generateKeyPairSync("rsa", { modulusLength: 1024 }).privateKey.export({ format: "pem", type: "pkcs8" }),
 );
@@ -86,6 +88,7 @@ export async function simulate({ seed, scenario, viaSdk = false, ...options }: R
     await kernel.run(() => violation !== undefined || world.errors.length > 0 || isAtRest(world));
     if (world.errors.length > 0) violation ??= violationOf(world.errors[0], kernel.now());
     if (!violation) for (const { end } of watches) await end?.();
+    if (kernel.isEndless()) violation = { invariant: "a seed ends", text: ENDLESS, entities: [], at: kernel.now() };
     return {
       seed,
       scenario: scenario.name,

@@ -17,7 +17,7 @@ import { registerDevice } from "../../shared/store/subscribers/device-registrati
 import type { Device } from "../../shared/store/subscribers/devices.ts";
 import { subscriberId, upsertSubscriber } from "../../shared/store/subscribers/subscribers.ts";
 import { createWebhook } from "../../shared/store/webhooks/webhooks.ts";
-import { register } from "../../shared/store/workspaces/identity.ts";
+import { register, type WorkspaceKind } from "../../shared/store/workspaces/identity.ts";
 import { WorkspaceItem } from "../../shared/store/workspaces/items.ts";
 import { changeWorkspace } from "../../shared/store/workspaces/workspaces.ts";
 import { vaultSealing } from "../../shared/vault.ts";
@@ -63,7 +63,7 @@ export function openTenants(deps: Deps) {
   const signer = tokenSigner.open(deps)(none);
   let made = 0;
 
-  const make = async (): Promise<Tenant> => {
+  const make = async (kind?: WorkspaceKind): Promise<Tenant> => {
     await secretsMaker.open(deps)(none).ensure();
     if (made === 0) await platform.put(SweepItem, {}, { minute: minuteOf(deps.clock.now()) - 4 });
     const { user, tenant: id } = await register(platform, storeOf, {
@@ -72,6 +72,7 @@ export function openTenants(deps: Deps) {
       name: "Owner",
       workspace_name: `Workspace ${made}`,
       plan: "enterprise",
+      kind,
       isConfirmed: true,
     });
     const root = await secrets.open(deps)(none).root();

@@ -16,6 +16,7 @@ import { idsFrom } from "../../shared/clock.ts";
 import type { Deps, LogEntry } from "../../shared/deps.ts";
 import { serve } from "../../shared/http/serve.ts";
 import { queueVariable } from "../../shared/queue-sender.ts";
+import type { WorkspaceKind } from "../../shared/store/workspaces/identity.ts";
 import { clientsFor } from "./clients.ts";
 import { createFaults, type Faults } from "./faults.ts";
 import { createFleet, type Fleet, type Handler, type Process } from "./fleet.ts";
@@ -23,6 +24,7 @@ import { type Answer, type FrontDoor, openFrontDoor } from "./front-door.ts";
 import type { Kernel } from "./kernel.ts";
 import { type Ledger, openLedger } from "./ledger.ts";
 import { type Commit, createMirror, type Mirror } from "./mirror.ts";
+import { watchOutboxes } from "./outbox.ts";
 import { patiently } from "./patience.ts";
 import { FAULTS_END_MS, type Profile } from "./profiles.ts";
 import { type Call, isFull, providersFor, type Taken } from "./providers.ts";
@@ -47,7 +49,7 @@ export interface SimWorld extends FrontDoor {
   records: ReturnType<typeof driveStream>;
   queues: ReturnType<typeof driveQueues>;
   /** Makes a workspace, without faults. */
-  tenant(): Promise<Tenant>;
+  tenant(kind?: WorkspaceKind): Promise<Tenant>;
   /** What an operator does to a workspace, at once and without faults. */
   operate(tenant: Tenant, change: Omit<v.InferInput<typeof operator.input>, "tenant_id">): Promise<void>;
   faults: Faults;
@@ -151,6 +153,12 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
     kernel.note(`log ${message} ${fields.error ?? ""} ${fields.stack ?? ""}`);
     for (const listener of logs) listener(process, entry);
   };
+  const told = (call: Call) => {
+    for (const listener of providerCalls) listener(call);
+  };
+  const outboxes = watchOutboxes(kernel, told);
+  requests.push(outboxes.request);
+  commits.push(outboxes.commit);
   const create = (process: Process): Handler => {
     const aws = clientsFor(process, {
       kernel,
@@ -173,9 +181,7 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
       fleet: () => fleet,
       refuses: ({ tenant }) => ledger.refusing.has(tenant),
       isFull: ({ tenant }) => isFull(taken, ledger.limits.get(tenant), { tenant, now: kernel.now() }),
-      told: (call) => {
-        for (const listener of providerCalls) listener(call);
-      },
+      told,
     });
     const egress = receivers.clientOf(process);
     const deps: Deps = { aws, clock: process.clock, ids: process.ids, env, log: logOf(process), providers, egress };
@@ -249,8 +255,8 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
     names,
     rescues,
     ledger,
-    tenant: async () => {
-      const made = await tenants.make();
+    tenant: async (kind) => {
+      const made = await tenants.make(kind);
       mirror.sync("setup");
       names.set(made.id, `workspace-${++workspaces}`);
       ledger.tenants.set(made.id, made);

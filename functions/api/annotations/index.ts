@@ -14,7 +14,7 @@ import {
   writeAnnotation,
 } from "../../../shared/store/insights/annotations.ts";
 
-export const MAX_TEXT_CHARACTERS = 500;
+const MAX_TEXT_CHARACTERS = 500;
 const kinds: readonly string[] = ["custom", ...autoKinds];
 
 const NewAnnotation = v.pipe(

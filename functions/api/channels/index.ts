@@ -19,7 +19,7 @@ import { requestVerification } from "../../../shared/store/channels/verification
 import { chatAppTemplateEndpoints } from "./chat-app-templates.ts";
 import { credentialEndpoints } from "./credentials.ts";
 
-export const MAX_NAME_CHARACTERS = 128;
+const MAX_NAME_CHARACTERS = 128;
 /** Messages a second. */
 const MIN_RATE = 0.1;
 const MAX_RATE = 10_000;

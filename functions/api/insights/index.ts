@@ -17,7 +17,7 @@ import { funnelOf, heatmapOf, liftOfJob, summaryOf } from "../../../shared/store
 import { conversionGroups } from "../../../shared/store/insights/items.ts";
 import { seriesOf } from "../../../shared/store/insights/series.ts";
 
-export const MAX_DAYS = 365;
+const MAX_DAYS = 365;
 
 const EventName = v.pipe(v.string("must be a string"), v.minLength(1, "must not be empty"), maxCharacters(128));
 const Count = v.number();

@@ -22,7 +22,7 @@ import {
   Segment,
   updateSegment,
 } from "../../../shared/store/segments/segments.ts";
-import { MAX_NAMES, namesOf } from "../../../shared/store/subscribers/names.ts";
+import { namesOf } from "../../../shared/store/subscribers/names.ts";
 
 const MAX_NAME_CHARACTERS = 128;
 const MAX_RULE_BYTES = 65_536;
@@ -141,22 +141,14 @@ export const segments = group("segments", "Subscribers that match a rule over at
   endpoint(
     "GET /api/v1/segments/attribute-keys",
     { agents: "read", uses: [storeRead] },
-    {
-      summary: "List the attribute keys that subscribers have",
-      description: `At most ${MAX_NAMES.attributes}: those that were seen first.`,
-      returns: v.object({ keys: v.array(v.string()) }),
-    },
+    { summary: "List the attribute keys that subscribers have", returns: v.object({ keys: v.array(v.string()) }) },
     async ({ store }) => ({ keys: await namesOf(store, "attributes") }),
   ),
 
   endpoint(
     "GET /api/v1/segments/event-names",
     { agents: "read", uses: [storeRead] },
-    {
-      summary: "List the names of events seen so far",
-      description: `At most ${MAX_NAMES.events}: those that were seen first.`,
-      returns: v.object({ names: v.array(v.string()) }),
-    },
+    { summary: "List the names of events seen so far", returns: v.object({ names: v.array(v.string()) }) },
     async ({ store }) => ({ names: await namesOf(store, "events") }),
   ),
 

@@ -95,11 +95,8 @@ const SearchText = v.pipe(
   v.description("What the external id, the e-mail address or the attribute `last_name` begins with"),
 );
 
-/** D-SUB-LIST. */
-export const MAX_SUBSCRIBERS_LISTED = 1_000;
-
 export const listQuery = v.object({
-  limit: limit(100, MAX_SUBSCRIBERS_LISTED),
+  limit: limit(100, 1_000),
   cursor,
   updated_since: v.optional(TimestampInput),
   external_id: v.optional(TextUpTo(512)),

@@ -19,7 +19,7 @@ import { vaultOpening } from "../../../shared/vault.ts";
 import { deliverTest, TestDelivery } from "./delivery.ts";
 import { sandbox } from "./sandbox.ts";
 
-export const PER_HOUR = { kind: "test-send", max: 20, windowMs: HOUR };
+const PER_HOUR = { kind: "test-send", max: 20, windowMs: HOUR };
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeWrite, workspaceRead] });
 

@@ -2,13 +2,14 @@
 // table's stream are not, so that a deployment waits until nothing has been seen for a while.
 import { SECOND } from "../../../shared/clock.ts";
 import type { Capability } from "../../../shared/deps.ts";
-import { openWork } from "../../../shared/sandbox.ts";
+import { openWork } from "../../../shared/sandbox-work.ts";
 import type { TenantId } from "../../../shared/store/model.ts";
 import type { RuntimeContext } from "../../../shared/worker.ts";
 
 /** Longer than a change of the table usually takes to reach its worker, with the start of an environment. */
 const QUIET_MS = 4 * SECOND;
-const POLL_MS = 500;
+/** Work that ends between two looks is still followed by the rest of the quiet time. */
+const LOOK_MS = QUIET_MS / 2;
 
 export interface SandboxRest {
   work(): ReturnType<typeof openWork>;
@@ -45,9 +46,11 @@ export async function drained(
   for (;;) {
     const isKnown = await rest.rest();
     const { isOpen, workedAt } = await rest.work();
-    if (!isOpen && (isKnown || clock.now() - Math.max(since, workedAt) >= QUIET_MS)) return true;
-    if (clock.now() >= until) return false;
-    await clock.sleep(POLL_MS);
+    const now = clock.now();
+    const left = isKnown ? 0 : Math.max(since, workedAt) + QUIET_MS - now;
+    if (!isOpen && left <= 0) return true;
+    if (now >= until) return false;
+    await clock.sleep(isOpen ? LOOK_MS : Math.min(left, QUIET_MS));
     await keep();
   }
 }

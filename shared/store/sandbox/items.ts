@@ -25,7 +25,7 @@ export const SandboxWork = item({
   about: "The messages and changes that are being worked on in a sandbox, by the real time at which each began.",
   pk: () => "SANDBOX-WORK",
   row: {
-    /** `on:<id of the message>`. A message that failed stays until it is delivered again. */
+    /** `on:<id of the message>#<attempt>`; `on:<id of the message>` if an attempt failed, until it is delivered again. */
     "on:*": v.number(),
     worked_at: v.optional(v.number()),
   },

@@ -34,6 +34,7 @@ import { quota } from "./quota.ts";
 import { readsStay } from "./reads-stay.ts";
 import { recipients } from "./recipients.ts";
 import { revocation } from "./revocation.ts";
+import { sandboxes } from "./sandboxes.ts";
 import { schedules } from "./schedules.ts";
 import { sendsAccounted } from "./sends-accounted.ts";
 import { smartChoice } from "./smart-choice.ts";
@@ -90,6 +91,7 @@ export const invariants: readonly Invariant[] = [
   webhooks,
   webhookStreaks,
   schedules,
+  sandboxes,
   imports,
   experiences,
   auditTrail,

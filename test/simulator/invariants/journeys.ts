@@ -4,6 +4,7 @@ import { rowOf } from "../../../shared/store/item.ts";
 import { RunItem, type RunRow } from "../../../shared/store/journeys/run-items.ts";
 import { placeOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
+import { timeOf } from "../sandbox-time.ts";
 
 export const journeys: Invariant = {
   name: "journeys",
@@ -12,6 +13,7 @@ export const journeys: Invariant = {
       const said = new Map<string, number>();
       const counted = new Map<string, number>();
       const status = new Map<string, string>();
+      const tenants = new Map<string, string>();
       const halted = new Set<string>();
       const runs: RunRow[] = [];
       const add = (to: Map<string, number>, name: string, n: number) => to.set(name, (to.get(name) ?? 0) + n);
@@ -19,7 +21,10 @@ export const journeys: Invariant = {
         const place = placeOf(pk);
         if (!place) continue;
         for (const [sk, item] of mirror.under(pk)) {
-          if (place.kind === "journey" && place.id === "") status.set(sk, String(item.status));
+          if (place.kind === "journey" && place.id === "") {
+            status.set(sk, String(item.status));
+            tenants.set(sk, place.tenant);
+          }
           if (item.react === "journey-step" && item.halted !== undefined)
             halted.add(`${place.id} ${item.version} ${item.step}`);
           const shard = place.kind === "journey" ? pk.split("#")[4] : undefined;
@@ -48,7 +53,7 @@ export const journeys: Invariant = {
         if (status.get(journey) !== "active") continue;
         if (halted.has(`${journey} ${run.version} ${run.step}`)) continue;
         if (run.since === undefined) broken(`run ${run.id} was left before step ${run.step}`, run.id, journey);
-        if (run.until !== undefined && run.until < kernel.now() - 120_000)
+        if (run.until !== undefined && run.until < timeOf({ kernel, mirror }, String(tenants.get(journey))) - 120_000)
           broken(`run ${run.id} is overdue at step ${run.step}`, run.id, journey);
       }
       for (const name of new Set([...said.keys(), ...counted.keys()])) {

@@ -22,6 +22,7 @@ export const areas = [
   "reactions",
   "retries",
   "revocation",
+  "sandboxes",
   "segments",
   "sending",
   "suspension",

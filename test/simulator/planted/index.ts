@@ -10,6 +10,7 @@ import { outcomesBugs } from "./outcomes.ts";
 import { pacingBugs } from "./pacing.ts";
 import { packsBugs } from "./packs.ts";
 import { promisesBugs } from "./promises.ts";
+import { sandboxesBugs } from "./sandboxes.ts";
 import { sendingBugs } from "./sending.ts";
 import { shownBugs } from "./shown.ts";
 import { singlesBugs } from "./singles.ts";
@@ -28,5 +29,6 @@ export const planted: readonly Bug[] = [
   ...singlesBugs,
   ...brakesBugs,
   ...pacingBugs,
+  ...sandboxesBugs,
   ...endingsBugs,
 ];

@@ -20,6 +20,7 @@ import { pacing } from "./pacing.ts";
 import { packs } from "./packs.ts";
 import { pushes } from "./pushes.ts";
 import { quota } from "./quota.ts";
+import { sandboxes } from "./sandboxes.ts";
 import { schedules } from "./schedules.ts";
 import { segments } from "./segments.ts";
 import { sends } from "./sends.ts";
@@ -67,6 +68,7 @@ export const scenarios: readonly Scenario[] = [
   chatApp,
   farewells,
   pacing,
+  sandboxes,
 ];
 
 /** Short ones that make every kind of request to AWS: for runs through the SDK, which cost twice as much. */

@@ -1,0 +1,79 @@
+// Bugs of sandboxes and of the moves of their clocks.
+import type { Bug } from "./bug.ts";
+
+const mover = "functions/workers/move-clock/index.ts";
+const moves = "shared/store/sandbox/moves.ts";
+
+export const sandboxesBugs: readonly Bug[] = [
+  {
+    name: "timers of a sandbox are removed before they are forwarded",
+    area: "sandboxes",
+    file: mover,
+    find: "async function forward({ store, tenant, sandboxTargets }: WorkerContext, rows: readonly TimerRow[]): Promise<void> {\n",
+    replace:
+      "async function forward({ store, tenant, sandboxTargets }: WorkerContext, rows: readonly TimerRow[]): Promise<void> {\n  await store.removeRows(rows);\n",
+  },
+  {
+    name: "a step of a clock is written without looking at who moves it",
+    area: "sandboxes",
+    file: moves,
+    find: 'const isOurs = all(is("id", move.id), is("status", "running"), is("owner", move.owner ?? ""));\n',
+    replace: "const isOurs = undefined;\n",
+  },
+  {
+    name: "a clock goes on while work of its moment is open",
+    area: "sandboxes",
+    file: "functions/workers/move-clock/drained.ts",
+    find: "if (!isOpen && left <= 0) return true;",
+    replace: "if (left <= 0) return true;",
+  },
+  {
+    name: "attempts at a message of a sandbox are noted as one",
+    area: "sandboxes",
+    file: "shared/sandbox-work.ts",
+    find: "const attempt = deps.ids.uuid();",
+    replace: 'const attempt = "";',
+  },
+  {
+    name: "a clock stands still after its move",
+    area: "sandboxes",
+    file: moves,
+    find: '{ set: { clock_offset: at - now, clock_least: at }, remove: ["clock_still"] },',
+    replace: "{ set: { clock_offset: at - now, clock_least: at } },",
+  },
+  {
+    name: "the time of a sandbox may be earlier than the end of its move",
+    area: "sandboxes",
+    file: "shared/sandbox.ts",
+    find: "clock_still ?? Math.max(clock_least, now + clock_offset);",
+    replace: "clock_still ?? Math.max(0 * clock_least, now + clock_offset);",
+  },
+  {
+    name: "a second move takes the place of one that is under way",
+    area: "sandboxes",
+    file: moves,
+    find: 'any(absent(), oneOf("status", ["completed", "stopped"]), below("progress_at", now - GIVEN_UP_MS));',
+    replace: "undefined;",
+  },
+  {
+    name: "after its end a move does not look for the first timer that is left",
+    area: "sandboxes",
+    file: mover,
+    find: "if (await isMoved(context, move)) return wake(context);",
+    replace: "if (await isMoved(context, move)) return;",
+  },
+  {
+    name: "the due row of a sandbox's timer follows the time from before a move",
+    area: "sandboxes",
+    file: "shared/store/sandbox/timers.ts",
+    find: "const ahead = timeIn(workspace ?? {}, now) - now;",
+    replace: "const ahead = since - now + 0 * timeIn(workspace ?? {}, now);",
+  },
+  {
+    name: "messages of a sandbox go to its providers",
+    area: "sandboxes",
+    file: "shared/providers/providers.ts",
+    find: "(deps.sandbox ? undefined : deps.providers) ?? openProviders(deps);",
+    replace: "deps.providers ?? openProviders(deps);",
+  },
+];
