@@ -28,6 +28,7 @@ export const segment = queueWorker(
     const index = await dynamicSegments.of(store.tenant);
     if (index.rules.size === 0) return;
     const rules = {
+      first: index.rules,
       now: async () => (await dynamicSegments.of(store.tenant)).rules,
       isMixed: await dynamicSegments.hasFirstFormat(store.tenant),
     };

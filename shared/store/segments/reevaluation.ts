@@ -23,8 +23,10 @@ export interface Subject {
   segments?: ReadonlySet<string> | undefined;
 }
 
-/** The rules that are evaluated, read anew in each round. */
+/** The rules that are evaluated, read anew in each round after the first. */
 export interface Rules {
+  /** As they were read right before. */
+  first?: ReadonlyMap<string, Rule>;
   now(): Promise<ReadonlyMap<string, Rule>>;
   /** Whether there may be events of the first format. */
   isMixed: boolean;
@@ -54,7 +56,8 @@ export async function reevaluate(
   for (let round = 0; pending.length > 0; round++) {
     if (round === MAX_ROUNDS)
       throw new Error(`Segments of ${pending.length} subscribers still changed after ${MAX_ROUNDS} rounds.`);
-    const evaluations = await evaluateAll(store, rules, pending);
+    const current = (round === 0 && rules.first) || (await rules.now());
+    const evaluations = await evaluateAll(store, current, rules, pending);
     await writeChanges(store, evaluations);
     const unset = timers ? await scheduleRechecks(store, timers, evaluations) : new Set();
     pending = evaluations
@@ -63,8 +66,12 @@ export async function reevaluate(
   }
 }
 
-async function evaluateAll(store: Store, rules: Rules, subjects: readonly Subject[]): Promise<Evaluation[]> {
-  const current = await rules.now();
+async function evaluateAll(
+  store: Store,
+  current: ReadonlyMap<string, Rule>,
+  { isMixed }: Pick<Rules, "isMixed">,
+  subjects: readonly Subject[],
+): Promise<Evaluation[]> {
   const profiles = await store.getAll(
     Profile,
     subjects.map(({ subscriber }) => ({ id: subscriber })),
@@ -73,7 +80,7 @@ async function evaluateAll(store: Store, rules: Rules, subjects: readonly Subjec
   const evaluations: Evaluation[] = [];
   for (const batch of chunksOf(found, CONCURRENT_SUBSCRIBERS)) {
     const some = await Promise.all(
-      batch.map(({ subject, profile }) => evaluate(store, current, subject, profile, rules.isMixed)),
+      batch.map(({ subject, profile }) => evaluate(store, current, subject, profile, isMixed)),
     );
     evaluations.push(...some.filter((one) => one !== undefined));
   }
