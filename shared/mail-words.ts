@@ -3,7 +3,9 @@
 
 export interface Words {
   unsubscribe: string;
-  /** What unsubscribing means. */
+  /** Above the button: nothing has happened yet. */
+  ask: string;
+  /** What unsubscribing did. */
   noMoreMail: string;
   unsubscribed: string;
   preferences: string;
@@ -16,6 +18,7 @@ export interface Words {
 
 const en: Words = {
   unsubscribe: "Unsubscribe",
+  ask: "Press the button to get no more marketing e-mail from this sender.",
   noMoreMail: "You will get no more marketing e-mail from this sender.",
   unsubscribed: "You are unsubscribed",
   preferences: "Your preferences",
@@ -30,6 +33,7 @@ const words: Readonly<Record<string, Words>> = {
   en,
   de: {
     unsubscribe: "Abmelden",
+    ask: "Mit der Schaltfläche melden Sie sich von allen Werbe-E-Mails dieses Absenders ab.",
     noMoreMail: "Sie erhalten von diesem Absender keine Werbe-E-Mails mehr.",
     unsubscribed: "Sie sind abgemeldet",
     preferences: "Ihre Einstellungen",
@@ -41,6 +45,7 @@ const words: Readonly<Record<string, Words>> = {
   },
   fr: {
     unsubscribe: "Se désabonner",
+    ask: "Cliquez sur le bouton pour ne plus recevoir d’e-mails promotionnels de cet expéditeur.",
     noMoreMail: "Vous ne recevrez plus d’e-mails promotionnels de cet expéditeur.",
     unsubscribed: "Vous êtes désabonné",
     preferences: "Vos préférences",
@@ -52,6 +57,7 @@ const words: Readonly<Record<string, Words>> = {
   },
   es: {
     unsubscribe: "Darse de baja",
+    ask: "Pulse el botón para no recibir más correos promocionales de este remitente.",
     noMoreMail: "No recibirá más correos promocionales de este remitente.",
     unsubscribed: "Se ha dado de baja",
     preferences: "Sus preferencias",
@@ -63,6 +69,7 @@ const words: Readonly<Record<string, Words>> = {
   },
   it: {
     unsubscribe: "Annulla l’iscrizione",
+    ask: "Premi il pulsante per non ricevere più e-mail promozionali da questo mittente.",
     noMoreMail: "Non riceverai più e-mail promozionali da questo mittente.",
     unsubscribed: "Iscrizione annullata",
     preferences: "Le tue preferenze",
@@ -74,6 +81,7 @@ const words: Readonly<Record<string, Words>> = {
   },
   pt: {
     unsubscribe: "Cancelar a subscrição",
+    ask: "Prima o botão para não receber mais e-mails promocionais deste remetente.",
     noMoreMail: "Não receberá mais e-mails promocionais deste remetente.",
     unsubscribed: "A subscrição foi cancelada",
     preferences: "As suas preferências",
@@ -85,6 +93,7 @@ const words: Readonly<Record<string, Words>> = {
   },
   nl: {
     unsubscribe: "Afmelden",
+    ask: "Druk op de knop om geen reclamemails meer van deze afzender te ontvangen.",
     noMoreMail: "U ontvangt geen reclamemails meer van deze afzender.",
     unsubscribed: "U bent afgemeld",
     preferences: "Uw voorkeuren",
@@ -96,6 +105,7 @@ const words: Readonly<Record<string, Words>> = {
   },
   pl: {
     unsubscribe: "Wypisz się",
+    ask: "Naciśnij przycisk, aby nie otrzymywać e-maili marketingowych od tego nadawcy.",
     noMoreMail: "Nie będziesz otrzymywać e-maili marketingowych od tego nadawcy.",
     unsubscribed: "Wypisano z listy",
     preferences: "Twoje preferencje",

@@ -62,7 +62,7 @@ export const unsubscribePage = (language: Language, { token, sender, hasTopics }
   page(
     language.code,
     language.words.unsubscribe,
-    `<p>${language.words.noMoreMail}</p>\n${unsubscribeButton(language)}${preferencesLink(language, token, hasTopics)}`,
+    `<p>${language.words.ask}</p>\n${unsubscribeButton(language)}${preferencesLink(language, token, hasTopics)}`,
     sender,
   );
 
