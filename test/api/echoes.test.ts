@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { groups } from "../../functions/index.ts";
 import type { Endpoint } from "../../shared/http/endpoint.ts";
 import { foreignIds } from "../support/foreign.ts";
+import { openStream } from "../support/sse.ts";
 import { type TestWorld, testWorld } from "../support/world.ts";
 
 const endpoints = groups.flatMap((group) => group.endpoints);
@@ -58,6 +59,8 @@ it("AMB-116 every endpoint names a parameter that it does not have", async () =>
     if (status !== (shape.refusal ?? 422) || body.fields?.misspelt === undefined) wrong.push({ route, status, body });
   }
   expect(wrong).toEqual([]);
+  const stream = await openStream(world, `?subscriber_id=${world.ids.uuid()}&misspelt=1`, tenant.sdk);
+  expect([stream.status, JSON.parse(stream.text).fields]).toEqual([422, { misspelt: expect.any(String) }]);
   const link = await world.call("GET /docs?utm_source=mail");
   expect(link.status).toBe(200);
 });

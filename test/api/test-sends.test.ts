@@ -24,7 +24,7 @@ it("RDA-9 a test send goes to test subscribers and to the caller's own address, 
   const caps = [{ category: "marketing", max: 1, per: "day" }];
   const settings = { test_subscriber_ids: [ada], quiet_hours: night, frequency_caps: caps };
   expect((await call("PATCH /api/v1/workspace", settings)).body).toMatchObject({ test_subscriber_ids: [ada] });
-  const before = (await call("GET /api/v1/billing/usage")).body;
+  const before = (await call("GET /api/v1/billing")).body.usage;
 
   const content = {
     title: "Hello {{ subscriber.first_name }}",
@@ -68,7 +68,8 @@ it("RDA-9 a test send goes to test subscribers and to the caller's own address, 
   expect((await call("GET /api/v1/notifications")).body.items).toEqual([]);
   expect((await call("GET /api/v1/activity")).body.items).toEqual([]);
   expect(await ledgerOf(tenant, ada)).toEqual([]);
-  expect((await call("GET /api/v1/billing/usage")).body).toEqual(before);
+  expect((await call("GET /api/v1/billing")).body.usage).toEqual(before);
+  expect((await call(`GET /api/v1/subscribers/${ada}/timeline?kinds=message`)).body.items).toEqual([]);
 
   const variant_b = { title: "B for {{ subscriber.first_name }}", body: "b" };
   const other = { title: "A", body: "a", variant_b, variant: "b", as_subscriber_id: bob, to: ["me"] };
