@@ -129,6 +129,6 @@ export const rulings: Areas = {
     "AMB-124": "Webhook deliveries are numbered without gaps, and gaps in success can be listed.",
     "AMB-125": "Creating a send says which recipients are unknown.",
     "AMB-126": "Campaign reports say what failed and why.",
-    "AMB-127": "Sends are listed newest first; a journey's send appears once a step and day.",
+    "AMB-127": "Sends are listed newest first; a journey's send appears once for the runs that take its step together.",
   },
 };
