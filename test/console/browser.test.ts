@@ -1,12 +1,7 @@
 // The console in a real Chromium against the running local service: stories, states, accessibility, policy.
-import { once } from "node:events";
 import { mkdirSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildConsole } from "../../console/build.ts";
-import { consolePages, packConsole } from "../../console/packed.ts";
 import { hasBrowser, launchBrowser } from "../support/browser.ts";
 import {
   createTabs,
@@ -21,6 +16,7 @@ import {
 } from "../support/console-tab.ts";
 import { cleanUp, type ServiceProcess, startService } from "../support/service-process.ts";
 import { formStories } from "./forms.ts";
+import { outsideStories } from "./outside.ts";
 
 const ARTEFACTS = new URL("../../artefacts/console/", import.meta.url).pathname;
 
@@ -264,50 +260,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await page.screenshot({ path: `${ARTEFACTS}insights-filled-light.png`, fullPage: true });
   });
 
-  it("CON-1 the files of a deployment open on a plain static server, under its policy and without any other site", async () => {
-    const pages = consolePages(packConsole(await buildConsole()), "https://uploads.example.com");
-    const server = createServer(({ method = "", url = "" }, response) => {
-      const found = pages(method, url.replace(/\?.*/, ""));
-      response.writeHead(found?.statusCode ?? 404, found?.headers).end(found?.body);
-    });
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const context = await browser.newContext({ locale: "en-GB" });
-    const page = await context.newPage();
-    page.setDefaultTimeout(SETTLE_MS);
-    const asked: string[] = [];
-    page.on("request", (request) => asked.push(request.url()));
-    page.on("pageerror", (error) => faults.push(error.message));
-    await page.goto(`${origin}/console/w/7c1/people`);
-    await page.getByRole("button", { name: "Sign in" }).waitFor();
-    expect(await violationsInThemes(page)).toEqual({});
-    await page.goto(`${origin}/console/letter.html`);
-    expect(asked.filter((url) => !url.startsWith(`${origin}/`))).toEqual([]);
-    expect(asked.filter((url) => url.includes("/console/a/")).length).toBeGreaterThan(2);
-    await context.close();
-    server.close();
-  });
-
-  it("GEN-16 the reference sends its examples with the credentials of the demo workspace", async () => {
-    const context = await browser.newContext({ locale: "en-GB" });
-    const page = await context.newPage();
-    page.setDefaultTimeout(SETTLE_MS);
-    page.on("pageerror", (error) => faults.push(error.message));
-    await page.goto(`${service.url}/docs`);
-    for (const [operation, answer] of [
-      ["inboxListMessages", /^200\n\{\s+"messages"/],
-      ["subscribersUpsertWithServerKey", /^200\n\{\s+"id"/],
-      ["mailProbeO", /^404\n$/],
-    ] as const) {
-      const section = page.locator("section", { has: page.locator(`[id="${operation}"]`) }).last();
-      await section.getByText("Try it with the demo workspace").click();
-      await section.getByRole("button", { name: "Send" }).click();
-      await expect.poll(() => section.locator("details pre").last().textContent()).toMatch(answer);
-    }
-    await context.close();
-  });
-
+  outsideStories({ service: () => service, browser: () => browser, faults });
   formStories({ service: () => service, open });
 
   it("CON-1 no page broke the policy, wrote an error or asked another site for anything", () => {

@@ -61,7 +61,7 @@ const shown: readonly Shown[] = [
       const buffer = Buffer.from(`${rows.join("\n")}\n`);
       await page.getByLabel("CSV file").setInputFiles({ name: "people.csv", mimeType: "text/csv", buffer });
       await page.getByRole("button", { name: "Try it" }).click();
-      await page.locator("main .badge", { hasText: "completed" }).first().waitFor();
+      await page.locator("main .verdict .badge", { hasText: "completed" }).waitFor();
     },
   },
   { picture: "content", path: "content" },
@@ -147,7 +147,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
         await page.emulateMedia({ colorScheme });
         const at = { picture, colorScheme };
         expect({ ...at, found: await violations(page, colorScheme) }).toEqual({ ...at, found: [] });
-        if (theme === colorScheme) await takePicture(page, `${FOLDER}${picture}.png`);
+        if (theme === colorScheme) await takePicture(page, `${FOLDER}${picture}.png`, isKept);
       }
       await page.emulateMedia({ colorScheme: "light" });
       expect({ picture, isTooWide: await isWiderThan(page, 360) }).toEqual({ picture, isTooWide: false });

@@ -153,10 +153,10 @@ export async function violationsInThemes(page: Page): Promise<Partial<Record<The
   return { ...(light.length > 0 && { light }), ...(dark.length > 0 && { dark }) };
 }
 
-/** A picture of what is in the window, encoded for speed. */
-export async function takePicture(page: Page, path: string): Promise<void> {
+/** A picture of what is in the window, encoded for speed where nobody keeps it. */
+export async function takePicture(page: Page, path: string, isKept = false): Promise<void> {
   const session = await page.context().newCDPSession(page);
-  const { data } = await session.send("Page.captureScreenshot", { optimizeForSpeed: true });
+  const { data } = await session.send("Page.captureScreenshot", { optimizeForSpeed: !isKept });
   await session.detach();
   writeFileSync(path, data, "base64");
 }

@@ -127,7 +127,7 @@ function Rejected({ job: { rejected_sample, rejected_rows_url, failed_rows } }: 
         rows={rejected_sample}
         keyOf={({ line }) => String(line)}
         columns={[
-          { title: "Line", isNumber: true, cell: ({ line }) => number(line) },
+          { title: "Line", cell: ({ line }) => number(line) },
           { title: "Why", cell: ({ reason }) => reason },
         ]}
       />

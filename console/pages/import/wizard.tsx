@@ -57,6 +57,10 @@ export function Wizard() {
     }
   };
   const isNew = list === NEW_LIST || !list;
+  const known = (lists.data?.items ?? []).map(({ id, name: label }) => ({ value: id, label }));
+  /** The list that was just made, until the lists are read again. */
+  const made =
+    isNew || known.some(({ value }) => value === list) ? [] : [{ value: list, label: name || "The new list" }];
   const isTooLarge = file !== undefined && file.size > MAX_BYTES;
   const error = createList.error ?? start.error;
 
@@ -90,10 +94,7 @@ export function Wizard() {
           <SelectField
             label="Into the list"
             value={list || NEW_LIST}
-            options={[
-              { value: NEW_LIST, label: "A new list" },
-              ...(lists.data?.items ?? []).map(({ id, name: label }) => ({ value: id, label })),
-            ]}
+            options={[{ value: NEW_LIST, label: "A new list" }, ...made, ...known]}
             onInput={setList}
           />
           {isNew && (
@@ -135,7 +136,8 @@ export function Wizard() {
                 {Object.keys(mapping).length > 0
                   ? "You changed what columns mean: try it again to see what that does. "
                   : ""}
-                {plural(job.processed_rows - job.failed_rows, "row")} will be imported.
+                {job.status === "completed" &&
+                  `${plural(job.processed_rows - job.failed_rows, "row")} will be imported.`}
               </p>
               <div class="actions">
                 <Button
@@ -145,7 +147,9 @@ export function Wizard() {
                   refusal={refusals[job.status]}
                   onClick={() => void run(false)}
                 >
-                  Import {plural(job.processed_rows - job.failed_rows, "row")}
+                  {job.status === "completed"
+                    ? `Import ${plural(job.processed_rows - job.failed_rows, "row")}`
+                    : "Import the rows"}
                 </Button>
               </div>
             </Card>
