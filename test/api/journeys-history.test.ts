@@ -9,8 +9,8 @@ import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
 
-async function setting() {
-  const world = await fresh();
+async function setting(options: Parameters<typeof fresh>[0] = {}) {
+  const world = await fresh(options);
   const rest = await journeySetting(world);
   const now = () => timestamp(world.clock.now());
   const begin = async (id: string, body: object = {}) =>
@@ -179,6 +179,33 @@ it("F3 a simulation is a job with progress over many pages, and can be canceled;
   expect((await call(`POST /api/v1/journeys/${id}/simulations/${body.id}/cancel`)).status).toBe(409);
   for (let open = 0; open < 3; open++) expect((await begin(id)).status).toBe(200);
   expect((await begin(id)).body).toMatchObject({ code: "QUOTA_EXCEEDED" });
+});
+
+it("F3 a simulation that is canceled while it is computed stays canceled", async () => {
+  let cancel: (() => Promise<unknown>) | undefined;
+  const { world, call, create, person, track, begin, get } = await setting({
+    hooks: (name) => ({
+      after: async (_, operation) => {
+        if (name !== "import-rows" || operation !== "UpdateItem") return;
+        const now = cancel;
+        cancel = undefined;
+        await now?.();
+      },
+    }),
+  });
+  const id = await create(graphOf({ end: "exit" }));
+  await person("ada");
+  await track("ada", "signed_up");
+  await world.advance(MINUTE);
+  const { body } = await begin(id);
+  const route = `POST /api/v1/journeys/${id}/simulations/${body.id}/cancel`;
+  let status = 0;
+  cancel = async () => {
+    ({ status } = await call(route));
+  };
+  await world.settle();
+  expect(status).toBe(200);
+  expect((await get(id, body.id)).body).toMatchObject({ status: "canceled", result: { entered: 0 } });
 });
 
 it("F3 members of a segment enter when they entered it; refuses other windows, versions and triggers", async () => {
