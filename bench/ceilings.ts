@@ -121,7 +121,7 @@ const timersOfOneMinute: Load = {
   prepare: async (world, count) => {
     const tenant = await world.tenant();
     const at = Math.ceil((world.clock.now() + TIMERS_AHEAD_MS) / MINUTE) * MINUTE;
-    const { set } = timers.open(world.partsFor("bench"))(tenant.id);
+    const { set } = timers.open(world.depsFor("bench"))(tenant.id);
     for (let from = 0; from < count; from += ROWS_AT_ONCE)
       await set(
         Array.from({ length: Math.min(ROWS_AT_ONCE, count - from) }, (_, n) => ({

@@ -158,7 +158,7 @@ async function audience(world: TestWorld): Promise<Figure[]> {
 }
 
 async function timersSet(world: TestWorld, tenant: Tenant): Promise<Figure[]> {
-  const { set } = timers.open(world.partsFor("bench"))(tenant.id);
+  const { set } = timers.open(world.depsFor("bench"))(tenant.id);
   const at = world.clock.now() + 90 * MINUTE;
   const before = world.scheduler.meter().created;
   const figure = await measure(

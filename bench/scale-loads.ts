@@ -139,7 +139,7 @@ export const loads: readonly Load[] = [
     prepare: async (world) => {
       const tenant = await world.tenant();
       const at = Math.ceil((world.clock.now() + 3 * MINUTE) / MINUTE) * MINUTE;
-      const { set } = timers.open(world.partsFor("bench"))(tenant.id);
+      const { set } = timers.open(world.depsFor("bench"))(tenant.id);
       const rowOf = (n: number) => ({ kind: "job" as const, id: `timer-${n}`, at });
       return {
         arrive: async (from, some) => {

@@ -23,14 +23,14 @@ const takesFile = ({ shape }: Endpoint) => shape.form !== undefined;
 /** Registers every function of the product with the host. @returns the gateway's routes to them. */
 export function hostFunctions(
   host: LambdaHost,
-  partsFor: (name: string) => Deps,
+  depsFor: (name: string) => Deps,
   groups: readonly Group[] = everyGroup,
 ): GatewayRoute[] {
   const routes: GatewayRoute[] = [];
   for (const group of groups) {
     const name = `api-${group.name}`;
     const sizes = group.endpoints.some(takesFile) ? { payloadLimit: false } : {};
-    const create = () => serve(group, partsFor(name));
+    const create = () => serve(group, depsFor(name));
     host.register({ name, timeoutSeconds: API_TIMEOUT_SECONDS, ...sizes, create });
     for (const { routeKey, endpoint } of routesOf(group))
       routes.push({
@@ -45,17 +45,17 @@ export function hostFunctions(
       name,
       uses.flatMap(({ grants }) => grants),
     );
-    const create = () => worker.create(partsFor(name));
+    const create = () => worker.create(depsFor(name));
     host.register({ name, timeoutSeconds: WORKER_TIMEOUT_SECONDS, allowsLoops, create });
   }
   host.register({
     name: operator.name,
     timeoutSeconds: API_TIMEOUT_SECONDS,
-    create: () => operator.create(partsFor(operator.name)),
+    create: () => operator.create(depsFor(operator.name)),
   });
   Object.assign(globalThis, { awslambda });
   const sizes = { timeoutSeconds: STREAM_TIMEOUT_SECONDS, concurrency: STREAM_CONCURRENCY };
-  host.registerStreaming({ name: stream.name, ...sizes, create: () => stream.create(partsFor(stream.name)) });
+  host.registerStreaming({ name: stream.name, ...sizes, create: () => stream.create(depsFor(stream.name)) });
   const streamKey = routeKeyOf(stream.endpoint.route);
   for (const routeKey of [streamKey, streamKey.replace("GET ", "HEAD ")])
     routes.push({ routeKey, function: stream.name, functionUrl: true });
@@ -67,7 +67,7 @@ export function hostFunctions(
   host.register({
     name: FALLBACK,
     timeoutSeconds: API_TIMEOUT_SECONDS,
-    create: () => answerUnknown(knownRoutes, partsFor(FALLBACK)),
+    create: () => answerUnknown(knownRoutes, depsFor(FALLBACK)),
   });
   routes.push({ routeKey: "$default", function: FALLBACK });
   return routes;

@@ -43,7 +43,7 @@ export async function invoke(
 
 /** A demo workspace to call with. */
 export async function placeholdersFor(service: LocalService): Promise<Placeholders> {
-  const tenancy = openTenancy(service.partsFor("invoke"));
+  const tenancy = openTenancy(service.depsFor("invoke"));
   const { tenant_id, sdk_key, server_key, agent_key, access_token } = await tenancy.createWorkspace({ name: "Demo" });
   await tenancy.changeWorkspace(tenant_id, { kind: "agency" });
   const { id } = await tenancy.upsertSubscriber(tenant_id, "ada", {});

@@ -84,7 +84,7 @@ export interface LocalService extends Services {
   database: Database;
   env: Readonly<Record<string, string>>;
   /** The deps of a function of this service. */
-  partsFor(functionName: string): Deps;
+  depsFor(functionName: string): Deps;
   close(): Promise<void>;
 }
 
@@ -98,8 +98,8 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
   const table = aws.remote ? await remoteTable(services, openState(database), ids) : TABLE;
   const env = await environmentOf(options, services, table);
   const rest = () => time.rest();
-  const partsFor = dependenciesOf(options, runtime, { services, env, network, dynamodb: aws.dynamodb, table, rest });
-  const routes = hostFunctions(aws.host, partsFor, options.groups);
+  const depsFor = dependenciesOf(options, runtime, { services, env, network, dynamodb: aws.dynamodb, table, rest });
+  const routes = hostFunctions(aws.host, depsFor, options.groups);
   const mappings = await mapEventSources(runtime, aws, table);
   const { dynamodb, sqs, scheduler, kms, s3, host } = aws;
   const time = createTime({
@@ -128,7 +128,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
     gateway: withFiles(gateway, { ...services, s3 }),
     database,
     env,
-    partsFor,
+    depsFor,
     close: async () => {
       await time.stop();
       aws.remote?.close();

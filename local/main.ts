@@ -114,7 +114,7 @@ async function runService(
     dynamodbEndpoint,
     env: { COMMIT: commitOf(), ...passedOn },
   }).catch(refuseEndpoint(dynamodbEndpoint));
-  const tenancy = openTenancy(service.partsFor(UNDISTURBED));
+  const tenancy = openTenancy(service.depsFor(UNDISTURBED));
   return { service, faults, tenancy, state: openState(service.database) };
 }
 

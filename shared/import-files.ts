@@ -59,9 +59,9 @@ const bucketUse = (...actions: string[]) => ({
   ],
 });
 
-type Bound = ReturnType<typeof bucketOf> & { tenant: TenantId };
+type TenantBucket = ReturnType<typeof bucketOf> & { tenant: TenantId };
 
-const removal = ({ client, Bucket, tenant }: Bound) => ({
+const removal = ({ client, Bucket, tenant }: TenantBucket) => ({
   removeUpload: async (id: string) => {
     await client.send(new DeleteObjectCommand({ Bucket, Key: uploadKey(tenant, id) }));
   },
@@ -70,7 +70,7 @@ const removal = ({ client, Bucket, tenant }: Bound) => ({
   },
 });
 
-const reading = ({ client, Bucket, tenant }: Bound) => ({
+const reading = ({ client, Bucket, tenant }: TenantBucket) => ({
   read: async (id: string, from: number): Promise<AsyncIterable<Uint8Array> | undefined> => {
     try {
       const Range = from > 0 ? `bytes=${from}-` : undefined;

@@ -222,7 +222,7 @@ describe("an endpoint that will go", () => {
 
   it("D-VER says so by Deprecation, Sunset and Link on every answer; others do not", async () => {
     const world = await testWorld();
-    const handler = serve(passing, world.partsFor("test"));
+    const handler = serve(passing, world.depsFor("test"));
     const ask = () => handler(requestEvent(old), {} as never);
     const wanted = {
       deprecation: "@1801353600",

@@ -36,7 +36,7 @@ export interface Row {
   measure(): Promise<Cost[]>;
 }
 
-interface Asked {
+interface CostQuery {
   work: string;
   size?: string;
   per: string;
@@ -52,8 +52,8 @@ interface Asked {
 }
 
 /** Does the work and returns what it costs. */
-export async function costOf(world: TestWorld, asked: Asked, action: () => Promise<unknown>): Promise<Cost> {
-  const { work, size = "", per, count, targets = [], entrance, entrances = 1, isWide = false } = asked;
+export async function costOf(world: TestWorld, query: CostQuery, action: () => Promise<unknown>): Promise<Cost> {
+  const { work, size = "", per, count, targets = [], entrance, entrances = 1, isWide = false } = query;
   const apart = entrance && (await entranceOf(world, entrance.as, entrance));
   world.dynamodb.resetMeter();
   world.sqs.resetMeter();

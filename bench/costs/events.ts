@@ -34,7 +34,7 @@ async function batch(size: string, hasKeys: boolean, targets: Target[]): Promise
       );
     await send("first");
     await world.settle();
-    const asked = {
+    const query = {
       work: `batch of ${BATCH} events`,
       size,
       per: "batch",
@@ -42,7 +42,7 @@ async function batch(size: string, hasKeys: boolean, targets: Target[]): Promise
       targets,
       entrance: entranceFor(tenant),
     };
-    return costOf(world, asked, async () => {
+    return costOf(world, query, async () => {
       await send("second");
       await world.settle();
     });
@@ -72,7 +72,7 @@ async function listened({ segments, enters }: Listening): Promise<Cost> {
     await send();
     await world.settle();
     const targets: Target[] = segments === 0 ? [] : [most("cpu", 100, "echo"), most("requests", 1.2)];
-    const asked = {
+    const query = {
       work: "event with live segments",
       size: segments === 0 ? "0 segments" : `${segments} segments, ${enters ? "all enter one" : "nobody enters"}`,
       per: "event of another person",
@@ -80,7 +80,7 @@ async function listened({ segments, enters }: Listening): Promise<Cost> {
       targets,
       entrance: entranceFor(tenant),
     };
-    return costOf(world, asked, async () => {
+    return costOf(world, query, async () => {
       await send();
       await world.settle();
     });
@@ -111,7 +111,7 @@ async function exported(): Promise<Cost[]> {
     const entrance = { as, route: "GET /v1/events/export?limit=none" };
     const page = async () => taken(await world.call(`GET /v1/events/export?limit=${BATCH}`, { as }));
     const { items } = (await page()).body;
-    const asked = {
+    const query = {
       work: "export of events",
       size: `${items.length} rows of 10 seconds`,
       per: "1,000 rows",
@@ -119,7 +119,7 @@ async function exported(): Promise<Cost[]> {
       targets: [most("rcu", 60), most("requests", 10)],
       entrance,
     };
-    return [await costOf(world, asked, page)];
+    return [await costOf(world, query, page)];
   });
 }
 

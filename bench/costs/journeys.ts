@@ -25,17 +25,17 @@ async function pack(people: number, entry: number | undefined, end: number | und
     };
     await enter("seen");
     const entrance = { as, route: "POST /v1/events", body: { events: [] } };
-    const ask = { size: `${people} together`, per: "run", count: people };
+    const query = { size: `${people} together`, per: "run", count: people };
     const targets = (limit: number | undefined) => (limit === undefined ? [] : [most("wcu", limit)]);
-    const events = await costOf(world, { ...ask, work: "event of the journey", entrance }, () => enter("seen"));
+    const events = await costOf(world, { ...query, work: "event of the journey", entrance }, () => enter("seen"));
     const entered = await costOf(
       world,
-      { ...ask, work: "journey: entry, send, delay", entrance, targets: targets(entry) },
+      { ...query, work: "journey: entry, send, delay", entrance, targets: targets(entry) },
       () => enter("signed_up"),
     );
     await world.advance(HOUR / 2);
-    const idle = await costOf(world, { ...ask, work: "idle" }, () => world.advance(HOUR / 4));
-    const ended = await costOf(world, { ...ask, work: "journey: end of the delay", targets: targets(end) }, () =>
+    const idle = await costOf(world, { ...query, work: "idle" }, () => world.advance(HOUR / 4));
+    const ended = await costOf(world, { ...query, work: "journey: end of the delay", targets: targets(end) }, () =>
       world.advance(HOUR / 4),
     );
     return [less(entered, events), less(ended, idle)];

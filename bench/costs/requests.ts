@@ -45,7 +45,7 @@ export async function signedPost(): Promise<Cost> {
   return inWorld(
     async (world) => {
       const body = JSON.stringify({ data: "x".repeat(1_000) });
-      const egress = openEgress(world.partsFor("bench"));
+      const egress = openEgress(world.depsFor("bench"));
       const post = async () => {
         const signature = createHmac("sha256", "a key").update(body).digest("hex");
         await egress.request({ purpose: "webhook", url: "https://hooks.example.com/in", headers: { signature }, body });
@@ -57,7 +57,7 @@ export async function signedPost(): Promise<Cost> {
   );
 }
 
-interface Asked {
+interface CostQuery {
   work: string;
   size?: string;
   targets: Target[];
@@ -67,11 +67,11 @@ interface Asked {
 }
 
 /** The same request several times, after one that fills caches. */
-async function asked(
+async function requestCost(
   world: TestWorld,
   route: string,
   as: Headers,
-  { count = 1, entrance, ...asking }: Asked,
+  { count = 1, entrance, ...asking }: CostQuery,
 ): Promise<Cost> {
   const get = async () => taken(await world.call(route, { as }));
   await get();
@@ -87,7 +87,8 @@ async function reports(): Promise<Cost[]> {
     await world.settle();
     const as = await tenant.dashboard();
     const entrance = "GET /api/v1/insights/heatmap?days=none";
-    const of = (work: string, route: string) => asked(world, route, as, { work, entrance, targets: [most("rcu", 12)] });
+    const of = (work: string, route: string) =>
+      requestCost(world, route, as, { work, entrance, targets: [most("rcu", 12)] });
     const funnel = `GET /api/v1/insights/funnel?source_type=campaign&source_id=${campaign.id}`;
     return [
       await of("campaign report, one message", `GET /api/v1/campaigns/${campaign.id}/report`),
@@ -105,7 +106,7 @@ async function template(): Promise<Cost[]> {
     await times(TIMES, () => world.call(`GET /api/v1/templates/${id}`, { as }));
     const targets = [most("cpu", 20, "echo"), most("requests", 3)];
     return [
-      await asked(world, `GET /api/v1/templates/${id}`, as, {
+      await requestCost(world, `GET /api/v1/templates/${id}`, as, {
         work: "GET of one small thing, with authentication",
         count: TIMES * 2,
         targets,
@@ -124,12 +125,12 @@ async function upserts(): Promise<Cost[]> {
     };
     await times(20, (n) => upsert(n + 1_000, 1));
     const entrance = { as: tenant.sdk, route, body: {} };
-    const ask = { per: "request", count: TIMES, entrance, entrances: TIMES };
+    const query = { per: "request", count: TIMES, entrance, entrances: TIMES };
     return [
-      await costOf(world, { ...ask, work: "upsert, new", targets: [most("wcu", 2), most("requests", 1.2)] }, () =>
+      await costOf(world, { ...query, work: "upsert, new", targets: [most("wcu", 2), most("requests", 1.2)] }, () =>
         times(TIMES, (n) => upsert(n, 1)),
       ),
-      await costOf(world, { ...ask, work: "upsert, known", targets: [most("wcu", 1), most("requests", 1.05)] }, () =>
+      await costOf(world, { ...query, work: "upsert, known", targets: [most("wcu", 1), most("requests", 1.05)] }, () =>
         times(TIMES, (n) => upsert(n, 2)),
       ),
     ];

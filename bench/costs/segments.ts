@@ -44,14 +44,14 @@ async function previewed(people: number, hasEvents: boolean): Promise<Cost> {
         await world.settle();
       }
     const wanted = hasEvents ? { event: { name: "order_completed", within: "7d" } } : rule;
-    const asked = {
+    const query = {
       work: "preview of a rule",
       size: `${people} people, ${hasEvents ? "of events" : "of attributes"}`,
       per: "preview",
       count: 1,
       targets: [most("rcu", 450)],
     };
-    return costOf(world, asked, async () => {
+    return costOf(world, query, async () => {
       taken(await ask(world, tenant, "POST /api/v1/segments/preview", wanted));
     });
   });

@@ -32,10 +32,10 @@ async function single(work: string, channel: "ios-push" | undefined, bytes: numb
     // The first ones of an environment read more.
     for (let n = 0; n < 3; n++) await one(n);
     await world.settle();
-    const ask = { work, per: "send", entrance };
+    const query = { work, per: "send", entrance };
     const alone = await costOf(
       world,
-      { ...ask, size: "alone", count: 1, targets: [most("wcu", 6.1 + extra), most("requests", 8 + extra)] },
+      { ...query, size: "alone", count: 1, targets: [most("wcu", 6.1 + extra), most("requests", 8 + extra)] },
       async () => {
         await one(4);
         await world.settle();
@@ -43,7 +43,7 @@ async function single(work: string, channel: "ios-push" | undefined, bytes: numb
     );
     const burst = await costOf(
       world,
-      { ...ask, size: `burst of ${BURST}`, count: BURST, entrances: BURST, targets: [most("wcu", 4.5 + extra)] },
+      { ...query, size: `burst of ${BURST}`, count: BURST, entrances: BURST, targets: [most("wcu", 4.5 + extra)] },
       async () => {
         await Promise.all(Array.from({ length: BURST }, (_, n) => one(n + 5)));
         await world.settle();
@@ -51,7 +51,7 @@ async function single(work: string, channel: "ios-push" | undefined, bytes: numb
     );
     const watch = { tenant: tenant.id, quarter: quarterAt(world.clock.now()) };
     const settled = await costOf(world, { work, per: "send", size: "its settlement", count: BURST }, async () => {
-      await fanOutQueue.open(world.partsFor("bench"))(tenant.id).send([watch]);
+      await fanOutQueue.open(world.depsFor("bench"))(tenant.id).send([watch]);
       await world.settle();
     });
     return [alone, burst, settled];
@@ -82,9 +82,9 @@ async function wide(channel: Channel, count: number): Promise<Cost[]> {
       channel === "e-mail"
         ? [most("wcu", 2.1), most("requests", 0.4), most("hottest", 0.048), most("cpu", 9, "post")]
         : [most("wcu", 1.2), most("requests", 0.2), most("hottest", 0.048)];
-    const ask = { work: channel === "e-mail" ? "e-mail with receipts" : `${channel} send to many`, per: "recipient" };
+    const query = { work: channel === "e-mail" ? "e-mail with receipts" : `${channel} send to many`, per: "recipient" };
     return [
-      await costOf(world, { ...ask, size: `${count} recipients`, count, isWide: true, targets }, async () => {
+      await costOf(world, { ...query, size: `${count} recipients`, count, isWide: true, targets }, async () => {
         const send = taken(await sendTo(world, as, { target: { type: "all" }, ...(channel_ids && { channel_ids }) }));
         await world.settle();
         // A large send begins in waves, which wait for each other (docs/decisions/0052).

@@ -114,7 +114,7 @@ export async function openApiOf(contents: Contents): Promise<OpenApi> {
     info: {
       title: "Engagement messaging service",
       version: VERSION,
-      summary: "Messages to the people a product knows, with a ledger of every send.",
+      summary: "Messages to your users, with a ledger of every send.",
       description: await overview(contents),
       license: { name: "MIT", identifier: "MIT" },
     },

@@ -4,16 +4,16 @@ import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
 import { fieldPath } from "../rules/field-path.ts";
 
-interface Parts {
+interface SchemaParts {
   entries?: Record<string, v.GenericSchema>;
   item?: v.GenericSchema;
   wrapped?: v.GenericSchema;
 }
 
-const partsOf = (schema: v.GenericSchema | undefined): Parts => (schema ?? {}) as Parts;
+const partsOf = (schema: v.GenericSchema | undefined): SchemaParts => (schema ?? {}) as SchemaParts;
 
 /** The schema without what makes it optional or nullable. */
-function innerOf(schema: v.GenericSchema | undefined): Parts {
+function innerOf(schema: v.GenericSchema | undefined): SchemaParts {
   const { wrapped } = partsOf(schema);
   return wrapped ? innerOf(wrapped) : partsOf(schema);
 }

@@ -98,8 +98,8 @@ function chain(
 ): ApiHandler {
   const { access, shape } = endpoint;
   const { clock, ids } = deps;
-  const partsOf = partsOfRequests(endpoint, { deps, bind: open(endpoint.uses) });
-  const current = reader && currentReader(reader, partsOfRequests(reader, { deps, bind: open(reader.uses) }));
+  const depsOf = depsOfRequests(endpoint, { deps, bind: open(endpoint.uses) });
+  const current = reader && currentReader(reader, depsOfRequests(reader, { deps, bind: open(reader.uses) }));
   const { viewer: addressOf, ...serving } = open(servingUses)(NO_TENANT);
   const credentials = { ...serving, clock };
   const pass = gatesOf(access, { ...serving, addressOf });
@@ -116,7 +116,7 @@ function chain(
     .before((request) => readInput(endpoint, request, current, credentials.secrets))
     .handler(async (context): Promise<Response> => {
       const tenant = context.caller.kind === "public" ? NO_TENANT : context.caller.workspace.tenant;
-      const { deps: own, bind } = partsOf(context);
+      const { deps: own, bind } = depsOf(context);
       const call = {
         caller: context.caller,
         tenant,
@@ -184,7 +184,7 @@ function readQuery({ access, shape }: Endpoint, context: RequestContext): void {
 type CurrentReader = (context: RequestContext) => Promise<unknown>;
 
 /** What the handler of a request is run with. */
-interface Parts {
+interface HandlerDeps {
   deps: Deps;
   bind: ReturnType<ReturnType<typeof opener>>;
 }
@@ -192,9 +192,9 @@ interface Parts {
 const isOfSandbox = (caller: Caller): boolean => caller.kind !== "public" && isSandbox(caller.workspace.tenant);
 
 /** Those of the function, or for a caller of a sandbox those of its time (docs/decisions/0072). */
-const partsOfRequests =
-  ({ access, uses }: Pick<Endpoint, "access" | "uses">, ordinary: Parts) =>
-  ({ caller }: RequestContext): Parts => {
+const depsOfRequests =
+  ({ access, uses }: Pick<Endpoint, "access" | "uses">, ordinary: HandlerDeps) =>
+  ({ caller }: RequestContext): HandlerDeps => {
     if (access.inRealTime || caller.kind === "public" || !isOfSandbox(caller)) return ordinary;
     const deps = insideSandbox(ordinary.deps, caller.workspace.tenant, caller.workspace.time);
     return { deps, bind: openAll(uses, deps) };
@@ -202,13 +202,13 @@ const partsOfRequests =
 
 /** Reads what a GET returns now; undefined if it refuses. */
 const currentReader =
-  ({ shape, handler }: Endpoint, partsOf: (context: RequestContext) => Parts): CurrentReader =>
+  ({ shape, handler }: Endpoint, depsOf: (context: RequestContext) => HandlerDeps): CurrentReader =>
   async (context) => {
     const { caller, event, headers, requestId } = context;
     if (caller.kind === "public" || !shape.returns) return undefined;
     const { tenant } = caller.workspace;
     const params = readParams(event.pathParameters);
-    const { deps, bind } = partsOf(context);
+    const { deps, bind } = depsOf(context);
     const { clock, ids, log } = deps;
     try {
       const result = await handler({ ...bind(tenant), caller, tenant, params, headers, requestId, clock, ids, log });

@@ -1,5 +1,5 @@
 // Adds to a mail: tracked links, an open pixel, and links to unsubscribe and to the preferences (D-EMAIL, TPC-4).
-import type { Words } from "../mail-words.ts";
+import type { Translation } from "../translations.ts";
 import { decodeEntities, escapeHtml, type MailBodies, SILENT } from "./mail-body.ts";
 
 export type MailParts = MailBodies;
@@ -11,7 +11,7 @@ export interface MailUrls {
   preferences?: string | undefined;
   /** The lines of its sender, and the words of its links; English without. */
   sender?: readonly string[];
-  words?: Pick<Words, "unsubscribe" | "preferences">;
+  words?: Pick<Translation, "unsubscribe" | "preferences">;
   /** Both only of mail whose opens and clicks are counted. */
   open?: string | undefined;
   click?(target: string, link: number): string;

@@ -80,7 +80,7 @@ export async function replay(
   { from, to }: Window,
   recorder: Recorder,
 ): Promise<boolean> {
-  const heard = new Set(dependenciesOf(graph).events);
+  const relevantEvents = new Set(dependenciesOf(graph).events);
   const byName = Map.groupBy(subscriber.events, ({ event_name }) => event_name);
   const { allow_reentry = false, reentry_window, eligibility } = entry_rules ?? {};
   const pauseMs = allow_reentry ? (parseDuration(reentry_window ?? "") ?? 0) : undefined;
@@ -140,13 +140,13 @@ export async function replay(
   const starts = (name: string) => trigger.type === "event" && trigger.event_name === name;
   const moments: Moment[] = subscriber.events
     .map((event) => ({ at: Date.parse(event.occurred_at), event, enters: starts(event.event_name) }))
-    .filter(({ event, enters }) => enters || heard.has(event.event_name));
+    .filter(({ event, enters }) => enters || relevantEvents.has(event.event_name));
   const { enteredSegmentAt } = subscriber;
   if (enteredSegmentAt !== undefined) moments.push({ at: enteredSegmentAt, enters: true });
   const within = moments.filter(({ at }) => at >= from && at < to).sort((a, b) => a.at - b.at);
   for (const { at, event, enters } of within) {
     await passTime(at);
-    if (event && heard.has(event.event_name)) await drive(at);
+    if (event && relevantEvents.has(event.event_name)) await drive(at);
     if (enters) await enter(at, event);
   }
   await passTime(to);

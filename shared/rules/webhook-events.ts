@@ -24,6 +24,7 @@ export interface Envelope {
 }
 
 const EXAMPLE = "3f0c6a52-8a4e-4d0b-9f63-5a1f5f4d2c10";
+const EXCEEDED = { reason: "error_rate", channel: "ios", rate: 0.3, limit: 0.2, count: 60, tried: 200 };
 
 /** Sample data of each type, as `GET /v1/hooks/samples/:event` shows them (HOK-8, AMB-105). */
 export const webhookSamples: Record<WebhookEvent, Payload> = {
@@ -35,27 +36,9 @@ export const webhookSamples: Record<WebhookEvent, Payload> = {
     created: true,
   },
   "notification.dispatched": { job_id: EXAMPLE, target_size_estimate: 1_250, scheduled_at: "2026-12-01T09:00:00.000Z" },
-  "notification.halted": {
-    job_id: EXAMPLE,
-    reason: "error_rate",
-    channel: "ios",
-    rate: 0.3,
-    limit: 0.2,
-    count: 60,
-    tried: 200,
-  },
+  "notification.halted": { job_id: EXAMPLE, ...EXCEEDED },
   "notification.terminal": { job_id: EXAMPLE, status: "completed", delivered: 1_240, failed: 10, total: 1_250 },
-  "journey.halted": {
-    journey_id: EXAMPLE,
-    version: 2,
-    step: "welcome",
-    reason: "error_rate",
-    channel: "ios",
-    rate: 0.3,
-    limit: 0.2,
-    count: 60,
-    tried: 200,
-  },
+  "journey.halted": { journey_id: EXAMPLE, version: 2, step: "welcome", ...EXCEEDED },
   "notification.interaction": { job_id: EXAMPLE, interaction_type: "tapped", platform: "ios", variant_id: "a" },
 };
 

@@ -96,7 +96,7 @@ describe("annotations", () => {
     const refused = await write({ visibility: "agency_only" });
     expect(refused).toMatchObject({ status: 403, body: { code: "FORBIDDEN" } });
     const agency = await world.tenant();
-    const signer = tokenSigner.open(world.partsFor("test"))("" as TenantId);
+    const signer = tokenSigner.open(world.depsFor("test"))("" as TenantId);
     const subject = { user: agency.owner, tenant: tenant.id, role: "owner", agency: agency.id };
     const session = Promise.resolve({ authorization: `Bearer ${await signer.accessToken(subject)}` });
     const { status, body } = await write({ visibility: "agency_only" }, session);

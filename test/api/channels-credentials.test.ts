@@ -201,7 +201,7 @@ it.each([
 it("CRD-7 with an app secret the provider may call back about existing channels only", async () => {
   const { world, tenant } = await withTenant();
   const { create, upload, call } = await channelCalls(world, tenant);
-  const called = calledWorkspace.open(world.partsFor("test"))("" as TenantId);
+  const called = calledWorkspace.open(world.depsFor("test"))("" as TenantId);
   const ownerOf = async (channel: string) => (await called(channel))?.store.tenant;
   const [silent, calling] = [await create("chat_app"), await create("chat_app")];
   await upload(silent, "chat_app", { body: { ...CHAT_APP, app_secret: undefined } });

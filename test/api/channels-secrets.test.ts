@@ -75,7 +75,7 @@ it("ARC-13 a ciphertext does not open for another workspace, channel or type, no
   const id = await create("sms");
   await upload(id, "sms");
   const { sealed } = (await tenant.store.get(CredentialsItem, { channel: id }))!;
-  const vault = vaultOpening.open(world.partsFor("test"));
+  const vault = vaultOpening.open(world.depsFor("test"));
   const other = await world.tenant();
   const place = { channel: id, type: "sms" };
   expect(await vault(tenant.id).open(place, sealed)).toMatchObject(SMS);
@@ -99,7 +99,7 @@ it("ARC-13 a data key is decrypted once in five minutes, and each upload has its
   const rows = await Promise.all([one, two].map((id) => tenant.store.get(CredentialsItem, { channel: id })));
   expect(new Set(rows.map((row) => row!.sealed.split(".")[1])).size).toBe(2);
   const calls: string[] = [];
-  const deps = world.partsFor("test");
+  const deps = world.depsFor("test");
   const vault = vaultOpening.open({
     ...deps,
     aws: (client) => {

@@ -164,7 +164,7 @@ it("WAT-4 without credentials a submission is 409", async () => {
 it("WAT-4 a submission whose answer was lost is found again and not repeated", async () => {
   const { world, draft, submit } = await chatWorld();
   const template = await draft({ ...ORDER, name: "Order shipped" });
-  const deps = world.partsFor("test");
+  const deps = world.depsFor("test");
   const provider = chatAppProvider({ egress: openEgress(deps), clock: deps.clock });
   const account = { type: "chat_app" as const, ...CHAT_APP };
   const lost = await provider.createTemplate(account, { ...ORDER, language: "en_US", category: "MARKETING" });
@@ -177,7 +177,7 @@ it("WAT-4 a submission whose answer was lost is found again and not repeated", a
 it("WAT-4 a refusal of the provider is 422 with its message, and the template stays a draft", async () => {
   const { world, draft, submit, list } = await chatWorld();
   const template = await draft();
-  const deps = world.partsFor("test");
+  const deps = world.depsFor("test");
   const provider = chatAppProvider({ egress: openEgress(deps), clock: deps.clock });
   const account = { type: "chat_app" as const, ...CHAT_APP };
   await provider.createTemplate(account, { ...ORDER, body: "Another text", language: "en_US", category: "MARKETING" });

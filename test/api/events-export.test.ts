@@ -75,7 +75,7 @@ describe("window, limit, cursor", () => {
 
   it("EXP-2 EXP-3 EVT-13 IDN-4 AMB-27 AMB-28 401 without a credential, 403 to a client, by scope to a server key", async () => {
     const { world, tenant } = await withTenant();
-    const platform = platformWrite.open(world.partsFor("test"))("" as TenantId);
+    const platform = platformWrite.open(world.depsFor("test"))("" as TenantId);
     const keyOf = async (scopes: ("events:read" | "events:write")[]) => {
       const { key } = await createServerKey(tenant.store, platform, { name: scopes.join(), scopes });
       return { authorization: `Bearer ${key}` };

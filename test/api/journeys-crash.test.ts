@@ -105,7 +105,7 @@ it("JND-15 JND-13 repeated, late and reordered messages change nothing", async (
   );
   const subscriber = await person("ada");
   await track("ada", "signed_up");
-  const queue = stepJourneyQueue.open(world.partsFor("test"))(tenant.id);
+  const queue = stepJourneyQueue.open(world.depsFor("test"))(tenant.id);
   const plain = { tenant: tenant.id, events: [], moves: [], people: [], tries: 0 };
   const [{ id: run, context }] = await runs(id);
   const tick = (seq: number) => ({ ...plain, run: { subscriber, journey: id, run, seq, at: 0, since: 0 } });

@@ -96,7 +96,7 @@ it("a single in-app send costs the same whatever the length of a text that was s
 /** A worker that handles messages again, as a queue may deliver them twice. */
 const again = async (world: TestWorld, tenant: Tenant, jobs: readonly string[]) => {
   const messages = jobs.map((job) => singleMessage(tenant.id, job));
-  await deliverQueue.open(world.partsFor("deliver"))(tenant.id).send(messages);
+  await deliverQueue.open(world.depsFor("deliver"))(tenant.id).send(messages);
   await world.settle();
 };
 

@@ -62,7 +62,7 @@ describe("admission", () => {
 
   it("AMB-122 a HEAD gets the headers at once and opens nothing, and the function takes no other method", async () => {
     const { world, tenant, id } = await withReader();
-    const handle = stream.create(world.partsFor("stream"));
+    const handle = stream.create(world.depsFor("stream"));
     const request = { path: `/v1/in-app/stream?subscriber_id=${id}`, headers: tenant.sdk, body: Buffer.alloc(0) };
     const statusOf = async (method: string) => {
       let answered = {};

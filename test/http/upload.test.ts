@@ -93,7 +93,7 @@ it("GEN-11 an endpoint that declares a form gets its fields through their schema
     source: fields.source,
     size: sent?.bytes.length ?? -1,
   }));
-  const handler = serve(group("upload", "", [upload]), world.partsFor("upload"));
+  const handler = serve(group("upload", "", [upload]), world.depsFor("upload"));
   const call = async (body: Buffer) => {
     const event = {
       routeKey: "POST /upload",

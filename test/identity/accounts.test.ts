@@ -23,7 +23,7 @@ const post = (path: string, body: object, as = {}, headers = {}): Promise<Answer
   world.call(`POST /api/v1/auth/${path}`, { body, as, headers });
 /** A user with a session, as a registration leaves them, without the cost of hashing the password again. */
 async function register(email = EMAIL): Promise<Answer> {
-  const deps = world.partsFor("test");
+  const deps = world.depsFor("test");
   const platform = platformWrite.open(deps)("" as TenantId);
   await secretsMaker
     .open(deps)("" as TenantId)

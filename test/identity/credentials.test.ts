@@ -218,7 +218,7 @@ it("ATH-R6 the minute of a remembered key begins when its validation began, that
 it("ATH-R6 a revoked key is refused at once, but may ingest for up to a minute after its validation", async () => {
   const fresh = await testWorld();
   const someone = await fresh.tenant();
-  const deps = fresh.partsFor("events");
+  const deps = fresh.depsFor("events");
   const platform = platformWrite.open(deps)("" as TenantId);
   const endpoint = endpoints({ credentials: ["server"], effect: "write", cachesCredentials: true, uses: [] });
   const ingest = serve(

@@ -47,7 +47,7 @@ describe("login", () => {
 
   it("docs/decisions/0021#login is limited per network address, for any user, and so is accepting invitations", async () => {
     const { body } = await register();
-    const platform = platformWrite.open(world.partsFor("test"))("" as TenantId);
+    const platform = platformWrite.open(world.depsFor("test"))("" as TenantId);
     const windowMs = 15 * 60_000;
     const row = { kind: "login-ip", who: hashOf("203.0.113.7"), window: Math.floor(world.clock.now() / windowMs) };
     await platform.change(AttemptCount, row, { set: { count: 99, expires: (world.clock.now() + windowMs) / 1_000 } });
@@ -68,7 +68,7 @@ describe("login", () => {
 
   it("AMB-86 ERR-7 a deleted workspace is closed, a suspended one opens for its bill", async () => {
     const { body } = await register();
-    const platform = platformWrite.open(world.partsFor("test"))("" as TenantId);
+    const platform = platformWrite.open(world.depsFor("test"))("" as TenantId);
     await changeWorkspace(platform, body.tenant.id, { status: "suspended" });
     expect((await login()).status).toBe(200);
     expect((await me(body.access_token)).status).toBe(200);
@@ -95,7 +95,7 @@ describe("refresh", () => {
 
   it("ACC-7 a refresh token is replaced by one of another family: the session goes on, the first token is dead", async () => {
     const first = (await register()).body;
-    const platform = platformWrite.open(world.partsFor("test"))("" as TenantId);
+    const platform = platformWrite.open(world.depsFor("test"))("" as TenantId);
     const replaced = await replaceRefreshToken(platform, first.refresh_token);
     expect((await refresh(first.refresh_token)).status).toBe(401);
     expect([(await refresh(replaced!.token)).status, (await me(first.access_token)).status]).toEqual([200, 200]);
@@ -131,7 +131,7 @@ describe("refresh", () => {
 
   it("ends when its time is over, whether or not the table has dropped its row by then", async () => {
     const { refresh_token } = (await register()).body;
-    const platform = platformWrite.open(world.partsFor("test"))("" as TenantId);
+    const platform = platformWrite.open(world.depsFor("test"))("" as TenantId);
     const [family] = refresh_token.split(".");
     await platform.change(RefreshFamily, { family }, { set: { expires_at: world.clock.now() } });
     expect((await refresh(refresh_token)).status).toBe(401);

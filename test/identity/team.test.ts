@@ -78,7 +78,7 @@ describe("invitations", () => {
     const { token } = (await invite(email, "viewer")).body;
     const guess = (password: string, sent = token) =>
       world.call("POST /api/v1/auth/invitations/accept", { body: { token: sent, name: "Grace", password } });
-    const platform = platformWrite.open(world.partsFor("test"))("" as TenantId);
+    const platform = platformWrite.open(world.depsFor("test"))("" as TenantId);
     await platform.change(InvitationItem, { digest: hashOf(token) }, { set: { failures: 4 } });
     expect((await guess("wrong horse battery")).status).toBe(401);
     expect((await guess(PASSWORD)).status).toBe(404);
@@ -185,7 +185,7 @@ describe("invitations", () => {
     expect((await world.call("POST /api/v1/auth/invitations/accept", { body: wrong })).status).toBe(401);
     const second = await accept(token);
     expect(second.body.user.id).toBe(first.body.user.id);
-    const platform = platformWrite.open(world.partsFor("test"))("" as TenantId);
+    const platform = platformWrite.open(world.depsFor("test"))("" as TenantId);
     expect((await platform.get(UserItem, { email: "grace@navy.example" }))?.joined).toBe(1);
     const as = { authorization: `Bearer ${second.body.access_token}` };
     const switched = await world.call("POST /api/v1/auth/switch", { as, body: { tenant_id: tenant.id } });

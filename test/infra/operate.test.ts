@@ -89,7 +89,7 @@ it("RDA-19 D-HEALTH dead letters are counted and read without taking them, and s
 });
 
 it("RDA-19 failed records of the stream are handled again, and stay where they fail again", async () => {
-  const { aws } = world.partsFor("test");
+  const { aws } = world.depsFor("test");
   const tenant = await world.tenant();
   await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "ada" } });
   const Records = await world.dynamodb.records(TABLE, "", 100);

@@ -16,7 +16,7 @@ const make = async (world: TestWorld, body: object = {}) => {
   return answer.body;
 };
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
-const platformOf = (world: TestWorld) => platformWrite.open(world.partsFor("control"))("" as TenantId);
+const platformOf = (world: TestWorld) => platformWrite.open(world.depsFor("control"))("" as TenantId);
 
 describe("workspaces", () => {
   test("carry every credential, and each of them works", async () => {

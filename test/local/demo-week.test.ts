@@ -12,7 +12,7 @@ it.skipIf(!process.env.CI)(
   "CON-6 the demo has a campaign with conversions on both sides, people in a journey, segments, a list and a banner",
   async () => {
     const world = await testWorld();
-    const tenancy = openTenancy(world.partsFor(UNDISTURBED));
+    const tenancy = openTenancy(world.depsFor(UNDISTURBED));
     const demo = await prepareDemo(tenancy, openState(world.database));
     world.dynamodb.resetMeter();
     await fillDemo({ service: world, tenancy, demo, people: 36 });

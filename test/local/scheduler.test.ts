@@ -258,7 +258,7 @@ test("a function is invoked with the input, and again while it fails", async () 
       if (seen.length === 1) throw new Error("not yet");
     },
   });
-  const client = world.partsFor("test").aws(aws.SchedulerClient);
+  const client = world.depsFor("test").aws(aws.SchedulerClient);
   const Target = { Arn: "arn:aws:lambda:us-east-1:000000000000:function:probe", RoleArn, Input: '{"a":1}' };
   const ScheduleExpression = "at(2026-11-20T12:05:00)";
   await client.send(

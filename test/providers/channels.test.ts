@@ -7,7 +7,7 @@ import type { TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
-const providersOf = (world: TestWorld) => capability.open(world.partsFor("test"))("" as TenantId);
+const providersOf = (world: TestWorld) => capability.open(world.depsFor("test"))("" as TenantId);
 const outbox = async (world: TestWorld, query = "") => (await world.call(`GET /_local/outbox${query}`)).body.items;
 const fault = (world: TestWorld, body: object) => world.call("POST /_local/faults", { body });
 

@@ -10,7 +10,7 @@ const WELCOME = { name: "welcome", language: "en_US", category: "MARKETING", bod
 
 async function withTemplates() {
   const world = await fresh();
-  return { world, app: chatApp.open(world.partsFor("test"))("" as TenantId) };
+  return { world, app: chatApp.open(world.depsFor("test"))("" as TenantId) };
 }
 
 it("WAT-4 WAT-5 submits a template and reads its status, by default approved", async () => {
@@ -32,7 +32,7 @@ it("NTF-23 sends an approved template with its variables filled", async () => {
   const { world, app } = await withTemplates();
   await app.createTemplate(credentials.chat_app, WELCOME);
   const template = { name: "welcome", language: "en_US", parameters: ["Ada\n  L.", "a sale"] };
-  expect(await sendBy(openProviders(world.partsFor("test")), "chat_app", { template })).toMatchObject({
+  expect(await sendBy(openProviders(world.depsFor("test")), "chat_app", { template })).toMatchObject({
     status: "accepted",
   });
   const [item] = (await world.call("GET /_local/outbox?channel=chat_app")).body.items;

@@ -233,8 +233,7 @@ describe("the local service", () => {
     };
     return { port, close };
   };
-  const clientOf = (world: Awaited<ReturnType<typeof fresh>>) =>
-    capability.open(world.partsFor("test"))("" as TenantId);
+  const clientOf = (world: Awaited<ReturnType<typeof fresh>>) => capability.open(world.depsFor("test"))("" as TenantId);
 
   it("D-PROV reaches receivers on loopback if allowed, without a check of certificates", async () => {
     const { port, close } = await listen();

@@ -158,7 +158,7 @@ describe("SES", () => {
     const world = await fresh();
     const events: SesEvent[] = [];
     world.ses.onEvent((event) => events.push(event));
-    const sent = await sendBy(openProviders(world.partsFor("test")), "email", { address: { email } });
+    const sent = await sendBy(openProviders(world.depsFor("test")), "email", { address: { email } });
     expect(events.map(({ eventType }) => eventType)).toEqual(types);
     expect(events[0]?.mail).toMatchObject({
       destination: [email],
@@ -170,7 +170,7 @@ describe("SES", () => {
   it("D-EMAIL sends one request, for any answer", async () => {
     const asked: string[] = [];
     const world = await fresh({ hooks: () => ({ count: (service) => void asked.push(service) }) });
-    const providers = openProviders(world.partsFor("test"));
+    const providers = openProviders(world.depsFor("test"));
     await world.call("POST /_local/faults", { body: { channel: "email", outcome: "rate_limited" } });
     asked.length = 0;
     const reason = "TooManyRequestsException";
@@ -203,7 +203,7 @@ const smtp = { provider: "smtp", host: "smtp.example.com" } as const;
 async function talk(script: (string | ((line: Duplex) => void))[], own: object = {}) {
   const world = await fresh();
   const { network, heard } = scripted(...script);
-  const providers = openProviders({ ...world.partsFor("test"), network });
+  const providers = openProviders({ ...world.depsFor("test"), network });
   return { outcome: await sendBy(providers, "email", {}, { ...smtp, ...own }), heard };
 }
 
@@ -242,14 +242,14 @@ describe("SMTP", () => {
     const refused = await talk([...hello, "535 5.7.8 wrong"], own);
     expect(refused.outcome).toEqual({ status: "rejected", reason: "535 5.7.8 wrong" });
     const world = await fresh();
-    await sendBy(openProviders(world.partsFor("test")), "email", { body: ".dot\n..two\n." }, smtp);
+    await sendBy(openProviders(world.depsFor("test")), "email", { body: ".dot\n..two\n." }, smtp);
     expect((await world.call("GET /_local/outbox")).body.items[0].body).toBe(".dot\n..two\n.");
   });
 
   it("CRD-8 returns the server's message of a refusal", async () => {
     const world = await fresh();
     const { network } = scripted(...hello, "535 5.7.8 Wrong password");
-    const providers = openProviders({ ...world.partsFor("test"), network });
+    const providers = openProviders({ ...world.depsFor("test"), network });
     expect(await verifyBy(providers, "email", { ...smtp, username: "u", password: "p" })).toEqual({
       ok: false,
       error: "Wrong password",
@@ -259,10 +259,10 @@ describe("SMTP", () => {
   it("T4 never connects to a mail server inside a network", async () => {
     const world = await fresh();
     for (const host of ["localhost", "127.0.0.1", "[::1]", "10.0.0.5", "mail.internal", "169.254.169.254"]) {
-      const outcome = await sendBy(openProviders(world.partsFor("test")), "email", {}, { ...smtp, host });
+      const outcome = await sendBy(openProviders(world.depsFor("test")), "email", {}, { ...smtp, host });
       expect(outcome).toMatchObject({ status: "rejected" });
     }
-    expect(await sendBy(openProviders(world.partsFor("test")), "email", {}, { ...smtp, port: 6379 })).toMatchObject({
+    expect(await sendBy(openProviders(world.depsFor("test")), "email", {}, { ...smtp, port: 6379 })).toMatchObject({
       status: "rejected",
       reason: "the host must use port 25 or 465 or 587 or 2525",
     });

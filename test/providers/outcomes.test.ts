@@ -14,7 +14,7 @@ const TOKEN = { status: 200, body: { access_token: "ya29.x", expires_in: 3_600 }
 async function sendTo(channel: ProvidedChannel, answer: SinkAnswer) {
   const world = await fresh();
   const sink = ({ host }: SinkRequest) => (host === "oauth2.googleapis.com" ? TOKEN : answer);
-  const providers = openProviders({ ...world.partsFor("test"), network: answeringNetwork(sink) });
+  const providers = openProviders({ ...world.depsFor("test"), network: answeringNetwork(sink) });
   return { addressDead: false, ...(await sendBy(providers, channel)) };
 }
 
@@ -203,7 +203,7 @@ it.each([
   async (code, body, status) => {
     const world = await fresh();
     const network = answeringNetwork(() => ({ status: code, body }));
-    const providers = openProviders({ ...world.partsFor("test"), network });
+    const providers = openProviders({ ...world.depsFor("test"), network });
     expect(await sendBy(providers, "android")).toMatchObject({ status });
   },
 );
@@ -216,7 +216,7 @@ it("NTF-23 a token is requested once, and again after a refusal or its expiry", 
     asked.push(host);
     return host === "oauth2.googleapis.com" ? TOKEN : { status, body: {} };
   };
-  const providers = openProviders({ ...world.partsFor("test"), network: answeringNetwork(sink) });
+  const providers = openProviders({ ...world.depsFor("test"), network: answeringNetwork(sink) });
   const tokens = () => asked.filter((host) => host === "oauth2.googleapis.com").length;
   await sendBy(providers, "android");
   await sendBy(providers, "android");
@@ -243,7 +243,7 @@ it.each(overHttp)(
       connect: (wish: Parameters<typeof cut.connect>[0], signal: AbortSignal) =>
         (wish.host === "oauth2.googleapis.com" ? tokenThenCut : cut).connect(wish, signal),
     };
-    const providers = openProviders({ ...world.partsFor("test"), network });
+    const providers = openProviders({ ...world.depsFor("test"), network });
     expect(await sendBy(providers, channel)).toMatchObject({ status: "unknown" });
   },
 );
@@ -251,7 +251,7 @@ it.each(overHttp)(
 it.each([...overHttp])("NTF-23 %s: a failed connection is retryable", async (channel) => {
   const world = await fresh();
   const refused = { ...onLines(() => undefined), connect: async () => Promise.reject(new Error("refused")) };
-  const providers = openProviders({ ...world.partsFor("test"), network: refused });
+  const providers = openProviders({ ...world.depsFor("test"), network: refused });
   expect(await sendBy(providers, channel)).toMatchObject({ status: "retryable" });
   expect(await verifyBy(providers, channel)).toMatchObject({ ok: false, isTemporary: true });
 });
@@ -261,7 +261,7 @@ it.each(overHttp)(
   async (channel) => {
     const world = await fresh();
     const sink = ({ host }: SinkRequest) => (host === "oauth2.googleapis.com" ? TOKEN : HANGS);
-    const providers = openProviders({ ...world.partsFor("test"), network: answeringNetwork(sink) });
+    const providers = openProviders({ ...world.depsFor("test"), network: answeringNetwork(sink) });
     let outcome: Outcome | undefined;
     const sending = sendBy(providers, channel).then((found) => {
       outcome = found;

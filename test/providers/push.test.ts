@@ -12,7 +12,7 @@ import { START, type TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
-const providersOf = (world: TestWorld) => openProviders(world.partsFor("test"));
+const providersOf = (world: TestWorld) => openProviders(world.depsFor("test"));
 const outbox = async (world: TestWorld) => (await world.call("GET /_local/outbox")).body.items;
 
 describe("iOS", () => {

@@ -96,7 +96,7 @@ it.each<[string, EgressRequest, number, string]>([
   ["the chat app without a template's words", chat("2/message_templates", "Bearer x", {}), 400, "BODY"],
 ])("D-PROV %s", async (_, request, status, words) => {
   const world = await fresh();
-  const { clock, network } = world.partsFor("test");
+  const { clock, network } = world.depsFor("test");
   const exchange = await openEgress({ clock, network: network! }).request(request);
   expect(exchange).toMatchObject({ outcome: "answered", status, body: expect.stringContaining(words) });
   expect((await world.call("GET /_local/outbox")).body.items).toEqual([]);

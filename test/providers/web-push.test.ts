@@ -68,7 +68,7 @@ describe("encryption", () => {
   ])("D-DEV a subscription with %s is dead", async (_, wrong) => {
     const world = await fresh();
     const address = { endpoint: "https://push.example.com/x", keys: wrong };
-    expect(await sendBy(openProviders(world.partsFor("test")), "web_push", { address })).toEqual({
+    expect(await sendBy(openProviders(world.depsFor("test")), "web_push", { address })).toEqual({
       status: "rejected",
       reason: "invalid_subscription_keys",
       addressDead: true,
@@ -79,7 +79,7 @@ describe("encryption", () => {
 describe("requests", () => {
   it("D-PUSH one message a job: topic, time to live, urgency, signature, and data for the app", async () => {
     const world = await fresh();
-    const providers = openProviders(world.partsFor("test"));
+    const providers = openProviders(world.depsFor("test"));
     await sendBy(providers, "web_push", { data: { screen: "sale" }, variant: "b" });
     const [item] = (await world.call("GET /_local/outbox")).body.items;
     expect(item.to).toBe("https://push.example.com/send/abc");
@@ -100,13 +100,13 @@ describe("requests", () => {
 
   it("D-PUSH a too large message is refused before it is sent", async () => {
     const world = await fresh();
-    const sent = await sendBy(openProviders(world.partsFor("test")), "web_push", { body: "a".repeat(4_000) });
+    const sent = await sendBy(openProviders(world.depsFor("test")), "web_push", { body: "a".repeat(4_000) });
     expect(sent).toEqual({ status: "rejected", reason: "payload_too_large" });
   });
 
   it("CRD-5 accepts keys of web-push, and refuses keys that are not a pair", async () => {
     const world = await fresh();
-    const providers = openProviders(world.partsFor("test"));
+    const providers = openProviders(world.depsFor("test"));
     const { publicKey: public_key, privateKey: private_key } = generateVAPIDKeys();
     expect(await verifyBy(providers, "web_push", { public_key, private_key })).toEqual({ ok: true });
     expect(await verifyBy(providers, "web_push", { public_key })).toEqual({

@@ -1,4 +1,4 @@
-// Reads keys and items of the table the way the invariants speak of them.
+// Reads keys and items of the table for the invariants.
 
 import { MINUTE } from "../../shared/clock.ts";
 import { rowOf } from "../../shared/store/item.ts";
@@ -34,35 +34,35 @@ export function inboxRow(pk: string, sk: string): Inbox | undefined {
 
 export const isJob = (pk: string): boolean => placeOf(pk)?.kind === "JOB";
 
-export interface Deps {
+export interface JobRows {
   chunks: Item[];
   claims: Item[];
   ranges: Item[];
 }
 
 /** The rows of a job's audience. */
-export function partsOf(mirror: Mirror, tenant: string, job: string): Deps {
+export function jobRowsOf(mirror: Mirror, tenant: string, job: string): JobRows {
   const { under } = mirror;
-  const deps: Deps = { chunks: [], claims: [], ranges: [] };
+  const rows: JobRows = { chunks: [], claims: [], ranges: [] };
   for (const [sk, item] of under(`T#${tenant}#J#${job}`))
     if (sk.startsWith("C#"))
-      deps.chunks.push({ ...item, ids: under(`T#${tenant}#J#${job}`).get(sk.replace("C", "X"))?.ids });
-    else if (sk.startsWith("K#")) deps.claims.push(item);
-    else if (sk.startsWith("R#")) deps.ranges.push(item);
+      rows.chunks.push({ ...item, ids: under(`T#${tenant}#J#${job}`).get(sk.replace("C", "X"))?.ids });
+    else if (sk.startsWith("K#")) rows.claims.push(item);
+    else if (sk.startsWith("R#")) rows.ranges.push(item);
   // The only recipient of a job is on its row, and its claim too.
   const row = mirror.get(`T#${tenant}#${laneOf(job)}`, job);
   if (row?.to !== undefined) {
-    deps.chunks.push({ ...row, at: Number(row.round) });
+    rows.chunks.push({ ...row, at: Number(row.round) });
     if (row.owner !== undefined || row.completed_at !== undefined)
-      deps.claims.push({ ...row, closed: row.completed_at !== undefined });
+      rows.claims.push({ ...row, closed: row.completed_at !== undefined });
   }
-  return deps;
+  return rows;
 }
 
 export interface Audience {
   sent: Map<string, "a" | "b" | undefined>;
   heldOut: Set<string>;
-  /** Whom the plan skipped, and why. */
+  /** Subscribers that the plan skipped, and the reason. */
   skipped: Map<string, string>;
   /** Elements that occur twice. */
   twice: string[];
@@ -93,7 +93,7 @@ export function audienceOf(chunks: readonly Item[]): Audience {
 }
 
 /** The recipients of a chunk. */
-export const peopleOf = (chunk: Item): string[] =>
+export const subscribersOf = (chunk: Item): string[] =>
   chunkOf(rowOf(ChunkItem, chunk)).recipients.map(({ subscriber }) => subscriber);
 
 /** Every item of a kind, of all tenants. */

@@ -2,7 +2,7 @@
 import { SECOND } from "../../shared/clock.ts";
 import { progressOf } from "../../shared/rules/progress-text.ts";
 import { isHeldOut } from "../../shared/rules/split.ts";
-import { inboxRow, peopleOf } from "./entities.ts";
+import { inboxRow, subscribersOf } from "./entities.ts";
 import { isSurelyIn, mustHold, type Send } from "./ledger.ts";
 import { type ProviderBook, providerBook } from "./provider-book.ts";
 import type { Call } from "./providers.ts";
@@ -117,7 +117,7 @@ function createRounds(world: SimWorld) {
     const job = isOnJob ? sk : id;
     const place = isOnJob ? job : `${job} ${sk.slice(2)}`;
     const isChunk = isOnJob || sk.startsWith("C#");
-    if (isChunk && !before) for (const person of peopleOf(after)) chunks.set(`${job} ${person}`, place);
+    if (isChunk && !before) for (const subscriber of subscribersOf(after)) chunks.set(`${job} ${subscriber}`, place);
     const isClaim = isOnJob ? after.owner !== undefined : sk.startsWith("K#") && !after.closed;
     if (!isClaim) return;
     const time = progressOf(after.progress?.toString()).at ?? Number(after.at);

@@ -41,7 +41,7 @@ describe("guard", () => {
 
   it("GEN-8 platform rows and tenants' rows never meet, and a store without a tenant opens nothing", async () => {
     const { world } = await withStore();
-    const rows = openRows(world.partsFor("test"));
+    const rows = openRows(world.depsFor("test"));
     await expect(rows(isOfPlatform).get(at("a"))).rejects.toThrow("outside");
     for (const pk of ["T##X", "T#shop#X", "TENANT#shop"])
       await expect(rows(isOfWorkspace("" as TenantId)).get(at("a", pk))).rejects.toThrow("outside");

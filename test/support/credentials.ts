@@ -30,7 +30,7 @@ const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` }
 
 /** All credentials of one workspace, good and bad, in the order a reader would try them. */
 export async function everyCredential(world: TestWorld, tenant: Tenant): Promise<Presented[]> {
-  const platform = platformWrite.open(world.partsFor("test"))("" as TenantId);
+  const platform = platformWrite.open(world.depsFor("test"))("" as TenantId);
   const token = (await tenant.dashboard()).authorization!.slice(7);
   const revoked = await createServerKey(tenant.store, platform, { name: "revoked" });
   await revokeServerKey(tenant.store, platform, revoked.id);

@@ -213,7 +213,7 @@ function accountsOf(world: TestWorld, tenant: Tenant): Settings {
   const OWN = { "sec-fetch-site": "same-origin" };
   const email = "ada@example.com";
   const refreshToken = async () => {
-    const platform = platformWrite.open(world.partsFor("test"))("" as TenantId);
+    const platform = platformWrite.open(world.depsFor("test"))("" as TenantId);
     return (await beginSession(platform, { user: tenant.owner, tenant: tenant.id }))!.token;
   };
   const refresh = async (): Promise<Setting> => ({ body: { refresh_token: await refreshToken() }, headers: OWN });

@@ -70,17 +70,17 @@ const identityKey: Make = async (world, tenant) => {
 };
 
 const session: Make = async (world, tenant) => {
-  const platform = platformWrite.open(world.partsFor("test"))("" as TenantId);
+  const platform = platformWrite.open(world.depsFor("test"))("" as TenantId);
   return (await beginSession(platform, { user: tenant.owner, tenant: tenant.id }))!.id;
 };
 
 const serverKey: Make = async (world, tenant) => {
-  const platform = platformWrite.open(world.partsFor("test"))("" as TenantId);
+  const platform = platformWrite.open(world.depsFor("test"))("" as TenantId);
   return (await createServerKey(tenant.store, platform, { name: "foreign" })).id;
 };
 
 const agentKey: Make = async (world, tenant) => {
-  const platform = platformWrite.open(world.partsFor("test"))("" as TenantId);
+  const platform = platformWrite.open(world.depsFor("test"))("" as TenantId);
   return (await createAgentKey(tenant.store, platform, { name: "foreign", scopes: ["read"], days: 1 })).id;
 };
 

@@ -8,5 +8,5 @@ import type { Tenant, TestWorld } from "./world.ts";
 /** The stored credentials of a channel, opened as a worker of `tenant` opens them. */
 export async function opened(world: TestWorld, tenant: Tenant, id: string): Promise<Credentials> {
   const row = await tenant.store.get(CredentialsItem, { channel: id });
-  return openCredentials(vaultOpening.open(world.partsFor("test"))(tenant.id), id, row!);
+  return openCredentials(vaultOpening.open(world.depsFor("test"))(tenant.id), id, row!);
 }

@@ -18,10 +18,10 @@ import type { Tenant, TestWorld } from "./world.ts";
 const AT_ONCE = 100;
 const nobody = "" as TenantId;
 
-/** The parts of a function whose SDK calls skip the wire: for making much quickly. */
+/** The deps of a function whose SDK calls skip the wire: for making much quickly. */
 export function quickDeps(world: TestWorld): Deps {
   const send = sendThrough(world) as Client["send"];
-  return { ...world.partsFor("test"), aws: <C extends Client>(_: ClientClass<C>) => ({ send }) as C };
+  return { ...world.depsFor("test"), aws: <C extends Client>(_: ClientClass<C>) => ({ send }) as C };
 }
 
 export const quickStore = (world: TestWorld, tenant: Tenant): Store => storeWrite.open(quickDeps(world))(tenant.id);

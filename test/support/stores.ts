@@ -12,7 +12,7 @@ export const at = (sk: string, pk = "T#shop#X") => ({ pk, sk });
 /** The raw table under the guard of the workspace `shop`. */
 export const storeOf = (world: TestWorld): { world: TestWorld; store: Rows } => ({
   world,
-  store: openRows(world.partsFor("test"))(isOfWorkspace("shop" as TenantId)),
+  store: openRows(world.depsFor("test"))(isOfWorkspace("shop" as TenantId)),
 });
 
 /** Moves service time until the work is done, because its pauses are service time. */

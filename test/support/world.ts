@@ -92,11 +92,11 @@ export async function testWorld(options: Partial<LocalServiceOptions> = {}): Pro
     ...options,
     hooks: (name) => limitedTo(name, rightsOnTable.get(name), hooks(name)),
   });
-  const control = createControl({ service: world, tenancy: openTenancy(world.partsFor(UNDISTURBED)), faults });
+  const control = createControl({ service: world, tenancy: openTenancy(world.depsFor(UNDISTURBED)), faults });
   // A service that has been up for a while: its first sweep would look back an hour, in hundreds of queries.
   const minute = minuteOf(world.clock.now()) - 4;
   await platformWrite
-    .open(world.partsFor("test"))("" as TenantId)
+    .open(world.depsFor("test"))("" as TenantId)
     .put(SweepItem, {}, { minute });
   let tenants = 0;
 
@@ -124,7 +124,7 @@ export async function testWorld(options: Partial<LocalServiceOptions> = {}): Pro
   };
 
   const tenant: TestWorld["tenant"] = async ({ plan = "enterprise", name, kind } = {}) => {
-    const deps = world.partsFor("test");
+    const deps = world.depsFor("test");
     const none = "" as TenantId;
     const platform = platformWrite.open(deps)(none);
     const storeOf = storeWrite.open(deps);
@@ -151,7 +151,7 @@ export async function testWorld(options: Partial<LocalServiceOptions> = {}): Pro
       sdkKey,
       serverKey,
       store,
-      rows: openRows(world.partsFor("test"))(() => true),
+      rows: openRows(world.depsFor("test"))(() => true),
       sdk: { "x-sdk-key": sdkKey },
       server: { authorization: `Bearer ${serverKey}` },
       backend: async (...held) => {

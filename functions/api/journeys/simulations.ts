@@ -160,7 +160,7 @@ async function definitionOf(
 
 type Deps = Context<readonly [typeof storeWrite, typeof timers]> & { clock: Clock };
 
-interface Asked {
+interface Simulation {
   from: string;
   to: string;
   /** 1 to 100: the share of subscribers that is looked at. */
@@ -173,7 +173,7 @@ export async function simulateHistory(
   { store, timers, clock }: Deps,
   plan: PlanName,
   journey: Journey,
-  asked: Asked,
+  asked: Simulation,
 ): Promise<v.InferOutput<typeof HistorySimulation>> {
   const window = windowOf(clock.now(), asked);
   const definition = await definitionOf(store, plan, journey, asked.version);

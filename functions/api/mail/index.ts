@@ -4,7 +4,6 @@ import { endpoints, group, redirect } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/http/errors.ts";
 import { TopicKey } from "../../../shared/http/topic-key.ts";
 import { type MailLinkOpener, openedMailLink } from "../../../shared/mail-links.ts";
-import { languageOf } from "../../../shared/mail-words.ts";
 import { type PlatformReader, platformRead, type StoreReader } from "../../../shared/resources.ts";
 import { signalWrites } from "../../../shared/store/sends/signals.ts";
 import { newestMailOf } from "../../../shared/store/sends/touches.ts";
@@ -14,6 +13,7 @@ import { choose, preferencesOf } from "../../../shared/store/topics/preferences.
 import { listTopics, MAX_TOPICS } from "../../../shared/store/topics/topics.ts";
 import { senderOf } from "../../../shared/store/workspaces/settings.ts";
 import { getWorkspace } from "../../../shared/store/workspaces/workspaces.ts";
+import { languageOf } from "../../../shared/translations.ts";
 import { confirmationPage, pageHeaders, preferencesPage, staleLinkPage, unsubscribePage } from "./page.ts";
 import { trackClick, trackOpen } from "./tracking.ts";
 

@@ -1,7 +1,6 @@
 // Delivers a test send: rendered and sent by the code of sends, but at once and outside the ledger (docs/decisions/0040).
 import * as v from "valibot";
 import type { MailLinks } from "../../../shared/mail-links.ts";
-import { languageOf } from "../../../shared/mail-words.ts";
 import { addressOf, providerOf } from "../../../shared/providers/addresses.ts";
 import { type Arm, NOBODY, scopeOf } from "../../../shared/providers/arms.ts";
 import { filledTemplate, templateRenderer } from "../../../shared/providers/chat-app-texts.ts";
@@ -24,6 +23,7 @@ import { deviceRows } from "../../../shared/store/subscribers/devices.ts";
 import { attributesOf, type LivingProfile } from "../../../shared/store/subscribers/subscribers.ts";
 import { senderOf } from "../../../shared/store/workspaces/settings.ts";
 import type { WorkspaceRecord } from "../../../shared/store/workspaces/workspaces.ts";
+import { languageOf } from "../../../shared/translations.ts";
 import type { Opener } from "../../../shared/vault.ts";
 
 /** Addresses of one test send: all are sent to at once, within the time of a request. */

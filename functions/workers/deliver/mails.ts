@@ -2,10 +2,10 @@
 import { SECOND } from "../../../shared/clock.ts";
 import { type MailLinks, PREFERENCES } from "../../../shared/mail-links.ts";
 import { markOfTarget } from "../../../shared/mail-tokens.ts";
-import type { Language } from "../../../shared/mail-words.ts";
 import type { MailBodies } from "../../../shared/providers/mail-body.ts";
 import { type MailParts, mailParts } from "../../../shared/providers/mail-parts.ts";
 import type { Job } from "../../../shared/store/sends/jobs.ts";
+import type { Language } from "../../../shared/translations.ts";
 
 interface Recipient {
   tenant: string;

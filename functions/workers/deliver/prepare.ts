@@ -1,6 +1,5 @@
 // Prepares the messages of a group: addresses read, consent checked again, texts rendered, credentials opened.
 
-import { languageOf } from "../../../shared/mail-words.ts";
 import { addressOf, providerOf } from "../../../shared/providers/addresses.ts";
 import { type Arm, eventFor } from "../../../shared/providers/arms.ts";
 import { filledTemplate, type TemplateRenderer, templateRenderer } from "../../../shared/providers/chat-app-texts.ts";
@@ -17,6 +16,7 @@ import { deviceOf } from "../../../shared/store/subscribers/devices.ts";
 import { forgetInChunk, KNOWN_ALIVE_MS } from "../../../shared/store/subscribers/ledger-erasure.ts";
 import { attributesOf } from "../../../shared/store/subscribers/subscribers.ts";
 import { senderOf } from "../../../shared/store/workspaces/settings.ts";
+import { languageOf } from "../../../shared/translations.ts";
 import { recipientOf, targetOf } from "./addresses.ts";
 import { credentialsFor } from "./channel-credentials.ts";
 import { type Delivering, deferredInbox, type Inbox, prepareInbox, reachedBefore } from "./inboxes.ts";

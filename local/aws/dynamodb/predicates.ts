@@ -8,7 +8,7 @@ export type Predicate = (item: Item) => boolean;
 type Read = (item: Item) => AttributeValue | undefined;
 
 /** An operand with its names and values filled in. */
-interface Bound {
+interface BoundOperand {
   read: Read;
   path?: Path;
   constant?: AttributeValue;
@@ -58,10 +58,10 @@ export function bindCondition(condition: Condition, binding: Binding): Predicate
   }
 }
 
-const bindAll = (operands: Operand[], binding: Binding): Bound[] =>
+const bindAll = (operands: Operand[], binding: Binding): BoundOperand[] =>
   operands.map((operand) => bindOperand(operand, binding));
 
-function bindOperand(operand: Operand, binding: Binding): Bound {
+function bindOperand(operand: Operand, binding: Binding): BoundOperand {
   if (operand.kind === "path") {
     const path = binding.path(operand.path);
     return { path, read: (item) => follow(item, path) };
@@ -97,7 +97,7 @@ function checkOperand(operator: string, constant: AttributeValue | undefined, ty
   if (type && !types.includes(type)) refuseType(operator, type);
 }
 
-function checkDistinct(operator: string, [first, ...rest]: Bound[]): void {
+function checkDistinct(operator: string, [first, ...rest]: BoundOperand[]): void {
   const path = first?.path;
   if (path && rest.some((other) => other.path && samePath(path, other.path)))
     throw expressionFault(
@@ -121,7 +121,7 @@ const ORDERED: Record<string, (order: number) => boolean> = {
   ">=": (order) => order >= 0,
 };
 
-function comparison(comparator: Comparator, left: Bound, right: Bound): Predicate {
+function comparison(comparator: Comparator, left: BoundOperand, right: BoundOperand): Predicate {
   checkDistinct(comparator, [left, right]);
   const holds = ORDERED[comparator];
   if (!holds) {
@@ -141,7 +141,7 @@ function comparison(comparator: Comparator, left: Bound, right: Bound): Predicat
 const orderOf = (a: AttributeValue | undefined, b: AttributeValue | undefined): number | undefined =>
   a && b ? compareValues(a, b) : undefined;
 
-function between(operand: Bound, low: Bound, high: Bound): Predicate {
+function between(operand: BoundOperand, low: BoundOperand, high: BoundOperand): Predicate {
   checkDistinct("BETWEEN", [operand, low, high]);
   for (const { constant } of [low, high]) checkOperand("BETWEEN", constant, ["S", "N", "B"]);
   if (low.constant && high.constant) checkBounds(low.constant, high.constant);
@@ -164,7 +164,7 @@ function checkBounds(low: AttributeValue, high: AttributeValue): void {
 
 const boundText = (value: AttributeValue) => `AttributeValue: {${typeOf(value)}:${String(value[typeOf(value)])}}`;
 
-function oneOf(operand: Bound, choices: Bound[]): Predicate {
+function oneOf(operand: BoundOperand, choices: BoundOperand[]): Predicate {
   if (choices.length > MAX_CHOICES)
     throw expressionFault(`The IN operator is provided with too many operands; number of operands: ${choices.length}`);
   checkDistinct("IN", [operand, ...choices]);
@@ -178,10 +178,10 @@ function oneOf(operand: Bound, choices: Bound[]): Predicate {
   };
 }
 
-function test(name: string, args: Bound[]): Predicate {
+function test(name: string, args: BoundOperand[]): Predicate {
   checkArity(name, args);
   checkDistinct(name, args);
-  const [first, second] = args as [Bound, Bound];
+  const [first, second] = args as [BoundOperand, BoundOperand];
   switch (name) {
     case "attribute_exists":
     case "attribute_not_exists": {
@@ -203,7 +203,7 @@ function test(name: string, args: Bound[]): Predicate {
   }
 }
 
-function hasType(operand: Bound, wanted: Bound): Predicate {
+function hasType(operand: BoundOperand, wanted: BoundOperand): Predicate {
   const type = wanted.constant?.S;
   if (type === undefined)
     refuseType(

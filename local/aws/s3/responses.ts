@@ -108,7 +108,7 @@ const shapes: Record<string, (input: Wire, output: Wire) => Record<string, Xml>>
   GetObjectTagging: (_, { TagSet }) => ({ TagSet: { Tag: TagSet as Xml[] } }),
   GetObjectAttributes: (_, { LastModified, ...rest }) => rest as Record<string, Xml>,
   DeleteObjects: (_, { Deleted, Errors }) => ({ Deleted: Deleted as Xml[], Error: Errors as Xml[] }),
-  ListParts: (_, { Parts: Deps, ...rest }) => ({ ...(rest as Record<string, Xml>), Part: Deps as Xml[] }),
+  ListParts: (_, { Parts, ...rest }) => ({ ...(rest as Record<string, Xml>), Part: Parts as Xml[] }),
   ListMultipartUploads: (_, { Uploads, ...rest }) => ({ ...(rest as Record<string, Xml>), Upload: Uploads as Xml[] }),
 };
 

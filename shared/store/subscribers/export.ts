@@ -1,4 +1,4 @@
-// Everything about a person, page by page: the profile first, then the inbox, then what happened (F14).
+// Everything about a subscriber, page by page: the profile first, then the inbox, then what happened (F14).
 import * as v from "valibot";
 import { timestamp } from "../../clock.ts";
 import { notFound } from "../../http/errors.ts";
@@ -42,10 +42,10 @@ type SubscriberExport = v.InferInput<typeof SubscriberExport>;
 /** Where a page begins: below a message of the inbox, or at a page of the history. */
 const Position = v.union([v.object({ inbox: v.string() }), v.object({ history: v.string() })]);
 
-/** Messages that are hidden or recalled are data about the person, too. */
+/** Messages that are hidden or recalled are data about the subscriber, too. */
 const everything: Visibility = { look: async () => undefined, shows: () => true, hidden: () => [] };
 
-/** @throws 404 for a subscriber that there is not, or that was erased meanwhile. */
+/** @throws 404 if the subscriber does not exist or was erased meanwhile. */
 export async function exportSubscriber(
   store: StoreReader,
   secrets: RootSecrets,

@@ -9,7 +9,7 @@ import { acceptedAt, groupsOf } from "./sequences.ts";
 
 const KEPT_MS = 2 * DAY;
 
-interface Held {
+interface GroupLease {
   /** Milliseconds. */
   until: number;
   /** The owner made no attempt: it queued each delivery alone. */
@@ -21,7 +21,7 @@ export function claimGroup(
   store: Store,
   key: { webhook: string; first: number },
   { owner, isApart }: { owner: string; isApart: boolean },
-): Promise<Held | undefined> {
+): Promise<GroupLease | undefined> {
   const now = store.clock.now();
   const expires = Math.ceil((now + KEPT_MS) / SECOND);
   const row = { owner, lease: now + ATTEMPT_LEASE_MS, apart: isApart || undefined, expires };

@@ -1,5 +1,5 @@
 // A job ends by its counts only when every range is planned and every chunk is closed: checked at the very commit.
-import { partsOf, placeOf } from "../entities.ts";
+import { jobRowsOf, placeOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 
 const COUNTED = new Set([undefined, "no delivery succeeded"]);
@@ -12,7 +12,7 @@ export const closedBeforeComplete: Invariant = {
       if (place?.kind !== "JOB" || before?.status !== "processing" || !after || after.status === "processing") return;
       if (!COUNTED.has(after.error as string | undefined)) return;
       const job = String(after.id);
-      const { chunks, claims, ranges } = partsOf(mirror, place.tenant, job);
+      const { chunks, claims, ranges } = jobRowsOf(mirror, place.tenant, job);
       const open = chunks.length - claims.filter(({ closed }) => closed).length;
       if (open !== 0) broken(`job ${job} became ${after.status} with ${open} open chunks`, job);
       // A send to one recipient has no ranges.

@@ -2,7 +2,7 @@
 import { lateSkips } from "../../../shared/rules/reasons.ts";
 import type { Item } from "../../../shared/store/model.ts";
 import { tallyOf } from "../../../shared/store/sends/tallies.ts";
-import { audienceOf, itemsOf, partsOf, placeOf } from "../entities.ts";
+import { audienceOf, itemsOf, jobRowsOf, placeOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 
 export const countsRecount: Invariant = {
@@ -14,7 +14,7 @@ export const countsRecount: Invariant = {
       if (isStopped(after)) return;
       const job = String(after.id);
       const { counts, skip_reasons } = tallyOf(after);
-      const { chunks, claims } = partsOf(mirror, place.tenant, job);
+      const { chunks, claims } = jobRowsOf(mirror, place.tenant, job);
       const { sent, heldOut, skipped } = audienceOf(chunks);
       // A recipient that is skipped late is in a chunk.
       const planned = [...skipped.values()].filter((reason) => lateSkips.some((late) => late === reason)).length;
@@ -43,7 +43,7 @@ export const countsRecount: Invariant = {
       const delivered = new Map<string, number>();
       for (const { tenant, item } of itemsOf(mirror, "JOB")) {
         const isInRanges = isStopped(item) && item.to === undefined;
-        const rows = isInRanges ? partsOf(mirror, tenant, String(item.id)).ranges : [item];
+        const rows = isInRanges ? jobRowsOf(mirror, tenant, String(item.id)).ranges : [item];
         delivered.set(tenant, (delivered.get(tenant) ?? 0) + sum(rows.map((row) => tallyOf(row).counts.delivered)));
       }
       for (const [tenant, n] of delivered)

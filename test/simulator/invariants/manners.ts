@@ -3,7 +3,7 @@ import { DAY, MINUTE, SECOND } from "../../../shared/clock.ts";
 import { isTerminal, type JobStatus } from "../../../shared/rules/job-states.ts";
 import { quietUntil } from "../../../shared/rules/quiet-hours.ts";
 import { isPseudonym } from "../../../shared/store/sends/recipients.ts";
-import { itemsOf, partsOf } from "../entities.ts";
+import { itemsOf, jobRowsOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 
 /** A worker that checked before the hours began may still be sending, and clocks differ. */
@@ -50,7 +50,7 @@ export const manners: Invariant = {
             broken(`${person} got ${jobs.size} messages in ${days} days, the cap is ${cap}`, person, ...jobs);
         }
         for (const { tenant, item: job } of itemsOf(mirror, "JOB")) {
-          const { ranges, chunks } = partsOf(mirror, tenant, String(job.id));
+          const { ranges, chunks } = jobRowsOf(mirror, tenant, String(job.id));
           const waiting = ranges.reduce((sum, { deferred }) => sum + Number(deferred ?? 0), 0);
           if (isTerminal(job.status as JobStatus) && waiting !== 0)
             broken(`job ${job.id} has ended and counts ${waiting} who wait`, String(job.id));

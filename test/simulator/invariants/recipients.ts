@@ -3,7 +3,7 @@ import { lateSkips } from "../../../shared/rules/reasons.ts";
 import { armOf, isHeldOut } from "../../../shared/rules/split.ts";
 import { laneOf } from "../../../shared/store/sends/job-ids.ts";
 import { isPseudonym } from "../../../shared/store/sends/recipients.ts";
-import { audienceOf, partsOf } from "../entities.ts";
+import { audienceOf, jobRowsOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 import { fits, isSurelyIn, mustHold } from "../ledger.ts";
 
@@ -14,7 +14,7 @@ export const recipients: Invariant = {
       for (const [job, send] of ledger.byJob) {
         const item = mirror.get(`T#${send.tenant}#${laneOf(job)}`, job);
         if (item?.status !== "completed") continue;
-        const { sent, heldOut, skipped, twice } = audienceOf(partsOf(mirror, send.tenant, job).chunks);
+        const { sent, heldOut, skipped, twice } = audienceOf(jobRowsOf(mirror, send.tenant, job).chunks);
         const delivered = ledger.delivered.get(job) ?? new Map();
         if (twice.length > 0) broken(`job ${job} holds ${twice[0]} twice`, job, twice[0]!);
         if (send.small && send.sent !== undefined && send.sent !== sent.size)

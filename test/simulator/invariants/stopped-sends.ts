@@ -1,5 +1,5 @@
 // A send that was stopped shows everybody of its audience once: its totals add up, and its list says the same of each.
-import { itemsOf, partsOf } from "../entities.ts";
+import { itemsOf, jobRowsOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 import { ask, askForJobs } from "../questions.ts";
 import type { Tenant } from "../tenants.ts";
@@ -14,7 +14,7 @@ export const stoppedSends: Invariant = {
       const { mirror, ledger } = world;
       for (const { tenant, item } of itemsOf(mirror, "JOB")) {
         if (item.status !== "canceled" || item.ranges === undefined) continue;
-        const { chunks, claims } = partsOf(mirror, tenant, String(item.id));
+        const { chunks, claims } = jobRowsOf(mirror, tenant, String(item.id));
         const open = chunks.length - claims.filter(({ closed }) => closed === true).length;
         if (open !== 0) broken(`${open} chunks of the stopped job ${item.id} are open`, String(item.id));
       }

@@ -2,7 +2,7 @@
 // audience. The last choice is what counts.
 import { SECOND } from "../../../shared/clock.ts";
 import { laneOf } from "../../../shared/store/sends/job-ids.ts";
-import { audienceOf, inboxRow, partsOf } from "../entities.ts";
+import { audienceOf, inboxRow, jobRowsOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 import { mustHold, type Topic } from "../ledger.ts";
 
@@ -52,7 +52,7 @@ export const topics: Invariant = {
           const topic = send.topic === undefined ? undefined : ledger.topics.get(send.topic);
           const item = mirror.get(`T#${send.tenant}#${laneOf(job)}`, job);
           if (!topic || item?.status !== "completed") continue;
-          const { sent, heldOut, skipped } = audienceOf(partsOf(mirror, send.tenant, job).chunks);
+          const { sent, heldOut, skipped } = audienceOf(jobRowsOf(mirror, send.tenant, job).chunks);
           const from = send.startedAt - AHEAD_MS - 2 * profile.skewMs;
           for (const person of ledger.people.values()) {
             if (!mustHold(send, person)) continue;

@@ -1,4 +1,4 @@
-// Everything about a person in one file.
+// Everything about a subscriber in one file.
 import { renameSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { SubscriberExport } from "../../types.gen.ts";
@@ -20,7 +20,7 @@ async function everythingAbout({ client }: Connection, id: string): Promise<Omit
 export const exportSubscriber = command({
   name: "export-subscriber",
   args: "<external-id>",
-  summary: "Write everything that is known of a person to one JSON file",
+  summary: "Write everything that is known of a subscriber to one JSON file",
   about: "The file is for its owner alone, because it is personal data.",
   options: { out: { type: "string", value: "<file>", about: "Where to write it (default: the standard output)" } },
   run: async ({ io, options, args }) => {

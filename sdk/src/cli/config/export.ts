@@ -48,11 +48,15 @@ export function exportTo(folder: string, workspace: Workspace, env: Environment)
 }
 
 /** What of a kind is written, by name; oldest first, so that file names do not depend on what came later. */
-function exportableOf({ name: kind, standing }: Kind, workspace: Workspace, { leftOut }: Exported): ExistingResource[] {
+function exportableOf(
+  { name: kind, editability }: Kind,
+  workspace: Workspace,
+  { leftOut }: Exported,
+): ExistingResource[] {
   const all = [...(workspace.all.get(kind) ?? [])].reverse();
   const doubled = new Set<string>();
   return all.filter((found) => {
-    const { is } = standing(found.resource);
+    const { is } = editability(found.resource);
     if (is === "ignored" || is === "left") return false;
     if (kind === "segments" && found.document.rule === undefined) {
       leftOut.push(`segments ${found.key}: has no rule`);

@@ -3,8 +3,8 @@ import type { Connection, Resource } from "../connection.ts";
 import type { Listed } from "../names.ts";
 import { isObject } from "./references.ts";
 
-/** Whether a thing can be changed now: if not, why, and whether that is as it should be. */
-export type Standing = { is: "editable" } | { is: "left" | "blocked"; reason: string } | { is: "ignored" };
+/** Whether a resource can be changed now. `left` resources stay as they are, and files do not see `ignored` ones. */
+export type Editability = { is: "editable" } | { is: "left" | "blocked"; reason: string } | { is: "ignored" };
 
 type Caller = Pick<Connection, "call">;
 
@@ -20,11 +20,11 @@ export interface Kind {
   whole: readonly string[];
   /** Fields that cannot be changed. */
   fixed: readonly string[];
-  standing(resource: Resource): Standing;
+  editability(resource: Resource): Editability;
   keyOf(resource: Resource): string;
   /** What a file has of a resource, without its references. */
   documentOf?(resource: Resource): Resource;
-  /** @returns the new thing */
+  /** @returns the new resource */
   create(caller: Caller, document: Resource): Promise<Resource>;
   /** @param document all fields, of the file and what the file leaves as it is */
   update(caller: Caller, id: string, document: Resource, changed: readonly string[]): Promise<void>;
@@ -33,7 +33,7 @@ export interface Kind {
   finish?(caller: Caller, id: string): Promise<void>;
 }
 
-const editable = (): Standing => ({ is: "editable" });
+const editable = (): Editability => ({ is: "editable" });
 const nameOf = ({ name }: Resource) => String(name);
 const OWNED = ["id", "created_at", "updated_at"] as const;
 
@@ -50,7 +50,7 @@ const lists: Kind = {
   owned: [...OWNED, "subscriber_count"],
   whole: [],
   fixed: [],
-  standing: editable,
+  editability: editable,
   keyOf: nameOf,
   create: ({ call }, document) => call("lists.create", document),
   update: async ({ call }, id, document) => void (await call("lists.update", id, document)),
@@ -63,7 +63,7 @@ const topics: Kind = {
   owned: OWNED,
   whole: [],
   fixed: ["key"],
-  standing: editable,
+  editability: editable,
   keyOf: ({ key }) => String(key),
   create: ({ call }, document) => call("topics.create", document),
   update: async ({ call }, key, document, changed) => void (await call("topics.update", key, pick(document, changed))),
@@ -75,7 +75,7 @@ const channels: Kind = {
   owned: [...OWNED, "status", "verified_at", "verification_error", "last_error", "settings"],
   whole: [],
   fixed: ["type"],
-  standing: editable,
+  editability: editable,
   keyOf: nameOf,
   create: async ({ call }, document) => {
     const channel = await call("channels.create", pick(document, ["type", "name"]));
@@ -93,7 +93,7 @@ const segments: Kind = {
   owned: [...OWNED, "needs_recompute", "last_error", "count"],
   whole: ["rule"],
   fixed: ["is_dynamic"],
-  standing: editable,
+  editability: editable,
   keyOf: nameOf,
   create: ({ call }, document) => call("segments.create", document),
   update: async ({ call }, id, document) => void (await call("segments.update", id, pick(document, ["name", "rule"]))),
@@ -109,7 +109,7 @@ const templates: Kind = {
   owned: OWNED,
   whole: [],
   fixed: [],
-  standing: editable,
+  editability: editable,
   keyOf: nameOf,
   create: ({ call }, document) => call("templates.create", document),
   update: async ({ call }, id, document, changed) => void (await call("templates.update", id, pick(document, changed))),
@@ -122,7 +122,7 @@ const webhooks: Kind = {
   owned: [...OWNED, "consecutive_failures", "disabled_at", "secret"],
   whole: ["events"],
   fixed: [],
-  standing: editable,
+  editability: editable,
   keyOf: ({ description, target_url }) => String(description || target_url),
   documentOf: ({ description, ...endpoint }) => ({ name: String(description || endpoint.target_url), ...endpoint }),
   create: async ({ call }, { name, active, ...endpoint }) => {
@@ -142,7 +142,7 @@ const journeys: Kind = {
   owned: [...OWNED, "status", "version", "entered", "completed"],
   whole: ["trigger", "entry_rules", "steps"],
   fixed: [],
-  standing: ({ status }) => {
+  editability: ({ status }) => {
     if (status === "archived") return { is: "ignored" };
     if (status !== "active") return editable();
     return { is: "blocked", reason: "the journey is active: pause it, then apply again" };
@@ -165,7 +165,7 @@ const campaigns: Kind = {
   owned: [...OWNED, ...REPEATED, "status", "failed", "fail_reasons"],
   whole: ["target"],
   fixed: [],
-  standing: ({ status }) =>
+  editability: ({ status }) =>
     status === "draft"
       ? editable()
       : { is: "left", reason: `the campaign is ${String(status)}: a draft needs another name` },

@@ -53,7 +53,7 @@ export function planOf(folder: Folder, workspace: Workspace): Plan {
   const used = new Set(steps.map(({ id }) => id));
   const onlyInWorkspace = kinds.flatMap(({ name }) =>
     (workspace.all.get(name) ?? [])
-      .filter(({ id, standing }) => !used.has(id) && (standing.is === "editable" || standing.is === "blocked"))
+      .filter(({ id, editability }) => !used.has(id) && (editability.is === "editable" || editability.is === "blocked"))
       .map(({ key }) => ({ kind: name, key })),
   );
   return { steps, onlyInWorkspace };
@@ -79,16 +79,16 @@ function problemsOf(
 function stepOf(kind: Kind, { file, key, renamedFrom, document }: FileDocument, workspace: Workspace): Step {
   const own = workspace.find(kind.name, key);
   const old = own || renamedFrom === undefined ? undefined : workspace.find(kind.name, renamedFrom);
-  const found = own ?? (old?.standing.is === "editable" || old?.standing.is === "blocked" ? old : undefined);
+  const found = own ?? (old?.editability.is === "editable" || old?.editability.is === "blocked" ? old : undefined);
   const step = { kind, key, file, changes: [], document };
   if (!found) return { ...step, action: "create" };
-  const { id, standing, resource } = found;
+  const { id, editability, resource } = found;
   const changes = changesOf(document, found.document, kind.whole);
   const known = { ...step, id, found, changes, document: { ...found.document, ...document } };
-  if (standing.is === "left") return { ...known, changes: [], action: "left", reason: standing.reason };
+  if (editability.is === "left") return { ...known, changes: [], action: "left", reason: editability.reason };
   if (changes.length === 0) return { ...known, action: kind.isUnfinished?.(resource) ? "finish" : "same" };
   const fixed = changes.find((path) => kind.fixed.includes(path));
   if (fixed !== undefined) return { ...known, action: "blocked", reason: `${fixed} cannot be changed` };
-  if (standing.is === "blocked") return { ...known, action: "blocked", reason: standing.reason };
+  if (editability.is === "blocked") return { ...known, action: "blocked", reason: editability.reason };
   return { ...known, action: "update", ...(found === old && renamedFrom !== undefined && { renames: renamedFrom }) };
 }

@@ -1,13 +1,13 @@
 // The configuration that a workspace has, and the names and ids of its things.
 import type { Connection, Resource } from "../connection.ts";
 import { type Listed, listAll } from "../names.ts";
-import { documentOf, type Kind, kinds, type Standing } from "./kinds.ts";
+import { documentOf, type Editability, type Kind, kinds } from "./kinds.ts";
 import { idsToKeys, type Target } from "./references.ts";
 
 export interface ExistingResource {
   id: string;
   key: string;
-  standing: Standing;
+  editability: Editability;
   resource: Resource;
   /** As a file would say it. */
   document: Resource;
@@ -40,8 +40,9 @@ export async function readWorkspace(
     read.map(([kind, resources]) => [kind.name, resources.map((resource) => foundOf(kind, resource, keyOfId))]),
   );
   const withKey = (kind: Listed, key: string) =>
-    (all.get(kind) ?? []).filter((one) => one.key === key && one.standing.is !== "ignored");
-  const editable = (kind: Listed, key: string) => withKey(kind, key).filter(({ standing }) => standing.is !== "left");
+    (all.get(kind) ?? []).filter((one) => one.key === key && one.editability.is !== "ignored");
+  const editable = (kind: Listed, key: string) =>
+    withKey(kind, key).filter(({ editability }) => editability.is !== "left");
   return {
     all,
     find: (kind, key) => editable(kind, key)[0] ?? withKey(kind, key)[0],
@@ -57,7 +58,7 @@ function foundOf(
   return {
     id: kind.idOf(resource),
     key: kind.keyOf(resource),
-    standing: kind.standing(resource),
+    editability: kind.editability(resource),
     resource,
     document: idsToKeys(kind.name, documentOf(kind, resource), keyOfId),
   };

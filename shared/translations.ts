@@ -1,7 +1,7 @@
-// The words of hosted pages and of the footer of mails, by language (TPC-4, CHC-4). What a workspace writes, such as the names
+// Texts of hosted pages and of the footer of mails, by language (TPC-4, CHC-4). What a workspace writes, such as the names
 // of its topics, is shown as it is.
 
-export interface Words {
+export interface Translation {
   unsubscribe: string;
   /** Above the button: nothing has happened yet. */
   ask: string;
@@ -16,7 +16,7 @@ export interface Words {
   otherwise: string;
 }
 
-const en: Words = {
+const en: Translation = {
   unsubscribe: "Unsubscribe",
   ask: "Press the button to get no more marketing e-mail from this sender.",
   noMoreMail: "You will get no more marketing e-mail from this sender.",
@@ -29,7 +29,7 @@ const en: Words = {
   otherwise: "Or unsubscribe from all marketing e-mail of this sender.",
 };
 
-const words: Readonly<Record<string, Words>> = {
+const translations: Readonly<Record<string, Translation>> = {
   en,
   de: {
     unsubscribe: "Abmelden",
@@ -119,13 +119,13 @@ const words: Readonly<Record<string, Words>> = {
 
 export interface Language {
   code: string;
-  words: Words;
+  words: Translation;
 }
 
 /** By the subscriber's locale, such as `de-AT`, else by what the browser prefers; English for every other language. */
 export function languageOf(locale: unknown, acceptLanguage = ""): Language {
   const wanted = typeof locale === "string" && locale !== "" ? [locale] : acceptLanguage.slice(0, 200).split(",");
   const codes = wanted.map((tag) => /^[a-z]+/.exec(tag.trim().toLowerCase())?.[0] ?? "");
-  const code = codes.find((one) => Object.hasOwn(words, one)) ?? "en";
-  return { code, words: words[code] ?? en };
+  const code = codes.find((one) => Object.hasOwn(translations, one)) ?? "en";
+  return { code, words: translations[code] ?? en };
 }
