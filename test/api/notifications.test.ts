@@ -135,9 +135,9 @@ describe("create", () => {
     ["split_percentage", { ...everybody, split_percentage: 100, variant_b: { title: "t", body: "b" } }],
     ["variant_b.body", { ...everybody, variant_b: { title: "t" } }],
     ["device_filters", { ...everybody, device_filters: [] }],
-    ["subscriber_filters", { ...everybody, subscriber_filters: { plan: "pro" } }],
-    ["subscriber_filters", { ...everybody, subscriber_filters: { plan: { $like: "p" } } }],
-    ["subscriber_filters", { ...everybody, subscriber_filters: { $or: [] } }],
+    ["subscriber_filters.plan", { ...everybody, subscriber_filters: { plan: "pro" } }],
+    ["subscriber_filters.plan.$like", { ...everybody, subscriber_filters: { plan: { $like: "p" } } }],
+    ["subscriber_filters.$or", { ...everybody, subscriber_filters: { $or: [] } }],
     ["idempotency_key", { ...everybody, idempotency_key: "" }],
     ["surprise", { ...everybody, surprise: 1 }],
   ])(
