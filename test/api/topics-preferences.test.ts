@@ -145,8 +145,9 @@ describe("preferences", () => {
     expect((await mail({ topic: "later" })).job.counts.delivered).toBe(1);
     expect((await send(world, tenant, { target: { type: "all" }, topic: "news" })).job.counts.skipped).toBe(1);
     expect(await mailsOf(world)).toHaveLength(3);
+    const forged = path.slice(0, -4) + (path.at(-4) === "A" ? "B" : "A") + path.slice(-3);
     for (const method of ["GET", "POST"] as const) {
-      expect((await follow(world, method, `${path.slice(0, -2)}AA`)).status).toBe(404);
+      expect((await follow(world, method, forged)).status).toBe(404);
       expect((await follow(world, method, `/p/${ada}`)).status).toBe(404);
     }
     await world.call(`DELETE /api/v1/subscribers/${ada}`, { as: await tenant.dashboard() });
