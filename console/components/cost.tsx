@@ -18,12 +18,12 @@ export function CostFacts({ cost, charged, perConversion = null }: CostProps) {
   return (
     <>
       <dl class="facts">
-        <dt>Together</dt>
+        <dt>Total</dt>
         <dd>
           <b>{money(dollars)}</b>, computed at list prices
         </dd>
         {perConversion !== null && [
-          <dt key="conversion">A conversion</dt>,
+          <dt key="conversion">Per conversion</dt>,
           <dd key="conversion-cost">{money(perConversion)}</dd>,
         ]}
         <dt>The service</dt>

@@ -18,7 +18,7 @@ const words: Record<Halt["reason"], string> = {
   opt_out_rate: "led to opt-outs",
 };
 
-const percent = (rate: number): string => `${Number((100 * rate).toFixed(2))} %`;
+const percent = (rate: number): string => `${Number((100 * rate).toFixed(2))}%`;
 
 const STALE = ["notifications.", "campaigns."];
 

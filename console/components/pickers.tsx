@@ -152,7 +152,7 @@ export function Slider({ label, value, min, max, onInput, hint }: SliderProps) {
   return (
     <label class="field">
       <span class="label">
-        {label}: {value} %
+        {label}: {value}%
       </span>
       <input
         type="range"

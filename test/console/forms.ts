@@ -173,7 +173,7 @@ export function formStories({ service, open }: Tabs): void {
     await page.getByRole("button", { name: "Create the segment" }).click();
     await page.getByRole("heading", { name: "Ada and others", level: 1 }).waitFor();
     await page.getByLabel("External id").fill("ada");
-    await page.getByRole("button", { name: "Look" }).click();
+    await page.getByRole("button", { name: "Check" }).click();
     await page.getByText("never within 30 days").waitFor();
     expect(await violations(page)).toEqual([]);
   });

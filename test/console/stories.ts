@@ -109,7 +109,7 @@ export function stories({ service, open }: Bench): void {
     await visit("journeys");
     await page.route("**/brakes", (route) => route.fulfill({ json: { items: [halted] } }));
     await page.locator("main a[data-row]", { hasText: "Welcome" }).click();
-    await page.getByText("30 of 120 messages by E-mail were refused or got no answer (25 %, limit 20 %)").waitFor();
+    await page.getByText("30 of 120 messages by E-mail were refused or got no answer (25%, limit 20%)").waitFor();
     await page.getByText("People wait at “Send a message A month for free” of version 1.").waitFor();
     await page.locator("button.chart-node", { hasText: "A month for free" }).filter({ hasText: "halted" }).click();
     await page.getByText("Version 1: E-mail: 30 of the last 120 refused or unanswered (25%); 2 bounces").waitFor();
@@ -176,7 +176,7 @@ export function stories({ service, open }: Bench): void {
     await page.keyboard.press("Enter");
     await page.locator("ul a[data-row]", { hasText: heldOut }).click();
     await page.getByText(`${heldOut} is in the control group and gets nothing`).waitFor();
-    await page.getByText("In the control group of 25 %").waitFor();
+    await page.getByText("In the control group of 25%").waitFor();
     await page.getByRole("link", { name: "Open the profile" }).click();
     await page.getByRole("heading", { name: heldOut, level: 1 }).waitFor();
     const person = page.url();
@@ -201,7 +201,7 @@ export function stories({ service, open }: Bench): void {
     const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
     const row = (text: string) => page.locator("main a[data-row]", { hasText: text });
     await visit("operator");
-    await page.getByRole("row", { name: /Demo .* 0 % of 100,000,000 sends/ }).waitFor();
+    await page.getByRole("row", { name: /Demo .* 0% of 100,000,000 sends/ }).waitFor();
     await page.getByLabel("Of", { exact: true }).selectOption("verify:email");
     await page.getByLabel("Times").fill("0");
     await press("Set the fault");

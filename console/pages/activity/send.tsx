@@ -70,7 +70,7 @@ export function Send({ id }: { id: string }) {
                 )}
                 {found.variant_b && (
                   <>
-                    <h3>Variant B, {100 - (found.split_percentage ?? 50)} %</h3>
+                    <h3>Variant B, {100 - (found.split_percentage ?? 50)}%</h3>
                     <ContentSeen content={found.variant_b} />
                   </>
                 )}

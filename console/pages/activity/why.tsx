@@ -44,12 +44,12 @@ function Tree({ recipient: { attempts, held_out, holdout, split, variant_id, now
       <ul class="conditions">
         {holdout.percentage > 0 && (
           <Condition isMet={!held_out}>
-            {held_out ? "In" : "Not in"} the control group of {holdout.percentage} %
+            {held_out ? "In" : "Not in"} the control group of {holdout.percentage}%
           </Condition>
         )}
         {split && (
           <Condition isMet>
-            Variant {(variant_id ?? "a").toUpperCase()} of a split of {split.percentage} %
+            Variant {(variant_id ?? "a").toUpperCase()} of a split of {split.percentage}%
           </Condition>
         )}
         {attempts.map((attempt) => (

@@ -14,7 +14,7 @@ export function Facts({ campaign: { target, holdout_percentage, topic, safety } 
           <Audience target={target} />
         </dd>
         <dt>Control group</dt>
-        <dd>{holdout_percentage ? `${holdout_percentage} %` : "none"}</dd>
+        <dd>{holdout_percentage ? `${holdout_percentage}%` : "none"}</dd>
         {topic && [<dt key="topic">Topic</dt>, <dd key="name">{topic}</dd>]}
         <dt>Brake</dt>
         <dd>{safety === undefined ? "as in the settings" : safety === null ? "none" : "limits of its own"}</dd>

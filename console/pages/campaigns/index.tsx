@@ -101,7 +101,7 @@ const COLUMNS = [
   {
     title: "Control group",
     isNumber: true,
-    cell: ({ holdout_percentage }: CampaignsCampaign) => (holdout_percentage ? `${holdout_percentage} %` : "–"),
+    cell: ({ holdout_percentage }: CampaignsCampaign) => (holdout_percentage ? `${holdout_percentage}%` : "–"),
   },
   {
     title: "Audience",

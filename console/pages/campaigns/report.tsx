@@ -99,7 +99,7 @@ function liftSentence({
 }: InsightsGetLiftAnswer): string {
   if (ci_low === null || ci_high === null) return "There are too few people in one of the groups to compare them.";
   const found = `${points(lift_percentage_points)} points, between ${points(ci_low)} and ${points(ci_high)}`;
-  if (significant) return `${found}: ${lift_percentage_points > 0 ? "it works" : "it does harm"}, at 95 % confidence.`;
+  if (significant) return `${found}: ${lift_percentage_points > 0 ? "it works" : "it does harm"}, at 95% confidence.`;
   const would = min_detectable_points === null ? "" : `; ${min_detectable_points.toFixed(1)} would show`;
   return `${found}: not proven${would}.`;
 }
@@ -117,7 +117,7 @@ function Lift({ job }: { job: string }) {
               </p>
               <Interval lift={found} />
               <dl class="facts">
-                <dt>Got it</dt>
+                <dt>Received it</dt>
                 <dd>
                   {plural(found.treated.converters, "conversion")} of {plural(found.treated.size, "person", "people")} (
                   {share(found.treated.converters, found.treated.size)})

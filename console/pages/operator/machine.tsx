@@ -144,7 +144,7 @@ export function Meter() {
             if (await reset.run("meter", undefined, "DELETE")) meter.refresh();
           }}
         >
-          Begin anew
+          Reset
         </Button>
       }
     >

@@ -79,15 +79,14 @@ export function Workspaces() {
             { title: "Events", isNumber: true, cell: ({ usage }) => number(usage.events) },
             {
               title: "Nearest limit",
-              cell: ({ nearest }) =>
-                nearest ? `${nearest.percent} % of ${number(nearest.max)} ${nearest.limit}` : "–",
+              cell: ({ nearest }) => (nearest ? `${nearest.percent}% of ${number(nearest.max)} ${nearest.limit}` : "–"),
             },
             {
               title: "Cost this month",
               isNumber: true,
               cell: ({ id }) => (costs.has(id) ? `$${costs.get(id)!.toFixed(2)}` : "–"),
             },
-            { title: "Made", cell: ({ created_at }) => <Time at={created_at} /> },
+            { title: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
           ]}
         />
       )}

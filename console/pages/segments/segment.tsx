@@ -42,10 +42,10 @@ export function OneSegment({ id }: { id: string }) {
               needs="segments.recompute"
               isBusy={recompute.isBusy}
               onClick={async () => {
-                if (await recompute.run(id)) say("It is being computed anew.");
+                if (await recompute.run(id)) say("It is being recomputed.");
               }}
             >
-              Compute anew
+              Recompute
             </Button>
             <Button kind="danger" needs="segments.delete" onClick={() => setAsking(true)}>
               Delete
@@ -133,7 +133,7 @@ function IsIn({ id }: { id: string }) {
         }}
       >
         <TextField label="External id" value={text} onInput={setText} />
-        <Button type="submit">Look</Button>
+        <Button type="submit">Check</Button>
       </Form>
       {isUnknown && <p>No subscriber has this id.</p>}
       {(found.error ?? member.error) && <Failure error={(found.error ?? member.error)!} />}

@@ -113,7 +113,7 @@ function Facts({ endpoint, isBusy, rotate }: { endpoint: Webhook; isBusy: boolea
       title="Endpoint"
       actions={
         <Button needs="webhooks.rotateSecret" isBusy={isBusy} onClick={rotate}>
-          Make a new secret
+          Rotate the secret
         </Button>
       }
     >
