@@ -42,8 +42,9 @@ export async function withGroupClaim(
   webhook: string,
   delivery: DeliveryRecord,
 ): Promise<DeliveryRecord> {
-  const { id, attempt_count, isReopened, lease } = delivery;
-  if (attempt_count > 0 || isReopened) return delivery;
+  const { id, outcome, attempt_count, isReopened, lease } = delivery;
+  // One that has ended without an attempt was dropped when its group was claimed.
+  if (outcome !== "pending" || attempt_count > 0 || isReopened) return delivery;
   const since = acceptedAt({ id, lease: lease > 0 ? lease : undefined });
   const [group] = await groupsOf(store, webhook, [{ id, acceptedAt: since }]);
   const claim = group && (await store.get(GroupClaim, { webhook, first: group.first }));
