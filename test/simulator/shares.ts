@@ -28,7 +28,8 @@ export function inShare<T>(
       if ("answer" in message) resolve(message.answer);
       else stepped(message.step.done, message.step.found);
     });
-    child.once("exit", (code) => reject(new Error(`A share of the work ended with ${code}.`)));
+    // After its exit, messages may still be on their way.
+    child.once("disconnect", () => reject(new Error("A share of the work ended without an answer.")));
   });
 }
 
