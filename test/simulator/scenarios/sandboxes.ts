@@ -118,7 +118,7 @@ async function move(world: SimWorld, tenant: Tenant, advance: string): Promise<b
   return status < 300;
 }
 
-/** Whoever has seen a move end sees no earlier time. */
+/** Whether a reader that has seen a move end sees no earlier time. */
 async function look(world: SimWorld, tenant: Tenant): Promise<boolean> {
   const { ledger } = world;
   const seen = Math.max(0, ...ledger.clocks.map(({ end }) => end));
