@@ -206,11 +206,9 @@ export interface Ledger {
   /** Workspaces whose messages every provider refuses permanently. */
   refusing: Set<string>;
   braked: Set<string>;
-  /**
-   * By workspace: what its channels may hand over a second, and how many messages a chunk has; what its providers take a
-   * second.
-   */
+  /** By workspace, what its channels may hand over a second, and how many messages a chunk has. */
   rates: Map<string, { perSecond: number; chunk: number }>;
+  /** By workspace, what its providers take a second. */
   limits: Map<string, number>;
   /** By workspace, the number of sends it may make. */
   caps: Map<string, number>;
