@@ -192,8 +192,8 @@ describe("marks", () => {
     const { world, tenant, id } = await withMessages(2);
     expect((await readAll(world, tenant, id)).body).toEqual({ updated: 2 });
     await putMessages(tenant, id, { count: 600, body: "b" });
-    const statuses = async () => (await inboxOf(world, tenant, id, "&limit=200")).map(({ status }) => status);
-    expect(new Set((await statuses()).slice(2))).toEqual(new Set(["unread"]));
+    const written = (await inboxOf(world, tenant, id, "&limit=200")).filter(({ content }) => content.body === "b");
+    expect(new Set(written.map(({ status }) => status))).toEqual(new Set(["unread"]));
     expect((await readAll(world, tenant, id)).body).toEqual({ updated: 600 });
     await world.advance(2 * DAY);
     expect(await inboxOf(world, tenant, id, "&status=unread")).toEqual([]);

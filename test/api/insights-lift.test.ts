@@ -12,7 +12,7 @@ const setting = async (people?: number) => withBuyers(await withTenant(), people
 
 describe("lift", () => {
   it("ISG-6 ISG-7 ISG-8 ISG-9 AMB-97 treated against held out, everyone assigned counted", async () => {
-    const { call, ids, define, campaign, buy } = await setting(40);
+    const { call, ids, define, campaign, buy } = await setting(80);
     const { jobs } = await campaign([undefined], { holdout_percentage: 50 });
     const job = jobs[0]!;
     const heldOut = ids.filter((id) => bucket("holdout", job, id) < 5_000);
