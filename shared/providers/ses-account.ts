@@ -29,7 +29,7 @@ export const sesAccount: Capability<"sesAccount", SesAccount> = {
 
 function openAccount({ aws, clock, log }: Deps): SesAccount {
   const client = aws(SESv2Client, { maxAttempts: 1 });
-  let known: { until: number; rate: Promise<AccountRate | undefined> } | undefined;
+  let cached: { until: number; rate: Promise<AccountRate | undefined> } | undefined;
 
   const read = async (): Promise<AccountRate | undefined> => {
     const at = clock.now();
@@ -43,14 +43,14 @@ function openAccount({ aws, clock, log }: Deps): SesAccount {
 
   return () => {
     const now = clock.now();
-    if (known && now < known.until) return known.rate;
-    const before = known?.rate;
+    if (cached && now < cached.until) return cached.rate;
+    const before = cached?.rate;
     const rate = read().catch((error) => {
       log({ level: "warn", message: "the sending rate of SES could not be read", ...errorFields(error) });
-      known = { until: now + RETRY_MS, rate };
+      cached = { until: now + RETRY_MS, rate };
       return before;
     });
-    known = { until: now + READ_EVERY_MS, rate };
+    cached = { until: now + READ_EVERY_MS, rate };
     return rate;
   };
 }

@@ -11,16 +11,16 @@ export async function readAhead(store: Store, refs: readonly Ref<AnyItem<"worksp
   const nameOf = (item: AnyItem<"workspace">, key: unknown) =>
     JSON.stringify(fullKey(item, key, prefixOf(store.tenant)));
   const rows: readonly (Item | undefined)[] = await store.getEach(refs);
-  const known = new Map(refs.map(({ item, key }, i) => [nameOf(item, key), rows[i]]));
+  const readRows = new Map(refs.map(({ item, key }, i) => [nameOf(item, key), rows[i]]));
   const getAll: Store["getAll"] = async (item, keys, options) => {
     const names = keys.map((key) => nameOf(item, key));
-    if (!names.every((name) => known.has(name))) return store.getAll(item, keys, options);
+    if (!names.every((name) => readRows.has(name))) return store.getAll(item, keys, options);
     return names.map((name) => {
-      const row = known.get(name);
+      const row = readRows.get(name);
       return row && rowOf(item, row);
     });
   };
   const get: Store["get"] = async (item, key, options) =>
-    known.has(nameOf(item, key)) ? (await getAll(item, [key]))[0] : store.get(item, key, options);
+    readRows.has(nameOf(item, key)) ? (await getAll(item, [key]))[0] : store.get(item, key, options);
   return { ...store, get, getAll };
 }

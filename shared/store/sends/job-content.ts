@@ -81,15 +81,15 @@ async function contentsOf(store: StoreReader, hashes: readonly string[], options
 /** Contents by their hashes. */
 export type StoredContents = ReadonlyMap<string, RowOf<typeof ContentItem>>;
 
-/** The same for several jobs: each content is read once, unless it is known. @throws if one is not stored. */
+/** The same for several jobs: each content is read once, unless it was read before. @throws if one is not stored. */
 export async function withContents(
   store: StoreReader,
   jobs: readonly JobRecord[],
-  known: StoredContents = new Map(),
+  before: StoredContents = new Map(),
 ): Promise<Job[]> {
   const hashes = [...new Set(jobs.flatMap(({ content }) => (typeof content === "string" ? [content] : [])))];
-  const unknown = hashes.filter((hash) => !known.has(hash));
-  const stored = new Map([...known, ...(await contentsOf(store, unknown, { eventual: true }))]);
+  const unread = hashes.filter((hash) => !before.has(hash));
+  const stored = new Map([...before, ...(await contentsOf(store, unread, { eventual: true }))]);
   const missing = hashes.filter((hash) => !stored.has(hash));
   for (const [hash, row] of await contentsOf(store, missing, { eventual: false })) stored.set(hash, row);
   return jobs.map((job) => {
