@@ -211,9 +211,15 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await dialog.getByLabel("Text").fill("Hello {{ subscriber.first_name }}");
     await dialog.getByRole("button", { name: "Save the template" }).click();
     await page.getByRole("cell", { name: "Monday news", exact: true }).waitFor();
+    const { promise: isOpened, resolve: letThrough } = Promise.withResolvers<void>();
+    await page.route("**/api/v1/templates?*", async (route) => {
+      await isOpened;
+      await route.continue();
+    });
     await visit("content/schedules");
     await page.getByRole("button", { name: "New schedule" }).click();
     await dialog.getByLabel("In-app").check();
+    letThrough();
     await dialog.getByRole("button", { name: "Create the schedule" }).click();
     await page.getByText(/, 09:00 Europe\/Berlin/).waitFor();
     await page.getByRole("button", { name: "Pause Monday news" }).click();

@@ -131,7 +131,9 @@ function State({ schedule: { active, last_error } }: { schedule: Schedule }) {
 
 function Add({ templates, close }: { templates: readonly Template[]; close: () => void }) {
   const create = useAction("schedules.create", { stale: STALE });
-  const [template, setTemplate] = useState(templates[0]?.id ?? "");
+  const [chosen, setTemplate] = useState<string>();
+  // The templates may arrive after the dialog has opened.
+  const template = chosen ?? templates[0]?.id ?? "";
   const [channels, setChannels] = useState<string[]>([]);
   const [cron, setCron] = useState("0 9 * * 1");
   const [timezone, setTimezone] = useState(zone);
