@@ -11,11 +11,12 @@ import type { Recipient } from "../../../shared/store/sends/recipients.ts";
 import type { ChunkRef, RoundTimes } from "../../../shared/store/sends/touches.ts";
 import { recipientOf } from "./addresses.ts";
 import type { WorkerContext } from "./rounds.ts";
+import { confirmGate } from "./send-gates.ts";
 
 /** The outcome of a subscriber's inbox message. */
 export type Inbox = (subscriber: string) => Promise<SendOutcome>;
 
-const NOT_WRITTEN: SendOutcome = { status: "retryable", reason: "inbox_unavailable" };
+const notWritten: Inbox = async () => ({ status: "retryable", reason: "inbox_unavailable" });
 
 /** A round of a chunk. */
 export interface Delivering extends RoundTimes {
@@ -73,10 +74,12 @@ export function deferredInbox(context: WorkerContext, delivering: Delivering): I
     // A claimed group must end with an outcome for each recipient.
     const writeNow = async () => {
       const { inbox, write: writeRows } = await prepareInbox(context, delivering, recipients);
+      // The send may have been stopped while the rows were read: the messages are tried again when it goes on.
+      if ((await confirmGate(context, delivering.chunkRef.job)) !== "open") return notWritten;
       await writeRows();
       return inbox;
     };
-    return writeNow().catch((): Inbox => async () => NOT_WRITTEN);
+    return writeNow().catch(() => notWritten);
   };
   const inbox: Inbox = async (subscriber) => {
     sent.add(subscriber);
