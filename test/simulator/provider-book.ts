@@ -2,6 +2,7 @@
 import { SECOND } from "../../shared/clock.ts";
 import { RETRY_AFTER_MS } from "../../shared/rules/progress.ts";
 import type { Call } from "./providers.ts";
+import { receiptsOf } from "./receipts.ts";
 import type { SimWorld } from "./world.ts";
 
 /** An invocation ends within this time. */
@@ -14,6 +15,8 @@ export interface ProviderBook {
   calls: Map<string, Map<string, Map<string, Call[]>>>;
   /** Whether the service may not know what the provider answered: its process died, or said that it failed. */
   isLost(call: Call): boolean;
+  /** Whether the mail provider reported afterwards that the mail arrived. */
+  isReported(call: Call): boolean;
 }
 
 const books = new WeakMap<SimWorld, ProviderBook>();
@@ -40,6 +43,7 @@ export function providerBook(world: SimWorld): ProviderBook {
       told === undefined ||
       !by.alive ||
       (troubles.get(by.label) ?? []).some((trouble) => trouble >= at && trouble <= at + INVOCATION_MS),
+    isReported: (call) => receiptsOf(world).some((receipt) => receipt.call === call && receipt.fate === "delivered"),
   };
   books.set(world, book);
   return book;
@@ -68,6 +72,8 @@ export function verdictOn(book: ProviderBook, calls: readonly Call[]): Verdict {
     mayBeDelivered = true;
     isDelivered = !isLost;
   }
+  // What nobody knew is delivered as soon as its provider says so.
+  if (isLost || told?.status === "unknown") mayBeDelivered ||= calls.some(book.isReported);
   if (told?.status === "unknown") reasons.add(UNCONFIRMED);
   if (told?.status === "rejected") reasons.add(told.reason);
   if (told?.status === "retryable") {
