@@ -21,6 +21,9 @@ const AHEAD_MS = 5 * SECOND;
 /** Reasons of the service itself that end an address before its last try. */
 const OWN_REASONS = ["no_device", "no_consent", "suppressed", "erased", "expired", "no_credentials", ...lateSkips];
 
+/** Reasons of an address without a request to its provider: a process that dies between a claim and its calls uses up the try. */
+const unaskedReasons = ({ profile }: SimWorld) => (profile.crash > 0 ? [...OWN_REASONS, UNCONFIRMED] : OWN_REASONS);
+
 /** What is known of a recipient, over its addresses. */
 interface Recipient {
   id: string;
@@ -136,12 +139,12 @@ async function checkJob(world: SimWorld, book: ProviderBook, tenant: Tenant, job
         await checkUnfinished(world, tenant, { job: id, person, call }, say);
 }
 
-/** Those without an address that was gone when its turn came: such a one has a reason too, and no provider was asked. */
+/** Those without an address that no provider was asked for: it was gone when its turn came, or its process died before. */
 async function withoutOtherAddresses(world: SimWorld, tenant: Tenant, job: string, recipients: Recipient[]) {
   const found: Recipient[] = [];
   for (const one of recipients) {
     const { body } = await ask(world, tenant, EXPLAIN, { params: { id: job, subscriberId: one.id } });
-    if (!body.attempts?.some(({ reason }: Json) => OWN_REASONS.includes(reason))) found.push(one);
+    if (!body.attempts?.some(({ reason }: Json) => unaskedReasons(world).includes(reason))) found.push(one);
   }
   return found;
 }
@@ -170,9 +173,7 @@ async function checkUnfinished(
   const attempt = body.attempts.find(
     (one: Json) => (one.device_id ?? one.channel) === call.target && one.channel === call.channel,
   );
-  // A process that dies between a claim and its calls uses up the try.
-  const reasons = world.profile.crash > 0 ? [...OWN_REASONS, UNCONFIRMED] : OWN_REASONS;
-  if (!attempt || !reasons.includes(attempt.reason))
+  if (!attempt || !unaskedReasons(world).includes(attempt.reason))
     say(`${person} was refused for now and never tried again: ${JSON.stringify(attempt ?? body)}`, person);
 }
 
