@@ -20,6 +20,7 @@ const requests = {
   "read of the send and its workspace": { operation: "BatchGetItem", part: '"TENANT#' },
   "read of devices": { operation: "BatchGetItem", part: "#D#" },
   "read of profiles": { operation: "BatchGetItem", part: `"${PERSON}"` },
+  "read of the inbox": { operation: "BatchGetItem", part: '"I#' },
   "claim of a group": { operation: "UpdateItem", part: '"K#s0#' },
   "claim on the job": { operation: "UpdateItem", part: "#JOB#" },
 } as const;
@@ -29,10 +30,12 @@ interface Case {
   to: "a phone" | "an inbox";
   /** A send to one subscriber is suspended, a message of a campaign is paused. */
   how: "suspended" | "paused";
+  /** Messages that count against a cap are written after the claim of their group. */
+  isCapped?: boolean;
 }
 
 /** The worker's request is carried out, then the send is stopped, and half a minute later the answer arrives. */
-async function slowWorld({ slow, to, how }: Case) {
+async function slowWorld({ slow, to, how, isCapped = false }: Case) {
   const { operation, part } = requests[slow];
   const state = { isOpen: false, stop: async (): Promise<unknown> => undefined };
   const { world, tenant } = await withTenant({
@@ -56,6 +59,7 @@ async function slowWorld({ slow, to, how }: Case) {
   await world.settle();
   const as = await tenant.dashboard();
   const call = (path: string, body?: object) => world.call(path, { as, ...(body && { body }) });
+  if (isCapped) await call("PATCH /api/v1/workspace", { frequency_caps: [{ category: "marketing", max: 9, per: "day" }] });
   const content = { title: "Hi", body: "Hello {{ subscriber.external_id }}" };
   const reached = async () =>
     toInbox ? (await tenant.store.queryAll(Message, { subscriber: PERSON })).length : (await outboxOf(world)).length;
@@ -82,6 +86,7 @@ it.each<Case>([
   { slow: "read of the workspace", to: "an inbox", how: "paused" },
   { slow: "read of profiles", to: "an inbox", how: "paused" },
   { slow: "claim of a group", to: "an inbox", how: "paused" },
+  { slow: "read of the inbox", to: "an inbox", how: "paused", isCapped: true },
   { slow: "read of devices", to: "a phone", how: "paused" },
   { slow: "claim of a group", to: "a phone", how: "paused" },
 ])("AMB-112 AMB-113 a send to $to that is $how during a slow $slow reaches nobody until it goes on", async (one) => {
