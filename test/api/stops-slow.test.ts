@@ -59,7 +59,8 @@ async function slowWorld({ slow, to, how, isCapped = false }: Case) {
   await world.settle();
   const as = await tenant.dashboard();
   const call = (path: string, body?: object) => world.call(path, { as, ...(body && { body }) });
-  if (isCapped) await call("PATCH /api/v1/workspace", { frequency_caps: [{ category: "marketing", max: 9, per: "day" }] });
+  if (isCapped)
+    await call("PATCH /api/v1/workspace", { frequency_caps: [{ category: "marketing", max: 9, per: "day" }] });
   const content = { title: "Hi", body: "Hello {{ subscriber.external_id }}" };
   const reached = async () =>
     toInbox ? (await tenant.store.queryAll(Message, { subscriber: PERSON })).length : (await outboxOf(world)).length;
