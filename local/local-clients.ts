@@ -2,6 +2,7 @@
 import { awsClients } from "../shared/aws.ts";
 import type { Aws } from "../shared/deps.ts";
 import { type Hooks, requestHandler, type Services, unsigned } from "./aws/protocol.ts";
+import type { ServiceClock } from "./clock.ts";
 import { REGION } from "./lambda.ts";
 
 export const HOST = "http://127.0.0.1";
@@ -12,12 +13,18 @@ const UNREAD = ["getUserAgentMiddleware", "recursionDetectionMiddleware", "logge
 const hasMiddleware = (client: object): client is { middlewareStack: { remove(name: string): boolean } } =>
   "middlewareStack" in client;
 
+interface LocalClientOptions {
+  clock: Pick<ServiceClock, "offset">;
+  hooks?: Hooks | undefined;
+  baseUrl?: (() => string) | undefined;
+  /** Of each client. */
+  settings?: object;
+}
+
 /** Real SDK clients whose requests reach the embedded services without a socket. */
 export function localClients(
   services: Services,
-  hooks?: Hooks,
-  baseUrl: () => string = () => HOST,
-  settings: object = {},
+  { clock, hooks, baseUrl = () => HOST, settings = {} }: LocalClientOptions,
 ): Aws {
   const clients = awsClients({
     ...settings,
@@ -32,13 +39,18 @@ export function localClients(
     endpoint: () => addressOf(baseUrl()),
   };
   return (clientClass, own) => {
-    const client = clients(
-      clientClass,
-      clientClass.name === "S3Client" ? { ...s3, ...own } : { signer: unsigned, ...own },
-    );
+    const isS3 = clientClass.name === "S3Client";
+    const client = clients(clientClass, isS3 ? { ...s3, ...own } : { signer: unsigned, ...own });
+    if (isS3) signInServiceTime(client, clock);
     if (hasMiddleware(client)) for (const name of UNREAD) client.middlewareStack.remove(name);
     return client;
   };
+}
+
+/** A form that is signed by the machine's time would be valid too long or too short for a service whose time was moved. */
+function signInServiceTime(client: object, { offset }: Pick<ServiceClock, "offset">): void {
+  if (!("config" in client) || !(client.config instanceof Object)) return;
+  Object.defineProperty(client.config, "systemClockOffset", { enumerable: true, get: offset, set: () => undefined });
 }
 
 async function addressOf(baseUrl: string) {

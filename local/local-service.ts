@@ -239,9 +239,9 @@ function dependenciesOf(
   const writeSignals = createWriteSignals(dynamodb, table);
   const turning = createTurns(clock);
   const hooksOf = (name: string) => (workerNames.has(name) ? turning(hooks?.(name)) : hooks?.(name));
-  const retries = retriesInServiceTime ? { retryStrategy: retriesOn(clock, ids) } : {};
+  const settings = retriesInServiceTime ? { retryStrategy: retriesOn(clock, ids) } : {};
   return (functionName) => ({
-    aws: localClients(services, hooksOf(functionName), baseUrl, retries),
+    aws: localClients(services, { clock, hooks: hooksOf(functionName), baseUrl, settings }),
     clock,
     ids,
     env,

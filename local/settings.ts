@@ -1,5 +1,6 @@
 // Reads the settings of `npm start` from the environment. An invalid value stops the start with one line.
 import { type PlanName, planNames } from "../shared/plans.ts";
+import { registrations } from "../shared/registration.ts";
 
 export interface Settings {
   /** 0 takes a free port. */
@@ -31,6 +32,9 @@ export const isStartRefused = (error: unknown): error is Error =>
 export function readSettings(env: Readonly<Record<string, string | undefined>>): Settings {
   const plan = planNames.find((name) => name === (env.DEFAULT_PLAN || "enterprise"));
   if (!plan) throw startRefused(`DEFAULT_PLAN is "${env.DEFAULT_PLAN}"; it must be one of ${planNames.join(", ")}.`);
+  const { REGISTRATION = "" } = env;
+  if (REGISTRATION && !registrations.some((mode) => mode === REGISTRATION))
+    throw startRefused(`REGISTRATION is "${REGISTRATION}"; it must be one of ${registrations.join(", ")}.`);
   if (env.LOG && env.LOG !== "quiet") throw startRefused(`LOG is "${env.LOG}"; it must be quiet or unset.`);
   return {
     port: portOf("PORT", env.PORT) ?? DEFAULT_PORT,
@@ -40,6 +44,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     dynamodbEndpoint: endpointOf(env.AWS_ENDPOINT_URL_DYNAMODB),
     logsRequests: env.LOG !== "quiet",
     passedOn: Object.fromEntries([
+      ...(REGISTRATION ? [["REGISTRATION", REGISTRATION]] : []),
       ...FLAGS.flatMap((name) => (isOn(name, env[name]) ? [[name, "1"]] : [])),
       ...AMOUNTS.flatMap((name) => (env[name] ? [[name, amountOf(name, env[name])]] : [])),
     ]),

@@ -7,7 +7,15 @@ import type { Caller } from "./authenticate.ts";
 import type { Access } from "./endpoint.ts";
 import { ApiError } from "./errors.ts";
 import { type RequestTokens, tokensToTake } from "./request-tokens.ts";
-import { confirmedPermissions, holds, optInScopes, type Permission, type Scope } from "./roles.ts";
+import {
+  type AgentScope,
+  confirmedPermissions,
+  holds,
+  optInScopes,
+  type Permission,
+  permissionOfScope,
+  type Scope,
+} from "./roles.ts";
 
 /** How long a counter is kept after its window. */
 const KEPT_SECONDS = 300;
@@ -71,6 +79,19 @@ const readOnly = () => new ApiError("READ_ONLY_TOKEN", "A read-only token may no
 export function requirePermission(caller: Caller, permission: Permission | undefined): void {
   if (!permission || caller.kind !== "dashboard" || holds(caller.role, permission)) return;
   throw new ApiError("FORBIDDEN", `The role ${caller.role} lacks the permission ${permission}.`);
+}
+
+/** A member gives a key only what the member's own role holds (ATH-R5, AGT-1). @throws 403. */
+export function requireOwnScopes(caller: Caller, scopes: readonly (Scope | AgentScope)[]): void {
+  if (caller.kind !== "dashboard") return;
+  for (const scope of scopes) {
+    const permission = permissionOfScope[scope];
+    if (permission && !holds(caller.role, permission))
+      throw new ApiError(
+        "FORBIDDEN",
+        `The role ${caller.role} lacks the permission ${permission}, so it may not give ${scope}.`,
+      );
+  }
 }
 
 /** ACC-4: only a member who had not confirmed the address when joining costs a look at the user's row. */

@@ -41,7 +41,8 @@ export const agentScopes = ["read", "read:pii", "write:drafts", "write:send"] as
 export type AgentScope = (typeof agentScopes)[number];
 
 /** The permission without which a member may not give a key this scope: a key never does more than its maker. */
-export const permissionOfScope: { readonly [S in AgentScope]?: Permission } = {
+export const permissionOfScope: { readonly [S in Scope | AgentScope]?: Permission } = {
+  "messages:send": "send",
   "write:drafts": "content:write",
   "write:send": "send",
 };

@@ -201,6 +201,18 @@ describe("interruptions", () => {
     expect(await members()).toHaveLength(120);
   });
 
+  it("IMP-2 ARC-1 the form of an upload is valid for 15 minutes of service time", async () => {
+    const { world, as } = await setting();
+    await world.advance(3 * DAY);
+    const send = async (afterMs: number) => {
+      const form = (await world.call("POST /api/v1/lists/import/uploads", { as: await as() })).body;
+      await world.advance(afterMs);
+      const upload = multipartBody(form.fields, { filename: "a.csv", content: people(1) });
+      return (await world.call(`POST ${new URL(form.url).pathname}`, upload)).status;
+    };
+    expect([await send(0), await send(15 * 60_000), await send(15 * 60_000 + 1_000)]).toEqual([204, 204, 403]);
+  });
+
   it("IMP-2 with a reader that crashes again and again, every row is counted once", async () => {
     const { world, post, list, job, members } = await setting();
     const { body } = await post({ listId: list }, { filename: "a.csv", content: people(250) });

@@ -28,7 +28,13 @@ async function register(email = EMAIL): Promise<Answer> {
   await secretsMaker
     .open(deps)("" as TenantId)
     .ensure();
-  const account = { email, secret: await SECRET, name: "Ada", workspace_name: "Engines", isConfirmed: false };
+  const account = {
+    email,
+    secret: await SECRET,
+    name: "Ada",
+    workspace_name: "Difference Engines",
+    isConfirmed: false,
+  };
   const { user, tenant } = await registerUser(platform, storeWrite.open(deps), { ...account, plan: "enterprise" });
   const session = await beginSession(platform, { user: user.id, tenant });
   const subject = { user: user.id, tenant, role: "owner", session: session!.id };
@@ -52,7 +58,7 @@ describe("a forgotten password", () => {
   it("ACC-1 ACC-2 is reset by the mailed token, once, within the hour; sessions and access tokens end", async () => {
     const first = await register();
     const token = await forgot();
-    expect((await reset(token, "short")).status).toBe(422);
+    for (const weak of ["short", "Difference Engines"]) expect((await reset(token, weak)).status).toBe(422);
     const done = await reset(token);
     expect([done.status, done.body.user.email, await me(done)]).toEqual([200, EMAIL, 200]);
     expect([await me(first), (await refresh(first)).status]).toEqual([401, 401]);
@@ -118,6 +124,7 @@ it("ACC-3 a password is changed with the current one; the session of the call go
   const change = (current_password: string, as = bearer(second), password = NEW) =>
     post("password/change", { current_password, password }, as);
   expect((await change("wrong horse battery")).status).toBe(401);
+  expect((await change(PASSWORD, bearer(second), "Difference Engines")).status).toBe(422);
   const readOnly = await post("tokens/read-only", {}, bearer(second));
   expect((await change(PASSWORD, bearer(readOnly))).body.code).toBe("READ_ONLY_TOKEN");
   const both = await Promise.all([change(PASSWORD), change(PASSWORD, bearer(second), "a third password")]);
@@ -241,6 +248,14 @@ describe("an invitation", () => {
     expect(invited.body.mailed).toBe(true);
     const done = await accept(await mailedToken(world, EMAIL_OF_GRACE, "You are invited"), NEW);
     expect([done.status, await me(done), await me(squatter)]).toEqual([201, 200, 401]);
+  });
+
+  it("AMB-77 admits nobody by a password that names the user or the workspace, and stays open", async () => {
+    await invite(await register());
+    const token = await mailedToken(world, EMAIL_OF_GRACE);
+    for (const weak of [EMAIL_OF_GRACE.toUpperCase(), "Difference Engines", "short"])
+      expect((await accept(token, weak)).body.fields).toEqual({ password: expect.any(String) });
+    expect((await accept(token)).status).toBe(201);
   });
 
   it("ACC-9 proves nothing where the service cannot mail, and works as before", async () => {

@@ -37,6 +37,15 @@ describe("server keys", () => {
     expect((await create({ name: "x", scopes: ["subscribers:read"] })).body.scopes).toEqual(["subscribers:read"]);
   });
 
+  it("ATH-R5 BKS-1 give no more than their maker holds: a developer, who may not send, gives no right to send", async () => {
+    const developer = await tenant.dashboard("developer");
+    const scopes = ["subscribers:write", "messages:read"];
+    expect((await create({ name: "x", scopes }, developer)).status).toBe(201);
+    const { status, body } = await create({ name: "x", scopes: [...scopes, "messages:send"] }, developer);
+    expect([status, body.code]).toEqual([403, "FORBIDDEN"]);
+    expect((await create({ name: "x", scopes: ["messages:send"] }, await tenant.dashboard("admin"))).status).toBe(201);
+  });
+
   it("ATH-R4 AMB-27 a key without explicit scopes passes on the surfaces of rule 4, one with others does not", async () => {
     const bare = (await create({ name: "a" })).body.key;
     const narrow = (await create({ name: "b", scopes: ["events:read"] })).body.key;

@@ -263,6 +263,7 @@ describe("settings", () => {
       WEBHOOK_ALLOW_LOOPBACK: "1",
       PROVIDERS_ALLOW_LOOPBACK: "0",
       SDK_REQUESTS_PER_KEY: "50",
+      REGISTRATION: "invite",
       LOG: "quiet",
     };
     expect(readSettings(given)).toEqual({
@@ -272,7 +273,7 @@ describe("settings", () => {
       awsPort: 8_000,
       dynamodbEndpoint: "http://localhost:8001/",
       logsRequests: false,
-      passedOn: { WEBHOOK_ALLOW_LOOPBACK: "1", SDK_REQUESTS_PER_KEY: "50" },
+      passedOn: { REGISTRATION: "invite", WEBHOOK_ALLOW_LOOPBACK: "1", SDK_REQUESTS_PER_KEY: "50" },
     });
   });
 
@@ -288,6 +289,7 @@ describe("settings", () => {
     ["WEBHOOK_ALLOW_LOOPBACK", "yes"],
     ["SDK_REQUESTS_PER_ADDRESS", "many"],
     ["LOG", "loud"],
+    ["REGISTRATION", "shut"],
   ])("%s=%s is refused by name", (name, value) => {
     expect(() => readSettings({ [name]: value })).toThrow(new RegExp(`^${name} is `));
   });

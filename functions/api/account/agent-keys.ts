@@ -1,8 +1,9 @@
 // Keys for agents: what a member gives to a program that calls the tools of `/v1/mcp`.
 import * as v from "valibot";
 import { endpoints } from "../../../shared/http/endpoint.ts";
-import { ApiError, notFound } from "../../../shared/http/errors.ts";
-import { agentScopes, holds, permissionOfScope } from "../../../shared/http/roles.ts";
+import { notFound } from "../../../shared/http/errors.ts";
+import { requireOwnScopes } from "../../../shared/http/gates.ts";
+import { agentScopes } from "../../../shared/http/roles.ts";
 import { platformRead, platformWrite, storeRead, storeWrite } from "../../../shared/resources.ts";
 import {
   AgentKey,
@@ -69,14 +70,7 @@ export const agentKeys = [
       example: { body: { name: "Reports", scopes: ["read"] } },
     },
     async ({ store, platform, caller, body: { name, scopes, expires_in_days: days } }) => {
-      for (const scope of scopes) {
-        const permission = permissionOfScope[scope];
-        if (permission && caller.kind === "dashboard" && !holds(caller.role, permission))
-          throw new ApiError(
-            "FORBIDDEN",
-            `The role ${caller.role} lacks the permission ${permission}, so it may not give ${scope}.`,
-          );
-      }
+      requireOwnScopes(caller, scopes);
       return createAgentKey(store, platform, { name, scopes, days });
     },
   ),

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { timestamp } from "../../../shared/clock.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { invalid, notFound, unauthorized } from "../../../shared/http/errors.ts";
+import { requireOwnScopes } from "../../../shared/http/gates.ts";
 import { roles, scopes } from "../../../shared/http/roles.ts";
 import { Timestamp } from "../../../shared/http/schemas.ts";
 import { platformRead, platformWrite, secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
@@ -41,6 +42,9 @@ export const account = group("account", "Keys and settings of a workspace, and t
     { permission: "credentials:manage", uses: [storeWrite, platformWrite] },
     {
       summary: "Create a server key: only this response contains the key itself",
+      description:
+        "A member gives only what the member's own role holds: `messages:send` needs the permission `send`, which a " +
+        "developer lacks.",
       body: v.strictObject({
         name: v.pipe(v.string("must be a string"), v.trim(), v.nonEmpty("must not be empty"), v.maxLength(128)),
         scopes: v.optional(v.pipe(Scopes, v.minLength(1, "must name at least one scope"))),
@@ -56,7 +60,10 @@ export const account = group("account", "Keys and settings of a workspace, and t
       }),
       status: 201,
     },
-    ({ store, platform, body }) => createServerKey(store, platform, body),
+    ({ store, platform, caller, body }) => {
+      requireOwnScopes(caller, body.scopes ?? []);
+      return createServerKey(store, platform, body);
+    },
   ),
 
   endpoint(

@@ -226,9 +226,10 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
     async ({ platform, signer, body, headers, sourceIp }) => {
       refuseWeak(body.password, []);
       await countAttempt(platform, LOGINS_PER_ADDRESS, sourceIp);
-      const { user, ...membership } = await acceptInvitation(platform, body, (email) =>
-        countAttempt(platform, LOGINS_PER_EMAIL, email),
-      );
+      const { user, ...membership } = await acceptInvitation(platform, body, {
+        admit: (email) => countAttempt(platform, LOGINS_PER_EMAIL, email),
+        refuseWeak: (personal) => refuseWeak(body.password, personal),
+      });
       return begin(
         { platform, signer },
         { headers, sourceIp },

@@ -65,8 +65,8 @@ export const passwords = [
       const { platform, sourceIp } = call;
       await countAttempt(platform, LOGINS_PER_ADDRESS, sourceIp);
       const { id, email, name } = await userOfToken(platform, token, "reset");
-      refuseWeak(password, [email, name]);
-      const membership = await firstOpen(platform, id);
+      const { workspace, ...membership } = await firstOpen(platform, id);
+      refuseWeak(password, [email, name, workspace]);
       const user = await resetPassword(platform, token, password);
       return begin(call, call, { ...membership, user: userOf(user), password: user.password });
     },
@@ -84,8 +84,8 @@ export const passwords = [
       errors: ["RATE_LIMITED", "CONFLICT"],
     },
     async ({ platform, caller, sourceIp, body: { current_password, password } }) => {
-      const { email, name, session } = requireUser(caller);
-      refuseWeak(password, [email, name]);
+      const { email, name, session, workspace } = requireUser(caller);
+      refuseWeak(password, [email, name, workspace.name]);
       await countAttempt(platform, LOGINS_PER_ADDRESS, sourceIp);
       await countAttempt(platform, LOGINS_PER_EMAIL, email);
       const user = await findUser(platform, email, current_password);
@@ -137,7 +137,8 @@ async function firstOpen(platform: Parameters<typeof begin>[0]["platform"], user
     WorkspaceItem,
     memberships.map(({ tenant }) => ({ tenant })),
   );
-  const open = memberships.find((_, i) => workspaces[i] && workspaces[i].status !== "deleted");
+  const at = workspaces.findIndex((workspace) => workspace && workspace.status !== "deleted");
+  const open = memberships[at];
   if (!open) throw closed();
-  return open;
+  return { ...open, workspace: workspaces[at]?.name ?? "" };
 }

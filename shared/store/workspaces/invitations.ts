@@ -118,16 +118,22 @@ export async function withdrawInvitation(platform: Platform, tenant: TenantId, i
 /** Wrong passwords that end an invitation. */
 const MAX_WRONG_PASSWORDS = 5;
 
+interface AcceptanceChecks {
+  /** Counts the attempt for the invited address, before the password of an existing user is checked. */
+  admit(email: string): Promise<void>;
+  /** Refuses a new password that is easily guessed by somebody who knows these texts. */
+  refuseWeak(personal: readonly string[]): void;
+}
+
 /**
  * Makes an invited person a member: a new user, or an existing one. A mailed token proves the mailbox: it confirms the
  * address, and sets the password of a user who has not confirmed it. Otherwise an existing user gives the right password.
- * @param admit counts the attempt for the invited address, before the password of an existing user is checked
- * @throws 401, 403, 404, 429.
+ * @throws 401, 403, 404, 422 for a new password that is weak, 429.
  */
 export async function acceptInvitation(
   platform: Platform,
   { token, name, password }: { token: string; name: string; password: string },
-  admit: (email: string) => Promise<void>,
+  checks: AcceptanceChecks,
 ): Promise<{ user: UserRow; tenant: TenantId; role: Role }> {
   const digest = hashOf(token);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
@@ -138,7 +144,7 @@ export async function acceptInvitation(
     if (team.isClosed) throw new ApiError("TENANT_DELETED", "This workspace is closed.");
     if (team.members.length >= plans[team.plan].teamMembers)
       throw beyondPlan(team.plan, `${team.members.length} are in`);
-    const invited = await invitedUser(platform, { email, name, password, mailed }, admit);
+    const invited = await invitedUser(platform, { email, name, password, mailed, workspace: team.name }, checks);
     if (!invited) return refusePassword(platform, { digest, tenant, email });
     const { user, writes } = invited;
     const created_at = timestamp(platform.clock.now());
@@ -187,8 +193,16 @@ type UserRow = RowOf<typeof UserItem>;
  */
 async function invitedUser(
   platform: Platform,
-  { email, name, password, mailed }: { email: string; name: string; password: string; mailed: boolean },
-  admit: (email: string) => Promise<void>,
+  {
+    email,
+    name,
+    password,
+    mailed,
+    workspace,
+  }: Record<"email" | "name" | "password" | "workspace", string> & {
+    mailed: boolean;
+  },
+  { admit, refuseWeak }: AcceptanceChecks,
 ): Promise<{ user: UserRow; writes: ItemWrite<"platform">[] } | undefined> {
   const now = timestamp(platform.clock.now());
   const existing = await platform.get(UserItem, { email });
@@ -202,10 +216,12 @@ async function invitedUser(
       return { user: { ...user, ...set }, writes: [joins] };
     }
     if (!isProven) return undefined;
+    refuseWeak([email, workspace]);
     const hash = await newHash(platform, password);
     const writes = await passwordWrites(platform, existing, hash, { isProven, joins: true });
     return { user: { ...existing, password: hash, confirmed_at: now }, writes };
   }
+  refuseWeak([email, workspace]);
   const row = {
     id: platform.ids.uuid(),
     email,
@@ -220,6 +236,7 @@ async function invitedUser(
 
 interface Team {
   tenant: TenantId;
+  name: string;
   plan: PlanName;
   isClosed: boolean;
   /** Rises with every invitation sent or accepted: a seat is taken only if the count of seats is still right. */
@@ -232,8 +249,8 @@ async function readTeam(platform: PlatformReader, tenant: TenantId): Promise<Tea
   const workspace = await platform.get(WorkspaceItem, { tenant });
   if (!workspace) throw notFound("workspace");
   const [members, invitations] = await Promise.all([listMembers(platform, tenant), listInvitations(platform, tenant)]);
-  const { plan, status, team: version = 0 } = workspace;
-  return { tenant, plan, isClosed: status === "deleted", version, members, invitations };
+  const { name = "", plan, status, team: version = 0 } = workspace;
+  return { tenant, name, plan, isClosed: status === "deleted", version, members, invitations };
 }
 
 /** Succeeds only if the team is still as it was counted (D-PLAN): the second of two at once counts again. */
