@@ -4,10 +4,11 @@ import { expect, it } from "vitest";
 import type { Wire } from "../../local/aws/stand-in.ts";
 import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/clock.ts";
 import { putItem } from "../../shared/store/item.ts";
+import { Message } from "../../shared/store/sends/inbox-items.ts";
 import { findJob } from "../../shared/store/sends/jobs.ts";
 import { DeviceItem } from "../../shared/store/subscribers/device-items.ts";
 import { Profile } from "../../shared/store/subscribers/items.ts";
-import { jobOf } from "../support/notify.ts";
+import { jobOf, post } from "../support/notify.ts";
 import { deviceRow, operate } from "../support/people.ts";
 import { openChannels, outboxOf, spoil } from "../support/reached.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
@@ -153,4 +154,32 @@ it("AMB-112 a restored workspace sees the whole audience of a send that its dele
   const why = (await world.call(`GET /api/v1/notifications/${job}/recipients/${first.subscriber_id}`, { as })).body;
   expect([why.decision, why.state]).toEqual(["canceled", "canceled"]);
   expect(people).toContain(first.subscriber_id);
+});
+
+it("AMB-112 D-CAP no inbox message follows a deletion, where its worker stopped after a claim that counts against a cap", async () => {
+  const between = { isOpen: true };
+  const { world, tenant } = await withTenant({
+    hooks: (name) => ({
+      after: (_, operation, input: Wire) => {
+        const isClaim = operation === "TransactWriteItems" && JSON.stringify(input).includes('"F#day#');
+        if (name !== "deliver" || !(isClaim && between.isOpen)) return;
+        between.isOpen = false;
+        throw new Error("the worker stopped");
+      },
+    }),
+  });
+  const people = await peopleOfOneChunk(world, tenant);
+  const as = await tenant.dashboard();
+  const frequency_caps = [{ category: "marketing", max: 9, per: "day" }];
+  await world.call("PATCH /api/v1/workspace", { as, body: { frequency_caps } });
+  const { id } = (await post(world, tenant, { subscriberIds: people.slice(0, 3), title: "Hi", body: "Hello" })).body;
+  await world.settle();
+  expect(between.isOpen).toBe(false);
+  await operate(world, tenant, { status: "deleted" });
+  await world.advance(DAY);
+  const messages = await Promise.all(people.map((subscriber) => tenant.store.queryAll(Message, { subscriber })));
+  expect(messages.flat()).toEqual([]);
+  await operate(world, tenant, { status: "active" });
+  const counts = { total: 3, sent: 0, delivered: 0, failed: 0, skipped: 3, held_out: 0 };
+  expect(await jobOf(world, tenant, id)).toMatchObject({ status: "canceled", counts, skip_reasons: { canceled: 3 } });
 });

@@ -26,13 +26,17 @@ import { leftTopic } from "./topic-choices.ts";
 
 type LedgerRow = RowOf<typeof Message> | RowOf<typeof TouchItem> | undefined;
 
-/** Completes the progress of a lease whose worker stopped, and writes the ledger rows that it left out. */
+/**
+ * Completes the progress of a lease whose worker stopped, and writes the ledger rows that it left out.
+ * @param isStopped the send itself was stopped: no inbox message is written any more
+ */
 export async function recover(
   { store, clock }: WorkerContext,
   chunkRef: ChunkRef,
   { job, chunk }: Pick<ChunkState, "job" | "chunk">,
   { lease, progress }: LeasedProgress,
   addressees: readonly Addressee[],
+  { isStopped = false } = {},
 ): Promise<void> {
   const times = timesOf({ lease, progress });
   const { at } = times;
@@ -57,9 +61,11 @@ export async function recover(
     unwritten.map((unit) => recipientOf(chunk, unit).subscriber),
   );
   // Where caps count, inbox rows follow the claim: a recipient that was counted gets its row now.
-  const late = unwritten.filter((unit) => !left.has(recipientOf(chunk, unit).subscriber));
-  const delivering = { job, chunkRef, chunk, ...times };
-  const inbox = job.deliverySettings?.caps ? await writeLateInbox(store, delivering, late) : new Set<string>();
+  const late = job.deliverySettings?.caps
+    ? unwritten.filter((unit) => !left.has(recipientOf(chunk, unit).subscriber))
+    : [];
+  const isWriting = late.length > 0 && !isStopped;
+  const inbox = isWriting ? await writeLateInbox(store, { job, chunkRef, chunk, ...times }, late) : new Set<string>();
   const ids = units.map((unit) => recipientOf(chunk, unit).subscriber);
   const names = await namesNow(store, chunkRef, chunk.plannedAt, [...new Set(ids)]);
   const missing: ItemWrite<"workspace">[] = [];
@@ -69,7 +75,7 @@ export async function recover(
     const isInbox = target.channel === "in_app";
     const isWritten = rows[i] !== undefined || inbox.has(subscriber);
     const found = isInbox
-      ? inboxVerdict(isWritten, left.has(subscriber))
+      ? inboxVerdict(isWritten, left.has(subscriber), isStopped && late.includes(unit))
       : recorded(touchIn(rows[i]), unit.tries.length);
     // The inbox is its own ledger.
     const isNoted = ({ state }: Verdict) => (isInbox ? state === "sent" : found !== undefined);
@@ -108,8 +114,9 @@ async function writeLateInbox(
 const touchIn = (row: LedgerRow): RowOf<typeof TouchItem> | undefined => (row && "state" in row ? row : undefined);
 
 /** A message that no worker wrote before the claim was refused, or could not be rendered. */
-const inboxVerdict = (isWritten: boolean, hasLeft: boolean): Verdict => {
+const inboxVerdict = (isWritten: boolean, hasLeft: boolean, isCanceled: boolean): Verdict => {
   if (isWritten) return { state: "sent" };
+  if (isCanceled) return { state: "skipped", reason: "canceled" };
   return hasLeft ? { state: "skipped", reason: "topic_opt_out" } : { state: "failed", reason: "template_error" };
 };
 

@@ -127,7 +127,7 @@ export async function takeChunk(
   if (!row) return { retryInMs: SECOND };
   const lease = leaseOf(row);
   const progress = counting({ job }, progressOf(row.progress));
-  await recover(context, chunkRef, { job, chunk }, { lease, progress }, addressees);
+  await recover(context, chunkRef, { job, chunk }, { lease, progress }, addressees, { isStopped });
   return { lease, progress };
 }
 
