@@ -20,6 +20,9 @@ export const farewells: Scenario = {
     const { random, kernel, ledger } = world;
     const [leaving, staying] = [await world.tenant(), await world.tenant()];
     await leaving.addChannel("ios");
+    // Where caps count, inbox messages are written after their claim.
+    if (random.chance(0.5))
+      await leaving.configure({ frequency_caps: [{ category: "marketing", max: 50, per: "day" }] });
     const people = await populate(world, leaving, random.between(2, 8));
     for (const { id } of people) if (random.chance(0.6)) await equip(world, leaving, id);
     const others = await populate(world, staying, 2);
