@@ -18,8 +18,6 @@ export function TargetPicker({
   onInput: (target: Target) => void;
   fields: Faults;
 }) {
-  const lists = useQuery("lists.list", [{ page_size: 100 }], { when: target.type === "list" });
-  const segments = useQuery("segments.list", [], { when: target.type === "segment" });
   return (
     <>
       <Choices
@@ -39,41 +37,53 @@ export function TargetPicker({
         fault={fields.target}
       />
       {target.type === "list" && (
-        <Loaded query={lists}>
-          {({ items }) => (
-            <SelectField
-              label="List"
-              value={target.list_id}
-              fault={fields["target.list_id"]}
-              options={[
-                NONE,
-                ...items.map(({ id, name, subscriber_count }) => ({
-                  value: id,
-                  label: `${name} (${number(subscriber_count)})`,
-                })),
-              ]}
-              onInput={(list_id) => onInput({ type: "list", list_id })}
-            />
-          )}
-        </Loaded>
+        <ListSelect
+          value={target.list_id}
+          onInput={(list_id) => onInput({ type: "list", list_id })}
+          fault={fields["target.list_id"]}
+        />
       )}
       {target.type === "segment" && (
-        <Loaded query={segments}>
-          {({ segments: found }) => (
-            <SelectField
-              label="Segment"
-              value={target.segment_id}
-              fault={fields["target.segment_id"]}
-              options={[
-                NONE,
-                ...found.map(({ id, name, count }) => ({ value: id, label: `${name} (${number(count)})` })),
-              ]}
-              onInput={(segment_id) => onInput({ type: "segment", segment_id })}
-            />
-          )}
-        </Loaded>
+        <SegmentSelect
+          value={target.segment_id}
+          onInput={(segment_id) => onInput({ type: "segment", segment_id })}
+          fault={fields["target.segment_id"]}
+        />
       )}
     </>
+  );
+}
+
+interface OneOfProps {
+  /** Empty until one is chosen. */
+  value: string;
+  onInput: (id: string) => void;
+  fault: string | undefined;
+}
+
+export function ListSelect(props: OneOfProps) {
+  const lists = useQuery("lists.list", [{ page_size: 100 }]);
+  const sized = ({ id, name, subscriber_count }: { id: string; name: string; subscriber_count: number }) => ({
+    value: id,
+    label: `${name} (${number(subscriber_count)})`,
+  });
+  return (
+    <Loaded query={lists}>
+      {({ items }) => <SelectField label="List" options={[NONE, ...items.map(sized)]} {...props} />}
+    </Loaded>
+  );
+}
+
+export function SegmentSelect(props: OneOfProps) {
+  const segments = useQuery("segments.list", []);
+  const sized = ({ id, name, count }: { id: string; name: string; count: number }) => ({
+    value: id,
+    label: `${name} (${number(count)})`,
+  });
+  return (
+    <Loaded query={segments}>
+      {({ segments: found }) => <SelectField label="Segment" options={[NONE, ...found.map(sized)]} {...props} />}
+    </Loaded>
   );
 }
 

@@ -1,7 +1,7 @@
 // What begins a journey: an event, or a segment that a person enters or leaves.
 import type { JourneyTrigger } from "../../../sdk/src/types.gen.ts";
-import { useQuery } from "../../app/query.ts";
 import { SelectField, TextField } from "../../components/field.tsx";
+import { SegmentSelect } from "../../components/pickers.tsx";
 
 interface TriggerProps {
   trigger: JourneyTrigger;
@@ -11,7 +11,6 @@ interface TriggerProps {
 }
 
 export function TriggerForm({ trigger, onInput, faults }: TriggerProps) {
-  const segments = useQuery("segments.list", []);
   return (
     <div class="row">
       <SelectField
@@ -32,15 +31,10 @@ export function TriggerForm({ trigger, onInput, faults }: TriggerProps) {
           onInput={(event_name) => onInput({ type: "event", event_name })}
         />
       ) : (
-        <SelectField
-          label="Segment"
+        <SegmentSelect
           value={trigger.segment_id ?? ""}
-          fault={faults["trigger.segment_id"]}
-          options={[
-            { value: "", label: "Choose…" },
-            ...(segments.data?.segments ?? []).map(({ id, name }) => ({ value: id, label: name })),
-          ]}
           onInput={(segment_id) => onInput({ type: trigger.type, segment_id })}
+          fault={faults["trigger.segment_id"]}
         />
       )}
     </div>

@@ -5,12 +5,12 @@ import { may } from "../../app/may.ts";
 import { type Query, useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
-import { now, number, toLocalInput, zone } from "../../app/time.ts";
+import { now, toLocalInput, zone } from "../../app/time.ts";
 import { ContentEditor } from "../../components/content-editor.tsx";
 import { faultsUnder, type Own } from "../../components/content-model.ts";
 import { Check, Choices, SelectField, TextField } from "../../components/field.tsx";
 import { Card } from "../../components/page.tsx";
-import { HoldoutSlider, Slider, TopicPicker } from "../../components/pickers.tsx";
+import { HoldoutSlider, ListSelect, SegmentSelect, Slider, TopicPicker } from "../../components/pickers.tsx";
 import { SafetyPicker } from "../../components/safety.tsx";
 import { Loaded } from "../../components/states.tsx";
 import type { Draft, DraftEditor } from "./draft.ts";
@@ -21,9 +21,6 @@ interface PartProps {
 }
 
 export function Audience({ editor: { draft, change }, fields }: PartProps) {
-  const lists = useQuery("lists.list", [{ page_size: 100 }], { when: draft.audience === "list" });
-  const segments = useQuery("segments.list", [], { when: draft.audience === "segment" });
-  const none = { value: "", label: "Choose…" };
   return (
     <Card title="Who">
       <Choices
@@ -40,39 +37,14 @@ export function Audience({ editor: { draft, change }, fields }: PartProps) {
         fault={fields.target}
       />
       {draft.audience === "list" && (
-        <Loaded query={lists}>
-          {({ items }) => (
-            <SelectField
-              label="List"
-              value={draft.list_id}
-              fault={fields["target.list_id"]}
-              options={[
-                none,
-                ...items.map(({ id, name, subscriber_count }) => ({
-                  value: id,
-                  label: `${name} (${number(subscriber_count)})`,
-                })),
-              ]}
-              onInput={(list_id) => change({ list_id })}
-            />
-          )}
-        </Loaded>
+        <ListSelect value={draft.list_id} onInput={(list_id) => change({ list_id })} fault={fields["target.list_id"]} />
       )}
       {draft.audience === "segment" && (
-        <Loaded query={segments}>
-          {({ segments: found }) => (
-            <SelectField
-              label="Segment"
-              value={draft.segment_id}
-              fault={fields["target.segment_id"]}
-              options={[
-                none,
-                ...found.map(({ id, name, count }) => ({ value: id, label: `${name} (${number(count)})` })),
-              ]}
-              onInput={(segment_id) => change({ segment_id })}
-            />
-          )}
-        </Loaded>
+        <SegmentSelect
+          value={draft.segment_id}
+          onInput={(segment_id) => change({ segment_id })}
+          fault={fields["target.segment_id"]}
+        />
       )}
       {draft.audience === "people" && (
         <TextField
