@@ -24,8 +24,13 @@ const ACCESS_LOG = {
 
 /** Requests per second of all callers together, and at once. Above it the gateway answers 429 by itself. */
 const STAGE_LIMIT = { throttlingRateLimit: 2_000, throttlingBurstLimit: 1_000 };
-/** Of each route that takes a password or a token in place of a credential. */
-const PUBLIC_LIMIT = { ThrottlingRateLimit: 50, ThrottlingBurstLimit: 50 };
+/** Of each route at which a session begins: a password costs a tenth of a second of processor time. */
+const SESSION_LIMIT = { ThrottlingRateLimit: 50, ThrottlingBurstLimit: 50 };
+/**
+ * Of each other route without a credential: links in mails and callbacks of providers, which carry a signature. All callers
+ * share it, and a large send is followed by several callbacks a message, opt-outs among them.
+ */
+const SIGNED_LIMIT = { ThrottlingRateLimit: 500, ThrottlingBurstLimit: 500 };
 
 export interface Api {
   id: string;
@@ -76,7 +81,7 @@ export function createApi(stack: Stack, settings: Settings, contents: Contents):
     stageName: "$default",
     autoDeploy: true,
     defaultRouteSettings: STAGE_LIMIT,
-    routeSettings: Object.fromEntries(publicRoutes(contents).map((route) => [route, PUBLIC_LIMIT])),
+    routeSettings: limitsOfPublicRoutes(contents),
     accessLogSettings: { destinationArn: log.logGroupArn, format: JSON.stringify(ACCESS_LOG) },
   });
 
@@ -95,11 +100,13 @@ export function createApi(stack: Stack, settings: Settings, contents: Contents):
 }
 
 /** The routes that any caller may use, without a credential, and that have an effect. */
-const publicRoutes = ({ groups }: Contents): string[] =>
-  groups
-    .flatMap(({ endpoints }) => endpoints)
-    .filter(({ access, route }) => access.credentials.length === 0 && !route.startsWith("GET "))
-    .map(({ route }) => routeKeyOf(route));
+const limitsOfPublicRoutes = ({ groups }: Contents) =>
+  Object.fromEntries(
+    groups
+      .flatMap(({ endpoints }) => endpoints)
+      .filter(({ access, route }) => access.credentials.length === 0 && !route.startsWith("GET "))
+      .map(({ access, route }) => [routeKeyOf(route), access.effect === "session" ? SESSION_LIMIT : SIGNED_LIMIT]),
+  );
 
 type Operation = Record<string, unknown>;
 

@@ -37,6 +37,7 @@ export function addEventSources(
   resources: EventSources,
 ): void {
   const { storage, queues, lambdas } = resources;
+  const enabled = settings.workers === "on";
   for (const worker of workers) {
     const id = `${logicalIdOf(worker.name)}Wake`;
     const target = lambdas.get(worker.name)!;
@@ -44,6 +45,7 @@ export function addEventSources(
       new EventSourceMapping(stack, id, {
         target,
         eventSourceArn: queues.live.get(worker.name)!.queueArn,
+        enabled,
         batchSize: batchOf(worker),
         maxConcurrency: maxConcurrency[worker.name] ?? settings.workerConcurrency,
         reportBatchItemFailures: true,
@@ -56,6 +58,7 @@ export function addEventSources(
     new EventSourceMapping(stack, id, {
       target,
       eventSourceArn: storage.table.tableStreamArn!,
+      enabled,
       startingPosition: StartingPosition.TRIM_HORIZON,
       batchSize: STREAM_BATCH,
       parallelizationFactor: Math.min(STREAM_PARALLEL, settings.workerConcurrency),

@@ -130,7 +130,7 @@ function judgeConcurrency(free: number, streams: number | undefined, { fine, not
 }
 
 function noteSettings(settings: Settings, { notes, faults }: Report): void {
-  const { domain, alarmEmail, emailIdentity, monthlyBudget, registration, removal } = settings;
+  const { domain, alarmEmail, emailIdentity, monthlyBudget, registration, removal, workers } = settings;
   if (domain && !domain.certificateArn.includes(":acm:us-east-1:"))
     faults.push("The certificate of the domain must be in us-east-1, because CloudFront accepts no other region.");
   if (alarmEmail === undefined) notes.push("No alarmEmail: alarms change their state without notifying anyone.");
@@ -138,6 +138,8 @@ function noteSettings(settings: Settings, { notes, faults }: Report): void {
     faults.push("monthlyBudget needs alarmEmail: its warnings are mailed.");
   notes.push(registrationNote[registration]);
   notes.push(FIRST_DEPLOYMENT);
+  if (workers === "off")
+    notes.push("workers is off: the API answers, and nothing is sent or computed until a deployment without it.");
   if (removal === "destroy") notes.push("removal is destroy: deleting the stack deletes every workspace's data.");
   if (emailIdentity)
     notes.push(`After the deployment, put the outputs DkimRecord1 to 3 into the DNS of ${emailIdentity}.`);

@@ -13,7 +13,7 @@ export interface Schedules {
   role: Role;
 }
 
-export function createSchedules(stack: Stack, { stackName }: Settings, { live }: Queues): Schedules {
+export function createSchedules(stack: Stack, { stackName, workers }: Settings, { live }: Queues): Schedules {
   const due = live.get("due")!;
   const group = new CfnScheduleGroup(stack, "ScheduleGroup", { name: stackName });
   const send = new PolicyStatement({ actions: ["sqs:SendMessage"], resources: [due.queueArn] });
@@ -29,6 +29,7 @@ export function createSchedules(stack: Stack, { stackName }: Settings, { live }:
     groupName: group.ref,
     scheduleExpression: `rate(${SWEEP_EVERY_MS / MINUTE} minutes)`,
     flexibleTimeWindow: { mode: "OFF" },
+    state: workers === "on" ? "ENABLED" : "DISABLED",
     target: {
       arn: due.queueArn,
       roleArn: role.roleArn,

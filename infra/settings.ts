@@ -62,6 +62,8 @@ const Settings = v.object({
   ),
   /** How many invocations a queue may run at once, at least 2. */
   workerConcurrency: v.optional(v.pipe(Whole, v.minValue(2)), 10),
+  /** `off`: no message and no timer is handled, so nothing is sent; a copy beside a running deployment (docs/operate.md). */
+  workers: v.optional(v.picklist(["on", "off"]), "on"),
   /** Of the repository, for `/healthz`. `npm run deploy` reads it. */
   commit: v.optional(v.pipe(v.string(), v.regex(/^[\w-]{1,64}$/)), UNKNOWN_COMMIT),
   /** Storage that is there already: restored, or left by an earlier deployment (docs/operate.md). */

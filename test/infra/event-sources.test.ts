@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { contents, deployedFunctions, logicalIdOf } from "../../infra/functions.ts";
 import { MAX_RECEIVES, maxConcurrency, queueNames, queues } from "../../shared/messages.ts";
 import { placesOf } from "./support/policies.ts";
-import { deployed, ofType, type Template, textOf } from "./support/template.ts";
+import { deployed, ofType, synthesize, type Template, textOf } from "./support/template.ts";
 
 const template: Template = deployed();
 
@@ -113,6 +113,15 @@ describe("the sweep", () => {
     expect(textOf(Properties.Target.Arn)).toBe(places["queue:due"]);
     expect(textOf(Properties.Target.RoleArn)).toBe(places["scheduler-role"]);
   });
+});
+
+it("OPS-3 a copy whose workers are off is woken by no message, no write and no sweep", () => {
+  const wakers = (of: Template) => [
+    ...ofType(of, "AWS::Lambda::EventSourceMapping").map(([, { Properties }]) => Properties.Enabled),
+    ...ofType(of, "AWS::Scheduler::Schedule").map(([, { Properties }]) => Properties.State === "ENABLED"),
+  ];
+  expect(new Set(wakers(template))).toEqual(new Set([true]));
+  expect(new Set(wakers(synthesize({ context: { workers: "off" } })))).toEqual(new Set([false]));
 });
 
 it("every worker is woken by exactly one thing", () => {

@@ -103,8 +103,13 @@ describe("a first deployment", () => {
       .flatMap(({ endpoints }) => endpoints)
       .filter(({ access, route }) => access.credentials.length === 0 && !route.startsWith("GET "));
     expect(Object.keys(RouteSettings).sort()).toEqual(open.map(({ route }) => route.replace(/:(\w+)/g, "{$1}")).sort());
-    for (const limits of Object.values(RouteSettings))
-      expect(limits).toEqual({ ThrottlingRateLimit: 50, ThrottlingBurstLimit: 50 });
+    for (const [route, { ThrottlingRateLimit, ThrottlingBurstLimit }] of Object.entries<Record<string, number>>(
+      RouteSettings,
+    ))
+      expect([route, ThrottlingRateLimit, ThrottlingBurstLimit]).toEqual([
+        route,
+        ...(route.startsWith("POST /api/v1/auth/") ? [50, 50] : [500, 500]),
+      ]);
   });
 
   it("limits publishable keys, and asks a web ACL if there is one", () => {

@@ -55,10 +55,17 @@ it("notes what it may not look at, and what to do by hand", async () => {
     ...inOrder,
     parameters: refusing("AccessDeniedException"),
     functions: refusing("AccessDeniedException"),
-    context: { emailIdentity: "mail.example.com", removal: "destroy" },
+    context: { emailIdentity: "mail.example.com", removal: "destroy", workers: "off" },
   });
   expect(report.faults).toEqual([]);
-  for (const words of ["bootstrap", "Lambda limit", "DkimRecord1", "removal is destroy", "alarmEmail"])
+  for (const words of [
+    "bootstrap",
+    "Lambda limit",
+    "DkimRecord1",
+    "removal is destroy",
+    "alarmEmail",
+    "workers is off",
+  ])
     expect(report.notes).toContainEqual(expect.stringContaining(words));
   const small = await runPreflight({ ...inOrder, functions: limitOf(50) });
   expect(small.notes).toContainEqual(expect.stringContaining("share 50 invocations"));
