@@ -822,7 +822,7 @@ export interface Billing {
   period_end: string;
   /** What was used in this period */
   usage: {
-    /** Sends of this period */
+    /** The sum of `counts.sent` of this period's sends: recipients who were accepted into delivery, whatever came of it. A send that has not ended counts with what it reserved: its audience without the holdout. One that reaches more than it reserved may take the number above the limit; the next send is then refused */
     sends: number;
     /** Events of this period */
     events: number;

@@ -65,6 +65,10 @@ export function Plan() {
               { title: "Share", isNumber: true, cell: ({ used, limit }) => share(used, limit) },
             ]}
           />
+          <p class="hint">
+            A message counts for each recipient it was sent to, whatever came of it. A send that has not ended counts
+            with its whole audience.
+          </p>
           <Cap key={found.monthly_send_cap} cap={found.monthly_send_cap} />
         </>
       )}

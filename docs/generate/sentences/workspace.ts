@@ -176,7 +176,10 @@ export const workspaceSentences: Record<string, string> = {
   sender_name: "Who sends: in the footer of marketing mail and on the page to unsubscribe. `null`: not shown",
   sender_id: "The name or number that the message comes from",
   sends: "Messages by day and channel",
-  "usage.sends": "Sends of this period",
+  "usage.sends":
+    "The sum of `counts.sent` of this period's sends: recipients who were accepted into delivery, whatever came of it. A send that " +
+    "has not ended counts with what it reserved: its audience without the holdout. One that reaches more than it reserved may take " +
+    "the number above the limit; the next send is then refused",
   "limits.sends": "Sends of a period",
   sends_at_period_end: "Sends by the end of the period",
   sequence: "The number of the delivery among those of the endpoint; `null` until it is numbered",

@@ -10,7 +10,7 @@ import { getChunk, tallyOfChunk } from "../../../shared/store/sends/chunks.ts";
 import { claimChunk, closeChunk } from "../../../shared/store/sends/claims.ts";
 import { finishJob, type Job } from "../../../shared/store/sends/jobs.ts";
 import type { Lease } from "../../../shared/store/sends/leases.ts";
-import { closeRange, countStopped } from "../../../shared/store/sends/ranges.ts";
+import { closeRange, countStopped, settleStopped } from "../../../shared/store/sends/ranges.ts";
 import { areInboxes, isSingleMessage } from "../../../shared/store/sends/single.ts";
 import type { Standing } from "../../../shared/store/sends/standing.ts";
 import type { Tally } from "../../../shared/store/sends/tallies.ts";
@@ -83,8 +83,9 @@ async function windUpChunk(context: WorkerContext, message: Message<"deliver">, 
   const chunkRef: ChunkRef = { job, range, n };
   const end = found.claim?.closed ? undefined : await windUp(context, chunkRef, found);
   if (end && "retryInMs" in end) return requeue(context, message, { delayMs: end.retryInMs });
-  if (end) await close(context, chunkRef, found, end);
+  const mayBeLast = end && (await close(context, chunkRef, found, end));
   await countStopped(context.store, found.job, range);
+  if (mayBeLast) await settleStopped(context.store, job);
 }
 
 function deliverChunk(

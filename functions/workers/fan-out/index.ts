@@ -1,6 +1,6 @@
 // Drives jobs: fires the ones that are due, dispatches the queued ones, plans their ranges, watches the ones in progress.
 import { HOUR, MINUTE, SECOND, timestamp } from "../../../shared/clock.ts";
-import { absent } from "../../../shared/store/conditions.ts";
+import { absent, all, is } from "../../../shared/store/conditions.ts";
 import { changeItem, type RowOf } from "../../../shared/store/item.ts";
 import { toJson } from "../../../shared/store/json-text.ts";
 import { countTarget, targetExists } from "../../../shared/store/lists/targets.ts";
@@ -163,16 +163,21 @@ async function storeTexts(
 }
 
 /** Reserves the sends of a scheduled job in the quota, once. @returns why they are refused. */
-async function reserveSends({ store, workspace }: WorkerContext, job: JobRecord): Promise<JobFailure | undefined> {
+async function reserveSends(
+  { store, clock, workspace }: WorkerContext,
+  job: JobRecord,
+): Promise<JobFailure | undefined> {
   if (job.reserved !== undefined) return undefined;
   const workspaceRecord = await workspace();
   if (!workspaceRecord) return { code: "NOT_FOUND", message: "the workspace no longer exists" };
   const allowance = { plan: workspaceRecord.plan, sendCap: workspaceRecord.monthly_send_cap };
   const audience = job.subscriber_ids_count ?? (await countTarget(store, job.target));
   const sends = Math.round(audience * (1 - job.holdout_percentage / 100));
-  const reserving = changeItem(JobItem, { job: job.id }, { set: { reserved: sends } }, absent("reserved"));
+  const now = clock.now();
+  const set = { reserved: sends, reserved_at: now };
+  const reserving = changeItem(JobItem, { job: job.id }, { set }, all(is("status", "queued"), absent("reserved")));
   const refusal = await store
-    .transact([reserving, ...(sends > 0 ? [reservation(store, "sends", sends, allowance)] : [])])
+    .transact([reserving, ...(sends > 0 ? [reservation("sends", sends, allowance, now)] : [])])
     .then(
       () => undefined,
       onTransactionCanceled(([done, usage]) =>

@@ -10,11 +10,10 @@ import type { Key } from "../../../shared/store/model.ts";
 import { ClaimItem, chunkNumberOf, claimsOf } from "../../../shared/store/sends/audience-items.ts";
 import { abandonJob, findJobs, finishJob, type JobRecord } from "../../../shared/store/sends/jobs.ts";
 import { directLanes, returnUnused, settleQuarter } from "../../../shared/store/sends/quarters.ts";
-import { closeRange, countStopped, getRange } from "../../../shared/store/sends/ranges.ts";
+import { closeRange, countStopped, getRange, settleStopped } from "../../../shared/store/sends/ranges.ts";
 import { watchOf } from "../../../shared/store/sends/send-watch.ts";
 import { singleMessage } from "../../../shared/store/sends/single.ts";
 import { resumeTimer, type Standing, standingOf } from "../../../shared/store/sends/standing.ts";
-import { isStopped } from "../../../shared/store/sends/stopped.ts";
 
 export const uses = [storeWrite, timers, workspaceRead, fanOutQueue, deliverQueue] as const;
 export type WorkerContext = Context<typeof uses> & { clock: Clock; log: Deps["log"] };
@@ -33,7 +32,7 @@ const MAX_JOBS = 100;
  */
 export async function watch(context: WorkerContext, job: JobRecord, dispatch: () => Promise<void>): Promise<void> {
   const { store, clock, timers } = context;
-  if (isStopped(job)) return windUp(context, job);
+  if (job.status === "canceled") return windUp(context, job);
   if (job.status !== "queued" && job.status !== "processing") return;
   const standing = await standingOf(store, context.workspace, job);
   if (standing === "deleted") return abandon(context, job);
@@ -51,13 +50,25 @@ export function abandon({ store, deliverQueue }: WorkerContext, job: JobRecord):
   return job.direct ? deliverQueue.send([singleMessage(store.tenant, job.id)]) : abandonJob(store, job.id);
 }
 
-/** Sends the open chunks of a stopped send to be closed, and counts by the day what it did (docs/decisions/0089). */
+/**
+ * Sends the open chunks of a stopped send to be closed, counts by the day what it did, and returns what it did not use of
+ * the quota (docs/decisions/0089, 0093).
+ */
 async function windUp({ store, clock, timers, deliverQueue }: WorkerContext, job: JobRecord): Promise<void> {
   const open: Message<"deliver">[] = [];
-  for (const range of job.ranges ?? []) open.push(...(await openChunks(store, job, range)).open);
-  if (open.length > 0) await timers.set([{ kind: "job-watch", id: job.id, at: clock.now() + WATCH_AFTER_MS }]);
+  let isPlanned = true;
+  for (const range of job.ranges ?? []) {
+    const found = await openChunks(store, job, range);
+    open.push(...found.open);
+    isPlanned &&= found.state.planned;
+  }
+  // A worker that was planning when it was stopped may have made a chunk that is not known yet.
+  const mayGrow = !isPlanned && clock.now() < Date.parse(job.completed_at ?? job.created_at) + WATCH_AFTER_MS;
+  if (open.length > 0 || mayGrow)
+    await timers.set([{ kind: "job-watch", id: job.id, at: clock.now() + WATCH_AFTER_MS }]);
   await deliverQueue.send(open);
   for (const range of job.ranges ?? []) await countStopped(store, job, range);
+  await settleStopped(store, job.id);
 }
 
 /** Continues a job that was held, or whose workspace was suspended: all that was dropped meanwhile is sent again. */
@@ -140,7 +151,7 @@ export async function release(context: WorkerContext, job: JobRecord, range: str
   const { store, clock, log, fanOutQueue: queue, deliverQueue: deliver } = context;
   const { tenant } = store;
   const { id, status, held, halted } = job;
-  if (isStopped(job)) return windUp(context, job);
+  if (status === "canceled") return windUp(context, job);
   if (status !== "processing" || held || halted)
     return log({ level: "info", message: "a job is not to be released", job: id, status, held, halted });
   if (job.direct) return continueDirect(context, job);

@@ -28,7 +28,7 @@ export async function queueSends(
       .map(({ tenant, after }) => ({ tenant, job: after.id, resume: true })),
     ...jobs
       .filter(becomes("canceled"))
-      .filter(({ after }) => after.ranges !== undefined)
+      .filter(({ after }) => after.to === undefined && (after.ranges !== undefined || after.reserved))
       .map(({ tenant, after }) => ({ tenant, job: after.id, watch: true })),
   ]);
 }

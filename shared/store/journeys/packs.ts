@@ -147,7 +147,7 @@ async function storePack(
     const jobs = groups.flatMap((group) => jobOfGroup(store, group, open, { isReserved, isWide }) ?? []);
     const sends = isReserved ? jobs.reduce((sum, { n }) => sum + n, 0) : 0;
     const allowance = workspace && sends > 0 ? allowanceOf(workspace) : undefined;
-    const quota = allowance ? [reservation(store, "sends", sends, allowance)] : [];
+    const quota = allowance ? [reservation("sends", sends, allowance, store.clock.now())] : [];
     const guards = admitted.guards(jobs);
     const writes = [
       ...rows.map(({ write }) => write),

@@ -95,8 +95,10 @@ export const JobItem = item({
     let_go_at: v.optional(v.number()),
     /** Set at dispatch. */
     means: v.optional(json<DeliverySettings>()),
-    /** Sends taken from the quota for this job. */
+    /** Sends taken from the quota for this job; once it has ended, what it sent. */
     reserved: v.optional(v.number()),
+    /** When they were taken, in milliseconds. Absent: when it was created. */
+    reserved_at: v.optional(v.number()),
     /** They were taken ahead, in the quarter-hour of its id. */
     ahead: v.optional(v.boolean()),
     /** Its outcomes are counted when its quarter-hour is settled. */

@@ -4,13 +4,14 @@ import { conflict, notFound } from "../../http/errors.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { type Figures, type Halt, textOf } from "../../rules/brake.ts";
 import { jobMoves, outcomeOf } from "../../rules/job-states.ts";
-import { absent, all, oneOf, present } from "../conditions.ts";
+import { absent, all, is, oneOf, present } from "../conditions.ts";
 import { type ChangeOf, type ConditionOf, type ItemWrite, type NewRowOf, putItem, type RowOf } from "../item.ts";
 import { endedWrites } from "../journeys/totals.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { move, moveWrite } from "../lifecycle.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { deliveredWrite } from "../subscribers/engagement.ts";
+import { settlement } from "../workspaces/usage.ts";
 import { claimOnJob } from "./job-claims.ts";
 import { contentOf, inlineContent, withoutNulls } from "./job-content.ts";
 import { JobItem } from "./job-items.ts";
@@ -51,8 +52,10 @@ export interface JobRecord
   releasedAt: number | undefined;
   /** Set at dispatch. */
   deliverySettings: DeliverySettings | undefined;
-  /** Sends taken from the quota for this job; undefined until they are. */
+  /** Sends taken from the quota for this job, undefined until they are; once it has ended, what it sent. */
   reserved: number | undefined;
+  /** When they were taken, in milliseconds; undefined if they were taken ahead. */
+  reservedAt: number | undefined;
 }
 
 export type Job = JobRecord & JobContent;
@@ -160,6 +163,7 @@ export function jobOf(row: JobRow): JobRecord {
     releasedAt: row.let_go_at,
     deliverySettings: row.means && fromJson(row.means),
     reserved: row.reserved,
+    reservedAt: row.ahead ? undefined : (row.reserved_at ?? Date.parse(row.created_at)),
   };
 }
 
@@ -251,28 +255,42 @@ export async function finishJob(store: Store, id: string): Promise<void> {
   await endJob(store, job, failure, [...(delivered ? [delivered] : []), ...endedWrites([job])]);
 }
 
-/** Ends a job by a cause that concerns the whole of it, unless it has ended. */
+/** Ends a job by a cause that concerns the whole of it, unless it has ended or its status has changed. */
 export const failJob = (store: Store, job: JobRecord, { code, message }: JobFailure): Promise<void> =>
   endJob(store, job, { code, message });
 
-/** Once: the end of a job and `others` are one transaction. */
+/** Once, from its status: the end of a job, what it used of the quota and `others` are one transaction. */
 async function endJob(
   store: Store,
   job: JobRecord,
   failure: JobFailure | undefined,
   others: readonly ItemWrite<"workspace">[] = [],
 ): Promise<void> {
-  const set = {
-    completed_at: timestamp(store.clock.now()),
-    ...(failure && { error: failure.message }),
-  };
-  const end = moveWrite(JobItem, { job: job.id }, jobMoves, failure ? "fail" : "complete", { change: { set } });
-  for (;;) {
+  let found: JobRecord | undefined = job;
+  while (found?.status === job.status) {
+    const { sent } = found.counts;
+    const set = {
+      completed_at: timestamp(store.clock.now()),
+      ...(failure && { error: failure.message }),
+      ...reservedSet(found, sent),
+    };
+    const when = all(is("status", job.status), isReserved(found));
+    const end = moveWrite(JobItem, { job: job.id }, jobMoves, failure ? "fail" : "complete", { change: { set }, when });
+    const settled = await settlement(store, [{ ...found, sent }]);
     const outcome = await outcomeWrites(store, job, failure);
-    const hasEnded = await store.transact([end, ...others, ...outcome]).then(
+    const hasEnded = await store.transact([end, ...settled, ...others, ...outcome]).then(
       () => true,
-      onTransactionCanceled(([ended]) => ended !== undefined),
+      onTransactionCanceled(() => false),
     );
     if (hasEnded) return;
+    found = await findJob(store, job.id);
   }
 }
+
+/** A job's share of the quota is as it was read. */
+export const isReserved = ({ reserved }: Pick<JobRecord, "reserved">): ConditionOf<typeof JobItem> =>
+  reserved === undefined ? absent("reserved") : is("reserved", reserved);
+
+/** What the row of a job says of its share of the quota once it has ended. */
+export const reservedSet = ({ reserved = 0 }: Pick<JobRecord, "reserved">, sent: number): { reserved?: number } =>
+  reserved === sent ? {} : { reserved: sent };

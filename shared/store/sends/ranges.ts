@@ -5,10 +5,11 @@ import { familyOf } from "../families.ts";
 import { countedOutcomeWrites, outcomesBeyond } from "../insights/hours.ts";
 import { changeItem, type ItemWrite, putItem, type RowOf } from "../item.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { settlement } from "../workspaces/usage.ts";
 import { RangeItem } from "./audience-items.ts";
 import { JobItem } from "./job-items.ts";
-import type { JobRecord } from "./jobs.ts";
-import { addendsOf } from "./tallies.ts";
+import { findJob, isReserved, type JobRecord, reservedSet } from "./jobs.ts";
+import { addendsOf, sumOf, tallyOf } from "./tallies.ts";
 
 export interface RangeState {
   /** Chunks known so far. */
@@ -109,6 +110,29 @@ export async function countStopped(
         onTransactionCanceled(() => false),
       );
     if (isCounted) return;
+  }
+}
+
+/**
+ * Corrects what a stopped send took from the quota to what it sent, once all its chunks are closed. It may be called at any
+ * time: a chunk that is closed later is part of the next call (docs/decisions/0093).
+ */
+export async function settleStopped(store: Store, id: string): Promise<void> {
+  for (;;) {
+    const job = await findJob(store, id);
+    if (job?.status !== "canceled" || job.direct) return;
+    const refs = (job.ranges ?? []).map((range) => ({ job: id, range }));
+    const rows = (await store.getAll(RangeItem, refs)).filter((row) => row !== undefined);
+    if (rows.map(rangeOf).some(({ chunks, chunksClosed }) => chunksClosed < chunks)) return;
+    const { sent } = sumOf(rows.map(tallyOf)).counts;
+    if (sent === (job.reserved ?? 0)) return;
+    const settled = await settlement(store, [{ ...job, sent }]);
+    const noting = changeItem(JobItem, { job: id }, { set: reservedSet(job, sent) }, isReserved(job));
+    const isSettled = await store.transact([noting, ...settled]).then(
+      () => true,
+      onTransactionCanceled(() => false),
+    );
+    if (isSettled) return;
   }
 }
 

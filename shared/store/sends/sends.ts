@@ -90,7 +90,8 @@ export async function startSend(
   const content = await storeContent(store, whole);
   const ahead = (taking && (await taking.quota.take(store, allowance, quarter))) || undefined;
   const row = newJobRow(store, id, whole, { ...planOf(audience), content, ahead });
-  const reserved = audience.sent > 0 && !ahead ? [reservation(store, "sends", audience.sent, allowance)] : [];
+  const takenAt = Date.parse(row.created_at);
+  const reserved = audience.sent > 0 && !ahead ? [reservation("sends", audience.sent, allowance, takenAt)] : [];
   const others = typeof extraItems === "function" ? extraItems(answer) : extraItems;
   const uses = spec.scheduled_at ? useWrites(spec.target, { kind: "notification", id, until: spec.scheduled_at }) : [];
   const rest = [...reserved, ...others, ...uses];

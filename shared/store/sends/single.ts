@@ -13,9 +13,10 @@ import { endedWrites } from "../journeys/totals.ts";
 import { move, moveWrite } from "../lifecycle.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { deliveredWrite } from "../subscribers/engagement.ts";
+import { settlement, type Use } from "../workspaces/usage.ts";
 import { CLAIM_ATTRIBUTES, isHeldBy } from "./job-claims.ts";
 import { JobItem } from "./job-items.ts";
-import { type JobRecord, NOTHING_DELIVERED, WORKSPACE_DELETED } from "./jobs.ts";
+import { type JobRecord, NOTHING_DELIVERED, reservedSet, WORKSPACE_DELETED } from "./jobs.ts";
 import type { Lease } from "./leases.ts";
 import { SINGLE_RANGE } from "./range-names.ts";
 import { isInAppOnly, isPseudonym, type Recipient, unpackRecipients } from "./recipients.ts";
@@ -100,8 +101,22 @@ const isCountedLater = ({ source }: JobRecord): boolean => source.type === "api"
 async function closeAlone(store: Store, outcome: Outcome): Promise<void> {
   const { action, change, when } = endOf(store, outcome);
   const options = { change: { ...change, set: { ...change.set, counted: "quarter" as const } }, when };
-  await move(store, JobItem, { job: outcome.job.id }, jobMoves, action, options);
+  const key = { job: outcome.job.id };
+  for (;;) {
+    const settled = await settlement(store, [useOf(outcome)]);
+    if (settled.length === 0) {
+      await move(store, JobItem, key, jobMoves, action, options);
+      return;
+    }
+    const hasEnded = await store.transact([moveWrite(JobItem, key, jobMoves, action, options), ...settled]).then(
+      () => true,
+      onTransactionCanceled(([ended]) => ended !== undefined),
+    );
+    if (hasEnded) return;
+  }
 }
+
+const useOf = ({ job, tally }: Outcome): Use => ({ ...job, sent: tally.counts.sent });
 
 async function closeTogether(store: Store, outcomes: readonly Outcome[]): Promise<void> {
   let open = outcomes;
@@ -110,7 +125,8 @@ async function closeTogether(store: Store, outcomes: readonly Outcome[]): Promis
       const { action, ...options } = endOf(store, one);
       return moveWrite(JobItem, { job: one.job.id }, jobMoves, action, options);
     });
-    const failures = await store.transact([...ends, ...counted(store, open)]).then(
+    const settled = await settlement(store, open.map(useOf));
+    const failures = await store.transact([...ends, ...settled, ...counted(store, open)]).then(
       () => undefined,
       onTransactionCanceled((all) => all),
     );
@@ -124,10 +140,14 @@ const newOf = ({ as, tally }: Outcome): Record<string, number> =>
   beyond(addends(tally), "owner" in as ? as.reported : {});
 
 function endOf({ clock }: Store, outcome: Outcome) {
-  const { as, tally, isStopped } = outcome;
+  const { job, as, tally, isStopped } = outcome;
   const hasFailed = outcomeOf(tally.counts) === "failed";
   const error = isStopped ? WORKSPACE_DELETED : hasFailed ? NOTHING_DELIVERED.message : undefined;
-  const set = { completed_at: timestamp(clock.now()), ...(error !== undefined && { error }) };
+  const set = {
+    completed_at: timestamp(clock.now()),
+    ...(error !== undefined && { error }),
+    ...reservedSet(job, tally.counts.sent),
+  };
   const add = newOf(outcome);
   const bad = isStopped ? ("abandon" as const) : hasFailed ? ("fail" as const) : undefined;
   return "owner" in as

@@ -104,12 +104,14 @@ export const Usage = item({
     sends: v.optional(v.number()),
     /** How many of them were taken ahead in a quarter-hour, until it is settled: `ahead:1975132`. */
     "ahead:*": v.number(),
+    /** When an operator set the number last, in milliseconds. */
+    set_at: v.optional(v.number()),
     /** The highest percentage of each limit that a warning was given for. */
     warned_sends: v.optional(v.number()),
     warned_events: v.optional(v.number()),
     warned_cap: v.optional(v.number()),
   },
-  writers: ["api-notifications", "api-events", "run-schedule", "fan-out", "recount", "operator"],
+  writers: ["api-notifications", "api-events", "run-schedule", "fan-out", "deliver", "recount", "operator"],
 });
 
 export const EventUsage = item({

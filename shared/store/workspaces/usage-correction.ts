@@ -6,7 +6,10 @@ import { usedAhead } from "../sends/quarters.ts";
 import { EventUsage, Usage } from "./items.ts";
 import { eventUsageKeys, type Metered, periodAt, shareOf } from "./usage.ts";
 
-/** Sends that were taken ahead and not used are part of the number: only those that are used later add to it. */
+/**
+ * Sends that were taken ahead and not used are part of the number: only those that are used later add to it. What began
+ * before does not change it when it ends.
+ */
 export async function setUsage(
   store: Store,
   { sends, events }: { [M in Metered]?: number | undefined },
@@ -16,7 +19,10 @@ export async function setUsage(
   const ahead: { [name: `ahead:${string}`]: number } = {};
   for (const [quarter] of familyOf(row ?? {}, "ahead:"))
     ahead[`ahead:${quarter}`] = await usedAhead(store, Number(quarter));
-  await store.change(Usage, key, { set: { sends, ...ahead, warned_sends: 0, warned_events: 0, warned_cap: 0 } });
+  const set_at = sends === undefined ? undefined : store.clock.now();
+  await store.change(Usage, key, {
+    set: { sends, ...ahead, set_at, warned_sends: 0, warned_events: 0, warned_cap: 0 },
+  });
   if (events === undefined) return;
   const rows = eventUsageKeys(store).map((shard) =>
     putItem(EventUsage, shard, { events: shareOf(events, shard.shard) }),

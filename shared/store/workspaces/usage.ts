@@ -3,7 +3,7 @@ import { timestamp } from "../../clock.ts";
 import { ApiError } from "../../http/errors.ts";
 import { type PlanName, plans } from "../../plans.ts";
 import type { Store, StoreReader } from "../../resources.ts";
-import { absent, any, atMost, below } from "../conditions.ts";
+import { absent, any, atMost, below, is } from "../conditions.ts";
 import { annotationWrite } from "../insights/annotations.ts";
 import { changeItem, type ItemWrite, ref } from "../item.ts";
 import { onTransactionCanceled } from "../refusals.ts";
@@ -76,13 +76,41 @@ export const shareOf = (total: number, shard: number): number =>
   Math.floor(total / EVENT_USAGE_SHARDS) + (shard < total % EVENT_USAGE_SHARDS ? 1 : 0);
 
 /**
- * The write that takes `n` sends of what the period still allows, for the transaction of the send itself: a repeated
- * request takes nothing twice. Where it is refused, `usageRefusal` says why.
+ * The write that takes `n` sends of what the period of a time still allows, for the transaction of the send itself: a
+ * repeated request takes nothing twice. Where it is refused, `usageRefusal` says why.
  */
-export function reservation(store: Pick<Store, "clock">, metered: "sends", n: number, allowance: Allowance): ItemWrite {
+export function reservation(metered: "sends", n: number, allowance: Allowance, at: number): ItemWrite<"workspace"> {
   const max = limitOf(metered, allowance);
   const fits = n <= max ? any(absent(metered), atMost(metered, max - n)) : atMost(metered, -1);
-  return changeItem(Usage, usageKey(store), { add: { [metered]: n } }, fits);
+  return changeItem(Usage, { period: periodAt(at).name }, { add: { [metered]: n } }, fits);
+}
+
+/** What a send took from the quota, and what it used of it. */
+export interface Use {
+  reserved: number | undefined;
+  /** When it was taken, in milliseconds; undefined if it was taken ahead, which the quarter-hour settles. */
+  reservedAt: number | undefined;
+  /** Recipients who were accepted into delivery. */
+  sent: number;
+}
+
+/**
+ * The writes that correct the usage to what was sent, for the transaction that ends the sends: none where it is right
+ * already, or where an operator has set it since. It may then be above the limit (docs/decisions/0093).
+ */
+export async function settlement(store: StoreReader, uses: readonly Use[]): Promise<ItemWrite<"workspace">[]> {
+  const writes: ItemWrite<"workspace">[] = [];
+  const open = uses.filter(({ reserved = 0, sent }) => sent !== reserved);
+  const taken = open.flatMap(({ reservedAt: at, ...use }) => (at === undefined ? [] : [{ ...use, at }]));
+  for (const [period, some] of Map.groupBy(taken, ({ at }) => periodAt(at).name)) {
+    const setAt = (await store.get(Usage, { period }))?.set_at;
+    const n = some
+      .filter(({ at }) => setAt === undefined || setAt < at)
+      .reduce((sum, { reserved = 0, sent }) => sum + sent - reserved, 0);
+    const isAsRead = setAt === undefined ? absent("set_at") : is("set_at", setAt);
+    if (n !== 0) writes.push(changeItem(Usage, { period }, { add: { sends: n } }, isAsRead));
+  }
+  return writes;
 }
 
 /** 402 PAYMENT_REQUIRED beyond the plan, SEND_CAP_REACHED beyond the workspace's own cap (ERR-3, ERR-4). */

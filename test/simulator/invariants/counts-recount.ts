@@ -1,7 +1,9 @@
-// The numbers of a job are those of its rows: of its chunks, of its claims, of the inboxes; and usage is their sum.
+// The numbers of a job are those of its rows: of its chunks, of its claims, of the inboxes; and the usage of a month is what they sent.
+import { timeOfUuid } from "../../../shared/clock.ts";
 import { lateSkips } from "../../../shared/rules/reasons.ts";
 import type { Item } from "../../../shared/store/model.ts";
 import { tallyOf } from "../../../shared/store/sends/tallies.ts";
+import { periodAt } from "../../../shared/store/workspaces/usage.ts";
 import { audienceOf, itemsOf, jobRowsOf, placeOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 
@@ -41,24 +43,28 @@ export const countsRecount: Invariant = {
         for (const [name, n] of Object.entries(item))
           if (name.startsWith("delivered:")) byHour.set(tenant, (byHour.get(tenant) ?? 0) + Number(n));
       const delivered = new Map<string, number>();
+      const taken = new Map<string, number>();
       for (const { tenant, item } of itemsOf(mirror, "JOB")) {
+        const { id } = item;
         const isInRanges = isStopped(item) && item.to === undefined;
-        const rows = isInRanges ? jobRowsOf(mirror, tenant, String(item.id)).ranges : [item];
+        const rows = isInRanges ? jobRowsOf(mirror, tenant, String(id)).ranges : [item];
         delivered.set(tenant, (delivered.get(tenant) ?? 0) + sum(rows.map((row) => tallyOf(row).counts.delivered)));
+        const sent = sum(rows.map((row) => tallyOf(row).counts.sent));
+        const reserved = Number(item.reserved ?? 0);
+        if (reserved !== sent) broken(`job ${id} counts as ${reserved} sends, it sent to ${sent}`, String(id));
+        const period = `${tenant} ${periodAt(takenAt(item)).name}`;
+        taken.set(period, (taken.get(period) ?? 0) + sent);
       }
       for (const [tenant, n] of delivered)
         if (n !== (byHour.get(tenant) ?? 0))
           broken(`workspace ${tenant} counts ${byHour.get(tenant)} deliveries by the hour, its jobs ${n}`, tenant);
-      const taken = new Map<string, number>();
-      for (const { tenant, item } of itemsOf(mirror, "JOB"))
-        taken.set(tenant, (taken.get(tenant) ?? 0) + Number(item.reserved ?? 0));
-      for (const [tenant, reserved] of taken) {
-        const used = sum(
-          [...itemsOf(mirror, "USAGE")]
-            .filter((row) => row.tenant === tenant)
-            .map(({ item }) => Number(item.sends ?? 0)),
-        );
-        if (used !== reserved) broken(`workspace ${tenant} has used ${used} sends, its jobs took ${reserved}`, tenant);
+      const used = new Map<string, number>();
+      for (const { tenant, item } of itemsOf(mirror, "USAGE"))
+        if (item.events === undefined) used.set(`${tenant} ${item.sk}`, Number(item.sends ?? 0));
+      for (const period of new Set([...taken.keys(), ...used.keys()])) {
+        const [shown, sent] = [used.get(period) ?? 0, taken.get(period) ?? 0];
+        if (shown !== sent)
+          broken(`the usage of ${period} is ${shown} sends, its jobs sent to ${sent}`, period.split(" ")[0] ?? "");
       }
     },
   }),
@@ -67,5 +73,9 @@ export const countsRecount: Invariant = {
 /** What was halted and then canceled, or canceled by the deletion of its workspace, keeps its numbers in its ranges. */
 const isStopped = ({ status, halted, error }: Item): boolean =>
   status === "canceled" && (halted !== undefined || error === "the workspace was deleted");
+
+/** When its share of the quota was taken. */
+const takenAt = ({ id, ahead, reserved_at, created_at }: Item): number =>
+  ahead ? timeOfUuid(String(id)) : Number(reserved_at ?? Date.parse(String(created_at)));
 
 const sum = (numbers: number[]) => numbers.reduce((total, n) => total + n, 0);

@@ -33,11 +33,25 @@ export const endingsBugs: readonly Bug[] = [
     replace: "",
   },
   {
+    name: "the end of a planned send does not settle the usage",
+    area: "counters",
+    file: "shared/store/sends/jobs.ts",
+    find: "await store.transact([end, ...settled, ...others, ...outcome])",
+    replace: "await store.transact([end, ...settled.slice(1), ...others, ...outcome])",
+  },
+  {
+    name: "what a stopped send did not use is not returned",
+    area: "counters",
+    file: "shared/store/sends/ranges.ts",
+    find: "if (sent === (job.reserved ?? 0)) return;",
+    replace: "if (sent <= (job.reserved ?? 0)) return;",
+  },
+  {
     name: "a chunk of a stopped send stays open",
     area: "cancel",
     file: "functions/workers/deliver/index.ts",
-    find: "  if (end) await close(context, chunkRef, found, end);\n",
-    replace: "",
+    find: "const mayBeLast = end && (await close(context, chunkRef, found, end));",
+    replace: "const mayBeLast = end === undefined;",
   },
   {
     name: "a worker that continues a canceled send writes the inbox messages of a claim that counted against a cap",

@@ -66,8 +66,8 @@ export const sendingBugs: readonly Bug[] = [
     name: "a scheduled send takes its share of the quota at every attempt",
     area: "counters",
     file: fanOut,
-    find: ', absent("reserved"));',
-    replace: ");",
+    find: 'all(is("status", "queued"), absent("reserved"))',
+    replace: 'all(is("status", "queued"))',
   },
   {
     name: "the quota is not checked when it is used",

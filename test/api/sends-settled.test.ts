@@ -1,0 +1,96 @@
+// What sends that are planned by workers use of the quota: an estimate first, then what they sent (docs/decisions/0093).
+import { expect, it } from "vitest";
+import { DAY, HOUR, MINUTE } from "../../shared/clock.ts";
+import { usageIn } from "../../shared/store/workspaces/usage.ts";
+import { inMs, jobOf, post } from "../support/notify.ts";
+import { addPeople, operate, quickStore } from "../support/people.ts";
+import { addPhone, openChannels, spoil } from "../support/reached.ts";
+import type { Tenant, TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+const everybody = { target: { type: "all" } };
+
+/** Twelve subscribers, of whom five have a phone. */
+async function phones() {
+  const { world, tenant } = await withTenant();
+  const { ios } = await openChannels(world, tenant, "ios-push");
+  const people = await addPeople(world, tenant, 12);
+  for (const id of people.slice(0, 5)) await addPhone(world, tenant, id, "ios");
+  await world.settle();
+  return { world, tenant, people, pushed: { ...everybody, channel_ids: [ios] } };
+}
+
+const usedIn = async (world: TestWorld, tenant: Tenant, period = "2026-11") =>
+  (await usageIn(quickStore(world, tenant), period)).sends;
+
+it("D-BILL AMB-38 a planned send reserves its audience, and uses what it sent: no address, a cap and a holdout are free", async () => {
+  const { world, tenant, people, pushed } = await phones();
+  const as = await tenant.dashboard();
+  const frequency_caps = [{ category: "marketing", channel_class: "push", max: 1, per: "day" }];
+  expect((await world.call("PATCH /api/v1/workspace", { as, body: { frequency_caps } })).status).toBe(200);
+  await post(world, tenant, { channel_ids: pushed.channel_ids, subscriberIds: [people[0]] });
+  await world.settle();
+  expect(await usedIn(world, tenant)).toBe(1);
+  const { id } = (await post(world, tenant, { ...pushed, scheduled_at: inMs(world, MINUTE) })).body;
+  await spoil(world, { channel: "ios", outcome: "transient", times: 4 });
+  await world.advance(MINUTE);
+  await world.settle();
+  expect([(await jobOf(world, tenant, id)).status, await usedIn(world, tenant)]).toEqual(["processing", 1 + 12]);
+  await world.advance(HOUR);
+  expect((await jobOf(world, tenant, id)).counts).toMatchObject({ total: 12, sent: 4, delivered: 4, skipped: 8 });
+  expect(await usedIn(world, tenant)).toBe(1 + 4);
+
+  const single = { channel_ids: pushed.channel_ids, subscriberIds: [people[0]] };
+  const capped = (await post(world, tenant, single)).body.id;
+  await world.advance(HOUR);
+  expect((await jobOf(world, tenant, capped)).skip_reasons).toEqual({ capped: 1 });
+  expect(await usedIn(world, tenant)).toBe(1 + 4);
+
+  const held = { ...everybody, holdout_percentage: 40, scheduled_at: inMs(world, MINUTE) };
+  const inApp = (await post(world, tenant, held)).body.id;
+  await world.advance(HOUR);
+  const { counts } = await jobOf(world, tenant, inApp);
+  expect(counts.sent + counts.held_out).toBe(12);
+  expect(await usedIn(world, tenant)).toBe(1 + 4 + counts.sent);
+});
+
+it("D-BILL AMB-112 what a stopped send did not use is returned, also when it ends in the next month", async () => {
+  const { world, tenant, pushed } = await phones();
+  await world.advance(Date.parse("2026-11-30T23:58:00.000Z") - world.clock.now());
+  await spoil(world, { channel: "ios", outcome: "transient", times: 9 });
+  const late = (await post(world, tenant, { ...pushed, scheduled_at: inMs(world, MINUTE) })).body.id;
+  await world.advance(MINUTE);
+  await world.settle();
+  expect((await jobOf(world, tenant, late)).status).toBe("processing");
+  expect(await usedIn(world, tenant)).toBe(12);
+  await operate(world, tenant, { status: "deleted" });
+  await world.advance(HOUR);
+  await operate(world, tenant, { status: "active" });
+  const { status, counts } = await jobOf(world, tenant, late);
+  expect([status, counts.total]).toEqual(["canceled", 12]);
+  expect([await usedIn(world, tenant), await usedIn(world, tenant, "2026-12")]).toEqual([counts.sent, 0]);
+});
+
+it("D-BILL AMB-112 a send that a deletion stopped before it was planned uses nothing", async () => {
+  const { world, tenant, pushed } = await phones();
+  const { id } = (await post(world, tenant, pushed)).body;
+  expect(await usedIn(world, tenant)).toBe(5);
+  await operate(world, tenant, { status: "deleted" });
+  await world.advance(HOUR);
+  await operate(world, tenant, { status: "active" });
+  expect([(await jobOf(world, tenant, id)).status, await usedIn(world, tenant)]).toEqual(["canceled", 0]);
+});
+
+it("D-BILL a number that an operator set is not changed by the sends that had begun", async () => {
+  const { world, tenant, pushed } = await phones();
+  await spoil(world, { channel: "ios", outcome: "transient", times: 9 });
+  await post(world, tenant, { ...pushed, scheduled_at: inMs(world, MINUTE) });
+  await world.advance(2 * MINUTE);
+  await world.host.invoke("operator", { tenant_id: tenant.id, usage: { sends: 3 } });
+  await world.advance(DAY);
+  expect(await usedIn(world, tenant)).toBe(3);
+  await post(world, tenant, { ...pushed, scheduled_at: inMs(world, MINUTE) });
+  await world.advance(DAY);
+  expect(await usedIn(world, tenant)).toBe(3 + 5);
+});
