@@ -30,7 +30,8 @@ interface ContainerPath {
 /**
  * The reason why a parsed JSON value is refused, with the path of the problem (`at a.b[3]`), or undefined if it is
  * within the limits. Refused are too much depth, too many keys, too much text, the keys `__proto__`, `constructor` and
- * `prototype`, and numbers that are not finite. The function does not recurse.
+ * `prototype`, numbers that are not finite, and lone surrogates: all of them have the same UTF-8, so different ids would
+ * be one. The function does not recurse.
  */
 export function checkJson(value: unknown, limits: Partial<JsonLimits> = {}): string | undefined {
   const { depth, keys, characters } = { ...JSON_LIMITS, ...limits };
@@ -42,6 +43,7 @@ export function checkJson(value: unknown, limits: Partial<JsonLimits> = {}): str
     if (typeof item === "string") {
       seenCharacters += item.length;
       if (seenCharacters > characters) return `must not hold more than ${characters} characters of text`;
+      if (!item.isWellFormed()) return `must not hold half a character${at(pathOf(key, parent))}`;
     } else if (typeof item === "number" && !Number.isFinite(item)) {
       return `must not hold a number out of range${at(pathOf(key, parent))}`;
     } else if (typeof item === "object" && item !== null) {
@@ -62,6 +64,7 @@ export function checkJson(value: unknown, limits: Partial<JsonLimits> = {}): str
       seenKeys++;
       seenCharacters += key.length;
       if (seenKeys > keys) reason = `must not hold more than ${keys} keys`;
+      else if (!key.isWellFormed()) reason = `must not hold half a character in a key${at(pathOf("", place))}`;
       else if (isRefusedKey(key)) reason = `must not use the key "${key}"${at(pathOf("", place))}`;
       else reason = visit(item, key, place);
       if (reason) break;

@@ -54,6 +54,14 @@ describe("limits on parsed JSON", () => {
     expect(checkJson(JSON.parse(`{"a": [{"b": {"${key}": {}}}]}`))).toBe(`must not use the key "${key}" at a[0].b`);
   });
 
+  it("GEN-3 refuses half of a surrogate pair: two such ids would have the same bytes", () => {
+    for (const half of ["\ud83d", "\ude00", "a\ude00\ud83d"]) {
+      expect(checkJson({ external_id: half })).toBe("must not hold half a character at external_id");
+      expect(checkJson({ a: [{ [half]: 1 }] })).toBe("must not hold half a character in a key at a[0]");
+    }
+    expect(checkJson({ external_id: "\ud83d\ude00" })).toBeUndefined();
+  });
+
   it("allows other inherited names and look-alikes", () => {
     expect(
       checkJson(JSON.parse('{"toString": 1, "hasOwnProperty": 2, "Constructor": 3, "__proto": 4}')),

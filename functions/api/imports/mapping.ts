@@ -4,6 +4,7 @@ import { ApiError } from "../../../shared/http/errors.ts";
 import { refusePrototypeKeys } from "../../../shared/http/input.ts";
 import type { StoreReader } from "../../../shared/resources.ts";
 import { type ColumnMapping, columnName, mappedTopics, mappingProblem } from "../../../shared/rules/import-columns.ts";
+import { checkJson } from "../../../shared/rules/json-limits.ts";
 import { listTopics } from "../../../shared/store/topics/topics.ts";
 
 const MAX_MAPPED = 200;
@@ -15,7 +16,7 @@ export const bad = (field: string, reason: string) =>
 const MappingText = v.pipe(
   v.string(),
   v.parseJson({ reviver: refusePrototypeKeys }),
-  v.check((value) => !Array.isArray(value)),
+  v.check((value) => !Array.isArray(value) && checkJson(value) === undefined),
   v.record(v.string(), v.string()),
 );
 
