@@ -45,7 +45,7 @@ const SINGLE: Rate = { wcu: 2.5, rcu: 4.5, messages: 1, gbSeconds: 0.02 };
 /** Of any other send: its row, its place in the quota, its chunks, its end. */
 const BASE: Rate = { wcu: 24, rcu: 22, messages: 3, gbSeconds: 0.1 };
 /** Of a send to many: its ranges and their plan. */
-const RANGES: Rate = { wcu: 195, rcu: 105, messages: 30, gbSeconds: 2 };
+const RANGES: Rate = { wcu: 20, rcu: 5, messages: 3, gbSeconds: 0.3 };
 /** From so many recipients on. */
 export const WIDE_FROM = 1_000;
 /** Of each recipient, by how it is reached. A mail has a receipt, which is a message, and is read with those of its batch. */

@@ -42,13 +42,16 @@ export interface JobRows {
 
 /** The rows of a job's audience. */
 export function jobRowsOf(mirror: Mirror, tenant: string, job: string): JobRows {
-  const { under } = mirror;
+  const { partitions, under } = mirror;
   const rows: JobRows = { chunks: [], claims: [], ranges: [] };
-  for (const [sk, item] of under(`T#${tenant}#J#${job}`))
-    if (sk.startsWith("C#"))
-      rows.chunks.push({ ...item, ids: under(`T#${tenant}#J#${job}`).get(sk.replace("C", "X"))?.ids });
-    else if (sk.startsWith("K#")) rows.claims.push(item);
-    else if (sk.startsWith("R#")) rows.ranges.push(item);
+  const own = `T#${tenant}#J#${job}`;
+  for (const pk of partitions()) {
+    if (pk !== own && !pk.startsWith(`${own}#`)) continue;
+    for (const [sk, item] of under(pk))
+      if (sk.startsWith("C#")) rows.chunks.push({ ...item, ids: under(pk).get(sk.replace("C", "X"))?.ids });
+      else if (sk.startsWith("K#")) rows.claims.push(item);
+      else if (sk.startsWith("R#")) rows.ranges.push(item);
+  }
   // The only recipient of a job is on its row, and its claim too.
   const row = mirror.get(`T#${tenant}#${laneOf(job)}`, job);
   if (row?.to !== undefined) {

@@ -61,8 +61,9 @@ export function halfTransactions(rows: readonly Row[]): string[] {
   const isWhole = taken >= reserved && taken <= reserved + ahead.reduce((total, n) => total + n, 0);
   const halves = isWhole ? [] : [`jobs reserved ${reserved} sends, the quota gave ${taken}`];
   for (const [id, job] of jobs) {
-    const parts = rows.filter((row) => text(row, "pk").endsWith(`#J#${id}`) && row.closed?.BOOL);
-    const ranges = rows.filter((row) => text(row, "pk").endsWith(`#J#${id}`) && text(row, "sk").startsWith("R#"));
+    const own = rows.filter((row) => `${text(row, "pk")}#`.includes(`#J#${id}#`));
+    const parts = own.filter((row) => row.closed?.BOOL);
+    const ranges = own.filter((row) => text(row, "sk").startsWith("R#"));
     const chunks = parts.filter((row) => text(row, "sk").startsWith("K#")).length;
     if (sum(ranges, "chunks_closed") !== chunks) halves.push(`a closed chunk and its range: ${id}`);
     if (number(job, "ranges_closed") !== parts.length - chunks) halves.push(`a closed range and its job: ${id}`);

@@ -24,7 +24,7 @@ import {
   planningRules,
   selectedChannels,
 } from "../../../shared/store/sends/planning.ts";
-import { PLANNED_RANGE, rangesOf } from "../../../shared/store/sends/range-names.ts";
+import { rangesOf, sourceOf } from "../../../shared/store/sends/range-names.ts";
 import { closeRange, getRange, isComplete } from "../../../shared/store/sends/ranges.ts";
 import { singleMessage } from "../../../shared/store/sends/single.ts";
 import { resumeTimer, standingOf } from "../../../shared/store/sends/standing.ts";
@@ -127,8 +127,8 @@ async function dispatch(context: WorkerContext, job: JobRecord): Promise<void> {
     return failJob(store, job, { code: "TEMPLATE_NOT_FOUND", message: "the template no longer exists" });
   if (!(await targetExists(store, job.target)))
     return failJob(store, job, { code: "TARGET_NOT_FOUND", message: `the ${job.target?.type} no longer exists` });
-  const refusal = await reserveSends(context, job);
-  if (refusal) return failJob(store, job, refusal);
+  const reserved = await reserveSends(context, job);
+  if (typeof reserved === "object") return failJob(store, job, reserved);
   const content = template && (await storeTexts(store, job, template));
   const settings = await workspace();
   const brake = await brakeFor(store, job, via, settings);
@@ -137,7 +137,7 @@ async function dispatch(context: WorkerContext, job: JobRecord): Promise<void> {
     change: {
       set: {
         dispatched_at: timestamp(clock.now()),
-        ranges: job.ranges ?? rangesOf(job),
+        ranges: job.ranges ?? rangesOf(job, reserved),
         means: toJson({
           ...deliverySettingsOf(job, via, settings),
           ...(brake && { brake }),
@@ -162,12 +162,9 @@ async function storeTexts(
   return content === undefined ? { title, body } : { content, is_split: job.isSplit || undefined };
 }
 
-/** Reserves the sends of a scheduled job in the quota, once. @returns why they are refused. */
-async function reserveSends(
-  { store, clock, workspace }: WorkerContext,
-  job: JobRecord,
-): Promise<JobFailure | undefined> {
-  if (job.reserved !== undefined) return undefined;
+/** Reserves the sends of a scheduled job in the quota, once. @returns how many they are, or why they are refused. */
+async function reserveSends({ store, clock, workspace }: WorkerContext, job: JobRecord): Promise<number | JobFailure> {
+  if (job.reserved !== undefined) return job.reserved;
   const workspaceRecord = await workspace();
   if (!workspaceRecord) return { code: "NOT_FOUND", message: "the workspace no longer exists" };
   const allowance = { plan: workspaceRecord.plan, sendCap: workspaceRecord.monthly_send_cap };
@@ -184,8 +181,9 @@ async function reserveSends(
         done ? undefined : usageRefusal("sends", sends, oldRow(Usage, usage), allowance),
       ),
     );
-  if (refusal === undefined) await warnOfUsage(store, "sends", allowance);
-  return refusal;
+  if (refusal) return refusal;
+  await warnOfUsage(store, "sends", allowance);
+  return sends;
 }
 
 /** Sends a message for each range: for each of its chunks if they are planned, else to plan it. */
@@ -196,10 +194,11 @@ async function announce(
   if (job.status !== "processing" || !job.ranges)
     return log({ level: "info", message: "a job is not to be announced", job: job.id, status: job.status });
   const { tenant } = store;
-  if (job.ranges.length === 1 && job.ranges[0] === PLANNED_RANGE) {
-    const { chunks } = await getRange(store, job.id, PLANNED_RANGE);
-    await deliver.send(chunkMessages(tenant, job.id, PLANNED_RANGE, 0, chunks));
-    if (chunks === 0) await completeRange(store, job, PLANNED_RANGE);
+  const [first] = job.ranges;
+  if (first !== undefined && sourceOf(first).from === "request") {
+    const { chunks } = await getRange(store, job.id, first);
+    await deliver.send(chunkMessages(tenant, job.id, first, 0, chunks));
+    if (chunks === 0) await completeRange(store, job, first);
     return;
   }
   await queue.send(job.ranges.map((range) => ({ tenant, job: job.id, range })));

@@ -6,8 +6,8 @@ import { deliverQueue, fanOutQueue, storeWrite, timers, workspaceRead } from "..
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { isTerminal } from "../../../shared/rules/job-states.ts";
 import type { RowOf } from "../../../shared/store/item.ts";
-import type { Key } from "../../../shared/store/model.ts";
-import { ClaimItem, chunkNumberOf, claimsOf } from "../../../shared/store/sends/audience-items.ts";
+import type { ClaimItem } from "../../../shared/store/sends/audience-items.ts";
+import { claimsOf } from "../../../shared/store/sends/chunk-rows.ts";
 import { abandonJob, findJobs, finishJob, type JobRecord } from "../../../shared/store/sends/jobs.ts";
 import { directLanes, returnUnused, settleQuarter } from "../../../shared/store/sends/quarters.ts";
 import { closeRange, countStopped, getRange, settleStopped } from "../../../shared/store/sends/ranges.ts";
@@ -128,7 +128,9 @@ async function rescue(
   const { state, claims, open } = await openChunks(store, job, range);
   const { planned, closed } = state;
   if (closed) return;
-  const waiting = new Set(claims.filter(({ waits = 0 }) => waits > clock.now() + EARLY_MS).map(chunkNumberOf));
+  const waiting = new Set(
+    [...claims].filter(([, { waits = 0 }]) => waits > clock.now() + EARLY_MS).map(([chunk]) => chunk),
+  );
   if (standing === "open") {
     if (!planned) await queue.send([{ tenant: store.tenant, job: job.id, range }]);
     await deliver.send(open.filter(({ chunk }) => !waiting.has(chunk)));
@@ -139,10 +141,14 @@ async function rescue(
 /** The chunks of a range that are not closed, as messages. */
 async function openChunks(store: WorkerContext["store"], job: JobRecord, range: string) {
   const state = await getRange(store, job.id, range);
-  if (state.closed) return { state, claims: [], open: [] };
-  const claims = await store.queryAll(ClaimItem, { job: job.id }, claimsOf(range));
-  const done = new Set(claims.filter((claim) => !isOpen(claim)).map(chunkNumberOf));
-  const open = chunkMessages(store.tenant, job.id, range, 0, state.chunks).filter(({ chunk }) => !done.has(chunk));
+  const claims = new Map<number, RowOf<typeof ClaimItem>>();
+  if (state.closed) return { state, claims, open: [] };
+  for await (const window of claimsOf(store, { job: job.id, range }))
+    for (const [chunk, claim] of window) claims.set(chunk, claim);
+  const open = chunkMessages(store.tenant, job.id, range, 0, state.chunks).filter(({ chunk }) => {
+    const claim = claims.get(chunk);
+    return !claim || isOpen(claim);
+  });
   return { state, claims, open };
 }
 
@@ -159,13 +165,10 @@ export async function release(context: WorkerContext, job: JobRecord, range: str
   await queue.send(others.map((other) => ({ tenant, job: job.id, range: other, release: true })));
   if (first === undefined) return;
   const last = clock.now() + EARLY_MS;
-  let after: Key | undefined;
-  do {
-    const page = await store.query(ClaimItem, { job: job.id }, { ...claimsOf(first), after });
-    const due = page.items.filter((claim) => isOpen(claim) && claim.waits !== undefined && claim.waits <= last);
-    await deliver.send(due.map((claim) => ({ tenant, job: job.id, range: first, chunk: chunkNumberOf(claim) })));
-    after = page.next;
-  } while (after);
+  for await (const claims of claimsOf(store, { job: job.id, range: first })) {
+    const due = [...claims].filter(([, claim]) => isOpen(claim) && claim.waits !== undefined && claim.waits <= last);
+    await deliver.send(due.map(([chunk]) => ({ tenant, job: job.id, range: first, chunk })));
+  }
 }
 
 const isOpen = ({ closed }: RowOf<typeof ClaimItem>): boolean => closed === undefined;

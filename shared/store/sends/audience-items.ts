@@ -2,15 +2,25 @@
 import * as v from "valibot";
 import { item } from "../item.ts";
 import { json } from "../json-text.ts";
+import { sharesPartition } from "./range-names.ts";
 import { tallyAttributes } from "./tallies.ts";
 
 const partition = ({ job }: { job: string }) => `J#${job}`;
 const padded = (n: number) => String(n).padStart(7, "0");
 
-interface ChunkKey {
+interface RangeKey {
+  job: string;
   range: string;
+}
+
+interface ChunkKey extends RangeKey {
   n: number;
 }
+
+/** A range has a partition of its own, and so has each chunk with its claim (docs/decisions/0084). */
+const partitionOfRange = ({ job, range }: RangeKey) => (sharesPartition(range) ? `J#${job}` : `J#${job}#${range}`);
+const partitionOfChunk = ({ job, range, n }: ChunkKey) =>
+  sharesPartition(range) ? `J#${job}` : `J#${job}#${range}#${padded(n)}`;
 
 export const GivenIds = item({
   about: "Up to 1,000 ids that the caller gave, written before the job.",
@@ -24,8 +34,8 @@ export const GivenIds = item({
 
 export const RangeItem = item({
   about: "How far a range of the audience is planned, and the totals of its closed chunks.",
-  pk: partition,
-  sk: ({ range }: { range: string }) => `R#${range}`,
+  pk: partitionOfRange,
+  sk: ({ range }: RangeKey) => `R#${range}`,
   prefix: "R#",
   row: {
     /** Chunks known so far. */
@@ -52,7 +62,7 @@ export const RangeItem = item({
 
 export const ChunkItem = item({
   about: "Up to 200 recipients of a range, and where the next chunk begins.",
-  pk: partition,
+  pk: partitionOfChunk,
   sk: ({ range, n }: ChunkKey) => `C#${range}#${padded(n)}`,
   prefix: "C#",
   row: {
@@ -72,7 +82,7 @@ export const ChunkItem = item({
 
 export const SkippedIds = item({
   about: "Ids of a chunk's skipped recipients, by reason.",
-  pk: partition,
+  pk: partitionOfChunk,
   sk: ({ range, n }: ChunkKey) => `X#${range}#${padded(n)}`,
   prefix: "X#",
   row: { ids: json<Record<string, string[]>>(), expires: v.number() },
@@ -82,7 +92,7 @@ export const SkippedIds = item({
 
 export const ClaimItem = item({
   about: "Which worker has a chunk, and how far it has got.",
-  pk: partition,
+  pk: partitionOfChunk,
   sk: ({ range, n }: ChunkKey) => `K#${range}#${padded(n)}`,
   prefix: "K#",
   row: {
@@ -104,18 +114,3 @@ export const ClaimItem = item({
   },
   writers: ["deliver"],
 });
-
-/** The claims of one range, for a query of `ClaimItem`. */
-export const claimsOf = (range: string) => ({ prefix: `K#${range}#` });
-
-/** The claims of some chunks of a range, for a query of `ClaimItem`. */
-export const claimsFrom = (range: string, first: number, count: number) => ({
-  from: `K#${range}#${padded(first)}`,
-  to: `K#${range}#${padded(first + count - 1)}`,
-});
-
-/** The skipped ids of one range, for a query of `SkippedIds`. */
-export const skippedIn = (range: string) => ({ prefix: `X#${range}#` });
-
-/** The number of the chunk that a claim is of. */
-export const chunkNumberOf = ({ sk }: { sk: string }): number => Number(sk.slice(sk.lastIndexOf("#") + 1));

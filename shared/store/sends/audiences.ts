@@ -21,6 +21,11 @@ import type { ChunkRef } from "./touches.ts";
  * (docs/decisions/0021#audience-size).
  */
 export const SMALL_AUDIENCE = 1_000;
+/** An audience that is planned within the request is spread over this many chunks, so that none of their keys is hot. */
+const SPREAD_OVER = 3;
+const SMALLEST_CHUNK = 100;
+/** Whole groups of ten, and whole batches of 25 rows of the ledger. */
+const roundUp = (recipients: number) => Math.ceil(recipients / 50) * 50;
 /**
  * How long after the job's time given ids are kept: long enough for a held job, and not for ever, since an erasure does
  * not visit them (SUB-10).
@@ -70,7 +75,8 @@ export async function planSmall(
     : await (group ? everyMember(store, group, rules, SMALL_AUDIENCE) : everyone(store, SMALL_AUDIENCE));
   if (!candidates) return undefined;
   const kept = await keep(store, candidates, rules);
-  const parts = chunksOf(kept, CHUNK_SIZE);
+  const size = Math.min(CHUNK_SIZE, Math.max(SMALLEST_CHUNK, roundUp(kept.length / SPREAD_OVER)));
+  const parts = chunksOf(kept, size);
   return parts.map((judged, n) => packChunk(judged, n + 1 < parts.length ? String(n + 1) : undefined, now));
 }
 

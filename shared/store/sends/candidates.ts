@@ -4,7 +4,7 @@ import type { AudienceRules, Candidate } from "../../rules/audience.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import type { Group } from "../lists/items.ts";
 import { memberPage, memberShard } from "../lists/memberships.ts";
-import { SHARDS } from "../shards.ts";
+import { SHARDS, shardOf } from "../shards.ts";
 import { audiencePage, isProfileRow, subscriberIn } from "../subscribers/audience-pages.ts";
 import { contactOf } from "../subscribers/contacts.ts";
 import type { DeviceRow } from "../subscribers/device-items.ts";
@@ -12,12 +12,15 @@ import { deviceOf, deviceRows } from "../subscribers/devices.ts";
 import type { ProfileRow } from "../subscribers/items.ts";
 import { attributesForRules, getProfiles, isLiving, type LivingProfile } from "../subscribers/subscribers.ts";
 import { GivenIds } from "./audience-items.ts";
+import { CHUNK_SIZE } from "./chunks.ts";
 import { sourceOf } from "./range-names.ts";
 
 /** Rows of a shard read at a time when the audience is planned within the request. */
 const SMALL_PAGE_ROWS = 252;
 /** Rows of a shard that a worker reads at a time: full chunks and the row that says whether more follow. */
 const PAGE_ROWS = 1_001;
+/** A worker takes another shard to a page that has fewer candidates. */
+const FULL_PAGE = 800;
 /** Queries for devices of given subscribers that run at once. */
 const DEVICES_AT_ONCE = 50;
 
@@ -39,10 +42,34 @@ export async function candidatesOf(
   rules: AudienceRules,
 ): Promise<CandidatePage> {
   const source = sourceOf(range);
-  if (source.from === "members") return membersPage(store, source, cursor, rules);
-  if (source.from === "shard") return shardPage(store, source.shard, cursor, { eventual: true, limit: PAGE_ROWS });
+  if (source.from === "shards")
+    return pageOfShards(source.shards, cursor, (shard, after, limit) =>
+      source.group
+        ? membersPage(store, source.group, { shard, after, limit }, rules)
+        : shardPage(store, shard, after, { eventual: true, limit }),
+    );
   if (source.from === "given") return givenPage(store, job, source.n, cursor, rules);
   return { candidates: [], next: undefined };
+}
+
+/** Shards in their order, which is that of the ids in them, until a page is full. What does not fill a chunk is read again. */
+async function pageOfShards(
+  shards: readonly string[],
+  cursor: string | undefined,
+  read: (shard: string, after: string | undefined, limit: number) => Promise<CandidatePage>,
+): Promise<CandidatePage> {
+  const candidates: Placed[] = [];
+  let after = cursor;
+  for (let i = cursor === undefined ? 0 : shards.indexOf(shardOf(cursor)); i < shards.length; ) {
+    const page = await read(shards[i]!, after, PAGE_ROWS - candidates.length);
+    candidates.push(...page.candidates);
+    after = page.next;
+    if (after === undefined) i++;
+    if (i === shards.length || candidates.length < FULL_PAGE) continue;
+    const full = candidates.slice(0, candidates.length - (candidates.length % CHUNK_SIZE));
+    return { candidates: full, next: full.at(-1)?.cursor };
+  }
+  return { candidates, next: undefined };
 }
 
 /** Profiles and devices of a shard, up to 1 MB a page. A subscriber cut by the page's end belongs to the next page. */
@@ -72,11 +99,11 @@ async function shardPage(
 /** Members of a shard; a subscriber whose erasure has begun is no member any more. */
 async function membersPage(
   store: StoreReader,
-  { group, shard }: { group: Group; shard: string },
-  cursor: string | undefined,
+  group: Group,
+  { shard, after, limit }: { shard: string; after: string | undefined; limit: number },
   rules: AudienceRules,
 ): Promise<CandidatePage> {
-  const { members, next } = await memberShard(store, group, shard, cursor, { limit: PAGE_ROWS });
+  const { members, next } = await memberShard(store, group, shard, after, { limit });
   const candidates = await membersById(
     store,
     members.map(({ subscriber }) => subscriber),

@@ -4,11 +4,11 @@ import type { StoreReader } from "../../resources.ts";
 import { progressOf } from "../../rules/progress-text.ts";
 import { quietUntil } from "../../rules/quiet-hours.ts";
 import { isTimeZone, wallClock } from "../../rules/time-zones.ts";
-import type { Key } from "../model.ts";
 import { shardOf } from "../shards.ts";
 import { attributesOf, type LivingProfile } from "../subscribers/subscribers.ts";
 import type { QuietSettings } from "../workspaces/settings.ts";
-import { ChunkItem, ClaimItem, chunkNumberOf, claimsOf, RangeItem } from "./audience-items.ts";
+import { ChunkItem, RangeItem } from "./audience-items.ts";
+import { claimsOf } from "./chunk-rows.ts";
 import { chunkOf } from "./chunks.ts";
 import type { JobRecord } from "./jobs.ts";
 import type { ClaimState } from "./leases.ts";
@@ -64,22 +64,18 @@ export async function deferredUntil(
   if (!mayDefer(job)) return undefined;
   if (job.direct) return untilIn(job.claim, job.direct.recipients, subscriber);
   const shard = shardOf(subscriber);
-  for (const range of job.ranges?.filter((one) => mayHold(one, shard)) ?? []) {
-    let after: Key | undefined;
-    do {
-      const page = await store.query(ClaimItem, { job: job.id }, { ...claimsOf(range), after });
-      const claims = page.items.filter(({ deferred = 0 }) => deferred > 0);
+  for (const range of job.ranges?.filter((one) => mayHold(one, shard)) ?? [])
+    for await (const claims of claimsOf(store, { job: job.id, range })) {
+      const waiting = [...claims].filter(([, { deferred = 0 }]) => deferred > 0);
       const chunks = await store.getAll(
         ChunkItem,
-        claims.map((claim) => ({ job: job.id, range, n: chunkNumberOf(claim) })),
+        waiting.map(([n]) => ({ job: job.id, range, n })),
       );
-      for (const [i, claim] of claims.entries()) {
+      for (const [i, [, claim]] of waiting.entries()) {
         const until = chunks[i] && untilIn(claim, chunkOf(chunks[i]).recipients, subscriber);
         if (until !== undefined) return until;
       }
-      after = page.next;
-    } while (after);
-  }
+    }
   return undefined;
 }
 

@@ -9,16 +9,15 @@ import { armOf, bucket, isHeldOut, type SplitPurpose } from "../../rules/split.t
 import { consentChannelOf, isInTopic, type SendTopic } from "../../rules/topics.ts";
 import { compileDevicePredicate } from "../../rules/versions.ts";
 import { fromJson } from "../json-text.ts";
-import type { Key } from "../model.ts";
 import { shardOf } from "../shards.ts";
 import { contactOf } from "../subscribers/contacts.ts";
 import { deviceRows } from "../subscribers/devices.ts";
 import { personalEngagements, tenantEngagements } from "../subscribers/engagement.ts";
 import { attributesForRules, getProfiles, type LivingProfile } from "../subscribers/subscribers.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
-import { SkippedIds, skippedIn } from "./audience-items.ts";
 import { deviceForFilters } from "./candidates.ts";
 import { countsOf } from "./caps.ts";
+import { skippedIn } from "./chunk-rows.ts";
 import { deferredUntil, quietNow } from "./deferred.ts";
 import type { Clause, Explanation, RulesNow } from "./explanation.ts";
 import { messagesSince } from "./inbox.ts";
@@ -26,7 +25,7 @@ import { withContent } from "./job-content.ts";
 import type { DeliverySettings } from "./job-spec.ts";
 import { getJob, type Job } from "./jobs.ts";
 import { deliverySettingsOf, selectedChannels } from "./planning.ts";
-import { PLANNED_RANGE, shardRange } from "./range-names.ts";
+import { mayHold } from "./range-names.ts";
 import { recipientOutcome } from "./recipient-outcome.ts";
 import { CLOCK_TOLERANCE_MS, type TouchRow, touchesSince } from "./touches.ts";
 
@@ -88,15 +87,12 @@ async function ledgerOf(store: StoreReader, job: Job, subscriber: string): Promi
 
 /** Why a subscriber was skipped: the ids are stored beside their chunks for 30 days. */
 async function skipOf(store: StoreReader, job: Job, subscriber: string): Promise<string | undefined> {
-  const isSharded = job.target?.type === "all" && !job.ranges?.includes(PLANNED_RANGE);
-  const range = isSharded ? skippedIn(shardRange(shardOf(subscriber))) : {};
-  for (let after: Key | undefined; ; ) {
-    const page = await store.query(SkippedIds, { job: job.id }, { ...range, after });
-    for (const { ids } of page.items)
-      for (const [reason, skipped] of Object.entries(fromJson(ids))) if (skipped.includes(subscriber)) return reason;
-    if (!page.next) return undefined;
-    after = page.next;
-  }
+  const shard = shardOf(subscriber);
+  for (const range of job.ranges?.filter((one) => mayHold(one, shard)) ?? [])
+    for await (const rows of skippedIn(store, { job: job.id, range }))
+      for (const { ids } of rows)
+        for (const [reason, skipped] of Object.entries(fromJson(ids))) if (skipped.includes(subscriber)) return reason;
+  return undefined;
 }
 
 /** The rules of the send, clause by clause, with the values that they see of this subscriber now. */

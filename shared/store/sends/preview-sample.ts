@@ -28,7 +28,7 @@ export async function sampleOf(
       candidates.push(...(await candidatesById(store, ids, rules)));
     return { candidates, exact: given.length <= max };
   }
-  for (const range of rangesOf(spec)) {
+  for (const range of rangesOf(spec, max)) {
     let cursor: string | undefined;
     do {
       if (candidates.length >= max) return { candidates, exact: false };

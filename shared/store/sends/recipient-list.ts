@@ -10,7 +10,8 @@ import { UNCONFIRMED } from "../../rules/reasons.ts";
 import { type RowOf, ref } from "../item.ts";
 import { fromJson } from "../json-text.ts";
 import { getProfiles } from "../subscribers/subscribers.ts";
-import { ChunkItem, ClaimItem, chunkNumberOf, claimsFrom, RangeItem, SkippedIds } from "./audience-items.ts";
+import { ChunkItem, type ClaimItem, RangeItem, SkippedIds } from "./audience-items.ts";
+import { claimsIn } from "./chunk-rows.ts";
 import { chunkOf } from "./chunks.ts";
 import { quietIn } from "./deferred.ts";
 import { type RecipientState, recipientStates } from "./explanation.ts";
@@ -155,8 +156,9 @@ async function* chunksFrom(
     const { chunks = 0 } = ranges[r] ?? {};
     if (!mayHold(ranges[r], filter)) continue;
     for (let window = start; window < chunks; window += WINDOW) {
-      const claims = await claimsIn(store, job.id, range, window);
-      for (let n = window; n < Math.min(chunks, window + WINDOW); n++) {
+      const to = Math.min(chunks, window + WINDOW);
+      const claims = await claimsIn(store, { job: job.id, range }, { from: window, to, eventual: true });
+      for (let n = window; n < to; n++) {
         const claim = claims.get(n);
         yield {
           place: { range, n },
@@ -167,12 +169,6 @@ async function* chunksFrom(
       }
     }
   }
-}
-
-/** The claims of a window of chunks, by the number of the chunk. */
-async function claimsIn(store: StoreReader, job: string, range: string, first: number) {
-  const rows = await store.queryAll(ClaimItem, { job }, { ...claimsFrom(range, first, WINDOW), eventual: true });
-  return new Map(rows.map((row) => [chunkNumberOf(row), row]));
 }
 
 async function readChunk(

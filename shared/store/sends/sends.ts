@@ -21,7 +21,7 @@ import { JobItem } from "./job-items.ts";
 import type { JobSpec } from "./job-spec.ts";
 import { newJobRow } from "./jobs.ts";
 import { channelSettings, deliverySettingsOf, planningRules, selectedChannels, selectedOf } from "./planning.ts";
-import { PLANNED_RANGE } from "./range-names.ts";
+import { REQUEST_RANGE } from "./range-names.ts";
 import { plannedRangeWrite } from "./ranges.ts";
 import { packRecipients, type Recipient } from "./recipients.ts";
 import type { SendWatch } from "./send-watch.ts";
@@ -187,12 +187,12 @@ function onlyRecipient({ source }: JobSpec, chunks: readonly PlannedChunk[]): Re
 
 function planned(job: string, chunks: readonly PlannedChunk[]): Audience {
   const sent = chunks.reduce((sum, { chunk }) => sum + chunk.recipients.length, 0);
-  const writes = chunks.flatMap((chunk, n) => chunkWrites({ job, range: PLANNED_RANGE, n }, chunk));
+  const writes = chunks.flatMap((chunk, n) => chunkWrites({ job, range: REQUEST_RANGE, n }, chunk));
   return {
-    writes: [...writes, plannedRangeWrite(job, PLANNED_RANGE, chunks.length)],
+    writes: [...writes, plannedRangeWrite(job, REQUEST_RANGE, chunks.length)],
     sent,
     reserved: sent,
-    ranges: [PLANNED_RANGE],
+    ranges: [REQUEST_RANGE],
     unknown: chunks.flatMap(({ skippedIds }) => skippedIds.unknown_subscriber ?? []),
   };
 }
