@@ -64,7 +64,7 @@ describe("generated files are as the declarations make them: `npm run docs`", as
     const { items, indexes } = await declaredItems();
     expect(named).toEqual(expect.arrayContaining([...items, ...indexes].map(({ name }) => name)));
     expect(page).toContain("| DueItem | `DUE#‹minute›#‹shard›` |");
-    expect(page).toContain("| ChunkItem | `T#‹tenant›#J#‹job›#‹range›#‹n›` |");
+    expect(page).toContain("| GivenIds | `T#‹tenant›#J#‹job›` |");
   });
 });
 
