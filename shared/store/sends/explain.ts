@@ -90,7 +90,7 @@ async function skipOf(store: StoreReader, job: Job, subscriber: string): Promise
   const shard = shardOf(subscriber);
   for (const range of job.ranges?.filter((one) => mayHold(one, shard)) ?? [])
     for await (const rows of skippedIn(store, { job: job.id, range }))
-      for (const { ids } of rows)
+      for (const { ids } of rows.values())
         for (const [reason, skipped] of Object.entries(fromJson(ids))) if (skipped.includes(subscriber)) return reason;
   return undefined;
 }
