@@ -21,7 +21,7 @@ const requests = {
   "read of devices": { operation: "BatchGetItem", part: "#D#" },
   "read of profiles": { operation: "BatchGetItem", part: `"${PERSON}"` },
   "read of the inbox": { operation: "BatchGetItem", part: '"I#' },
-  "claim of a group": { operation: "UpdateItem", part: '"K#s0#' },
+  "claim of a group": { operation: "UpdateItem", part: '"K#all/0-7#' },
   "claim on the job": { operation: "UpdateItem", part: "#JOB#" },
 } as const;
 

@@ -36,7 +36,7 @@ async function pushCampaign() {
   const { world, tenant } = await withTenant({
     hooks: (name) => ({
       before: async (_, operation, input: Wire) => {
-        const isClaim = operation === "UpdateItem" && JSON.stringify(input).includes('"K#s0#');
+        const isClaim = operation === "UpdateItem" && JSON.stringify(input).includes('"K#all/0-7#');
         if (name !== "deliver" || !isClaim || ++between.claims !== 2) return;
         await between.onClaim?.();
         world.clock.jumpTo(world.clock.now() + SECOND);

@@ -9,8 +9,10 @@ import type { JobSpec } from "./job-spec.ts";
 
 /** Ids in one row of given ids. */
 export const GIVEN_PER_ROW = 1_000;
-/** A small audience is one range: each costs some writes, whatever its size. */
+/** Each range costs some ten write units, whatever its size. */
 const SUBSCRIBERS_PER_RANGE = 2_000;
+/** Two workers plan also the smallest audience. */
+const MIN_RANGES = 2;
 
 /** The range of an audience that was planned within the request. */
 export const REQUEST_RANGE = "request";
@@ -72,9 +74,9 @@ export function rangesOf(
   return Array.from({ length: rows }, (_, n) => givenRange(n));
 }
 
-/** All shards, in as many groups as an audience needs: 1, 2, 4, 8 or 16. */
+/** All shards, in as many groups as an audience needs: 2, 4, 8 or 16. */
 function shardNames(audience: number): string[] {
-  const groups = 2 ** Math.ceil(Math.log2(Math.max(1, audience / SUBSCRIBERS_PER_RANGE)));
+  const groups = 2 ** Math.ceil(Math.log2(Math.max(MIN_RANGES, audience / SUBSCRIBERS_PER_RANGE)));
   const size = Math.max(1, SHARDS.length / groups);
   return SHARDS.flatMap((first, i) => (i % size === 0 ? [`${first}-${SHARDS[i + size - 1]}`] : []));
 }
