@@ -36,7 +36,8 @@ export async function serveOperateConsole(operate: Operate, port: number): Promi
     }
   };
   const server = createServer((request, response) => {
-    const { pathname } = new URL(request.url ?? "/", `http://${HOST}`);
+    // Not parsed as a URL: a page of another site may ask for a path that is none, such as `//[`.
+    const [pathname = "/"] = (request.url ?? "/").split("?", 1);
     if (request.method === "POST" && pathname === "/_local/operator") return void invoke(request, response);
     const file = isConsole(pathname) && request.method === "GET" ? files.get(documentOf(pathname)) : undefined;
     if (!file) return answer(response, 404, { code: "NOT_FOUND", message: "Not Found" });

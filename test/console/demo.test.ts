@@ -259,6 +259,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     await page.getByText("Open the address that the terminal printed.").first().waitFor();
     const { origin } = new URL(operate.url);
     const post = { method: "POST", body: JSON.stringify({ workspaces: {} }) };
+    expect((await fetch(`${origin}//[`)).status).toBe(404);
     expect((await fetch(`${origin}/_local/operator`, post)).status).toBe(403);
     const key = { "x-operate-key": new URL(operate.url).hash.slice(1) };
     const refused = await fetch(`${origin}/_local/operator`, {
