@@ -74,7 +74,11 @@ function openVerifier(deps: Deps): TokenVerifier {
 
   const learn = async (now: number) => {
     readAt = now;
-    const published = await readKeys();
+    const published = await readKeys().catch((error: unknown) => {
+      // The next request reads again: who waits for this one fails with it, and nobody else.
+      readAt = Number.NEGATIVE_INFINITY;
+      throw error;
+    });
     cache = new Set(published.map(({ kid }) => kid));
     if (published.length > 0) verifier.cacheJwks({ keys: published });
   };

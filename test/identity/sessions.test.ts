@@ -196,6 +196,15 @@ describe("other tokens", () => {
     expect(queries).toEqual([2, 0]);
   });
 
+  it("D-AUTH a read of the published keys that failed is not remembered: the next request reads them", async () => {
+    const { access_token } = (await register()).body;
+    const list = async () => (await world.call("GET /api/v1/templates", { as: bearer(access_token) })).status;
+    await world.call("POST /_local/faults", { body: { channel: "aws:dynamodb", operation: "Query", times: 100 } });
+    expect(await list()).toBe(503);
+    await world.call("DELETE /_local/faults");
+    expect(await list()).toBe(200);
+  });
+
   it("D-AUTH another issuer takes the place of ours by configuration: its keys and its name, and no others", async () => {
     const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
     const jwk = { ...publicKey.export({ format: "jwk" }), kid: "theirs", alg: "RS256", use: "sig" };
