@@ -69,14 +69,15 @@ function openVerifier(deps: Deps): TokenVerifier {
     graceSeconds: GRACE_SECONDS,
   });
   let cache = new Set<string>();
-  let readAt = Number.NEGATIVE_INFINITY;
+  /** 0: they are not read yet. */
+  let readAt = 0;
   let learning: Promise<void> | undefined;
 
   const learn = async (now: number) => {
     readAt = now;
     const published = await readKeys().catch((error: unknown) => {
       // The next request reads again: who waits for this one fails with it, and nobody else.
-      readAt = Number.NEGATIVE_INFINITY;
+      readAt = 0;
       throw error;
     });
     cache = new Set(published.map(({ kid }) => kid));
