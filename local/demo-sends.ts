@@ -51,6 +51,14 @@ export async function send(
   return String(id);
 }
 
+/** @returns the newest send that began with something of this kind. */
+export async function sendOf(client: Client, type: string): Promise<string> {
+  const { items } = (await client.owner(`GET /api/v1/notifications?limit=1&source_type=${type}`)) as {
+    items: { id: string }[];
+  };
+  return items[0]!.id;
+}
+
 /** Some of those who got a message see it, and some of these follow it. */
 export async function interact(
   client: Client,

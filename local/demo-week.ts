@@ -3,7 +3,7 @@ import { DAY, HOUR, MINUTE, timestamp } from "../shared/clock.ts";
 import type { Demo } from "./demo.ts";
 import { type Client, clientOf } from "./demo-client.ts";
 import { addPeople, type Person } from "./demo-people.ts";
-import { campaign, interact, recipientsOf, send } from "./demo-sends.ts";
+import { campaign, interact, recipientsOf, send, sendOf } from "./demo-sends.ts";
 import type { LocalService } from "./local-service.ts";
 import type { Tenancy } from "./tenancy.ts";
 
@@ -67,6 +67,8 @@ export async function fillDemo(week: DemoWeek): Promise<void> {
   await at(4, 15);
   await interact(client, seen(news), random);
   await signUps(client, people.slice(size / 3, size / 2));
+  await at(6, 10);
+  await interact(client, seen(await sendOf(client, "experience")), random);
   await at(6, 11);
   await visits(client, people, random, service.clock.now());
   await observe(client);
@@ -105,7 +107,7 @@ async function connect(client: Client): Promise<string> {
     window_seconds: 604_800,
   });
   await client.owner("POST /api/v1/webhooks", {
-    target_url: "https://hooks.example.com/engagement",
+    target_url: "https://receiver.example/engagement",
     events: ["notification.terminal"],
     description: "Warehouse",
   });

@@ -31,7 +31,7 @@ export interface FieldText {
   hint?: string;
   secret?: boolean;
   rows?: number;
-  /** What each value of a choice is called. */
+  /** What each value of a choice is called. Of a number: the values to choose from. */
   options?: Record<string, string>;
 }
 
@@ -158,6 +158,7 @@ interface SchemaFieldProps {
 function SchemaField({ name, field, text, value, fault, required, onInput }: SchemaFieldProps) {
   const label = (text.label ?? wordsOf(name)) + (required ? "" : " (optional)");
   const { hint } = text;
+  const isNumber = field.type === "integer" || field.type === "number";
   if (field.type === "array" && field.items?.enum) {
     const chosen = (value ?? []) as string[];
     const toggle = (one: string) =>
@@ -181,7 +182,17 @@ function SchemaField({ name, field, text, value, fault, required, onInput }: Sch
   }
   if (field.type === "boolean")
     return <Check label={label} {...(hint && { note: hint })} checked={value === true} onInput={onInput} />;
-  const isNumber = field.type === "integer" || field.type === "number";
+  if (isNumber && text.options)
+    return (
+      <SelectField
+        label={label}
+        hint={hint}
+        fault={fault}
+        value={String(value ?? "")}
+        options={Object.entries(text.options).map(([one, name]) => ({ value: one, label: name }))}
+        onInput={(next) => onInput(Number(next))}
+      />
+    );
   return (
     <TextField
       label={label}

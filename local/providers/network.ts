@@ -1,4 +1,4 @@
-// The network of the local service: embedded providers, loopback webhooks if allowed, and nothing else.
+// The network of the local service: embedded providers, a receiver of webhooks, loopback if allowed, and nothing else.
 import { lookup } from "node:dns/promises";
 import type { Server } from "node:http";
 import { connectSocket, type Network, type Purpose, secureSocket } from "../../shared/egress/network.ts";
@@ -38,6 +38,8 @@ type Served = Exclude<Purpose, "webhook" | "smtp">;
 const ANYWHERE = ["1.1.1.1"];
 const LOOPBACK = new Set(["localhost", "127.0.0.1"]);
 const SMTP_TLS_PORT = 465;
+/** A receiver of webhooks that accepts each delivery. The endpoint of the demo workspace is there. */
+const RECEIVER = "receiver.example";
 
 export function createLocalNetwork(deps: LocalNetworkDeps): LocalNetwork {
   const { database, allowLoopback, allowProviders, notify } = deps;
@@ -80,7 +82,7 @@ export function createLocalNetwork(deps: LocalNetworkDeps): LocalNetwork {
     return server;
   };
 
-  const webhooks = deps.webhooks ?? (allowLoopback ? loopback : nowhere);
+  const webhooks = deps.webhooks ?? withReceiver(allowLoopback ? loopback : nowhere, notify);
   const network: Network = {
     exempts: (host, port, purpose) =>
       purpose === "webhook" ? (webhooks.exempts?.(host, port, purpose) ?? false) : isNear(host, purpose),
@@ -136,3 +138,17 @@ const loopback: Network = {
   },
   connect: (wish, signal) => connectSocket(wish, signal, { verify: false }),
 };
+
+function withReceiver(others: Network, notify: () => void): Network {
+  const server = serveHttp1(() => ({ status: 204 }));
+  return {
+    ...others,
+    resolve: async (host, purpose) => (host === RECEIVER ? ANYWHERE : others.resolve(host, purpose)),
+    connect: async (wish, signal) => {
+      if (wish.host !== RECEIVER) return others.connect(wish, signal);
+      const [near, far] = openLine(notify);
+      server.emit("connection", far);
+      return near;
+    },
+  };
+}

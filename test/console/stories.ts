@@ -230,9 +230,9 @@ export function stories({ service, open }: Bench): void {
     expect(await violations(page)).toEqual([]);
     await press("Close");
     await visit("webhooks");
-    await row("hooks.example.com").click();
+    await row("receiver.example").click();
     await page
-      .getByRole("row", { name: /notification\.terminal failed \d+ 4 the local service/ })
+      .getByRole("row", { name: /notification\.terminal delivered/ })
       .first()
       .waitFor();
     await press("Replay");

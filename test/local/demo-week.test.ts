@@ -36,7 +36,13 @@ it.skipIf(!process.env.CI)(
     expect(runs.active + runs.completed).toBe(18);
     const { segments } = await get("segments");
     expect(segments.every(({ count }: { count: number }) => count > 0)).toBe(true);
-    expect((await get("in-app/experiences")).items[0].status).toBe("live");
+    const [banner] = (await get("in-app/experiences")).items;
+    expect(banner.status).toBe("live");
+    expect((await get(`in-app/experiences/${banner.id}/stats`)).impressions).toBeGreaterThan(0);
+    const [webhook] = (await get("webhooks")).items;
+    const { items: deliveries } = await get(`webhooks/${webhook.id}/deliveries`);
+    expect(deliveries.length).toBeGreaterThan(0);
+    expect(deliveries.every(({ outcome }: { outcome: string }) => outcome === "delivered")).toBe(true);
   },
   60_000,
 );

@@ -1,13 +1,7 @@
 // What a condition of a rule wants, in words.
 import type { EventExpectation, Expectation } from "../../../sdk/src/types.gen.ts";
-import { plural } from "../../app/time.ts";
+import { plural, span } from "../../app/time.ts";
 import { operators } from "../../components/rule-model.ts";
-
-const DAY_SECONDS = 86_400;
-const HOUR_SECONDS = 3_600;
-
-const spanOf = (seconds: number): string =>
-  seconds % DAY_SECONDS === 0 ? plural(seconds / DAY_SECONDS, "day") : plural(seconds / HOUR_SECONDS, "hour");
 
 function timesOf(min: number, max: number | undefined): string {
   if (max === 0) return "never";
@@ -21,7 +15,7 @@ export function wordsOf(expected: Expectation): string {
   if (isEvent(expected)) {
     const { within_seconds: seconds, frequency } = expected;
     const often = timesOf(frequency.min, frequency.max);
-    return seconds ? `${often} within ${spanOf(seconds)}` : often;
+    return seconds ? `${often} within ${span(seconds)}` : often;
   }
   return Object.entries(expected)
     .map(([operator, value]) => {

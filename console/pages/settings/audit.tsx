@@ -5,7 +5,7 @@ import type { AuditEntry, AuditVerdict } from "../../../sdk/src/types.gen.ts";
 import { type ArgumentsOf, call } from "../../app/api.ts";
 import { usePages } from "../../app/pages-of.ts";
 import { useQuery } from "../../app/query.ts";
-import { place, setQuery } from "../../app/router.ts";
+import { pathTo, place, setQuery } from "../../app/router.ts";
 import { number } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
@@ -39,6 +39,31 @@ const STATES: Record<AuditEntry["outcome"], string> = {
   failed: "failed",
   unknown: "pending",
 };
+
+/** The page of what an operation changed, by the first word of its name. */
+const PAGES: Partial<Record<string, string>> = {
+  campaigns: "campaigns",
+  channels: "channels",
+  journeys: "journeys",
+  notifications: "activity",
+  segments: "segments",
+  subscribers: "people",
+  webhooks: "webhooks",
+};
+
+/** `channels.emailCredentials` is "Channels: email credentials". */
+function wordsOf(action: string): string {
+  const words = action.replace(".", ": ").replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function Changed({ entry: { action, target } }: { entry: AuditEntry }) {
+  if (target === null) return <span class="dim">–</span>;
+  const [group = "", verb = ""] = action.split(".");
+  const page = PAGES[group];
+  const name = <code title={target}>{target.slice(0, 8)}</code>;
+  return page && !/delete/i.test(verb) ? <a href={pathTo(page, target)}>{name}</a> : name;
+}
 
 export function Audit() {
   const { query } = place.value;
@@ -79,7 +104,7 @@ export function Audit() {
           <option value="">Everything</option>
           {AREAS.map((one) => (
             <option key={one} value={one}>
-              {one}
+              {wordsOf(one)}
             </option>
           ))}
         </select>
@@ -97,8 +122,8 @@ export function Audit() {
                 columns={[
                   { title: "When", cell: ({ at }: AuditEntry) => <Time at={at} /> },
                   { title: "Who", cell: (entry: AuditEntry) => nameOf(entry) },
-                  { title: "What", cell: (entry: AuditEntry) => <code>{entry.action}</code> },
-                  { title: "Of", cell: ({ target }: AuditEntry) => <code class="dim">{target ?? "–"}</code> },
+                  { title: "What", cell: ({ action }: AuditEntry) => <span title={action}>{wordsOf(action)}</span> },
+                  { title: "Of", cell: (entry: AuditEntry) => <Changed entry={entry} /> },
                   {
                     title: "Outcome",
                     cell: ({ outcome, code }: AuditEntry) => (

@@ -3,7 +3,7 @@ import type { Config } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { forms } from "../../app/forms.gen.ts";
 import { useQuery } from "../../app/query.ts";
-import { plural } from "../../app/time.ts";
+import { span } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
 import { SchemaForm } from "../../components/form.tsx";
@@ -12,7 +12,8 @@ import { Empty, Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 
 const STALE = ["insights.", "campaigns."];
-const DAY_SECONDS = 86_400;
+/** An hour, days up to 90: how long after a message people usually count. */
+const WINDOWS = [3_600, 86_400, 259_200, 604_800, 1_209_600, 2_592_000, 7_776_000];
 
 export function Conversions() {
   const config = useQuery("insights.getConfig", []);
@@ -37,10 +38,7 @@ export function Conversions() {
                     title: "Revenue in",
                     cell: ({ value_property }: Config) => value_property ?? <span class="dim">–</span>,
                   },
-                  {
-                    title: "Within",
-                    cell: ({ window_seconds }: Config) => plural(Math.round(window_seconds / DAY_SECONDS), "day"),
-                  },
+                  { title: "Within", cell: ({ window_seconds }: Config) => span(window_seconds) },
                   {
                     title: "",
                     cell: ({ event_name }: Config) => (
@@ -66,8 +64,9 @@ export function Conversions() {
             event_name: { label: "Event", hint: "As your product sends it, such as purchase." },
             value_property: { label: "Property with the revenue", hint: "In cents." },
             window_seconds: {
-              label: "Window in seconds",
-              hint: "How long after a message it counts. 604800 is a week.",
+              label: "Within",
+              hint: "How long after a message it counts.",
+              options: Object.fromEntries(WINDOWS.map((seconds) => [seconds, span(seconds)])),
             },
           }}
           initial={{ window_seconds: 604_800 }}
