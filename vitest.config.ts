@@ -4,8 +4,11 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     pool: "threads",
-    maxWorkers: 2,
+    // One more than two cores: tests in a browser, and those that start processes, mostly wait.
+    maxWorkers: 3,
     isolate: false,
+    // Node runs the files as they are: no test replaces a module.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     setupFiles: ["test/support/setup.ts"],
     testTimeout: 60_000,
     reporters: ["default", "./test/support/count-reporter.ts"],

@@ -14,11 +14,11 @@ import { type Deprecation, faultOfDeprecation } from "../shared/http/deprecation
 import { endpoints, group, type Shape } from "../shared/http/endpoint.ts";
 import { ApiError } from "../shared/http/errors.ts";
 import { serve } from "../shared/http/serve.ts";
+import { document } from "./support/document.ts";
 import { testWorld } from "./support/world.ts";
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
 const released: Release = JSON.parse(read("docs/released-api.json"));
-const document = await openApiOf(contents);
 const TODAY = timestamp(systemClock.now()).slice(0, 10);
 
 it("D-VER what the last release promised still holds: else announce it, see docs/architecture.md", () => {

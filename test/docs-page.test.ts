@@ -8,10 +8,10 @@ import { runInNewContext } from "node:vm";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { contents, operationsOf } from "../docs/generate/contents.ts";
-import { openApiOf } from "../docs/generate/openapi.ts";
 import { pageOf, pagePolicy } from "../functions/api/service/page.ts";
 import { webhookEvents } from "../shared/rules/webhook-events.ts";
 import { hasBrowser, launchBrowser } from "./support/browser.ts";
+import { document } from "./support/document.ts";
 import { testWorld } from "./support/world.ts";
 
 interface Node {
@@ -54,7 +54,7 @@ function show(html: string) {
   return { nav, main, listeners, script };
 }
 
-const page = pageOf(JSON.stringify(await openApiOf(contents)));
+const page = pageOf(JSON.stringify(document));
 
 it("shows the whole document", () => {
   const { main } = show(page);

@@ -1,12 +1,12 @@
 // Every example of the document is sent as it is written, to a workspace in which its ids name something (GEN-16).
 import { expect, it } from "vitest";
 import { contents, operationsOf } from "../docs/generate/contents.ts";
-import { type OperationObject, openApiOf } from "../docs/generate/openapi.ts";
+import type { OperationObject } from "../docs/generate/openapi.ts";
 import { routeKeyOf } from "../shared/http/endpoint.ts";
+import { document } from "./support/document.ts";
 import { exampleRequests } from "./support/example-requests.ts";
 import { testWorld } from "./support/world.ts";
 
-const document = await openApiOf(contents);
 const operations = operationsOf(contents).filter(({ isStream }) => !isStream);
 const world = await testWorld();
 const tenant = await world.tenant();

@@ -1,20 +1,17 @@
 // The grammars of the document (GEN-16): no field is a bare object, and the schemas take what the validators take.
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { contents } from "../docs/generate/contents.ts";
 import { grammars } from "../docs/generate/grammars.ts";
 import type { JsonSchema } from "../docs/generate/json-schema.ts";
-import { openApiOf } from "../docs/generate/openapi.ts";
 import { definitionOf, JourneyInput, journeyExample } from "../functions/api/journeys/input.ts";
 import { ApiError } from "../shared/http/errors.ts";
 import { contentProblems } from "../shared/rules/channel-content.ts";
 import { isMap, validatePredicate } from "../shared/rules/predicates.ts";
 import { isProblem, parseRule } from "../shared/rules/segment-rules.ts";
 import { validateDevicePredicate } from "../shared/rules/versions.ts";
+import { document } from "./support/document.ts";
 import { faultsOf } from "./support/json-schema.ts";
 import { partsOf } from "./support/schema-parts.ts";
-
-const document = await openApiOf(contents);
 
 /** What the specification, or another service, leaves free. */
 const free: Record<string, string> = {

@@ -4,14 +4,14 @@ import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { brotliDecompressSync } from "node:zlib";
 import * as v from "valibot";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { contents, operationsOf } from "../docs/generate/contents.ts";
 import { errorSchemas } from "../docs/generate/errors.ts";
 import { generatedFiles, PACKED, PACKED_GUIDES } from "../docs/generate/files.ts";
 import { guides } from "../docs/generate/guides.ts";
 import { declaredItems } from "../docs/generate/items.ts";
 import { limits } from "../docs/generate/limits.ts";
-import { type OpenApi, type OperationObject, openApiOf } from "../docs/generate/openapi.ts";
+import type { OpenApi, OperationObject } from "../docs/generate/openapi.ts";
 import { packedGuides } from "../functions/api/service/guides.gen.ts";
 import { packedOpenApi } from "../functions/api/service/openapi.gen.ts";
 import { routeKeyOf } from "../shared/http/endpoint.ts";
@@ -25,26 +25,21 @@ import { testWorld } from "./support/world.ts";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const operations = operationsOf(contents);
 
-let document: OpenApi;
-beforeAll(async () => {
-  document = await openApiOf(contents);
-});
+const files = await generatedFiles(contents);
+const document: OpenApi = JSON.parse(files.get("docs/openapi.json")!);
 
 const described = (route: string): OperationObject => {
   const [method = "", path = ""] = routeKeyOf(route).split(" ");
   return document.paths[path]![method.toLowerCase()]!;
 };
 
-describe("generated files are as the declarations make them: `npm run docs`", async () => {
-  const files = await generatedFiles(contents);
+describe("generated files are as the declarations make them: `npm run docs`", () => {
   it.each([...files.keys()].filter((path) => path !== PACKED && path !== PACKED_GUIDES))("%s", (path) => {
     expect(readFileSync(`${root}/${path}`, "utf8")).toBe(files.get(path));
   });
 
   it("the document in the service's bundle", () => {
-    expect(JSON.parse(brotliDecompressSync(Buffer.from(packedOpenApi, "base64")).toString())).toEqual(
-      JSON.parse(files.get("docs/openapi.json")!),
-    );
+    expect(JSON.parse(brotliDecompressSync(Buffer.from(packedOpenApi, "base64")).toString())).toEqual(document);
   });
 
   it("the guides in the service's bundle", () => {

@@ -2,10 +2,11 @@
 // that the document does not describe, one that took too long, and one with data of another workspace. It also reports
 // accepted requests whose work then fails.
 import { contents, operationsOf } from "../../docs/generate/contents.ts";
-import { type OpenApi, openApiOf } from "../../docs/generate/openapi.ts";
+import type { OpenApi } from "../../docs/generate/openapi.ts";
 import { HOUR, MINUTE } from "../../shared/clock.ts";
 import { type Endpoint, routeKeyOf } from "../../shared/http/endpoint.ts";
 import { type Random, randomFrom } from "../simulator/random.ts";
+import { document } from "../support/document.ts";
 import { type Answer, type TestWorld, testWorld } from "../support/world.ts";
 import { idsIn } from "./known.ts";
 import { fillWorld, isSlow } from "./population.ts";
@@ -46,7 +47,6 @@ export interface Result {
 
 export async function fuzz({ requests, seed, onRequest }: Options): Promise<Result> {
   const random = randomFrom(seed);
-  const document = await openApiOf(contents);
   const targets = operationsOf(contents)
     .filter(({ isStream }) => !isStream)
     .map(({ endpoint }) => targetOf(document, endpoint));

@@ -1,10 +1,10 @@
 // Ids and numbers of requests have bounds: what becomes a key fits one, and what is stored is exact (ERR-1, D-HTTPCODES).
 import { expect, it } from "vitest";
-import { contents } from "../../docs/generate/contents.ts";
 import type { JsonSchema } from "../../docs/generate/json-schema.ts";
-import { type OpenApi, openApiOf } from "../../docs/generate/openapi.ts";
+import type { OpenApi } from "../../docs/generate/openapi.ts";
 import { systemClock } from "../../shared/clock.ts";
 import { openEgress } from "../../shared/egress/egress.ts";
+import { document } from "../support/document.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
@@ -45,7 +45,6 @@ function unbounded(document: OpenApi, schema: JsonSchema, place: string, above: 
 }
 
 it("ERR-1 every string and number of a request has a bound", async () => {
-  const document = await openApiOf(contents);
   const found = Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).flatMap(([method, { parameters = [], requestBody }]) => [
       ...parameters.flatMap((one) => unbounded(document, one.schema, `${method} ${path} ${one.name}`)),

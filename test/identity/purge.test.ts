@@ -152,7 +152,7 @@ describe("a purge", () => {
     const caller = (of: Tenant) => async (route: string, body?: object) =>
       world.call(route, { as: await of.dashboard(), ...(body && { body }) });
     await join(world, caller(tenant), "only@team.example", "admin");
-    for (const of of [tenant, neighbour]) await join(world, caller(of), "both@team.example", "viewer");
+    for (const each of [tenant, neighbour]) await join(world, caller(each), "both@team.example", "viewer");
     await operate(world, tenant, { status: "deleted" });
     await pass30Days(world);
     const login = async (email: string) => {

@@ -2,7 +2,7 @@
 import { createDecipheriv, createECDH, type ECDH, hkdfSync } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { encrypt, generateVAPIDKeys } from "web-push";
+import webPush from "web-push";
 import { openProviders } from "../../shared/providers/providers.ts";
 import { encryptPush, MAX_PLAINTEXT_BYTES } from "../../shared/providers/web-push-encryption.ts";
 import { browser, JOB, SUBSCRIBER, sendBy, verifyBy } from "../support/provider-messages.ts";
@@ -48,7 +48,7 @@ describe("encryption", () => {
       fc.property(fc.string({ minLength: 1, maxLength: 900, unit: "binary" }), (text) => {
         const plain = Buffer.from(text).toString();
         expect(decrypt(encryptPush(Buffer.from(text), keys, ids.bytes), browser.keys, auth)).toBe(plain);
-        const theirs = encrypt(keys.p256dh, keys.auth, plain, "aes128gcm").cipherText;
+        const theirs = webPush.encrypt(keys.p256dh, keys.auth, plain, "aes128gcm").cipherText;
         expect(decrypt(theirs, browser.keys, auth)).toBe(plain);
       }),
       { numRuns: 50 },
@@ -107,7 +107,7 @@ describe("requests", () => {
   it("CRD-5 accepts keys of web-push, and refuses keys that are not a pair", async () => {
     const world = await fresh();
     const providers = openProviders(world.depsFor("test"));
-    const { publicKey: public_key, privateKey: private_key } = generateVAPIDKeys();
+    const { publicKey: public_key, privateKey: private_key } = webPush.generateVAPIDKeys();
     expect(await verifyBy(providers, "web_push", { public_key, private_key })).toEqual({ ok: true });
     expect(await verifyBy(providers, "web_push", { public_key })).toEqual({
       ok: false,

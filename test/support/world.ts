@@ -1,7 +1,5 @@
 // A whole service of its own for one test: frozen clock, memory, one shared signing key, calls without sockets.
 import { generateKeyPairSync } from "node:crypto";
-import { contents } from "../../docs/generate/contents.ts";
-import { openApiOf } from "../../docs/generate/openapi.ts";
 import { contents as deployed, deployedFunctions } from "../../infra/functions.ts";
 import { createControl } from "../../local/control.ts";
 import { createFaults, UNDISTURBED } from "../../local/faults.ts";
@@ -21,12 +19,10 @@ import { createServerKey, register, type WorkspaceKind } from "../../shared/stor
 import { MemberItem } from "../../shared/store/workspaces/identity-items.ts";
 import { checkRow } from "./checked-rows.ts";
 import { faultsOfAnswer } from "./described.ts";
+import { document } from "./document.ts";
 import { limitedTo } from "./rights.ts";
 
 export const START = Date.parse("2026-11-20T12:00:00.000Z");
-
-/** Every answer that a test sees must be as the published document says. */
-const document = await openApiOf(contents);
 
 const rightsOnTable = new Map(
   deployedFunctions(deployed).map(({ name, grants }) => [
@@ -100,6 +96,7 @@ export async function testWorld(options: Partial<LocalServiceOptions> = {}): Pro
     .put(SweepItem, {}, { minute });
   let tenants = 0;
 
+  // Every answer that a test sees must be as the published document says.
   const call: TestWorld["call"] = async (route, { as = {}, body, headers = {}, raw } = {}) => {
     const [method = "GET", path = "/"] = route.split(" ");
     const payload = raw ?? (body === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(body)));
