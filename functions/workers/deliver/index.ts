@@ -11,8 +11,8 @@ import { claimChunk, closeChunk } from "../../../shared/store/sends/claims.ts";
 import { finishJob, type Job } from "../../../shared/store/sends/jobs.ts";
 import type { Lease } from "../../../shared/store/sends/leases.ts";
 import { closeRange, countStopped, settleStopped } from "../../../shared/store/sends/ranges.ts";
+import type { SendState } from "../../../shared/store/sends/send-state.ts";
 import { areInboxes, isSingleMessage } from "../../../shared/store/sends/single.ts";
-import type { Standing } from "../../../shared/store/sends/standing.ts";
 import type { Tally } from "../../../shared/store/sends/tallies.ts";
 import type { ChunkRef } from "../../../shared/store/sends/touches.ts";
 import { forgetInChunk } from "../../../shared/store/subscribers/ledger-erasure.ts";
@@ -58,15 +58,15 @@ export const deliver = queueWorker(
     if (found?.job.status !== "processing")
       return log({ level: "info", message: "a chunk was dropped", status: found?.job.status, ...chunkRef });
     if (found.claim?.closed) return completeRange(context, chunkRef, found.job);
-    const standing = await askGate(context, message.job, { job: found.job });
-    if (standing !== "open" && !waitsForMorning(standing, found.claim))
-      return stop(context, message, found.job, standing);
+    const sendState = await askGate(context, message.job, { job: found.job });
+    if (sendState !== "open" && !waitsForMorning(sendState, found.claim))
+      return stop(context, message, found.job, sendState);
     const waitMs = await waitOfChunk(context, chunkRef, found);
     if (waitMs !== undefined) return requeue(context, message, { delayMs: waitMs });
     const deadAddresses = createDeadAddresses(context, chunkRef);
     try {
       const end = await deliverChunk(context, chunkRef, found, deadAddresses);
-      if ("standing" in end) return await stop(context, message, found.job, end.standing);
+      if ("sendState" in end) return await stop(context, message, found.job, end.sendState);
       if ("retryInMs" in end) return await requeue(context, message, { delayMs: end.retryInMs });
       if (end.tally && !(await close(context, chunkRef, found, end.tally))) return;
       await completeRange(context, chunkRef, found.job);
@@ -99,7 +99,7 @@ function deliverChunk(
   return isInbox ? deliverInbox(context, chunkRef, found) : processChunk(context, chunkRef, found, deadAddresses);
 }
 
-type End = { retryInMs: number } | { standing: Standing } | { tally?: Closing };
+type End = { retryInMs: number } | { sendState: SendState } | { tally?: Closing };
 
 interface Closing extends Partial<Pick<Lease, "deferred" | "reported">> {
   owner: string;
@@ -116,9 +116,9 @@ async function deliverInbox(context: WorkerContext, chunkRef: ChunkRef, { job, c
   await recordHeldOut(store, chunkRef, claim.at, chunk);
   const { at, repeats } = claim;
   const { delivered, gone, write } = await prepareInApp(store, job, chunkRef, { at, assignedAt: at, repeats }, chunk);
-  const standing = await confirmGate(context, chunkRef.job);
+  const sendState = await confirmGate(context, chunkRef.job);
   // The claim stays: the worker that continues once it has ended writes the same messages.
-  if (standing !== "open") return { standing };
+  if (sendState !== "open") return { sendState };
   await write();
   for (const subscriber of gone) await forgetInChunk(store, chunkRef, subscriber);
   const plain = tallyOfChunk(chunk);

@@ -4,8 +4,8 @@ import type { Message } from "../../../shared/messages.ts";
 import { progressOf } from "../../../shared/rules/progress-text.ts";
 import { abandonJob, type JobRecord } from "../../../shared/store/sends/jobs.ts";
 import type { ClaimState } from "../../../shared/store/sends/leases.ts";
+import { resumeTimer, type SendState } from "../../../shared/store/sends/send-state.ts";
 import { isSingleMessage } from "../../../shared/store/sends/single.ts";
-import { resumeTimer, type Standing } from "../../../shared/store/sends/standing.ts";
 import { MAX_DELAY_MS } from "./ledger.ts";
 import type { WorkerContext } from "./rounds.ts";
 
@@ -20,15 +20,15 @@ export async function stop(
   context: WorkerContext,
   message: Message<"deliver">,
   whole: JobRecord,
-  standing: Standing,
+  sendState: SendState,
 ): Promise<void> {
   const { job, range, chunk } = message;
   const { store, clock, timers } = context;
-  context.log({ level: "info", message: "a chunk was stopped", job, range, chunk, standing });
-  if (standing === "deleted")
+  context.log({ level: "info", message: "a chunk was stopped", job, range, chunk, sendState });
+  if (sendState === "deleted")
     return isSingleMessage(message) ? requeue(context, message, { delayMs: SECOND }) : abandonJob(store, job);
-  if (standing === "suspended") await timers.set([resumeTimer(whole, clock.now())]);
-  if (standing === "paused") await requeue(context, message, { delayMs: PAUSED_RETRY_MS });
+  if (sendState === "suspended") await timers.set([resumeTimer(whole, clock.now())]);
+  if (sendState === "paused") await requeue(context, message, { delayMs: PAUSED_RETRY_MS });
 }
 
 /** Requeues the message. A wait longer than a queue's longest delay has a timer instead. */
@@ -42,7 +42,7 @@ export async function requeue(
 }
 
 /** What a suspension holds until the end of quiet hours expires a day after it, in a round that sends nothing (AMB-86). */
-export function waitsForMorning(standing: Standing, claim: Pick<ClaimState, "progress"> | undefined): boolean {
+export function waitsForMorning(sendState: SendState, claim: Pick<ClaimState, "progress"> | undefined): boolean {
   const { to, work = [], next } = progressOf(claim?.progress);
-  return standing === "suspended" && to === 0 && [...work, ...next].some(({ quiet }) => quiet !== undefined);
+  return sendState === "suspended" && to === 0 && [...work, ...next].some(({ quiet }) => quiet !== undefined);
 }

@@ -12,7 +12,7 @@ import type { Chunk } from "../../../shared/store/sends/chunks.ts";
 import { advance, leaseOf, takeOver } from "../../../shared/store/sends/claims.ts";
 import type { Job } from "../../../shared/store/sends/jobs.ts";
 import type { ClaimState, Lease } from "../../../shared/store/sends/leases.ts";
-import type { Standing } from "../../../shared/store/sends/standing.ts";
+import type { SendState } from "../../../shared/store/sends/send-state.ts";
 import type { Tally } from "../../../shared/store/sends/tallies.ts";
 import type { ChunkRef } from "../../../shared/store/sends/touches.ts";
 import type { vaultOpening } from "../../../shared/vault.ts";
@@ -96,7 +96,7 @@ export const addresseesOf = ({ recipients }: Chunk): Addressee[] =>
   recipients.map(({ targets, source }) => ({ targets, isSmart: source !== undefined }));
 
 /** The chunk is not done: another message continues it, or what ends the send's stop. */
-type Interrupted = { retryInMs: number } | { standing: Standing };
+type Interrupted = { retryInMs: number } | { sendState: SendState };
 
 export interface Work extends WorkerContext {
   chunkRef: ChunkRef;
@@ -174,11 +174,11 @@ async function workGroups(work: Work, held: LeasedProgress, ledger: Ledger): Pro
     }
     // A group that is refused anyway is handed to no provider.
     const isRefused = group.every(waiting.refusal);
-    const standing = isRefused ? "open" : await askGate(work, chunkRef.job);
-    if (standing !== "open") return stopRound(work, held, { ledger, assignments, standing });
+    const sendState = isRefused ? "open" : await askGate(work, chunkRef.job);
+    if (sendState !== "open") return stopRound(work, held, { ledger, assignments, sendState });
     const { prepared, write } = await builder.prepare(units, group, waiting);
     const confirmed = isRefused ? "open" : await confirmGate(work, chunkRef.job);
-    if (confirmed !== "open") return stopRound(work, held, { ledger, assignments, standing: confirmed });
+    if (confirmed !== "open") return stopRound(work, held, { ledger, assignments, sendState: confirmed });
     await write();
     Object.assign(progress, { from, to: from + group.length });
     const disclaim = () => Object.assign(progress, { from: before, to: from, capped: [] });
@@ -196,7 +196,7 @@ async function workGroups(work: Work, held: LeasedProgress, ledger: Ledger): Pro
       disclaim();
       await ledger.write();
       const released = await releaseChunk(work, held, STOPPED_MS);
-      return late === undefined ? released : { standing: late };
+      return late === undefined ? released : { sendState: late };
     }
     const sent = await Promise.all(prepared.map(async (message) => ({ message, outcome: await message.send() })));
     for (const { message, outcome } of sent) {
@@ -219,7 +219,7 @@ async function workGroups(work: Work, held: LeasedProgress, ledger: Ledger): Pro
 async function stopRound(
   work: Work,
   held: LeasedProgress,
-  { ledger, assignments, standing }: { ledger: Ledger; assignments: Assignments; standing: Standing },
+  { ledger, assignments, sendState }: { ledger: Ledger; assignments: Assignments; sendState: SendState },
 ): Promise<Interrupted> {
   const { addressees, clock, store, chunkRef, found } = work;
   await ledger.write();
@@ -235,14 +235,14 @@ async function stopRound(
     nextRound(progress, clock.now());
   }
   await releaseChunk(work, held, STOPPED_MS);
-  return { standing };
+  return { sendState };
 }
 
 /**
  * Asks again after a claim that took long. A claim that counted against caps is not given back: it would count again.
  * @returns undefined if that could not be read
  */
-async function confirmClaimed(work: Work): Promise<Standing | undefined> {
+async function confirmClaimed(work: Work): Promise<SendState | undefined> {
   const { chunkRef, found, log } = work;
   if (found.job.deliverySettings?.caps) return "open";
   return confirmGate(work, chunkRef.job).catch((error) => {

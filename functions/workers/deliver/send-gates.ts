@@ -5,7 +5,7 @@ import { SECOND } from "../../../shared/clock.ts";
 import type { Capability } from "../../../shared/deps.ts";
 import { recent } from "../../../shared/store/recent.ts";
 import { findJob, type Job } from "../../../shared/store/sends/jobs.ts";
-import { type Standing, standingOf } from "../../../shared/store/sends/standing.ts";
+import { type SendState, sendStateOf } from "../../../shared/store/sends/send-state.ts";
 import type { WorkspaceRecord } from "../../../shared/store/workspaces/workspaces.ts";
 import { holdsBrake } from "./brake.ts";
 import type { WorkerContext } from "./rounds.ts";
@@ -20,7 +20,7 @@ const MAX_JOBS = 100;
 
 interface Answer {
   at: number;
-  standing: Promise<Standing>;
+  sendState: Promise<SendState>;
   /** The workspace as it was read for this. */
   owner?: WorkspaceRecord | undefined;
 }
@@ -44,20 +44,20 @@ interface Known {
 }
 
 /** @param known what is not read again */
-export const askGate = (context: WorkerContext, id: string, known?: Known): Promise<Standing> =>
+export const askGate = (context: WorkerContext, id: string, known?: Known): Promise<SendState> =>
   newest(context, id, FRESH_MS, known);
 
 /** Asks right before messages are handed over: it reads only if the last answer is old. */
-export const confirmGate = (context: WorkerContext, id: string): Promise<Standing> => newest(context, id, OLD_MS);
+export const confirmGate = (context: WorkerContext, id: string): Promise<SendState> => newest(context, id, OLD_MS);
 
 /** Whether what was read at this time is too old to hand anything over on it. */
 export const isOld = ({ clock }: Pick<WorkerContext, "clock">, at: number): boolean => clock.now() - at > OLD_MS;
 
-async function newest(context: WorkerContext, id: string, within: number, known?: Known): Promise<Standing> {
+async function newest(context: WorkerContext, id: string, within: number, known?: Known): Promise<SendState> {
   for (let reads = 1; reads <= MAX_READS; reads++) {
     const answer = answerOf(context, id, reads === 1 ? within : OLD_MS, reads === 1 ? known : undefined);
-    const standing = await answer.standing;
-    if (standing !== "open" || !isOld(context, answer.at)) return standing;
+    const sendState = await answer.sendState;
+    if (sendState !== "open" || !isOld(context, answer.at)) return sendState;
   }
   throw new Error("It took too long to read whether a send may go on.");
 }
@@ -67,7 +67,7 @@ function answerOf(context: WorkerContext, id: string, within: number, known?: Kn
   const name = `${store.tenant} ${id}`;
   const cached = gates.get(name);
   if (cached && clock.now() - cached.at < within) return cached;
-  const ask = async (): Promise<Standing> => {
+  const ask = async (): Promise<SendState> => {
     const job = known?.job ?? (await findJob(store, id));
     if (!job) return "ended";
     const read = async () => {
@@ -76,15 +76,15 @@ function answerOf(context: WorkerContext, id: string, within: number, known?: Kn
       answer.owner = owner;
       return owner;
     };
-    const standing = await standingOf(store, read, job);
-    return standing !== "open" || (await holdsBrake(context, job)) ? standing : "halted";
+    const sendState = await sendStateOf(store, read, job);
+    return sendState !== "open" || (await holdsBrake(context, job)) ? sendState : "halted";
   };
   const at = known?.with?.asked ?? clock.now();
-  const standing = ask().catch((error) => {
+  const sendState = ask().catch((error) => {
     gates.delete(name);
     throw error;
   });
-  const answer: Answer = { at, standing, owner: known?.with?.owner };
+  const answer: Answer = { at, sendState, owner: known?.with?.owner };
   gates.set(name, answer);
   return answer;
 }

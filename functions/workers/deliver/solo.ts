@@ -9,6 +9,7 @@ import { withContents } from "../../../shared/store/sends/job-content.ts";
 import type { Job, JobRecord } from "../../../shared/store/sends/jobs.ts";
 import { SINGLE_RANGE } from "../../../shared/store/sends/range-names.ts";
 import { isPseudonym } from "../../../shared/store/sends/recipients.ts";
+import { resumeTimer } from "../../../shared/store/sends/send-state.ts";
 import {
   beginRound,
   closeSingles,
@@ -16,7 +17,6 @@ import {
   type Outcome,
   singleMessage,
 } from "../../../shared/store/sends/single.ts";
-import { resumeTimer } from "../../../shared/store/sends/standing.ts";
 import { forgetInChunk } from "../../../shared/store/subscribers/ledger-erasure.ts";
 import { createDeadAddresses, type DeadAddresses } from "./dead-addresses.ts";
 import { requeue, stop, waitsForMorning } from "./interruptions.ts";
@@ -139,9 +139,9 @@ async function deliverByProviders(
 ): Promise<Outcome | undefined> {
   const chunkRef = { job: job.id, range: SINGLE_RANGE, n: 0 };
   const message = singleMessage(context.store.tenant, job.id);
-  const standing = await askGate(context, job.id, { job, with: { owner, asked } });
-  if (standing !== "open" && !waitsForMorning(standing, job.claim)) {
-    await stop(context, message, job, standing);
+  const sendState = await askGate(context, job.id, { job, with: { owner, asked } });
+  if (sendState !== "open" && !waitsForMorning(sendState, job.claim)) {
+    await stop(context, message, job, sendState);
     return undefined;
   }
   const deadAddresses = createDeadAddresses(context, chunkRef);
@@ -153,7 +153,7 @@ async function deliverByProviders(
     deadAddresses,
   );
   if ("tally" in end) return { job, as: end.tally, tally: end.tally.tally };
-  if ("standing" in end) await stop(context, message, job, end.standing);
+  if ("sendState" in end) await stop(context, message, job, end.sendState);
   else await requeue(context, message, { delayMs: end.retryInMs });
   return undefined;
 }
@@ -196,9 +196,9 @@ async function deliverOne(
   // An earlier attempt may have written the message when it is late.
   const times = { at: round, assignedAt: plannedAt, repeats: clock.now() - round > PROMPT_MS };
   const { delivered, gone, write } = await prepareInApp(store, job, chunkRef, times, { recipients, plannedAt });
-  const standing = isOld(context, asked) ? await confirmGate(context, job.id) : "open";
-  if (standing !== "open") {
-    await stop(context, singleMessage(store.tenant, job.id), job, standing);
+  const sendState = isOld(context, asked) ? await confirmGate(context, job.id) : "open";
+  if (sendState !== "open") {
+    await stop(context, singleMessage(store.tenant, job.id), job, sendState);
     return undefined;
   }
   await write();

@@ -26,8 +26,8 @@ import {
 } from "../../../shared/store/sends/planning.ts";
 import { rangesOf, sourceOf } from "../../../shared/store/sends/range-names.ts";
 import { closeRange, getRange, isComplete } from "../../../shared/store/sends/ranges.ts";
+import { resumeTimer, sendStateOf } from "../../../shared/store/sends/send-state.ts";
 import { singleMessage } from "../../../shared/store/sends/single.ts";
-import { resumeTimer, standingOf } from "../../../shared/store/sends/standing.ts";
 import { contentOfTemplate, TemplateItem } from "../../../shared/store/sends/template-items.ts";
 import { Usage } from "../../../shared/store/workspaces/items.ts";
 import { reservation, usageRefusal, warnOfUsage } from "../../../shared/store/workspaces/usage.ts";
@@ -110,14 +110,14 @@ const waitFor = ({ store, fanOutQueue: queue }: WorkerContext, job: string, ms: 
 /** Fixes content, channels and ranges, then announces the ranges to be planned. */
 async function dispatch(context: WorkerContext, job: JobRecord): Promise<void> {
   const { store, clock, workspace, log } = context;
-  const standing = await standingOf(store, workspace, job);
-  if (standing === "deleted") return abandon(context, job);
+  const sendState = await sendStateOf(store, workspace, job);
+  if (sendState === "deleted") return abandon(context, job);
   // Its campaign was paused while the job was made, so the job is about to be held.
-  if (standing === "paused")
+  if (sendState === "paused")
     return context.fanOutQueue.send([{ tenant: store.tenant, job: job.id }], { delaySeconds: PAUSED_RETRY_SECONDS });
-  if (standing === "suspended") await context.timers.set([resumeTimer(job, clock.now())]);
-  if (standing !== "open")
-    return log({ level: "info", message: "a job is not dispatched now", job: job.id, status: job.status, standing });
+  if (sendState === "suspended") await context.timers.set([resumeTimer(job, clock.now())]);
+  if (sendState !== "open")
+    return log({ level: "info", message: "a job is not dispatched now", job: job.id, status: job.status, sendState });
   if (job.status !== "queued") return announce(context, job);
   if (job.direct) return context.deliverQueue.send([singleMessage(store.tenant, job.id)]);
   const via = (await selectedChannels(store, job)).map(channelSettings);
@@ -211,11 +211,11 @@ async function plan(
   range: string,
 ): Promise<void> {
   const { status } = job;
-  const standing = await standingOf(store, workspace, job);
-  if (standing === "deleted") return abandonJob(store, job.id);
-  if (standing === "suspended") await timers.set([resumeTimer(job, clock.now())]);
-  if (status !== "processing" || !job.deliverySettings || standing !== "open")
-    return log({ level: "info", message: "a range is not to be planned", job: job.id, range, status, standing });
+  const sendState = await sendStateOf(store, workspace, job);
+  if (sendState === "deleted") return abandonJob(store, job.id);
+  if (sendState === "suspended") await timers.set([resumeTimer(job, clock.now())]);
+  if (status !== "processing" || !job.deliverySettings || sendState !== "open")
+    return log({ level: "info", message: "a range is not to be planned", job: job.id, range, status, sendState });
   const until = clock.now() + PLANNING_MS;
   const rules = await planningRules(store, job.id, await withContent(store, job), job.deliverySettings);
   const state = await planRange(store, job.id, range, rules, {

@@ -11,9 +11,9 @@ import { claimsOf } from "../../../shared/store/sends/chunk-rows.ts";
 import { abandonJob, findJobs, finishJob, type JobRecord } from "../../../shared/store/sends/jobs.ts";
 import { directLanes, returnUnused, settleQuarter } from "../../../shared/store/sends/quarters.ts";
 import { closeRange, countStopped, getRange, settleStopped } from "../../../shared/store/sends/ranges.ts";
+import { resumeTimer, type SendState, sendStateOf } from "../../../shared/store/sends/send-state.ts";
 import { watchOf } from "../../../shared/store/sends/send-watch.ts";
 import { singleMessage } from "../../../shared/store/sends/single.ts";
-import { resumeTimer, type Standing, standingOf } from "../../../shared/store/sends/standing.ts";
 
 export const uses = [storeWrite, timers, workspaceRead, fanOutQueue, deliverQueue] as const;
 export type WorkerContext = Context<typeof uses> & { clock: Clock; log: Deps["log"] };
@@ -34,14 +34,14 @@ export async function watch(context: WorkerContext, job: JobRecord, dispatch: ()
   const { store, clock, timers } = context;
   if (job.status === "canceled") return windUp(context, job);
   if (job.status !== "queued" && job.status !== "processing") return;
-  const standing = await standingOf(store, context.workspace, job);
-  if (standing === "deleted") return abandon(context, job);
+  const sendState = await sendStateOf(store, context.workspace, job);
+  if (sendState === "deleted") return abandon(context, job);
   await timers.set([
-    { kind: "job-watch", id: job.id, at: clock.now() + (standing === "open" ? WATCH_AFTER_MS : HELD_WATCH_AFTER_MS) },
+    { kind: "job-watch", id: job.id, at: clock.now() + (sendState === "open" ? WATCH_AFTER_MS : HELD_WATCH_AFTER_MS) },
   ]);
   if (job.status === "queued") return dispatch();
-  if (job.direct) return standing === "open" ? continueDirect(context, job) : undefined;
-  for (const range of job.ranges ?? []) await rescue(context, job, range, standing);
+  if (job.direct) return sendState === "open" ? continueDirect(context, job) : undefined;
+  for (const range of job.ranges ?? []) await rescue(context, job, range, sendState);
   await finishJob(store, job.id);
 }
 
@@ -75,13 +75,13 @@ async function windUp({ store, clock, timers, deliverQueue }: WorkerContext, job
 export async function resume(context: WorkerContext, job: JobRecord, dispatch: () => Promise<void>): Promise<void> {
   const { store, clock, timers, log } = context;
   const { id, status } = job;
-  const standing = await standingOf(store, context.workspace, job);
-  if (standing === "deleted") return abandon(context, job);
-  if (standing === "suspended") await timers.set([resumeTimer(job, clock.now())]);
-  if (standing !== "open") return log({ level: "info", message: "a job does not go on", job: id, status, standing });
+  const sendState = await sendStateOf(store, context.workspace, job);
+  if (sendState === "deleted") return abandon(context, job);
+  if (sendState === "suspended") await timers.set([resumeTimer(job, clock.now())]);
+  if (sendState !== "open") return log({ level: "info", message: "a job does not go on", job: id, status, sendState });
   if (status === "queued") return dispatch();
   if (job.direct) return continueDirect(context, job);
-  for (const range of job.ranges ?? []) await rescue(context, job, range, standing);
+  for (const range of job.ranges ?? []) await rescue(context, job, range, sendState);
 }
 
 /**
@@ -123,7 +123,7 @@ async function rescue(
   { store, clock, fanOutQueue: queue, deliverQueue: deliver }: WorkerContext,
   job: JobRecord,
   range: string,
-  standing: Standing,
+  sendState: SendState,
 ): Promise<void> {
   const { state, claims, open } = await openChunks(store, job, range);
   const { planned, closed } = state;
@@ -131,7 +131,7 @@ async function rescue(
   const waiting = new Set(
     [...claims].filter(([, { waits = 0 }]) => waits > clock.now() + EARLY_MS).map(([chunk]) => chunk),
   );
-  if (standing === "open") {
+  if (sendState === "open") {
     if (!planned) await queue.send([{ tenant: store.tenant, job: job.id, range }]);
     await deliver.send(open.filter(({ chunk }) => !waiting.has(chunk)));
   }

@@ -12,14 +12,14 @@ import type { JobRecord } from "./jobs.ts";
  * `suspended`, `deleted`: the workspace is.
  * `ended`: the job is not in progress.
  */
-export type Standing = "open" | "paused" | "held" | "halted" | "suspended" | "deleted" | "ended";
+export type SendState = "open" | "paused" | "held" | "halted" | "suspended" | "deleted" | "ended";
 
 /** @param job as it is now; its workspace and its campaign are read */
-export async function standingOf(
+export async function sendStateOf(
   store: StoreReader,
   workspace: () => Promise<WorkspaceRecord | undefined>,
   { status, held, halted, source }: Pick<JobRecord, "status" | "held" | "halted" | "source">,
-): Promise<Standing> {
+): Promise<SendState> {
   if (status !== "queued" && status !== "processing") return "ended";
   const [record, campaign] = await Promise.all([
     workspace(),
