@@ -34,6 +34,7 @@ import { quota } from "./quota.ts";
 import { readsStay } from "./reads-stay.ts";
 import { recipients } from "./recipients.ts";
 import { revocation } from "./revocation.ts";
+import { sandboxWork } from "./sandbox-work.ts";
 import { sandboxes } from "./sandboxes.ts";
 import { schedules } from "./schedules.ts";
 import { sendsAccounted } from "./sends-accounted.ts";
@@ -92,6 +93,7 @@ export const invariants: readonly Invariant[] = [
   webhookStreaks,
   schedules,
   sandboxes,
+  sandboxWork,
   imports,
   experiences,
   auditTrail,

@@ -43,13 +43,17 @@ export const sandboxes: Scenario = {
     if (random.chance(0.5)) sometime(1, () => beginSchedule(world, tenant, mail));
     sometime(random.between(1, 2), () => send(world, tenant, { ids, channels: [mail], keyed: true }));
     sometime(random.between(0, 1), () =>
-      send(world, tenant, { ids, keyed: true, scheduledAt: timeOf(world, tenant.id) + random.between(1, 30) * HOUR }),
+      send(world, tenant, {
+        ...{ ids, keyed: true, scheduledAt: timeOf(world, tenant.id) + random.between(1, 30) * HOUR },
+        mustComplete: false,
+      }),
     );
     sometime(random.between(1, 3), async () => {
       const advance = random.pick(["1m", "5h", "1d"]);
       const moves = random.chance(0.4) ? [advance, random.pick(["10m", "2d"])] : [advance];
       await Promise.all(moves.map((one) => move(world, tenant, one)));
     });
+    if (random.chance(0.7)) sometime(1, () => moveUpTo(world, tenant, mail, ids));
     sometime(random.between(1, 4), () => look(world, tenant));
     world.act(LAST_MOVE_MS, () => moveLast(world, tenant));
   },
@@ -102,6 +106,7 @@ function holdUp({ random, kernel, fleet, profile, onRequest }: SimWorld, { id }:
     if (service !== "dynamodb" || left === 0 || !process.alive) return undefined;
     const keys = keysOf(operation, input).map(({ pk }) => pk);
     const isTimer = operation === "PutItem" && keys.includes(`T#${id}#SANDBOX`);
+    if (isTimer && process.name === "api-notifications" && random.chance(0.5)) return random.between(8, 25) * SECOND;
     const isStep = operation === "TransactWriteItems" && keys.includes(`CLOCK#${id}`);
     if (!(isTimer || isStep) || !random.chance(0.15)) return undefined;
     left--;
@@ -116,6 +121,22 @@ async function move(world: SimWorld, tenant: Tenant, advance: string): Promise<b
   const { status } = await insist(world, tenant, "dashboard", `POST ${CLOCK}`, { body: { advance } });
   if (status === 200) await look(world, tenant);
   return status < 300;
+}
+
+/**
+ * A move that ends some minutes before a timer, which nothing moves then: one that was there before, or that of a send whose
+ * request began before the move and stores it after its end.
+ */
+async function moveUpTo(world: SimWorld, tenant: Tenant, channel: string, ids: readonly string[]): Promise<void> {
+  const { random } = world;
+  const hours = random.between(2, 20);
+  const scheduledAt = timeOf(world, tenant.id) + hours * HOUR + random.between(4, 9) * MINUTE;
+  const isLate = random.chance(0.5);
+  // Its request may take so long that moves leave it more than a day behind: then it expires.
+  const about = { ids: [...ids], channels: [channel], keyed: true, scheduledAt, mustComplete: false };
+  const sending = send(world, tenant, about);
+  if (!isLate) await sending;
+  await Promise.all([sending, move(world, tenant, `${hours}h`)]);
 }
 
 /** Whether a reader that has seen a move end sees no earlier time. */
