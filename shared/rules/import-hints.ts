@@ -20,7 +20,7 @@ export function meaningOf({ standard, evidence, attribute, topic, topicTime }: C
   return attribute ? ATTRIBUTE + attribute : IGNORED;
 }
 
-const LOOKS_LIKE_CONSENT = /consent|opt.?in|opt.?out|subscri/;
+const LOOKS_LIKE_CONSENT = /consent|opt.?in|opt.?out|subscri|newsletter|mailing_list/;
 const MAX_TYPOS = 2;
 
 /** The field or topic that a column which became an attribute may be meant for. */
@@ -39,6 +39,8 @@ export function suggestionFor(name: string, columns: Columns, topics: readonly s
   if (alias) return alias;
   const close = importFields.filter(isFree).find((field) => typos(key, field) <= MAX_TYPOS);
   if (close) return close;
+  const topic = topics.find((one) => one === key && !columns.cells.some((cell) => cell.topic === one));
+  if (topic) return consentChannelOf(topic);
   return LOOKS_LIKE_CONSENT.test(key) && isFree("consent_status") ? "consent_status" : null;
 }
 

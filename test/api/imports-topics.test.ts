@@ -68,6 +68,9 @@ it("TPC-5 RDA-14 a dry run and a result say what choices do, and name unknown to
     ["topic:weekly", null],
   ]);
 
+  const plain = await run("external_id,Weekly\nada,yes\n", { dry_run: "true" });
+  expect(plain.columns[1]).toMatchObject({ meaning: "attribute:weekly", suggestion: "topic:weekly" });
+
   const done = await run(CSV, { mapping });
   expect(done.topic_summary).toEqual({ ...said, news: { opted_in: 1, opted_out: 0, unknown: 1, unchanged: 1 } });
   expect(await choices("ada")).toEqual({

@@ -1,7 +1,9 @@
 // Deliveries whose queue message was lost: the watchdog, a redelivery or a replay makes them (WHK, AMB-104).
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/clock.ts";
-import { claimAttempt, findDelivery } from "../../shared/store/webhooks/deliveries.ts";
+import { recordAttempt } from "../../shared/store/webhooks/attempt-results.ts";
+import { claimAttempt, findDelivery, UNKNOWN_RESULT } from "../../shared/store/webhooks/deliveries.ts";
+import { failureWrite } from "../../shared/store/webhooks/webhooks.ts";
 import { mortal } from "../support/mortal.ts";
 import { receiver } from "../support/receiver.ts";
 import { worlds } from "../support/worlds.ts";
@@ -195,5 +197,33 @@ describe("a delivery whose worker died in an attempt", () => {
     await world.advance(DAY);
     expect(await log()).toMatchObject([{ outcome: "failed", attempt_count: 5 }]);
     expect(outside.received).toHaveLength(5);
+  });
+
+  it("WHK-11 AMB-103 an answer that comes after its attempt was given up ends the failures in a row", async () => {
+    let giveUp: ((id: string) => Promise<unknown>) | undefined;
+    const { world, tenant, webhook, outside, upsert, log } = await setting({
+      hooks: (name) => ({
+        before: async (_, operation, input) => {
+          const [, id] = /"D#([^"]+)"/.exec(JSON.stringify(input)) ?? [];
+          const isRecord = name === "post-webhook" && operation === "UpdateItem" && outside.received.length === 4;
+          if (!isRecord || id === undefined) return;
+          const now = giveUp;
+          giveUp = undefined;
+          await now?.(id);
+        },
+      }),
+    });
+    outside.answer((_, n) => (n < 4 ? 500 : 204));
+    giveUp = (id) => {
+      const given = { n: 4, at: world.clock.now(), result: UNKNOWN_RESULT, outcome: "failed" as const };
+      return recordAttempt(tenant.store, { webhook, id }, given, [failureWrite(tenant.store, webhook)]);
+    };
+    await upsert();
+    await world.advance(HOUR);
+    expect(giveUp).toBeUndefined();
+    expect(await log()).toMatchObject([{ outcome: "delivered", attempt_count: 4, last_status_code: 204 }]);
+    const as = await tenant.dashboard();
+    const { consecutive_failures } = (await world.call(`GET /api/v1/webhooks/${webhook}`, { as })).body;
+    expect(consecutive_failures).toBe(0);
   });
 });

@@ -59,9 +59,11 @@ export async function record(
   const outcome = "outcome" in verdict ? verdict.outcome : "pending";
   const extraItems =
     outcome === "failed" ? [failureWrite(store, webhook.id)] : outcome === "delivered" ? successWrites(webhook) : [];
+  // Its attempt was given up, which may have been counted as a failure since the endpoint was read.
+  const lateItems = outcome === "delivered" ? successWrites({ ...webhook, consecutive_failures: 1 }) : extraItems;
   const message = { tenant: store.tenant, webhook: webhook.id, delivery: delivery.id, attempt: n };
   const key = { webhook: webhook.id, id: delivery.id };
-  if (!(await recordAttempt(store, key, { n, at, result, outcome, sequence }, extraItems))) {
+  if (!(await recordAttempt(store, key, { n, at, result, outcome, sequence }, extraItems, lateItems))) {
     log({ level: "info", message: "an attempt was recorded or given up before", ...message });
     return undefined;
   }

@@ -31,6 +31,7 @@ type Key = { webhook: string; id: string };
 /**
  * Records the result of attempt `n`, with `extraItems` in the same transaction. Where one of those fails (the endpoint
  * is gone), the result is recorded alone. `sequence` is given for a first attempt that was claimed with its group.
+ * @param lateItems in place of `extraItems` where the attempt was given up before
  * @returns false if what follows from it is another worker's: it was recorded before, or the attempt was given up.
  */
 export async function recordAttempt(
@@ -38,6 +39,7 @@ export async function recordAttempt(
   key: Key,
   finished: Finished,
   extraItems: readonly ItemWrite<"workspace">[] = [],
+  lateItems = extraItems,
 ): Promise<boolean> {
   const { n, at, result, outcome, sequence } = finished;
   const status_code = statusOf(result);
@@ -52,7 +54,7 @@ export async function recordAttempt(
   // The reply to this very write may have been lost: what follows from the result is still to be done.
   if (!refusal || refusal.old?.[attemptName(n)] === attempt) return true;
   if (error === UNKNOWN_RESULT.error || !refusal.old) return false;
-  return recordLate(store, key, { ...finished, attempt }, refusal.old, extraItems);
+  return recordLate(store, key, { ...finished, attempt }, refusal.old, lateItems);
 }
 
 /**

@@ -167,7 +167,10 @@ export async function deleteWebhook(store: Store, id: string): Promise<void> {
 }
 
 /** The writes that end a series of consecutive failures, for the transaction of a delivery; none if there is none. */
-export const successWrites = ({ id, consecutive_failures }: WebhookRow): ItemWrite<"workspace">[] =>
+export const successWrites = ({
+  id,
+  consecutive_failures,
+}: Pick<WebhookRow, "id" | "consecutive_failures">): ItemWrite<"workspace">[] =>
   consecutive_failures === 0
     ? []
     : [changeItem(WebhookItem, { id }, { set: { consecutive_failures: 0 }, remove: ["first_failure_at"] }, present())];

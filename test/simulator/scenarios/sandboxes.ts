@@ -130,7 +130,7 @@ async function move(world: SimWorld, tenant: Tenant, advance: string): Promise<b
 async function moveUpTo(world: SimWorld, tenant: Tenant, channel: string, ids: readonly string[]): Promise<void> {
   const { random } = world;
   const hours = random.between(2, 20);
-  const scheduledAt = timeOf(world, tenant.id) + hours * HOUR + random.between(4, 9) * MINUTE;
+  const scheduledAt = timeOf(world, tenant.id) + hours * HOUR + random.between(2, 5) * MINUTE;
   const isLate = random.chance(0.5);
   // Its request may take so long that moves leave it more than a day behind: then it expires.
   const about = { ids: [...ids], channels: [channel], keyed: true, scheduledAt, mustComplete: false };
