@@ -43,17 +43,6 @@ export const amount = (cents: number): string => amounts.format(cents / 100);
 export const plural = (value: number, one: string, many = `${one}s`): string =>
   `${number(value)} ${value === 1 ? one : many}`;
 
-const SECONDS: [unit: string, seconds: number][] = [
-  ["day", 86_400],
-  ["hour", 3_600],
-  ["minute", 60],
-];
-/** `7 days`, `90 minutes`: in the largest unit of which it is a whole number. */
-export function span(seconds: number): string {
-  const [unit, size] = SECONDS.find(([, one]) => seconds % one === 0) ?? ["second", 1];
-  return plural(seconds / size, unit);
-}
-
 /** `22 Nov, 11:28`, with the year when it is another one. */
 export function dateTime(value: string | number, timeZone = zone): string {
   const at = new Date(value);

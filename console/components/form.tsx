@@ -2,7 +2,9 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ServiceError } from "../../sdk/src/errors.ts";
+import { durationOf, secondsOf } from "../app/duration.ts";
 import { Button } from "./button.tsx";
+import { DurationField } from "./duration.tsx";
 import { Check, Choices, SelectField, TextField } from "./field.tsx";
 import { titleOf } from "./states.tsx";
 
@@ -31,7 +33,9 @@ export interface FieldText {
   hint?: string;
   secret?: boolean;
   rows?: number;
-  /** What each value of a choice is called. Of a number: the values to choose from. */
+  /** A number of seconds, entered with a unit. */
+  isDuration?: boolean;
+  /** What each value of a choice is called. */
   options?: Record<string, string>;
 }
 
@@ -158,7 +162,6 @@ interface SchemaFieldProps {
 function SchemaField({ name, field, text, value, fault, required, onInput }: SchemaFieldProps) {
   const label = (text.label ?? wordsOf(name)) + (required ? "" : " (optional)");
   const { hint } = text;
-  const isNumber = field.type === "integer" || field.type === "number";
   if (field.type === "array" && field.items?.enum) {
     const chosen = (value ?? []) as string[];
     const toggle = (one: string) =>
@@ -182,17 +185,17 @@ function SchemaField({ name, field, text, value, fault, required, onInput }: Sch
   }
   if (field.type === "boolean")
     return <Check label={label} {...(hint && { note: hint })} checked={value === true} onInput={onInput} />;
-  if (isNumber && text.options)
+  if (text.isDuration)
     return (
-      <SelectField
+      <DurationField
         label={label}
         hint={hint}
         fault={fault}
-        value={String(value ?? "")}
-        options={Object.entries(text.options).map(([one, name]) => ({ value: one, label: name }))}
-        onInput={(next) => onInput(Number(next))}
+        value={typeof value === "number" ? durationOf(value) : ""}
+        onInput={(next) => onInput(secondsOf(next))}
       />
     );
+  const isNumber = field.type === "integer" || field.type === "number";
   return (
     <TextField
       label={label}

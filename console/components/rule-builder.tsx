@@ -3,6 +3,7 @@ import { useId, useState } from "preact/hooks";
 import type { SegmentRule } from "../../sdk/src/types.gen.ts";
 import { useQuery } from "../app/query.ts";
 import { Button } from "./button.tsx";
+import { DurationInput } from "./duration.tsx";
 import { Choices, TextField } from "./field.tsx";
 import { emptyRow, frequencies, isComplete, operators, type Row, type Rows, rowsOf, ruleOf } from "./rule-model.ts";
 
@@ -213,13 +214,11 @@ function EventFields({ row, n, list, onRow }: FieldsProps<"event">) {
         onInput={(event) => onRow({ ...row, name: event.currentTarget.value })}
       />
       <span>within</span>
-      <input
-        class="short"
-        aria-label={`Within ${n + 1}`}
+      <DurationInput
+        label={`Within ${n + 1}`}
         placeholder="ever"
-        title="30m, 24h or 7d; empty: at any time"
         value={row.within}
-        onInput={(event) => onRow({ ...row, within: event.currentTarget.value })}
+        onInput={(within) => onRow({ ...row, within })}
       />
     </>
   );

@@ -1,5 +1,6 @@
 // A rule as rows that a form shows, and back. A rule that rows cannot show is edited as JSON.
 import type { AttributeRule, EventRule, RuleNode, SegmentRule } from "../../sdk/src/types.gen.ts";
+import { durationText } from "../app/duration.ts";
 
 export const operators = [
   { value: "$eq", label: "is" },
@@ -128,7 +129,7 @@ function rowText(row: Row): string {
     return `${row.key} ${label}${hasValue(row.operator) ? ` ${row.value}` : ""}`;
   }
   const often = labelOf(frequencies, row.frequency) + (row.frequency === "never" ? "" : ` ${row.times} times`);
-  return `${row.name} ${often}${row.within ? ` in ${row.within}` : ""}`;
+  return `${row.name} ${often}${row.within ? ` within ${durationText(row.within)}` : ""}`;
 }
 
 /** The rule in words, for lists and journeys. */

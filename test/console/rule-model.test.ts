@@ -9,7 +9,7 @@ const shown: [string, SegmentRule][] = [
   ["zip is 01099", { attribute: { zip: { $eq: "01099" } } }],
   ['code is one of "5", 6', { attribute: { code: { $in: ["5", 6] } } }],
   ["phone is not known", { attribute: { phone: { $exists: false } } }],
-  ["sale never in 30d", { event: { name: "sale", within: "30d", frequency: { max: 0 } } }],
+  ["sale never within 30 days", { event: { name: "sale", within: "30d", frequency: { max: 0 } } }],
   [
     "vip is true or sale at least 2 times",
     {

@@ -114,6 +114,13 @@ export function stories({ service, open }: Bench): void {
     await page.locator("button.chart-node", { hasText: "A month for free" }).filter({ hasText: "halted" }).click();
     await page.getByText("Version 1: E-mail: 30 of the last 120 refused or unanswered (25%); 2 bounces").waitFor();
     expect(await violations(page)).toEqual([]);
+    await page.route("**/brakes/cancel", (route) => {
+      expect(route.request().postDataJSON()).toEqual({ version: 1, step: "offer" });
+      return route.fulfill({ json: { ...halted, status: "canceled" } });
+    });
+    await press("Cancel");
+    await press("Cancel the step");
+    await page.getByText("The step is canceled.").waitFor();
     await page.unrouteAll();
     const goesOn = { ...halted, status: "open", halted: null };
     await page.route("**/brakes/resume", (route) => {
@@ -243,6 +250,10 @@ export function stories({ service, open }: Bench): void {
     await page.getByLabel("Messages a month").fill("5000");
     await press("Save");
     await page.getByRole("row", { name: /Messages, of your own cap .* 5,000/ }).waitFor();
+    await visit("settings/audit");
+    await page.getByText("Owner changed the monthly cap").waitFor();
+    await page.getByText("Owner activated the journey").getByRole("link", { name: "Welcome" }).first().waitFor();
+    expect(await violations(page)).toEqual([]);
     await sendDeadLetter(service().aws, { tenant: service().tenant, channel: "gone" });
     await visit("operator");
     await press("Show");

@@ -4,6 +4,7 @@ import type { JourneyGraph, JourneyStep, SegmentRule } from "../../../sdk/src/ty
 import { Button } from "../../components/button.tsx";
 import { ContentEditor } from "../../components/content-editor.tsx";
 import { type Content, contentOf, faultsUnder, type Own, shownOn } from "../../components/content-model.ts";
+import { DurationField } from "../../components/duration.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
 import { ChannelPicker, TopicPicker } from "../../components/pickers.tsx";
 import { RuleBuilder } from "../../components/rule-builder.tsx";
@@ -121,12 +122,11 @@ function StepForm({
   const settings = settingsOf(step);
   if (type === "delay")
     return (
-      <TextField
+      <DurationField
         label="How long"
         value={text(settings.duration)}
         fault={faultAt("duration")}
         onInput={(duration) => change({ duration })}
-        hint="30m, 24h or 7d."
       />
     );
   if (type === "branch")
@@ -145,12 +145,12 @@ function StepForm({
           fault={faultAt("event_name")}
           onInput={(event_name) => change({ event_name })}
         />
-        <TextField
+        <DurationField
           label="At most"
           value={text(settings.within)}
           fault={faultAt("within")}
           onInput={(within) => change({ within: within || undefined })}
-          hint="30m, 24h or 7d; empty: without limit."
+          placeholder="no limit"
         />
       </div>
     );

@@ -1,6 +1,6 @@
 // A step graph as an indented list: the order in which a person walks it, and changes that keep it a graph.
 import type { JourneyGraph, JourneyStep, JourneyTrigger, SegmentRule } from "../../../sdk/src/types.gen.ts";
-import { plural } from "../../app/time.ts";
+import { durationText } from "../../app/duration.ts";
 import { ruleText } from "../../components/rule-model.ts";
 
 export type StepType = "send" | "delay" | "branch" | "wait_for_event" | "exit";
@@ -91,12 +91,6 @@ export function triggerText({ type, ...trigger }: JourneyTrigger): string {
   return type === "segment_entered" ? "a person enters a segment" : "a person leaves a segment";
 }
 
-const UNITS: Record<string, string> = { m: "minute", h: "hour", d: "day" };
-const durationText = (text: unknown): string => {
-  const [, amount = "", unit = ""] = /^(\d+)([mhd])$/.exec(String(text ?? "")) ?? [];
-  return amount ? plural(Number(amount), UNITS[unit] ?? "") : "…";
-};
-
 /** What a step does, in one line. */
 export function stepText(step: JourneyStep): string {
   const settings = settingsOf(step);
@@ -104,11 +98,11 @@ export function stepText(step: JourneyStep): string {
     case "send":
       return (settings.content as { title?: string } | undefined)?.title ?? "a template";
     case "delay":
-      return durationText(settings.duration);
+      return durationText(String(settings.duration ?? ""));
     case "branch":
       return `if ${ruleText(settings.condition as SegmentRule | undefined)}`;
     case "wait_for_event":
-      return `${settings.event_name ?? "…"}${settings.within ? `, at most ${durationText(settings.within)}` : ""}`;
+      return `${settings.event_name ?? "…"}${settings.within ? `, at most ${durationText(String(settings.within))}` : ""}`;
     default:
       return "";
   }

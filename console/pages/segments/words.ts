@@ -1,6 +1,7 @@
 // What a condition of a rule wants, in words.
 import type { EventExpectation, Expectation } from "../../../sdk/src/types.gen.ts";
-import { plural, span } from "../../app/time.ts";
+import { span } from "../../app/duration.ts";
+import { plural } from "../../app/time.ts";
 import { operators } from "../../components/rule-model.ts";
 
 function timesOf(min: number, max: number | undefined): string {

@@ -12,58 +12,24 @@ import { Button } from "../../components/button.tsx";
 import { Card, Time } from "../../components/page.tsx";
 import { Empty, Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { More, Table } from "../../components/table.tsx";
+import { useNames } from "./audit-names.ts";
+import { deedOf, groupOf, idOf, kinds } from "./audit-sentences.ts";
 
-/** Operations that people look for, by the first word of their names. */
-const AREAS = [
-  "account",
-  "billing",
-  "campaigns",
-  "channels",
-  "experiences",
-  "imports",
-  "journeys",
-  "lists",
-  "notifications",
-  "schedules",
-  "segments",
-  "subscribers",
-  "team",
-  "templates",
-  "topics",
-  "webhooks",
-];
-
-const STATES: Record<AuditEntry["outcome"], string> = {
-  ok: "success",
-  refused: "skipped",
-  failed: "failed",
-  unknown: "pending",
+/** What is said of a call that was not simply done. */
+const outcomes: Record<Exclude<AuditEntry["outcome"], "ok">, { state: string; word: string }> = {
+  refused: { state: "skipped", word: "refused" },
+  failed: { state: "failed", word: "failed" },
+  unknown: { state: "pending", word: "not known" },
 };
 
-/** The page of what an operation changed, by the first word of its name. */
-const PAGES: Partial<Record<string, string>> = {
-  campaigns: "campaigns",
-  channels: "channels",
-  journeys: "journeys",
-  notifications: "activity",
-  segments: "segments",
-  subscribers: "people",
-  webhooks: "webhooks",
+/** Kinds of keys and what a key is called here. */
+const actors: Record<AuditEntry["actor"]["type"], string> = {
+  user: "A former member",
+  server_key: "Server key",
+  agent_key: "Agent key",
 };
 
-/** `channels.emailCredentials` is "Channels: email credentials". */
-function wordsOf(action: string): string {
-  const words = action.replace(".", ": ").replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-  return words.charAt(0).toUpperCase() + words.slice(1);
-}
-
-function Changed({ entry: { action, target } }: { entry: AuditEntry }) {
-  if (target === null) return <span class="dim">–</span>;
-  const [group = "", verb = ""] = action.split(".");
-  const page = PAGES[group];
-  const name = <code title={target}>{target.slice(0, 8)}</code>;
-  return page && !/delete/i.test(verb) ? <a href={pathTo(page, target)}>{name}</a> : name;
-}
+const shortId = (id: string): string => (/^[0-9a-f]{8}-/.test(id) ? id.slice(0, 8) : id);
 
 export function Audit() {
   const { query } = place.value;
@@ -77,9 +43,8 @@ export function Audit() {
     ],
   );
   const items = trail.pages.flatMap((page) => page.items);
-  const nameOf = (entry: AuditEntry) =>
-    members.find(({ user_id }) => user_id === entry.actor.id)?.name ??
-    `${entry.actor.type.replaceAll("_", " ")} ${entry.actor.id.slice(0, 8)}`;
+  const names = useNames(new Set(items.map((entry) => groupOf(entry))));
+  const memberOf = (id: string) => members.find(({ user_id }) => user_id === id)?.name;
   return (
     <>
       <Verify />
@@ -102,9 +67,9 @@ export function Audit() {
           onInput={(event) => setQuery({ action: event.currentTarget.value || undefined })}
         >
           <option value="">Everything</option>
-          {AREAS.map((one) => (
-            <option key={one} value={one}>
-              {wordsOf(one)}
+          {Object.entries(kinds).map(([group, { title }]) => (
+            <option key={group} value={group}>
+              {title}
             </option>
           ))}
         </select>
@@ -121,15 +86,14 @@ export function Audit() {
                 keyOf={({ id }) => id}
                 columns={[
                   { title: "When", cell: ({ at }: AuditEntry) => <Time at={at} /> },
-                  { title: "Who", cell: (entry: AuditEntry) => nameOf(entry) },
-                  { title: "What", cell: ({ action }: AuditEntry) => <span title={action}>{wordsOf(action)}</span> },
-                  { title: "Of", cell: (entry: AuditEntry) => <Changed entry={entry} /> },
                   {
-                    title: "Outcome",
-                    cell: ({ outcome, code }: AuditEntry) => (
-                      <>
-                        <Badge state={STATES[outcome]} word={outcome} /> {code && <span class="dim">{code}</span>}
-                      </>
+                    title: "What happened",
+                    cell: (entry: AuditEntry) => (
+                      <Sentence
+                        entry={entry}
+                        who={memberOf(entry.actor.id)}
+                        name={names.get(idOf(entry)) || memberOf(idOf(entry))}
+                      />
                     ),
                   },
                   { title: "From", cell: ({ ip }: AuditEntry) => <span class="dim">{ip ?? "–"}</span> },
@@ -143,6 +107,40 @@ export function Audit() {
       </Loaded>
     </>
   );
+}
+
+interface SentenceProps {
+  entry: AuditEntry;
+  /** Undefined for a key, and for a user who has left. */
+  who: string | undefined;
+  /** Undefined where the target has none, or is gone. */
+  name: string | undefined;
+}
+
+/** `Ada changed the template Welcome`. */
+function Sentence({ entry, who, name }: SentenceProps) {
+  const { actor, action, outcome, code } = entry;
+  const deed = deedOf(action);
+  const id = idOf(entry);
+  return (
+    <span class="entry" title={action}>
+      <b>{who ?? `${actors[actor.type]} ${shortId(actor.id)}`}</b>{" "}
+      {outcome === "ok" ? deed?.done : `tried to ${deed?.tried}`} {deed?.what}
+      {deed?.isNamed && id && (
+        <>
+          {" "}
+          <Target group={groupOf(entry)} id={id} name={name} />
+        </>
+      )}{" "}
+      {outcome !== "ok" && <Badge {...outcomes[outcome]} />} {code && <span class="dim">{code}</span>}
+    </span>
+  );
+}
+
+function Target({ group, id, name }: { group: string; id: string; name: string | undefined }) {
+  const page = kinds[group]?.page;
+  if (page) return <a href={pathTo(page, `${kinds[group]?.folder ?? ""}${id}`)}>{name ?? shortId(id)}</a>;
+  return name ? <b>{name}</b> : <span class="dim">{shortId(id)}</span>;
 }
 
 function Verify() {

@@ -1,9 +1,9 @@
 // Conversions: which event counts as success, and for how long after a message.
 import type { Config } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
+import { span } from "../../app/duration.ts";
 import { forms } from "../../app/forms.gen.ts";
 import { useQuery } from "../../app/query.ts";
-import { span } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
 import { SchemaForm } from "../../components/form.tsx";
@@ -12,8 +12,6 @@ import { Empty, Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 
 const STALE = ["insights.", "campaigns."];
-/** An hour, days up to 90: how long after a message people usually count. */
-const WINDOWS = [3_600, 86_400, 259_200, 604_800, 1_209_600, 2_592_000, 7_776_000];
 
 export function Conversions() {
   const config = useQuery("insights.getConfig", []);
@@ -66,7 +64,7 @@ export function Conversions() {
             window_seconds: {
               label: "Within",
               hint: "How long after a message it counts.",
-              options: Object.fromEntries(WINDOWS.map((seconds) => [seconds, span(seconds)])),
+              isDuration: true,
             },
           }}
           initial={{ window_seconds: 604_800 }}

@@ -1,0 +1,171 @@
+// What an entry of the audit trail says: what was done, to which kind of thing, and where that thing is shown.
+import type { AuditEntry } from "../../../sdk/src/types.gen.ts";
+
+interface Deed {
+  /** `released`, or after "tried to": `release`. */
+  done: string;
+  tried: string;
+  /** `the campaign`. */
+  what: string;
+  /** Whether the target is the thing itself, so that its name follows. */
+  isNamed: boolean;
+}
+
+/** What the operations of a group change: its title among the filters, a noun, and the page of one. */
+interface Kind {
+  title: string;
+  noun: string;
+  page?: string;
+  folder?: string;
+}
+
+export const kinds: Record<string, Kind> = {
+  campaigns: { title: "Campaigns", noun: "campaign", page: "campaigns" },
+  journeys: { title: "Journeys", noun: "journey", page: "journeys" },
+  brakes: { title: "Halted steps", noun: "journey", page: "journeys" },
+  notifications: { title: "Sends", noun: "send", page: "activity" },
+  templates: { title: "Templates", noun: "template" },
+  schedules: { title: "Schedules", noun: "schedule" },
+  experiences: { title: "Experiences", noun: "experience", page: "content", folder: "experiences/" },
+  assets: { title: "Images", noun: "image" },
+  topics: { title: "Topics", noun: "topic" },
+  lists: { title: "Lists", noun: "list" },
+  segments: { title: "Segments", noun: "segment", page: "segments" },
+  subscribers: { title: "People", noun: "person", page: "people" },
+  devices: { title: "Devices", noun: "device" },
+  preferences: { title: "Preferences", noun: "person", page: "people" },
+  inbox: { title: "Inbox", noun: "message" },
+  imports: { title: "Imports and exports", noun: "import" },
+  channels: { title: "Channels", noun: "channel", page: "channels" },
+  webhooks: { title: "Webhooks", noun: "webhook", page: "webhooks" },
+  insights: { title: "Conversions", noun: "conversion" },
+  annotations: { title: "Annotations", noun: "annotation" },
+  account: { title: "Workspace and keys", noun: "workspace" },
+  team: { title: "Team", noun: "member" },
+  agency: { title: "Agency", noun: "workspace" },
+  billing: { title: "Plan", noun: "plan" },
+  tests: { title: "Tests", noun: "test" },
+};
+
+/** Past tenses of the verbs. */
+const past: Record<string, string> = {
+  create: "created",
+  change: "changed",
+  delete: "deleted",
+  duplicate: "duplicated",
+  release: "released",
+  activate: "activated",
+  publish: "published",
+  pause: "paused",
+  resume: "resumed",
+  cancel: "canceled",
+  end: "ended",
+  archive: "archived",
+  verify: "verified",
+  recount: "recounted",
+  read: "read",
+  dismiss: "dismissed",
+  close: "closed",
+  remove: "removed",
+  submit: "submitted",
+  refresh: "refreshed",
+  replace: "replaced",
+  redeliver: "redelivered",
+  replay: "replayed",
+  save: "saved",
+  start: "started",
+  add: "added",
+  move: "moved",
+  record: "recorded",
+  send: "sent",
+  invite: "invited",
+  withdraw: "withdrew",
+  erase: "erased",
+};
+
+/** Methods that are called differently in a sentence. */
+const verbs: Record<string, string> = { update: "change", replace: "change", recompute: "recount" };
+
+/** Operations whose names do not say it. After `of`, `to` and `from` the noun of the group follows. */
+const own: Record<string, string> = {
+  "subscribers.delete": "erase the person",
+  "subscribers.bulkDelete": "erase people",
+  "subscribers.createConsent": "record a consent of",
+  "devices.delete": "remove the device",
+  "notifications.create": "start the send",
+  "tests.testNotifications": "send a test message",
+  "tests.clock": "move the sandbox clock",
+  "preferences.set": "change the preferences of",
+  "journeys.cancelSimulation": "cancel a simulation of",
+  "journeys.createMigration": "move runs of",
+  "journeys.cancelRun": "cancel a run of",
+  "brakes.resume": "resume a halted step of",
+  "brakes.cancel": "cancel a halted step of",
+  "channels.iosPushCredentials": "save the credentials of",
+  "channels.androidPushCredentials": "save the credentials of",
+  "channels.vapidCredentials": "save the credentials of",
+  "channels.smsCredentials": "save the credentials of",
+  "channels.chatAppCredentials": "save the credentials of",
+  "channels.emailCredentials": "save the credentials of",
+  "channels.createChatAppTemplate": "create a chat-app template of",
+  "channels.submitChatAppTemplate": "submit a chat-app template of",
+  "channels.refreshChatAppTemplate": "refresh a chat-app template of",
+  "assets.create": "add the image",
+  "inbox.readMessages": "read inbox messages",
+  "inbox.readMessage": "read an inbox message",
+  "inbox.dismissMessage": "dismiss an inbox message",
+  "inbox.closeStream": "close a live stream",
+  "imports.importLists": "start the import",
+  "imports.createListsImportUpload": "start the upload",
+  "imports.cancelListImport": "cancel the import",
+  "imports.createExport": "start the export",
+  "insights.config": "save a conversion",
+  "insights.deleteConfig": "delete the conversion",
+  "webhooks.rotateSecret": "replace the secret of",
+  "webhooks.test": "send a test to",
+  "webhooks.redeliverDelivery": "redeliver an event to",
+  "webhooks.replay": "replay events to",
+  "lists.createSubscriber": "add a person to",
+  "lists.removeSubscribers": "remove people from",
+  "account.createServerKey": "create the server key",
+  "account.deleteServerKey": "delete the server key",
+  "account.createAgentKey": "create the agent key",
+  "account.deleteAgentKey": "delete the agent key",
+  "account.createIdentityKey": "create the identity key",
+  "account.deleteIdentityKey": "delete the identity key",
+  "account.updateWorkspace": "change settings of the workspace",
+  "team.createInvitation": "invite a colleague",
+  "team.deleteInvitation": "withdraw an invitation",
+  "agency.createWorkspace": "create the workspace",
+  "team.updateMember": "change the role of",
+  "team.deleteMember": "remove the member",
+  "billing.update": "change the monthly cap",
+  "billing.replacePlan": "change the plan",
+};
+
+const splitOnce = (text: string, mark: string): [string, string] => {
+  const at = text.indexOf(mark);
+  return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + mark.length)];
+};
+
+/** Undefined for an operation that has no words here. */
+export function deedOf(action: string): Deed | undefined {
+  const [group, method] = splitOnce(action, ".");
+  const noun = kinds[group]?.noun;
+  if (noun === undefined) return undefined;
+  const [verb, object] = splitOnce(own[action] ?? `${verbs[method] ?? method} the ${noun}`, " ");
+  const done = past[verb];
+  if (done === undefined) return undefined;
+  const isRelation = / (of|to|from)$/.test(` ${object}`);
+  return {
+    done,
+    tried: verb,
+    what: isRelation ? `${object} the ${noun}` : object,
+    isNamed: isRelation || object.startsWith("the "),
+  };
+}
+
+export const groupOf = ({ action }: Pick<AuditEntry, "action">): string => splitOnce(action, ".")[0];
+
+/** What the sentence names: the first id, where an operation has several. */
+export const idOf = ({ target }: Pick<AuditEntry, "target">): string => splitOnce(target ?? "", "/")[0];
