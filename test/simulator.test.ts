@@ -1,4 +1,4 @@
-// The simulator itself: the same seed twice, the planted bugs and their patches, and how a failing story shrinks.
+// The simulator itself: the planted bugs and their patches, and how a failing story shrinks.
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -7,8 +7,6 @@ import { describe, expect, it } from "vitest";
 import { areas } from "./simulator/planted/bug.ts";
 import { planted } from "./simulator/planted/index.ts";
 import { filesOf, plant } from "./simulator/planting.ts";
-import { scenarios } from "./simulator/scenarios/index.ts";
-import { simulate } from "./simulator/simulate.ts";
 
 const LIMIT = { timeout: 300_000 };
 const root = new URL("../", import.meta.url);
@@ -21,21 +19,6 @@ const run = async (...args: string[]): Promise<string> => {
   });
   return stdout;
 };
-
-describe("simulator: the kernel", () => {
-  it("tells the same story for the same seed, another for another", LIMIT, async () => {
-    const hashes = new Set<string>();
-    const some = [...new Set(scenarios)].filter((_, i) => i % 6 === 0);
-    for (const [at, scenario] of some.entries()) {
-      const seed = 1_000 + at;
-      const [first, second] = [await simulate({ seed, scenario }), await simulate({ seed, scenario })];
-      expect(second.hash).toBe(first.hash);
-      expect(second.calls).toBe(first.calls);
-      hashes.add(first.hash);
-    }
-    expect(hashes.size).toBe(some.length);
-  });
-});
 
 describe("simulator: planted bugs", () => {
   it.each(planted)("$name: its patch applies once", async (bug) => {
