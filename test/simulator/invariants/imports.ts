@@ -1,10 +1,12 @@
 // Every accepted file is read to its end: its rows are subscribers with its values, members of its list, and counted once.
 
-import { DAY, timestamp } from "../../../shared/clock.ts";
+import { DAY, SECOND, timestamp } from "../../../shared/clock.ts";
+import { WORKER_TIMEOUT_SECONDS } from "../../../shared/messages.ts";
 import { rowOf } from "../../../shared/store/item.ts";
 import { Profile } from "../../../shared/store/subscribers/items.ts";
 import { isLiving } from "../../../shared/store/subscribers/subscribers.ts";
 import { placeOf } from "../entities.ts";
+import type { Process } from "../fleet.ts";
 import type { Invariant } from "../invariant.ts";
 import type { Import } from "../ledger.ts";
 import { ask } from "../questions.ts";
@@ -14,13 +16,33 @@ type Broken = (text: string, ...entities: string[]) => void;
 
 export const imports: Invariant = {
   name: "imports",
-  watch: (world, broken) => ({
-    end: async () => {
-      if (world.ledger.imports.length === 0) return;
-      for (const file of world.ledger.imports) await checkImport(world, file, broken);
-    },
-  }),
+  watch: (world, broken) => {
+    watchReaders(world, broken);
+    return {
+      end: async () => {
+        if (world.ledger.imports.length === 0) return;
+        for (const file of world.ledger.imports) await checkImport(world, file, broken);
+      },
+    };
+  },
 };
+
+/** A worker that reads a file is the only one, as long as its lease lasts and its invocation goes on. */
+function watchReaders({ kernel, profile, onRequest }: SimWorld, broken: Broken): void {
+  const certainMs = (WORKER_TIMEOUT_SECONDS - 5) * SECOND - 2 * profile.skewMs;
+  const readers = new Map<string, { process: Process; invocation: Process["end"]; at: number }>();
+  onRequest((process, service, operation, { Key }) => {
+    if (service !== "s3" || operation !== "GetObject" || process.name !== "import-rows") return undefined;
+    const before = readers.get(String(Key));
+    const isSame = before?.process === process && before.invocation === process.end;
+    if (isSame) return undefined;
+    const isAtWork = before?.process.alive && before.process.end === before.invocation;
+    if (before && isAtWork && kernel.now() - before.at < certainMs)
+      broken(`${process.label} reads ${Key} beside ${before.process.label}`, String(Key));
+    readers.set(String(Key), { process, invocation: process.end, at: kernel.now() });
+    return undefined;
+  });
+}
 
 async function checkImport(world: SimWorld, file: Import, broken: Broken): Promise<void> {
   const { ledger } = world;
