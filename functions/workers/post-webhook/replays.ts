@@ -19,8 +19,11 @@ export async function performReplay(context: WorkerContext, message: ReplayMessa
   for (; next < found.deliveries.length && clock.now() < until; next++) {
     const id = found.deliveries[next] ?? "";
     const delivery = (await findDelivery(store, webhook, id))?.delivery;
-    if (delivery?.outcome !== "pending" || isUnderWay(store, delivery)) continue;
-    await perform(context, { tenant, webhook, delivery: id, attempt: dueAttemptOf(delivery) });
+    if (delivery?.outcome !== "pending") continue;
+    const attempt = { tenant, webhook, delivery: id, attempt: dueAttemptOf(delivery) };
+    // It may be this replay's own attempt, whose worker stopped: a message of its own looks when its lease has ended.
+    if (isUnderWay(store, delivery)) await requeue(context, [attempt], delivery.lease - clock.now());
+    else await perform(context, attempt);
   }
   if (next < found.deliveries.length) await requeue(context, [{ ...message, next }], 0);
 }
