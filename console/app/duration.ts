@@ -9,10 +9,10 @@ export const units: Record<Unit, { name: string; seconds: number }> = {
   h: { name: "hour", seconds: 3_600 },
   d: { name: "day", seconds: 86_400 },
 };
-const LONGEST_FIRST = ["d", "h", "m", "s"] as const;
+const LARGEST_FIRST = ["d", "h", "m", "s"] as const;
 
 export function partsOf(text: string): { amount: string; unit: Unit } | undefined {
-  const unit = LONGEST_FIRST.find((one) => text.endsWith(one));
+  const unit = LARGEST_FIRST.find((one) => text.endsWith(one));
   return unit && text !== unit ? { amount: text.slice(0, -1), unit } : undefined;
 }
 
@@ -24,7 +24,7 @@ export function durationText(text: string): string {
 
 /** 604,800 as `7d`: in the longest unit that leaves no rest. */
 export function durationOf(seconds: number): string {
-  const unit = LONGEST_FIRST.find((one) => seconds % units[one].seconds === 0) ?? "s";
+  const unit = LARGEST_FIRST.find((one) => seconds % units[one].seconds === 0) ?? "s";
   return `${seconds / units[unit].seconds}${unit}`;
 }
 

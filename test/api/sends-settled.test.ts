@@ -11,7 +11,7 @@ import { worlds } from "../support/worlds.ts";
 const { withTenant } = worlds();
 const everybody = { target: { type: "all" } };
 
-/** Twelve subscribers, of whom five have a phone. */
+/** Twelve subscribers; five of them have a phone. */
 async function phones() {
   const { world, tenant } = await withTenant();
   const { ios } = await openChannels(world, tenant, "ios-push");

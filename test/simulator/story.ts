@@ -6,7 +6,7 @@ const MAX_LINES = 160;
 const MAX_CHARACTERS = 260;
 /** What befell a process: belongs to whatever it was at just then. */
 const MISHAP = /^(\S+\/\d+) (died|got|lost)/;
-const DEED = /^(\S+\/\d+) /;
+const OF_PROCESS = /^(\S+\/\d+) /;
 
 /** Lines of the trace that concern one of the entities, with names in place of ids. */
 export function storyOf(
@@ -21,7 +21,7 @@ export function storyOf(
     const isNamed = wanted.length === 0 || wanted.some((id) => text.includes(id));
     const mishap = MISHAP.exec(text);
     if (mishap) return isNamed || concerned.has(mishap[1]!);
-    const process = DEED.exec(text)?.[1];
+    const process = OF_PROCESS.exec(text)?.[1];
     if (process && isNamed) concerned.add(process);
     else if (process) concerned.delete(process);
     return isNamed;

@@ -1,7 +1,7 @@
 // What an entry of the audit trail says: what was done, to which kind of thing, and where that thing is shown.
 import type { AuditEntry } from "../../../sdk/src/types.gen.ts";
 
-interface Deed {
+interface ActionText {
   /** `released`, or after "tried to": `release`. */
   done: string;
   tried: string;
@@ -149,7 +149,7 @@ const splitOnce = (text: string, mark: string): [string, string] => {
 };
 
 /** Undefined for an operation that has no words here. */
-export function deedOf(action: string): Deed | undefined {
+export function textOf(action: string): ActionText | undefined {
   const [group, method] = splitOnce(action, ".");
   const noun = kinds[group]?.noun;
   if (noun === undefined) return undefined;

@@ -13,7 +13,7 @@ import { Card, Time } from "../../components/page.tsx";
 import { Empty, Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { More, Table } from "../../components/table.tsx";
 import { useNames } from "./audit-names.ts";
-import { deedOf, groupOf, idOf, kinds } from "./audit-sentences.ts";
+import { groupOf, idOf, kinds, textOf } from "./audit-sentences.ts";
 
 /** What is said of a call that was not simply done. */
 const outcomes: Record<Exclude<AuditEntry["outcome"], "ok">, { state: string; word: string }> = {
@@ -120,13 +120,13 @@ interface SentenceProps {
 /** `Ada changed the template Welcome`. */
 function Sentence({ entry, who, name }: SentenceProps) {
   const { actor, action, outcome, code } = entry;
-  const deed = deedOf(action);
+  const text = textOf(action);
   const id = idOf(entry);
   return (
     <span class="entry" title={action}>
       <b>{who ?? `${actors[actor.type]} ${shortId(actor.id)}`}</b>{" "}
-      {outcome === "ok" ? deed?.done : `tried to ${deed?.tried}`} {deed?.what}
-      {deed?.isNamed && id && (
+      {outcome === "ok" ? text?.done : `tried to ${text?.tried}`} {text?.what}
+      {text?.isNamed && id && (
         <>
           {" "}
           <Target group={groupOf(entry)} id={id} name={name} />
