@@ -12,3 +12,4 @@ case "$(uname -sm)" in
 esac
 mkdir -p .tools/browser
 npm install --prefix .tools/browser --ignore-scripts --no-package-lock --no-audit --no-fund --loglevel=error @sparticuz/chromium@153.0.0
+node tools/unpack-browser.mjs
