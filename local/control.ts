@@ -5,6 +5,7 @@ import { ApiError, invalid, notFound, toApiError } from "../shared/http/errors.t
 import { parseBody, parseQuery } from "../shared/http/input.ts";
 import { limit } from "../shared/http/paging.ts";
 import { roles } from "../shared/http/roles.ts";
+import { Amount } from "../shared/http/schemas.ts";
 import { planNames } from "../shared/plans.ts";
 import { parseTimestamp } from "../shared/rules/timestamps.ts";
 import { type DemoName, prepareDemo } from "./demo.ts";
@@ -34,11 +35,6 @@ const MAX_LISTED = 1_000_000;
 const UNITS = { s: SECOND, m: MINUTE, h: HOUR, d: DAY };
 
 const Text = v.pipe(v.string("must be a string"), v.nonEmpty("must not be empty"));
-const Count = v.pipe(
-  v.number("must be a number"),
-  v.integer("must be a whole number"),
-  v.minValue(0, "must not be negative"),
-);
 const Plan = v.picklist(planNames, `must be one of ${planNames.join(", ")}`);
 
 const NewWorkspace = v.strictObject({ name: v.optional(Text), plan: v.optional(Plan) });
@@ -46,8 +42,8 @@ const WorkspaceChange = v.strictObject({
   plan: v.optional(Plan),
   kind: v.optional(v.picklist(["standard", "agency"], "must be standard or agency")),
   status: v.optional(v.picklist(["active", "suspended", "deleted"], "must be active, suspended or deleted")),
-  monthly_send_cap: v.nullish(Count),
-  usage: v.optional(v.strictObject({ sends: v.optional(Count), events: v.optional(Count) })),
+  monthly_send_cap: v.nullish(Amount),
+  usage: v.optional(v.strictObject({ sends: v.optional(Amount), events: v.optional(Amount) })),
 });
 const TokenWish = v.strictObject({
   tenant_id: Text,
@@ -70,10 +66,10 @@ const Move = v.union(
 const NewFault = v.strictObject({
   channel: v.picklist(faultChannels, "is not a channel, verify:<channel>, stream or aws:<service>"),
   outcome: v.optional(v.picklist(outcomes, `must be one of ${outcomes.join(", ")}`), "transient"),
-  times: v.optional(v.pipe(Count, v.minValue(1, "must be at least 1"))),
+  times: v.optional(v.pipe(Amount, v.minValue(1, "must be at least 1"))),
   subscriber_id: v.optional(Text),
   message: v.optional(Text),
-  retry_after_seconds: v.optional(v.pipe(Count, v.maxValue(86_400, "must be at most 86400"))),
+  retry_after_seconds: v.optional(v.pipe(Amount, v.maxValue(86_400, "must be at most 86400"))),
   operation: v.optional(Text),
   conflict: v.optional(v.boolean("must be true or false")),
 });

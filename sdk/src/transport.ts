@@ -91,6 +91,7 @@ interface Request {
 /** One attempt. @throws ServiceError with status 0 if there is no response. */
 async function attempt(send: typeof fetch, request: Request, timeoutMs: number, signal?: AbortSignal) {
   const { url, ...init } = request;
+  const [address = "The service"] = /^\w+:\/\/[^/]+/.exec(url) ?? [];
   const timeout = AbortSignal.timeout(timeoutMs);
   try {
     const response = await send(url, {
@@ -105,8 +106,11 @@ async function attempt(send: typeof fetch, request: Request, timeoutMs: number, 
   } catch (cause) {
     if (cause instanceof ServiceError || signal?.aborted) throw cause;
     const [code, words] = timeout.aborted
-      ? ["TIMEOUT", `No answer within ${timeoutMs} ms.`]
-      : ["NETWORK_ERROR", "The service could not be reached."];
+      ? ["TIMEOUT", `${address} did not answer within ${timeoutMs} ms.`]
+      : [
+          "NETWORK_ERROR",
+          `${address} ${cause instanceof SyntaxError ? "did not answer with JSON" : "could not be reached"}.`,
+        ];
     throw new ServiceError(words, { status: 0, code, cause });
   }
 }

@@ -62,6 +62,8 @@ describe("workspaces", () => {
     const change = { plan: "free", kind: "agency", monthly_send_cap: 10, usage: { sends: 7 } };
     const changed = await world.call(path, { body: change });
     expect(changed).toMatchObject({ status: 200, body: { tenant_id, ...change, usage: { sends: 7, events: 0 } } });
+    const beyond = await world.call(path, { body: { monthly_send_cap: 1e21 } });
+    expect([beyond.status, Object.keys(beyond.body.fields)]).toEqual([422, ["monthly_send_cap"]]);
     const inbox = await world.call(`GET /v1/in-app/messages?subscriber_id=${tenant_id}`, {
       as: { "x-sdk-key": sdk_key },
     });

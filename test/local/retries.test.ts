@@ -1,6 +1,7 @@
 // The whole service under the capacity model: clients retry in service time.
 import { expect, test } from "vitest";
 import { awsFailure } from "../../local/aws/stand-in.ts";
+import { addReader } from "../support/sse.ts";
 import { testWorld } from "../support/world.ts";
 
 const UPSERT = "POST /api/v1/subscribers/upsert";
@@ -38,6 +39,27 @@ test("ERR-18 while the table throttles everything, a request gets its 503 with R
   expect([status, headers["retry-after"]]).toEqual([503, "1"]);
   expect(world.clock.now() - before).toBeGreaterThan(2_000);
   expect(world.clock.now() - before).toBeLessThanOrEqual(3_000);
+});
+
+test("ERR-18 SSE-5 so does the opening of a live stream; one that is open may pause as long at each poll", async () => {
+  const world = await testWorld();
+  const tenant = await world.tenant();
+  const { open, tell } = await addReader(world, tenant);
+  const throttle = async (tenths: number) => {
+    world.dynamodb.limit({ maximum: 0 });
+    const opening = await open();
+    for (let step = 0; step < tenths; step++) await world.advance(100);
+    world.dynamodb.limit(undefined);
+    await world.advance(5_000);
+    return opening;
+  };
+  const running = await open();
+  for (let round = 0; round < 4; round++) await throttle(20);
+  await tell("hello");
+  await world.advance(2_000);
+  expect(running.frames()).toHaveLength(1);
+  const refused = await throttle(28);
+  expect([refused.status, refused.ended, refused.headers["retry-after"]]).toEqual([503, true, "1"]);
 });
 
 test("ERR-18 the pauses of all calls of a request are bounded together", async () => {

@@ -136,10 +136,27 @@ it("F11 forwards the deliveries of a webhook to this machine, and replays those 
   // Changes of two subscribers are announced in any order.
   expect(received.map(({ body }) => JSON.parse(body).data.external_id).sort()).toEqual(["ada", "bob"]);
   for (const { body, signature } of received) expect(verifyWebhook("s", body, signature)).toBe(true);
+
+  let pauses = 0;
+  const pause = async () => {
+    if (++pauses === 1)
+      await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "carla" } });
+    return pauses < 5;
+  };
+  const isDown = () => pauses === 1 || pauses === 2;
+  const fetch: typeof globalThis.fetch = (url, init) => {
+    if (!String(url).startsWith(BASE_URL)) return globalThis.fetch(url, init);
+    return isDown() ? Promise.resolve(new Response("", { status: 502 })) : fetchOf(world)(url, init);
+  };
+  const following = await cliOf(world, tenant, { pause, fetch });
+  const { code, notes } = await following.run("listen", "--to", to, "--secret", "s");
+  expect(code).toBe(0);
+  expect(notes.filter((note) => note.endsWith("Trying again."))).toHaveLength(1);
+  expect(received.slice(2).map(({ body }) => JSON.parse(body).data.external_id)).toEqual(["carla"]);
 });
 
 it("what is misspelt or refused is explained, with its exit code", async () => {
-  const { cli } = await opened();
+  const { world, tenant, cli } = await opened();
   expect(await cli.run("--help")).toMatchObject({ code: 0 });
   expect((await cli.run("apply", "--help")).out[0]).toBe("engagement apply [folder]");
   expect(await cli.run("aply")).toMatchObject({ code: 2, notes: [expect.stringContaining("no command aply")] });
@@ -149,5 +166,24 @@ it("what is misspelt or refused is explained, with its exit code", async () => {
   cli.write("engagement/segments/a.json", { name: "A" });
   cli.write("engagement/segments/b.json", { name: "A" });
   cli.write("engagement/segmnts/c.json", {});
-  expect((await cli.run("diff")).notes[0]).toMatch(/segmnts[\s\S]*b\.json: segments\/a\.json has the name A too/);
+  cli.write("engagement/segments/d.json", "{");
+  expect((await cli.run("diff")).notes[0]).toMatch(
+    /segmnts[\s\S]*b\.json: segments\/a\.json has the name A too[\s\S]*d\.json: is not JSON/,
+  );
+  const local = ["listen", "--to", "localhost:4000/hooks"];
+  expect(await cli.run(...local)).toMatchObject({ code: 2, notes: [expect.stringContaining("http://localhost:4000")] });
+  cli.write("refused/segments/x.json", { name: "X", rule: { attribut: {} } });
+  for (const command of ["diff", "apply"])
+    expect((await cli.run(command, "refused")).notes[0]).toBe("Stopped at segments/X (segments/x.json).");
+  cli.write("new/webhooks/w.json", {
+    name: "W",
+    target_url: "https://hooks.example.com/w",
+    events: ["subscriber.created"],
+  });
+  const unwritable = await cli.run("apply", "new", "--secrets", "none/secrets.jsonl");
+  expect(unwritable).toMatchObject({ code: 1, notes: [expect.stringContaining("none/secrets.jsonl")] });
+  expect((await cli.json("diff", "new")).steps).toMatchObject([{ action: "create" }]);
+  const env = { ENGAGEMENT_URL: BASE_URL, ENGAGEMENT_SERVER_KEY: "service_srv_x" };
+  const { code, notes } = await (await cliOf(world, tenant, { env })).run("tail");
+  expect({ code, notes }).toEqual({ code: 3, notes: [expect.stringContaining("server key")] });
 });

@@ -32,7 +32,16 @@ const RENEW_MS = 30_000;
 interface Wanted {
   profile?: string;
   url?: string;
+  /** The command can do with a server key. */
+  takesServerKey?: boolean;
 }
+
+/** Whether the environment has credentials. */
+export const hasCredentials = ({
+  ENGAGEMENT_TOKEN: token,
+  ENGAGEMENT_SERVER_KEY: key,
+  ENGAGEMENT_PASSWORD: password,
+}: Io["env"]): boolean => token !== undefined || key !== undefined || password !== undefined;
 
 /** @throws CommandError for an address that would send credentials in the clear. */
 export function checkedUrl(text: string): string {
@@ -83,16 +92,22 @@ export const beginSession = (
 ): Promise<Session> => createClient({ baseUrl: url, fetch: io.fetch }).auth.login(body);
 
 /** Who the commands are: the environment first, then the saved login. @throws CommandError if there is neither. */
-export async function connect(io: Io, { profile = DEFAULT_PROFILE, url: given }: Wanted): Promise<Connection> {
+export async function connect(io: Io, wanted: Wanted): Promise<Connection> {
+  const { profile = DEFAULT_PROFILE, url: given } = wanted;
   const { ENGAGEMENT_URL, ENGAGEMENT_TOKEN: token, ENGAGEMENT_SERVER_KEY: serverKey } = io.env;
   const { ENGAGEMENT_EMAIL: email, ENGAGEMENT_PASSWORD: password, ENGAGEMENT_WORKSPACE: tenant_id } = io.env;
-  const hasCredentials = token !== undefined || serverKey !== undefined || password !== undefined;
-  if (hasCredentials) {
+  if (hasCredentials(io.env)) {
     const address = given ?? ENGAGEMENT_URL;
     if (!address) throw usageError("ENGAGEMENT_URL or --url is required with credentials of the environment.");
     const url = checkedUrl(address);
     if (token) return connectionOf(io, url, { accessToken: async () => token });
-    if (serverKey) return connectionOf(io, url, { serverKey });
+    if (serverKey) {
+      if (wanted.takesServerKey) return connectionOf(io, url, { serverKey });
+      throw new CommandError(
+        "A server key is for `send` and `whoami` alone. Use a login or ENGAGEMENT_TOKEN.",
+        EXIT.denied,
+      );
+    }
     if (!email || !password) throw usageError("ENGAGEMENT_EMAIL and ENGAGEMENT_PASSWORD belong together.");
     return passingConnection(io, url, { email, password, ...(tenant_id && { tenant_id }) });
   }

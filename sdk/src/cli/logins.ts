@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "n
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { CommandError } from "./command.ts";
+import { isObject } from "./config/references.ts";
 import type { Io } from "./io.ts";
 
 export interface Login {
@@ -17,13 +18,15 @@ export interface Login {
 
 type Logins = Record<string, Login>;
 
+const texts = ["url", "access_token", "refresh_token"] as const;
+
 export function loginsFile({ env }: Io): string {
   const folder =
     env.ENGAGEMENT_CONFIG ?? join(env.XDG_CONFIG_HOME ?? join(env.HOME ?? homedir(), ".config"), "engagement");
   return join(folder, "credentials.json");
 }
 
-/** @throws CommandError for a file that is not JSON. */
+/** @throws CommandError for a file that this command did not write. */
 export function readLogins(io: Io): Logins {
   const file = loginsFile(io);
   let text: string;
@@ -33,11 +36,22 @@ export function readLogins(io: Io): Logins {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
     throw error;
   }
+  const logins = parsed(text);
+  if (!isLogins(logins)) throw new CommandError(`${file} is damaged. Remove it and log in again.`);
+  return logins;
+}
+
+function parsed(text: string): unknown {
   try {
-    return JSON.parse(text) as Logins;
+    return JSON.parse(text);
   } catch {
-    throw new CommandError(`${file} is damaged. Remove it and log in again.`);
+    return undefined;
   }
+}
+
+function isLogins(given: unknown): given is Logins {
+  if (!isObject(given)) return false;
+  return Object.values(given).every((one) => isObject(one) && texts.every((field) => typeof one[field] === "string"));
 }
 
 /** Replaces the login of a profile, or removes it. Other processes see the old file or the new one, never a part. */

@@ -10,6 +10,7 @@ import { login, logout, whoami } from "./commands/login.ts";
 import { send } from "./commands/send.ts";
 import { simulate } from "./commands/simulate.ts";
 import { tail } from "./commands/tail.ts";
+import { hasCredentials } from "./connection.ts";
 import type { Io } from "./io.ts";
 
 const commands: readonly Command[] = [
@@ -51,12 +52,21 @@ export async function runCli(words: readonly string[], io: Io): Promise<number> 
     }
     return await found.run(call);
   } catch (error) {
-    if (!(error instanceof CommandError || error instanceof ServiceError)) throw error;
-    if (isJson) io.out(JSON.stringify({ error: describe(error) }));
-    else for (const line of linesOf(error)) io.note(line);
-    return codeOf(error);
+    const failure = ofFile(error);
+    if (!(failure instanceof CommandError || failure instanceof ServiceError)) throw error;
+    if (isJson) io.out(JSON.stringify({ error: describe(failure) }));
+    else for (const line of linesOf(failure, name === login.name ? undefined : hintOf(io))) io.note(line);
+    return codeOf(failure);
   }
 }
+
+/** A file that cannot be read or written is named by the message of the system. */
+const ofFile = (error: unknown): unknown =>
+  error instanceof Error && "syscall" in error ? new CommandError(error.message) : error;
+
+/** What helps when the credentials are refused. */
+const hintOf = ({ env }: Io): string =>
+  hasCredentials(env) ? "Check the credentials in the environment (ENGAGEMENT_…)." : "Log in again: engagement login";
 
 function codeOf(error: CommandError | ServiceError): number {
   if (error instanceof CommandError) return error.exitCode;
@@ -70,10 +80,10 @@ function describe(error: CommandError | ServiceError): object {
   return { code, status, message, ...(fields && { fields }), ...(requestId && { request_id: requestId }) };
 }
 
-function linesOf(error: CommandError | ServiceError): string[] {
+function linesOf(error: CommandError | ServiceError, onDenied: string | undefined): string[] {
   if (error instanceof CommandError) return [`Error: ${error.message}`];
   const fields = Object.entries(error.fields ?? {}).map(([field, reason]) => `  ${field}: ${reason}`);
-  const hint = error.status === 401 ? ["  Log in again: engagement login"] : [];
+  const hint = error.status === 401 && onDenied !== undefined ? [`  ${onDenied}`] : [];
   const id = error.requestId ? [`  request ${error.requestId}`] : [];
   return [`Error: ${error.message} (${error.code})`, ...fields, ...hint, ...id];
 }

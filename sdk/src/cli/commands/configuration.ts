@@ -61,6 +61,19 @@ function printPlan(io: Io, { steps, onlyInWorkspace }: Plan, movements: readonly
   io.out(`${unchanged} unchanged, ${onlyInWorkspace.length} in the workspace alone`);
 }
 
+/** Says which file a refusal is about. */
+async function naming<T>(io: Io, work: (begin: (step: Step) => void) => Promise<T>): Promise<T> {
+  let at: string | undefined;
+  try {
+    return await work(({ kind, key, file }) => {
+      at = `${kind.name}/${key} (${file})`;
+    });
+  } catch (error) {
+    if (error instanceof ServiceError && at !== undefined) io.note(`Stopped at ${at}.`);
+    throw error;
+  }
+}
+
 const isDifferent = ({ action }: Step) => action !== "same" && action !== "left";
 
 export const exportConfiguration = command({
@@ -108,7 +121,7 @@ export const diff = command({
     const connection = await connect(io, options);
     try {
       const { plan } = await planned(call as Call, connection);
-      const movements = await movementsOf(connection, plan.steps);
+      const movements = await naming(io, (begin) => movementsOf(connection, plan.steps, begin));
       if (options.json) {
         const only_in_workspace = plan.onlyInWorkspace.map(({ kind, key }) => ({ kind, name: key }));
         const segments = movements.map(({ key, ...rest }) => ({ name: key, ...rest }));
@@ -139,11 +152,12 @@ async function carryOut(call: Call<typeof applyOptions>, connection: Connection)
       chmodSync(file, 0o600);
     },
   };
+  // A secret is shown once, so the file must be writable before there is one.
+  if (options.secrets !== undefined) appendFileSync(resolve(io.cwd, options.secrets), "", { mode: 0o600 });
   try {
-    await applyPlan(connection, plan, workspace, progress);
+    await naming(io, (begin) => applyPlan(connection, plan, workspace, { ...progress, begin }));
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    io.note("Stopped at the first refusal. What is listed above is done; run apply again to go on.");
+    if (error instanceof ServiceError) io.note("What is listed above is done; run apply again to go on.");
     throw error;
   }
   return plan.steps;

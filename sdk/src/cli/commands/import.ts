@@ -8,6 +8,7 @@ import { type Call, CommandError, command, EXIT, usageError } from "../command.t
 import { type Connection, connect } from "../connection.ts";
 import type { Io } from "../io.ts";
 import { idOf, listAll } from "../names.ts";
+import { patiently } from "../patience.ts";
 
 const POLL_MS = 1_000;
 const BAR_CHARACTERS = 30;
@@ -33,9 +34,11 @@ function barOf({ processed_rows, total_rows }: Job): string {
   return `[${"#".repeat(full)}${".".repeat(BAR_CHARACTERS - full)}] ${processed_rows} of ${total_rows} rows`;
 }
 
-async function waitFor(io: Io, { client }: Connection, id: string): Promise<Job> {
+/** @returns undefined after Ctrl-C while the service could not be reached */
+async function waitFor(io: Io, { client }: Connection, id: string): Promise<Job | undefined> {
   for (;;) {
-    const job = await client.imports.getListsImport(id);
+    const job = await patiently(io, () => client.imports.getListsImport(id));
+    if (!job) return undefined;
     const isOver = !["pending", "processing"].includes(job.status);
     io.progress(`${barOf(job)} ${job.status}${isOver ? "\n" : ""}`);
     if (isOver || io.signal.aborted) return job;
@@ -77,6 +80,7 @@ export const importFile = command({
       const settings: ImportOptions = { source, dryRun: options["dry-run"] === true };
       const { import_job_id } = await connection.client.importCsv(list, await openAsBlob(file), settings);
       const job = await waitFor(io, connection, import_job_id);
+      if (!job) throw new CommandError(`The import ${import_job_id} goes on without this command.`);
       if (options.json) io.out(JSON.stringify(job));
       else report(io, job);
       return job.status === "completed" && job.failed_rows === 0 ? EXIT.ok : EXIT.failed;

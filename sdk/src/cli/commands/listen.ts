@@ -4,6 +4,7 @@ import type { WebhooksWebhook as Delivery } from "../../types.gen.ts";
 import { type Call, CommandError, command, EXIT, usageError } from "../command.ts";
 import { type Connection, connect } from "../connection.ts";
 import type { Io } from "../io.ts";
+import { patiently } from "../patience.ts";
 
 const POLL_MS = 2_000;
 const MINUTE_MS = 60_000;
@@ -97,8 +98,9 @@ async function follow(call: Call<typeof options>, connection: Connection, webhoo
     since = items[0] ? Date.parse(items[0].created_at) : 0;
   }
   let failures = 0;
+  const read = () => newDeliveries(connection, webhook, ({ id }) => known.has(id), since);
   while (!io.signal.aborted) {
-    for (const delivery of await newDeliveries(connection, webhook, ({ id }) => known.has(id), since)) {
+    for (const delivery of (options.once ? await read() : await patiently(io, read)) ?? []) {
       if (io.signal.aborted) break;
       known.add(delivery.id);
       if (delivery.payload === null) continue;
@@ -125,7 +127,8 @@ export const listen = command({
   options,
   run: async (call) => {
     const { io, options } = call;
-    if (options.to === undefined || !URL.canParse(options.to)) throw usageError("--to is required: an address.");
+    if (!/^https?:/.test(options.to ?? "") || !URL.canParse(options.to ?? ""))
+      throw usageError("--to is required: an address such as http://localhost:4000/hooks.");
     if (options.since !== undefined) periodOf(options.since);
     const connection = await connect(io, options);
     try {

@@ -74,7 +74,7 @@ export const whoami = command({
   summary: "Show who is logged in, and to which workspace",
   options: {},
   run: async ({ io, options }) => {
-    const connection = await connect(io, options);
+    const connection = await connect(io, { ...options, takesServerKey: true });
     try {
       const { hasServerKeyOnly, client, url } = connection;
       const me = hasServerKeyOnly ? await client.account.getWhoami() : await client.account.getMe();

@@ -67,7 +67,7 @@ export const send = command({
   run: async (call) => {
     const { io, options } = call;
     if (options.to === undefined) throw usageError("--to is required: the external id of a subscriber.");
-    const connection = await connect(io, options);
+    const connection = await connect(io, { ...options, takesServerKey: true });
     try {
       const { hasServerKeyOnly } = connection;
       const message = await bodyOf(call as Call, connection);

@@ -3,6 +3,7 @@ import type { HistorySimulation, JourneysSimulateBody } from "../../types.gen.ts
 import { CommandError } from "../command.ts";
 import type { Connection } from "../connection.ts";
 import type { Io } from "../io.ts";
+import { patiently } from "../patience.ts";
 
 const POLL_MS = 2_000;
 
@@ -18,9 +19,15 @@ export async function simulateHistory(
   let simulation: HistorySimulation = answer;
   while (simulation.status === "pending" || simulation.status === "processing") {
     io.progress(`${Math.round(simulation.progress * 100)} %`);
-    if (io.signal.aborted) await client.journeys.cancelSimulation(journey, simulation.id);
-    else await io.pause(POLL_MS);
-    simulation = await client.journeys.getSimulation(journey, simulation.id);
+    const { id } = simulation;
+    const read = () => client.journeys.getSimulation(journey, id);
+    if (io.signal.aborted) {
+      await client.journeys.cancelSimulation(journey, id);
+      simulation = await read();
+      continue;
+    }
+    await io.pause(POLL_MS);
+    simulation = (await patiently(io, read)) ?? simulation;
   }
   if (simulation.status === "completed") return simulation;
   throw new CommandError(`The simulation is ${simulation.status}${simulation.error ? `: ${simulation.error}` : ""}.`);

@@ -2,6 +2,7 @@
 import type { ActivityEntry } from "../../types.gen.ts";
 import { command, EXIT, usageError } from "../command.ts";
 import { connect } from "../connection.ts";
+import { patiently } from "../patience.ts";
 
 const POLL_MS = 2_000;
 const MAX_KNOWN = 20_000;
@@ -56,7 +57,8 @@ export const tail = command({
     };
     try {
       for (let isFirst = true; ; isFirst = false) {
-        for (const entry of await read(isFirst)) io.out(options.json ? JSON.stringify(entry) : lineOf(entry));
+        const entries = isFirst ? await read(true) : await patiently(io, () => read(false));
+        for (const entry of entries ?? []) io.out(options.json ? JSON.stringify(entry) : lineOf(entry));
         if (options.once || io.signal.aborted) return EXIT.ok;
         await io.pause(POLL_MS);
         if (io.signal.aborted) return EXIT.ok;

@@ -6,6 +6,8 @@ import { keysToIds, type Target } from "./references.ts";
 import type { Workspace } from "./workspace.ts";
 
 interface Progress {
+  /** Called before each step that is carried out. */
+  begin(step: Step): void;
   /** Called after each step that was carried out. */
   done(step: Step): void;
   /** A new webhook endpoint has a secret that is shown once. */
@@ -17,7 +19,7 @@ export async function applyPlan(
   connection: Pick<Connection, "call">,
   { steps }: Plan,
   workspace: Workspace,
-  { done, secret }: Progress,
+  { begin, done, secret }: Progress,
 ): Promise<void> {
   const ids = new Map<string, string>();
   for (const step of steps) if (step.id !== undefined) ids.set(`${step.kind.name} ${step.key}`, step.id);
@@ -25,6 +27,7 @@ export async function applyPlan(
   for (const step of steps) {
     if (!["create", "update", "finish"].includes(step.action)) continue;
     const { kind, key } = step;
+    begin(step);
     const document = keysToIds(kind.name, step.document, idOfKey);
     if (step.id === undefined) {
       const created = await kind.create(connection, document);

@@ -71,6 +71,10 @@ function readKind(
   for (const name of existsSync(home) ? readdirSync(home).filter(isJson).sort() : []) {
     const file = relative(folder, join(home, name));
     const document = parsed(readFileSync(join(home, name), "utf8"));
+    if (document instanceof SyntaxError) {
+      problems.push(`${file}: is not JSON: ${document.message}`);
+      continue;
+    }
     const given = isObject(document) ? document[keyField] : undefined;
     if (!isObject(document) || typeof given !== "string" || given.trim() === "") {
       problems.push(`${file}: must be a JSON object with a ${keyField}`);
@@ -91,11 +95,12 @@ function readKind(
   return found;
 }
 
+/** @returns what the text says, or the SyntaxError */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
-  } catch {
-    return undefined;
+  } catch (error) {
+    return error;
   }
 }
 

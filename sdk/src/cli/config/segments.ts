@@ -16,14 +16,20 @@ export interface Movement {
   exact: boolean;
 }
 
-/** One entry for each segment whose rule is new or differs. */
-export async function movementsOf(connection: Connection, steps: readonly Step[]): Promise<Movement[]> {
+/** One entry for each segment whose rule is new or differs. @param begin called before each */
+export async function movementsOf(
+  connection: Connection,
+  steps: readonly Step[],
+  begin: (step: Step) => void,
+): Promise<Movement[]> {
   const changing = steps.filter(
     ({ kind, action, changes }) =>
       kind.name === "segments" && (action === "create" || (action === "update" && changes.includes("rule"))),
   );
   const movements: Movement[] = [];
-  for (const { key, id, document } of changing) {
+  for (const step of changing) {
+    const { key, id, document } = step;
+    begin(step);
     const answer =
       id === undefined
         ? { entering: await connection.call("segments.preview", document.rule), leaving: NOBODY }
