@@ -17,6 +17,9 @@ interface Text {
 
 const linkTo = (origin: string, page: string, token: string): string => `${origin}/console/${page}?token=${token}`;
 
+/** Mail programs make a link of a domain that is written in one piece, and strangers choose these names. */
+const withoutDomains = (name: string): string => name.replace(/([.\u3002\uff0e\uff61])(?=[\p{L}\p{N}])/gu, "$1 ");
+
 const purposes: Record<MailPurpose, { subject: string; before: string; after: string; page: string }> = {
   reset: {
     subject: "Reset your password",
@@ -36,7 +39,7 @@ export function accountMailText(origin: string, purpose: MailPurpose, name: stri
   const { subject, before, after, page } = purposes[purpose];
   return {
     subject,
-    text: `Hello ${name},\n\n${before}\n\n${linkTo(origin, page, token)}\n\nYour token: ${token}\n\n${after}`,
+    text: `Hello ${withoutDomains(name)},\n\n${before}\n\n${linkTo(origin, page, token)}\n\nYour token: ${token}\n\n${after}`,
   };
 }
 
@@ -44,10 +47,11 @@ export function invitationText(
   origin: string,
   { workspace, role, token, expires_at }: { workspace: string; role: string; token: string; expires_at: string },
 ): Text {
+  const name = withoutDomains(workspace);
   return {
-    subject: `You are invited to ${workspace}`,
+    subject: `You are invited to ${name}`,
     text:
-      `You are invited to join ${workspace} as ${role}:\n\n${linkTo(origin, "invitation", token)}\n\n` +
+      `You are invited to join ${name} as ${role}:\n\n${linkTo(origin, "invitation", token)}\n\n` +
       `Your token: ${token}\n\nIt works once, until ${expires_at}.`,
   };
 }

@@ -3,6 +3,7 @@ import { HOUR, MINUTE, SECOND, timeOfUuid } from "../../shared/clock.ts";
 import type { Deps } from "../../shared/deps.ts";
 import { notFound } from "../../shared/http/errors.ts";
 import type { Platform, Store } from "../../shared/resources.ts";
+import type { RequestRetries } from "../../shared/retries.ts";
 import { present } from "../../shared/store/conditions.ts";
 import { visibilityIn } from "../../shared/store/experiences/visibility.ts";
 import { type ConditionOf, keyOf } from "../../shared/store/item.ts";
@@ -38,7 +39,12 @@ const LEASE_MS = 2 * KEEPALIVE_MS + 5 * SECOND;
 const RETRY_MS = 2 * SECOND;
 const RETRY_DISPLACED_MS = 5 * MINUTE;
 export interface Feed {
-  deps: Pick<Deps, "clock" | "ids" | "writeSignal"> & { store: Store; platform: Platform };
+  deps: Pick<Deps, "clock" | "ids" | "writeSignal"> & {
+    store: Store;
+    platform: Platform;
+    /** The opening and each poll may pause as long as a request of the API. */
+    retries: Pick<RequestRetries, "begin">;
+  };
   subscriber: string;
   /** Names the stream, also for its viewer. A later one is greater. */
   connection: string;
@@ -89,7 +95,7 @@ export async function openFeed(
 
 /** Tells what is new until the stream's time is over, its viewer left, or newer streams of the subscriber replace it. */
 export async function runFeed(feed: Feed, output: FeedOutput): Promise<void> {
-  const { clock, writeSignal, store } = feed.deps;
+  const { clock, writeSignal, store, retries } = feed.deps;
   const { pk: inbox } = keyOf(Message, store.tenant, { subscriber: feed.subscriber, message: "" });
   let keepaliveAt = clock.now() + KEEPALIVE_MS;
   let lookBack = LATEST_MS;
@@ -99,6 +105,7 @@ export async function runFeed(feed: Feed, output: FeedOutput): Promise<void> {
   output.retry(RETRY_MS);
   writePosition();
   while (clock.now() < feed.endsAt) {
+    retries.begin();
     const written = writeSignal?.(inbox);
     feed.polledAt = clock.now();
     const [rows, hasLeft] = await Promise.all([rowsOf(feed, lookBack), hasViewerLeft(feed)]);
@@ -138,7 +145,8 @@ export async function runFeed(feed: Feed, output: FeedOutput): Promise<void> {
 }
 
 /** Removes the lease of a stream. If this fails, it expires. */
-export async function closeFeed({ deps: { store }, subscriber, connection }: Feed): Promise<void> {
+export async function closeFeed({ deps: { store, retries }, subscriber, connection }: Feed): Promise<void> {
+  retries.begin();
   await store.remove(SubscriberStream, { subscriber, connection });
 }
 

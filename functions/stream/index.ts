@@ -15,6 +15,7 @@ import { servingUses } from "../../shared/http/serving.ts";
 import { errorFields } from "../../shared/log.ts";
 import { requireFeature } from "../../shared/plans.ts";
 import { platformWrite, storeWrite } from "../../shared/resources.ts";
+import { type RequestRetries, requestRetries } from "../../shared/retries.ts";
 import { insideSandbox, isSandbox } from "../../shared/sandbox.ts";
 import { streamLimit } from "./admission.ts";
 import { closeFeed, type Feed, openFeed, runFeed } from "./feed.ts";
@@ -82,9 +83,12 @@ export const stream: StreamFunction = {
   name: "stream",
   about: "The live stream of in-app messages.",
   endpoint: declaration,
-  create: (deps) => {
-    const admit = openAdmission(deps);
+  create: (given) => {
+    const retries = requestRetries(given.aws, given.clock, given.ids);
+    const deps: Deps = { ...given, aws: retries.aws, pauseBeforeRetry: retries.pause };
+    const admit = openAdmission(deps, retries);
     return async (event, response) => {
+      retries.begin();
       const request_id = event.requestContext.requestId;
       const headers = {
         "x-request-id": request_id,
@@ -140,7 +144,10 @@ export const stream: StreamFunction = {
 const eventStream = { "content-type": "text/event-stream", "cache-control": "no-cache, no-transform" };
 
 /** Authenticates a request, applies the gates of the endpoint, and opens the stream; of a HEAD, only the headers. */
-function openAdmission(deps: Deps): (event: APIGatewayProxyEventV2) => Promise<Feed | "headers"> {
+function openAdmission(
+  deps: Deps,
+  retries: RequestRetries,
+): (event: APIGatewayProxyEventV2) => Promise<Feed | "headers"> {
   const { platform, secrets, tokens, requestTokens, viewer: addressOf } = openAll(servingUses, deps)(NO_TENANT);
   const credentials = { platform, secrets, tokens, clock: deps.clock };
   const bind = openAll(uses, deps);
@@ -166,8 +173,8 @@ function openAdmission(deps: Deps): (event: APIGatewayProxyEventV2) => Promise<F
     if (method === "HEAD") return "headers";
     const viewer = { address: addressOf(event), lastEventId: headers["last-event-id"] };
     const { tenant, time } = caller.workspace;
-    if (!isSandbox(tenant)) return openFeed({ ...deps, ...bind(tenant) }, subscriber_id, viewer);
+    if (!isSandbox(tenant)) return openFeed({ ...deps, retries, ...bind(tenant) }, subscriber_id, viewer);
     const inside = insideSandbox(deps, tenant, time);
-    return openFeed({ ...inside, ...openAll(uses, inside)(tenant) }, subscriber_id, viewer);
+    return openFeed({ ...inside, retries, ...openAll(uses, inside)(tenant) }, subscriber_id, viewer);
   };
 }
