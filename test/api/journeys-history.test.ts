@@ -181,31 +181,46 @@ it("F3 a simulation is a job with progress over many pages, and can be canceled;
   expect((await begin(id)).body).toMatchObject({ code: "QUOTA_EXCEEDED" });
 });
 
-it("F3 a simulation that is canceled while it is computed stays canceled", async () => {
-  let cancel: (() => Promise<unknown>) | undefined;
-  const { world, call, create, person, track, begin, get } = await setting({
+it("F3 a simulation that is canceled while it is computed stays canceled; a suspension or a deleted draft does not stop one", async () => {
+  let rival: (() => Promise<unknown>) | undefined;
+  const { world, tenant, call, create, person, track, begin, get } = await setting({
     hooks: (name) => ({
       after: async (_, operation) => {
         if (name !== "import-rows" || operation !== "UpdateItem") return;
-        const now = cancel;
-        cancel = undefined;
+        const now = rival;
+        rival = undefined;
         await now?.();
       },
     }),
   });
-  const id = await create(graphOf({ end: "exit" }));
   await person("ada");
   await track("ada", "signed_up");
   await world.advance(MINUTE);
-  const { body } = await begin(id);
-  const route = `POST /api/v1/journeys/${id}/simulations/${body.id}/cancel`;
-  let status = 0;
-  cancel = async () => {
-    ({ status } = await call(route));
+  /** A simulation of a new draft, while a page of which something else happens. */
+  const during = async (act: (draft: string, simulation: string) => Promise<{ status: number }>) => {
+    const draft = await create(graphOf({ end: "exit" }));
+    const { id } = (await begin(draft)).body;
+    let status = 0;
+    rival = async () => {
+      ({ status } = await act(draft, id));
+    };
+    await world.settle();
+    return { status, read: async () => (await get(draft, id)).body };
   };
-  await world.settle();
-  expect(status).toBe(200);
-  expect((await get(id, body.id)).body).toMatchObject({ status: "canceled", result: { entered: 0 } });
+  const canceled = await during((draft, id) => call(`POST /api/v1/journeys/${draft}/simulations/${id}/cancel`));
+  expect(canceled.status).toBe(200);
+  expect(await canceled.read()).toMatchObject({ status: "canceled", result: { entered: 0 } });
+
+  const change = (status: string) => call(`PATCH /_local/workspaces/${tenant.id}`, { status });
+  const suspended = await during(() => change("suspended"));
+  expect(suspended.status).toBe(200);
+  expect(await suspended.read()).toMatchObject({ code: "TENANT_SUSPENDED" });
+  await change("active");
+  expect(await suspended.read()).toMatchObject({ status: "completed", result: { entered: 1 } });
+
+  const deleted = await during((draft) => call(`DELETE /api/v1/journeys/${draft}`));
+  expect(deleted.status).toBe(204);
+  expect(await deleted.read()).toMatchObject({ status: "completed", result: { entered: 1 } });
 });
 
 it("F3 members of a segment enter when they entered it; refuses other windows, versions and triggers", async () => {

@@ -38,6 +38,7 @@ import { sandboxWork } from "./sandbox-work.ts";
 import { sandboxes } from "./sandboxes.ts";
 import { schedules } from "./schedules.ts";
 import { sendsAccounted } from "./sends-accounted.ts";
+import { simulations } from "./simulations.ts";
 import { smartChoice } from "./smart-choice.ts";
 import { stepBrakes } from "./step-brakes.ts";
 import { stoppedSends } from "./stopped-sends.ts";
@@ -81,6 +82,7 @@ export const invariants: readonly Invariant[] = [
   journeyExits,
   journeyEntries,
   migrations,
+  simulations,
   readsStay,
   liveStreams,
   pacing,

@@ -8,7 +8,42 @@ const runPacks = "shared/store/journeys/run-packs.ts";
 const runRows = "shared/store/journeys/run-rows.ts";
 const runs = "shared/store/journeys/runs.ts";
 
+const simulations = "shared/store/journeys/simulations.ts";
+
 export const packsBugs: readonly Bug[] = [
+  {
+    name: "a simulation that was canceled is completed",
+    area: "journeys",
+    file: simulations,
+    find: 'remove: ["lease"] as const };',
+    replace: "remove: [] as const };",
+    also: [
+      {
+        file: "shared/rules/simulation-states.ts",
+        find: 'complete: { from: ["processing"]',
+        replace: 'complete: { from: ["processing", "canceled"]',
+      },
+    ],
+  },
+  {
+    name: "two workers count the pages of a simulation",
+    area: "journeys",
+    file: simulations,
+    find: 'when: any(absent("lease"), below("lease", now)),',
+    replace: "",
+    also: [
+      {
+        file: simulations,
+        find: '    when: is("lease", lease),\n  });\n  return "row" in noted;',
+        replace: '  });\n  return "row" in noted;',
+      },
+      {
+        file: simulations,
+        find: '    when: is("lease", lease),\n  });\n  return "row" in ended;',
+        replace: '  });\n  return "row" in ended;',
+      },
+    ],
+  },
   {
     name: "a run that is moved to another version begins its delay anew",
     area: "journeys",

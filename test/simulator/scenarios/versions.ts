@@ -1,5 +1,6 @@
 // Journeys that segments or events start, with conditions that end their runs, while they are paused, get new versions
-// and go on, and while what ends a run happens as it begins or moves. Waiting runs are moved to the newest version.
+// and go on, and while what ends a run happens as it begins or moves. Waiting runs are moved to the newest version, and a
+// draft is simulated on what happened.
 import { MINUTE, SECOND } from "../../../shared/clock.ts";
 import { graphOf } from "../../support/journeys.ts";
 import { erase, insist, populate } from "../actors.ts";
@@ -10,6 +11,7 @@ import { channelOf } from "../marketers.ts";
 import { keysOf } from "../requests.ts";
 import type { Tenant } from "../tenants.ts";
 import type { SimWorld } from "../world.ts";
+import { simulateDraft } from "./simulations.ts";
 
 const BUSY_MS = 16 * MINUTE;
 const JOURNEY = "/api/v1/journeys/{id}";
@@ -99,6 +101,7 @@ export const versions: Scenario = {
         await Promise.all(random.chance(0.5) ? [first, second()] : [first]);
       });
     if (random.chance(0.3)) world.act(random.between(0, BUSY_MS), () => erase(world, tenant, people[0]!));
+    if (random.chance(0.5)) world.act(0, () => simulateDraft(world, tenant, BUSY_MS));
   },
 };
 
