@@ -4,7 +4,7 @@ import { MINUTE, SECOND } from "../../shared/clock.ts";
 import { interactionTotals } from "../../shared/store/sends/interaction-totals.ts";
 import { consentsOf, follow, mailing, SES } from "../support/mails.ts";
 import { send, wholeTable } from "../support/people.ts";
-import { ledgerOf } from "../support/reached.ts";
+import { ledgerOf, spoil } from "../support/reached.ts";
 import type { TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -65,22 +65,37 @@ describe("events of SES", () => {
     expect(JSON.stringify(await wholeTable(world))).toBe(before);
   });
 
-  it("D-EMAIL AMB-95 a delivery event resolves an unknown outcome", async () => {
-    const { world, tenant } = await withTenant();
-    const { ada, mail } = await mailing(world, tenant);
-    const { job } = await mail();
-    await world.advance(MINUTE);
-    const [row] = await ledgerOf(tenant, ada);
-    await tenant.rows.update(
-      { pk: row!.pk, sk: row!.sk },
-      { set: { state: "unknown", reason: "delivery_unconfirmed" } },
-    );
-    const at = [String(Date.parse(String(row!.sk).split("#")[1]!))];
-    const tags = { tenant: [tenant.id], job: [job.id], subscriber: [ada], at };
-    await tell(world, { eventType: "Delivery", mail: { tags } });
-    expect((await ledgerOf(tenant, ada))[0]).toMatchObject({ state: "sent" });
-    expect((await ledgerOf(tenant, ada))[0]!.reason).toBeUndefined();
-  });
+  it.each([
+    ["delivery", { eventType: "Delivery" }, "sent", { state: "delivered", reason: null }],
+    [
+      "bounce",
+      { eventType: "Bounce", bounce: { bounceType: "Permanent", bounceSubType: "General", bouncedRecipients: [] } },
+      "bounced",
+      { state: "bounced", reason: "Permanent: General" },
+    ],
+  ])(
+    "D-EMAIL AMB-95 a mail without an answer is resolved by a late %s, and filters find it",
+    async (_, event, state, listed) => {
+      const { world, tenant } = await withTenant();
+      const { ada, mail } = await mailing(world, tenant);
+      const bob = { external_id: "bob", email: "bob@example.com" };
+      await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: bob });
+      await spoil(world, { channel: "email", outcome: "timeout", times: 2 });
+      const { job } = await mail();
+      await world.advance(60 * MINUTE);
+      const [row] = await ledgerOf(tenant, ada);
+      expect(row).toMatchObject({ state: "unknown", reason: "delivery_unconfirmed" });
+      const at = [String(Date.parse(String(row!.sk).split("#")[1]!))];
+      const tags = { tenant: [tenant.id], job: [job.id], subscriber: [ada], at };
+      await tell(world, { ...event, mail: { tags } });
+      expect(await ledgerOf(tenant, ada)).toMatchObject([{ state }]);
+      const as = await tenant.dashboard();
+      for (const filter of [`?state=${listed.state}`, `?state=${listed.state}&channel=email`]) {
+        const { body } = await world.call(`GET /api/v1/notifications/${job.id}/recipients${filter}`, { as });
+        expect(body.items).toMatchObject([listed]);
+      }
+    },
+  );
 
   it("SUB-9 D-EMAIL an event of an erased subscriber writes nothing", async () => {
     const { world, tenant } = await withTenant();

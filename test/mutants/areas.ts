@@ -58,7 +58,16 @@ export const areas: Readonly<Record<string, Area>> = {
   },
   subscribers: {
     code: ["shared/store/subscribers/", "functions/workers/erase/"],
-    suites: api("subscribers", "subscriber-counts", "identify", "devices", "ledger-erasure"),
+    suites: api(
+      "subscribers",
+      "subscriber-counts",
+      "identify",
+      "devices",
+      "ledger-erasure",
+      "imports",
+      "erasures",
+      "smart",
+    ),
     scenarios: ["sends", "events"],
   },
 };

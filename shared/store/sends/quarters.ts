@@ -13,6 +13,7 @@ import { changeItem, type ItemWrite, putItem, type RowOf, ref } from "../item.ts
 import { fromJson, toJson } from "../json-text.ts";
 import type { Key } from "../model.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { shardOf } from "../shards.ts";
 import { deliveryCounters } from "../subscribers/engagement.ts";
 import { EngagementCount } from "../subscribers/statistics-items.ts";
 import { Usage } from "../workspaces/items.ts";
@@ -65,7 +66,7 @@ export async function settleQuarter(store: Store, quarter: number, lane: JobLane
     const isSettled = await store
       .transact([
         putItem(QuarterItem, { quarter, lane }, row, isAsRead),
-        ...counterWrites(counted, hashOf(`${quarter} ${lane}`).slice(0, 1)),
+        ...counterWrites(counted, shardOf(hashOf(`${quarter} ${lane}`))),
         ...(former && counted[AHEAD] ? [chargeLate(quarter, usage, counted[AHEAD])] : []),
       ])
       .then(

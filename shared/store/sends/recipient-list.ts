@@ -107,14 +107,16 @@ const matches = (one: ListedRecipient, { state, reason, channel }: RecipientFilt
 function mayHold(totals: Totals, { state, reason, channel }: RecipientFilter): boolean {
   if (!totals?.closed) return true;
   const { counts, skip_reasons, fail_reasons, delivered_by_channel } = tallyOf(totals);
-  if (state === "skipped" || state === "failed" || state === "held_out" || state === "delivered")
-    if (counts[state] === 0) return false;
-  if (state === "uncertain" && !fail_reasons[UNCONFIRMED]) return false;
+  // Of a mail without an answer its provider may report later that it arrived, or that it came back.
+  const unconfirmed = fail_reasons[UNCONFIRMED];
+  if (state === "skipped" || state === "failed" || state === "held_out") if (counts[state] === 0) return false;
+  if (state === "uncertain" && !unconfirmed) return false;
   if (state === "pending" || state === "deferred") return false;
   if (state === "canceled") return stoppedIn(skip_reasons) > 0;
-  if (state === "delivered" && channel !== undefined && !delivered_by_channel[channel]) return false;
+  const delivered = unconfirmed || (channel ? delivered_by_channel[channel] : counts.delivered);
+  if (state === "delivered" && !delivered) return false;
   // A mail that came back later counts as delivered.
-  const mayBounce = (state === undefined || state === "bounced") && (delivered_by_channel.email ?? 0) > 0;
+  const mayBounce = (!state || state === "bounced") && !!(unconfirmed || delivered_by_channel.email);
   if (state === "bounced") return mayBounce;
   return reason === undefined || mayBounce || (skip_reasons[reason] ?? 0) + (fail_reasons[reason] ?? 0) > 0;
 }

@@ -5,6 +5,7 @@ import type { Store, StoreReader } from "../../resources.ts";
 import type { Engagement, Engagements } from "../../rules/arbitration.ts";
 import { type ChannelClass, channelClasses, classOf, reachChannels } from "../../rules/reach.ts";
 import { familyOf } from "../families.ts";
+import { hashOf } from "../hash.ts";
 import { changeItem, type ItemWrite } from "../item.ts";
 import { lowestId } from "../sends/inbox.ts";
 import { Message } from "../sends/inbox-items.ts";
@@ -88,7 +89,9 @@ export function deliveredWrite(
   job: string,
 ): ItemWrite<"workspace"> | undefined {
   const add = deliveryCounters(clock.now(), byChannel);
-  return Object.keys(add).length > 0 ? changeItem(EngagementCount, { shard: job.slice(-1) }, { add }) : undefined;
+  return Object.keys(add).length > 0
+    ? changeItem(EngagementCount, { shard: shardOf(hashOf(job)) }, { add })
+    : undefined;
 }
 
 /** Deliveries and answers of the whole workspace. */
