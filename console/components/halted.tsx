@@ -8,6 +8,7 @@ import { number, plural } from "../app/time.ts";
 import { say } from "../app/toast.ts";
 import { Button } from "./button.tsx";
 import { Confirm, Time } from "./page.tsx";
+import { type Safety, SafetyChange } from "./safety.tsx";
 
 type Halt = NonNullable<Notification["halted"]>;
 
@@ -17,6 +18,13 @@ const words: Record<Halt["reason"], string> = {
   complaint_rate: "led to complaints",
   opt_out_rate: "led to opt-outs",
 };
+
+const limitOf = {
+  error_rate: "max_error_rate",
+  bounce_rate: "max_bounce_rate",
+  complaint_rate: "max_complaint_rate",
+  opt_out_rate: "max_opt_out_rate",
+} as const satisfies Record<Halt["reason"], keyof Safety>;
 
 const percent = (rate: number): string => `${Number((100 * rate).toFixed(2))}%`;
 
@@ -29,7 +37,7 @@ export function Halted({ send, halt, children }: { send: string; halt: Halt; chi
     <Banner
       halt={halt}
       what="send"
-      resume={{ needs: "notifications.resume", action: resume, run: () => resume.run(send, {}) }}
+      resume={{ needs: "notifications.resume", action: resume, run: (safety) => resume.run(send, { safety }) }}
       cancel={{ needs: "notifications.cancel", action: cancel, run: () => cancel.run(send) }}
       onResume="Everyone who is left gets it. It halts again if what follows goes wrong too."
       onCancel="Who did not get it yet, will not. What was delivered stays delivered."
@@ -55,7 +63,7 @@ export function HaltedStep({ journey, step, name, halt }: HaltedStepProps) {
     <Banner
       halt={halt}
       what="step"
-      resume={{ needs: "brakes.resume", action: resume, run: () => resume.run(journey, step) }}
+      resume={{ needs: "brakes.resume", action: resume, run: (safety) => resume.run(journey, { ...step, safety }) }}
       cancel={{ needs: "brakes.cancel", action: cancel, run: () => cancel.run(journey, step) }}
       onResume="Everyone who waits at the step goes on. It halts again if what follows goes wrong too."
       onCancel="The runs that wait at the step are canceled, and those that arrive later, until a new version is active."
@@ -70,7 +78,7 @@ type StepOf = Pick<BrakesResumeBody, "version" | "step">;
 interface Choice<O extends Operation> {
   needs: O;
   action: Pick<Action<O>, "error" | "isBusy">;
-  run: () => Promise<unknown>;
+  run: (safety: Safety | null | undefined) => Promise<unknown>;
 }
 
 interface BannerProps {
@@ -86,11 +94,13 @@ interface BannerProps {
 
 function Banner({ halt, what, resume, cancel, onResume, onCancel, children }: BannerProps) {
   const [asking, setAsking] = useState<"resume" | "cancel">();
+  const [safety, setSafety] = useState<Safety | null>();
   const error = resume.action.error ?? cancel.action.error;
   const { channel, reason, count, tried, rate, limit, at } = halt;
+  const fields = resume.action.error?.fields ?? {};
   const act = async () => {
-    const done = await (asking === "resume" ? resume : cancel).run();
-    setAsking(undefined);
+    const done = await (asking === "resume" ? resume : cancel).run(safety);
+    if (done || asking === "cancel") setAsking(undefined);
     if (done) say(asking === "resume" ? `The ${what} goes on.` : `The ${what} is canceled.`);
   };
   return (
@@ -99,7 +109,7 @@ function Banner({ halt, what, resume, cancel, onResume, onCancel, children }: Ba
         <b>Halted</b> <Time at={at} />: {number(count)} of {plural(tried, "message")} by {channelName(channel)}{" "}
         {words[reason]} ({percent(rate)}, limit {percent(limit)}). {children}
       </p>
-      {error && <p>{error.message}</p>}
+      {error && !asking && <p>{error.message}</p>}
       <div class="row">
         <Button needs={resume.needs} onClick={() => setAsking("resume")}>
           Resume
@@ -116,7 +126,20 @@ function Banner({ halt, what, resume, cancel, onResume, onCancel, children }: Ba
           close={() => setAsking(undefined)}
           onConfirm={() => void act()}
         >
-          {asking === "resume" ? onResume : onCancel}
+          {asking === "cancel" ? (
+            onCancel
+          ) : (
+            <>
+              <p>{onResume}</p>
+              <SafetyChange
+                safety={safety}
+                onInput={setSafety}
+                faultAt={(path) => fields[`safety${path}`]}
+                exceeded={{ [limitOf[reason]]: limit }}
+              />
+              {error && <p class="fault">{error.message}</p>}
+            </>
+          )}
         </Confirm>
       )}
     </div>

@@ -52,23 +52,33 @@ export function SafetyFields<T extends Safety>({ safety, onInput, faultAt, empty
           fault={faultAt("canary_wait_minutes")}
         />
       </div>
-      <div class="row">
-        {rates.map(([name, label]) => (
-          <TextField
-            key={name}
-            label={label}
-            type="number"
-            step="any"
-            value={asPercent(safety[name])}
-            onInput={(text) => onInput({ ...safety, [name]: asRate(text) })}
-            fault={faultAt(name)}
-          />
-        ))}
-      </div>
+      <RateFields safety={safety} onInput={onInput} faultAt={faultAt} />
       <p class="hint">
         The {what} halts once a rate is surely above its limit. You resume or cancel it. {empty}
       </p>
     </>
+  );
+}
+
+function RateFields<T extends Safety>({
+  safety,
+  onInput,
+  faultAt,
+}: Pick<FieldsProps<T>, "safety" | "onInput" | "faultAt">) {
+  return (
+    <div class="row">
+      {rates.map(([name, label]) => (
+        <TextField
+          key={name}
+          label={label}
+          type="number"
+          step="any"
+          value={asPercent(safety[name])}
+          onInput={(text) => onInput({ ...safety, [name]: asRate(text) })}
+          fault={faultAt(name)}
+        />
+      ))}
+    </div>
   );
 }
 
@@ -105,6 +115,39 @@ export function SafetyPicker({ safety, onInput, faultAt }: PickerProps) {
           faultAt={(name) => faultAt(`.${name}`)}
           empty="What is empty is as in the settings."
         />
+      )}
+    </>
+  );
+}
+
+interface ChangeProps extends PickerProps {
+  /** What "other limits" begins with: the limit that was exceeded. */
+  exceeded: Safety;
+}
+
+/** The limits from now on of what was halted. Undefined: as they were. */
+export function SafetyChange({ safety, onInput, faultAt, exceeded }: ChangeProps) {
+  const kind = safety === undefined ? "same" : safety === null ? "none" : "other";
+  const start = { same: undefined, none: null, other: exceeded };
+  return (
+    <>
+      <Choices
+        legend="Limits from now on"
+        name="limits"
+        value={kind}
+        options={[
+          { value: "same", label: "As they were" },
+          { value: "other", label: "Other limits" },
+          { value: "none", label: "None" },
+        ]}
+        onInput={(value) => onInput(start[value as typeof kind])}
+        fault={faultAt("")}
+      />
+      {safety && (
+        <>
+          <RateFields safety={safety} onInput={onInput} faultAt={(name) => faultAt(`.${name}`)} />
+          <p class="hint">What is empty stays as it was.</p>
+        </>
       )}
     </>
   );

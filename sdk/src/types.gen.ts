@@ -947,6 +947,15 @@ export interface Campaign {
       message: string;
     } | undefined;
   })[];
+  /** What failed last in the background; left out once it succeeded */
+  last_error?: {
+    /** The stable code of the error */
+    code: string;
+    /** What is wrong, for people. It may change */
+    message: string;
+    /** When it happened. RFC 3339. */
+    at: string;
+  } | undefined;
   /** When it was created. RFC 3339. */
   created_at: string;
   /** When it was last changed. RFC 3339. */
@@ -1062,6 +1071,15 @@ export interface CampaignsCampaign {
       message: string;
     } | undefined;
   })[];
+  /** What failed last in the background; left out once it succeeded */
+  last_error?: {
+    /** The stable code of the error */
+    code: string;
+    /** What is wrong, for people. It may change */
+    message: string;
+    /** When it happened. RFC 3339. */
+    at: string;
+  } | undefined;
   /** When it was created. RFC 3339. */
   created_at: string;
   /** When it was last changed. RFC 3339. */

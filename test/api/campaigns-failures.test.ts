@@ -29,6 +29,11 @@ it("AMB-123 AMB-126 a message that was over the cap has its error; the others ha
   expect(messages).toMatchObject([{ position: 0, error }, { position: 1 }]);
   expect(messages[1]).not.toHaveProperty("error");
   expect((await call("GET /api/v1/campaigns")).body.items[0].messages).toEqual(messages);
+  const last_error = { ...error, at: expect.any(String) };
+  expect(await get(id)).toMatchObject({ last_error });
+  const { annotations } = (await call(`GET /api/v1/annotations?from=${at(0)}&to=${at(3 * HOUR)}&kinds=campaign_failed`))
+    .body;
+  expect(annotations).toMatchObject([{ ref_id: id, text: expect.stringContaining("0 of 0") }]);
   const failures = { failed: 1, fail_reasons: { SEND_CAP_REACHED: 1 } };
   expect(await get(id)).toMatchObject(failures);
   const { by_message, ...whole } = await report(id);

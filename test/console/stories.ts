@@ -124,10 +124,16 @@ export function stories({ service, open }: Bench): void {
     await page.unrouteAll();
     const goesOn = { ...halted, status: "open", halted: null };
     await page.route("**/brakes/resume", (route) => {
-      expect(route.request().postDataJSON()).toEqual({ version: 1, step: "offer" });
+      const safety = { max_error_rate: 0.3 };
+      expect(route.request().postDataJSON()).toEqual({ version: 1, step: "offer", safety });
       return route.fulfill({ json: goesOn });
     });
     await press("Resume");
+    await page.getByText("Other limits").click();
+    const limit = page.getByLabel("Refused or unanswered, %");
+    expect(await limit.inputValue()).toBe("20");
+    await limit.fill("30");
+    expect(await violations(page)).toEqual([]);
     await press("Resume it");
     await page.getByText("The step goes on.").waitFor();
     await page.locator(".banner", { hasText: "Halted" }).waitFor({ state: "detached" });

@@ -40,6 +40,7 @@ const CampaignShape = v.object({
   holdout_percentage: campaignFields.holdout_percentage,
   safety: v.optional(SafetyInput),
   messages: v.array(v.object({ ...CampaignMessage.entries, error: v.optional(MessageError) })),
+  last_error: campaignFields.last_error,
   created_at: campaignFields.created_at,
   updated_at: campaignFields.updated_at,
 });

@@ -31,7 +31,15 @@ export interface CampaignSpec
   safety: SafetyInput | undefined;
 }
 
-type ServiceField = "id" | "status" | "created_at" | "updated_at" | "released_at" | "archived_from" | "restored";
+type ServiceField =
+  | "id"
+  | "status"
+  | "last_error"
+  | "created_at"
+  | "updated_at"
+  | "released_at"
+  | "archived_from"
+  | "restored";
 
 export interface Campaign extends CampaignSpec, Pick<CampaignRow, ServiceField> {
   messages: readonly ReleasedMessage[];

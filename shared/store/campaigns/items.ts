@@ -1,7 +1,7 @@
 // The stored form of campaigns (CMP).
 import * as v from "valibot";
 import type { SafetyInput } from "../../http/safety.ts";
-import { Timestamp } from "../../http/schemas.ts";
+import { LastError, Timestamp } from "../../http/schemas.ts";
 import type { Target } from "../../http/send-input.ts";
 import { ShownContent } from "../../http/shown-content.ts";
 import { campaignMoves, campaignStatuses } from "../../rules/campaign-states.ts";
@@ -40,6 +40,8 @@ export const campaignFields = {
   /** Of all its messages. */
   topic: v.optional(v.string()),
   holdout_percentage: v.number(),
+  /** Of the message that failed as a whole last (AMB-123). */
+  last_error: v.optional(LastError),
   created_at: Timestamp,
   updated_at: Timestamp,
 };

@@ -216,10 +216,12 @@ export async function resumeStep(store: Store, ref: StepRef, safety: Safety | "o
     complained: before.complained + late.complained,
     opted_out: before.opted_out + late.opted_out,
   };
+  const earlier = state?.safety && fromJson(state.safety);
+  const limits = safety === "off" || earlier === "off" ? safety : { ...earlier, ...safety };
   const set = {
     resumed: store.clock.now(),
     resumed_with: toJson(known),
-    ...(safety !== undefined && { safety: toJson(safety) }),
+    ...(safety !== undefined && limits !== undefined && { safety: toJson(limits) }),
   };
   return store.change(StepState, ref, { set, remove: ["halted"] }, present("halted")).then(
     () => true,

@@ -1,5 +1,5 @@
-// What the end of a job leaves on its source: the last error of a schedule until its next success, and the error of a
-// campaign's message (AMB-123, AMB-126).
+// What the end of a job leaves on its source: the last error of a schedule until its next success, and the errors of a
+// campaign's messages, each with an annotation (AMB-123, AMB-126).
 import { timeOfUuid, timestamp } from "../../clock.ts";
 import type { Store } from "../../resources.ts";
 import { wallClock } from "../../rules/time-zones.ts";
@@ -29,8 +29,14 @@ async function campaignWrites(
   job: string,
   failure: JobFailure,
 ): Promise<ItemWrite<"workspace">[]> {
-  if (!(await store.get(CampaignItem, { id }))) return [];
-  return [changeItem(CampaignItem, { id }, { set: { [`error:${job}`]: failure } }, present())];
+  const campaign = await store.get(CampaignItem, { id });
+  if (!campaign) return [];
+  const last_error = { ...failure, at: timestamp(store.clock.now()) };
+  const text = `A message of the campaign ${campaign.name} failed: ${failure.message}`;
+  return [
+    changeItem(CampaignItem, { id }, { set: { [`error:${job}`]: failure, last_error } }, present()),
+    annotationWrite(store, { kind: "campaign_failed", text, ref_id: id }),
+  ];
 }
 
 async function scheduleWrites(
