@@ -43,12 +43,16 @@ async function collectSubjects(
   index: SegmentIndex,
 ): Promise<Subject[]> {
   const subjects = new Map<string, Subject>();
-  const add = (subscriber: string, segments: Iterable<string> | undefined) => {
+  const add = (subscriber: string, segments: Iterable<string> | undefined, firedAt?: number) => {
     const existing = subjects.get(subscriber);
     const both = existing?.segments && segments ? new Set([...existing.segments, ...segments]) : undefined;
-    subjects.set(subscriber, { subscriber, segments: existing ? both : segments && new Set(segments) });
+    subjects.set(subscriber, {
+      subscriber,
+      segments: existing ? both : segments && new Set(segments),
+      firedAt: firedAt ?? existing?.firedAt,
+    });
   };
-  if (message.window) add(message.window.subscriber, index.windowed);
+  if (message.window) add(message.window.subscriber, index.windowed, message.window.at);
   for (const { id, segments } of message.people) add(id, segments);
   const owners = await ownersOf(
     store,

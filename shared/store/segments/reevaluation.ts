@@ -21,6 +21,8 @@ export interface Subject {
   subscriber: string;
   /** The segments to evaluate; all, if undefined. */
   segments?: ReadonlySet<string> | undefined;
+  /** When its timer fired, in milliseconds: it is at least this late, though a clock may have been set back since. */
+  firedAt?: number | undefined;
 }
 
 /** The rules that are evaluated, read anew in each round after the first. */
@@ -34,6 +36,8 @@ export interface Rules {
 
 interface Evaluation {
   subject: Subject;
+  /** The time for which it was evaluated, in milliseconds. */
+  now: number;
   enter: string[];
   leave: string[];
   /** When a window ends next, in milliseconds; infinite if none does. */
@@ -100,7 +104,7 @@ async function evaluate(
   const settled = rules.map(([id, rule]) => ({ id, rule, decided: rule.decidedBy(attributes) }));
   const conditions = settled.flatMap(({ rule, decided }) => (decided === undefined ? rule.events : []));
   const facts = await readSubscriberFacts(store, subject.subscriber, conditions, isMixed);
-  const now = store.clock.now();
+  const now = Math.max(store.clock.now(), subject.firedAt ?? 0);
   const verdicts = settled.map(({ id, rule, decided }) => {
     if (decided !== undefined) return { id, matches: decided, nextChangeAt: undefined };
     return { id, ...rule.judge({ attributes, times: facts.times, now }) };
@@ -108,6 +112,7 @@ async function evaluate(
   const wrong = verdicts.filter(({ id, matches }) => matches !== facts.memberOf.has(id));
   return {
     subject,
+    now,
     enter: wrong.flatMap(({ id, matches }) => (matches ? [id] : [])),
     leave: wrong.flatMap(({ id, matches }) => (matches ? [] : [id])),
     next: Math.min(...verdicts.map(({ nextChangeAt = Number.POSITIVE_INFINITY }) => nextChangeAt)),
@@ -138,8 +143,7 @@ async function scheduleRechecks(
   evaluations: readonly Evaluation[],
 ): Promise<ReadonlySet<string>> {
   const unset = new Set<string>();
-  const now = store.clock.now();
-  const needed = evaluations.flatMap(({ subject: { subscriber }, next, checkAt }) => {
+  const needed = evaluations.flatMap(({ subject: { subscriber }, now, next, checkAt }) => {
     if (!Number.isFinite(next)) return [];
     // Whole minutes, well within AMB-71: windows that end together need one timer.
     const at = Math.ceil(next / MINUTE) * MINUTE;
@@ -165,6 +169,6 @@ export async function scheduleRecheck(
   next: number,
   checkAt: number | undefined,
 ): Promise<boolean> {
-  const evaluation = { subject: { subscriber }, enter: [], leave: [], next, checkAt };
+  const evaluation = { subject: { subscriber }, now: store.clock.now(), enter: [], leave: [], next, checkAt };
   return (await scheduleRechecks(store, timers, [evaluation])).size === 0;
 }

@@ -143,8 +143,15 @@ export const audiencesBugs: readonly Bug[] = [
     name: "a window that ends changes no segment",
     area: "segments",
     file: "functions/workers/segment/index.ts",
-    find: "  if (message.window) add(message.window.subscriber, index.windowed);\n",
+    find: "  if (message.window) add(message.window.subscriber, index.windowed, message.window.at);\n",
     replace: "",
+  },
+  {
+    name: "a window whose worker's clock is set back sets no next timer",
+    area: "segments",
+    file: "shared/store/segments/reevaluation.ts",
+    find: "Math.max(store.clock.now(), subject.firedAt ?? 0)",
+    replace: "store.clock.now()",
   },
   {
     name: "a segment is not computed when it is made",
