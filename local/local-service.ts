@@ -51,6 +51,8 @@ export interface LocalServiceOptions {
   faults?: DynamoDbFaults;
   /** Retries of SDK clients wait in service time: for a table that is limited (`dynamodb.limit`). */
   retriesInServiceTime?: boolean;
+  /** SDK commands skip the protocols of AWS: for tests of what is above the clients. */
+  areClientsDirect?: boolean;
   /** A DynamoDB endpoint to use instead of the embedded one. */
   dynamodbEndpoint?: string | undefined;
   /** Called between every SDK client and the embedded services, with the function, so that a fault can target it. */
@@ -232,7 +234,7 @@ const workerNames: ReadonlySet<string> = new Set(workers.map(({ name }) => name)
 
 /** The dependencies that a function is created with, by its name. */
 function dependenciesOf(
-  { hooks, baseUrl, onRead, retriesInServiceTime }: LocalServiceOptions,
+  { hooks, baseUrl, onRead, retriesInServiceTime, areClientsDirect: isDirect }: LocalServiceOptions,
   { clock, ids, log }: Runtime,
   { services, env, network, dynamodb, table, rest }: FunctionSettings,
 ): (functionName: string) => Deps {
@@ -241,7 +243,7 @@ function dependenciesOf(
   const hooksOf = (name: string) => (workerNames.has(name) ? turning(hooks?.(name)) : hooks?.(name));
   const settings = retriesInServiceTime ? { retryStrategy: retriesOn(clock, ids) } : {};
   return (functionName) => ({
-    aws: localClients(services, { clock, hooks: hooksOf(functionName), baseUrl, settings }),
+    aws: localClients(services, { clock, hooks: hooksOf(functionName), baseUrl, settings, isDirect }),
     clock,
     ids,
     env,

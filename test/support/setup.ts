@@ -4,6 +4,8 @@ import crypto from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 import fc from "fast-check";
 
+Error.stackTraceLimit = 10;
+
 fc.configureGlobal({ seed: Number(process.env.FC_SEED ?? 20_261_120) });
 
 const MARK = Symbol.for("cheap scrypt");
