@@ -2,7 +2,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { contents } from "../../infra/functions.ts";
 import { tableDefinition } from "../../shared/store/definition.ts";
-import { deployed, ofType, only, type Template, textOf, whole } from "./support/template.ts";
+import { deployed, ofType, only, type Template, textOf, whole, wholeUnderRules } from "./support/template.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -111,7 +111,7 @@ describe("alarms", () => {
 
   it("write to an address if there is one; cdk-nag has nothing against the whole", () => {
     expect(only("AWS::CloudWatch::Alarm").flatMap(({ AlarmActions = [] }) => AlarmActions)).toEqual([]);
-    const mailing = whole();
+    const mailing = wholeUnderRules();
     const [, subscription] = ofType(mailing, "AWS::SNS::Subscription")[0]!;
     expect(subscription.Properties).toMatchObject({ Protocol: "email", Endpoint: "ops@example.com" });
     for (const [, { Properties }] of ofType(mailing, "AWS::CloudWatch::Alarm"))

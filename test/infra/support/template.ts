@@ -26,14 +26,23 @@ export const { context } = JSON.parse(readFileSync(new URL("cdk.json", root), "u
 
 interface Variation extends StackOptions {
   context?: Record<string, unknown>;
+  /** cdk-nag looks at it. */
   rules?: boolean;
+  /** CloudFormation's own validation looks at it: more work than all else. */
+  validation?: boolean;
 }
 
 const placeholder = () => Code.fromInline("export const handler = () => undefined;");
 
+/** What is in no template: traces of where each construct was made. */
+const withoutTraces = { "aws:cdk:disable-creation-stack-traces": true };
+
 /** A stack of its own, with the context of cdk.json and what a test changes. @throws on a finding of cdk-nag. */
-export function synthesize({ context: changed = {}, rules = false, ...options }: Variation = {}): Template {
-  const app = new App({ analyticsReporting: false, context: { ...context, ...changed } });
+export function synthesize(variation: Variation = {}): Template {
+  const { context: changed = {}, rules = false, validation = false, ...options } = variation;
+  process.env.CDK_VALIDATION = String(validation);
+  const settled = { ...context, ...withoutTraces, ...changed };
+  const app = new App({ analyticsReporting: false, treeMetadata: false, context: settled });
   const settings = readSettings(app.node);
   const stack = new EngagementStack(app, settings.stackName, settings, { code: placeholder, ...options });
   if (rules) checkRules(app, stack);
@@ -60,12 +69,17 @@ export const EVERYTHING = {
   warmThroughput: '{"reads": 40000, "writes": 20000}',
 };
 
+const everything = { ...EVERYTHING, streamConcurrency: "50" };
+
 let full: Template | undefined;
-/** The stack with everything that one may ask for, under the rules of cdk-nag. */
+/** The stack with everything that one may ask for. */
 export const whole = (): Template => {
-  full ??= synthesize({ context: { ...EVERYTHING, streamConcurrency: "50" }, rules: true });
+  full ??= synthesize({ context: everything });
   return full;
 };
+
+/** The same under the rules of cdk-nag and CloudFormation's own validation. @throws on a finding of cdk-nag. */
+export const wholeUnderRules = (): Template => synthesize({ context: everything, rules: true, validation: true });
 
 export const ofType = (template: Template, type: string): [id: string, resource: Resource][] =>
   Object.entries(template.Resources).filter(([, { Type }]) => Type === type);
