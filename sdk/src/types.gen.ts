@@ -4472,6 +4472,15 @@ export interface CampaignsGetReportAnswer {
   fail_reasons: Record<string, number>;
   /** Those among `failed` who may have got it: the provider did not confirm, and it is not sent again */
   uncertain: number;
+  /** What failed last in the background; left out once it succeeded */
+  last_error?: {
+    /** The stable code of the error */
+    code: string;
+    /** What is wrong, for people. It may change */
+    message: string;
+    /** When it happened. RFC 3339. */
+    at: string;
+  } | undefined;
   /** Recipients who converted */
   converted: number;
   /** The revenue in cents */

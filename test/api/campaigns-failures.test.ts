@@ -37,7 +37,7 @@ it("AMB-123 AMB-126 a message that was over the cap has its error; the others ha
   const failures = { failed: 1, fail_reasons: { SEND_CAP_REACHED: 1 } };
   expect(await get(id)).toMatchObject(failures);
   const { by_message, ...whole } = await report(id);
-  expect(whole).toMatchObject({ delivered: 1, ...failures });
+  expect(whole).toMatchObject({ delivered: 1, ...failures, last_error });
   expect(by_message).toMatchObject([
     { position: 0, delivered: 0, error },
     { position: 1, delivered: 1 },

@@ -221,6 +221,7 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
         sent: v.number(),
         ...reached,
         ...failures,
+        last_error: campaignFields.last_error,
         converted: v.number(),
         revenue_cents: v.number(),
         cost: v.pipe(

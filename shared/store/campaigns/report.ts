@@ -35,7 +35,7 @@ interface CampaignCost extends SendCost {
   per_conversion: number | null;
 }
 
-export interface CampaignReport extends Omit<Funnel, "cost">, CampaignFailures {
+export interface CampaignReport extends Omit<Funnel, "cost">, CampaignFailures, Pick<Campaign, "last_error"> {
   /** What its sends cost so far (F10). */
   cost: CampaignCost;
   by_channel: ({ channel: string; provider_dollars: number | null } & Reached)[];
@@ -95,6 +95,7 @@ export async function reportOf(store: StoreReader, campaign: Campaign, window: W
   return {
     ...funnel,
     ...failures,
+    ...(campaign.last_error && { last_error: campaign.last_error }),
     cost: { ...cost, per_conversion: funnel.converted > 0 ? roundedDollars(cost.dollars / funnel.converted) : null },
     by_channel: [...channels]
       .map(([channel, reached]) => ({ channel, ...reached, provider_dollars: chargedBy(channel, jobs) }))
