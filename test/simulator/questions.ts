@@ -6,14 +6,15 @@ import type { SimWorld } from "./world.ts";
 
 const PAGE = 100;
 
-const isUnanswered = ({ status }: Answer): boolean => status === 401 || status === 0;
+const isUnanswered = ({ status }: Answer): boolean => status === 401 || status === 503 || status === 0;
 
 /** A request of the dashboard, for the end of a run: the kernel runs until all is at rest again. */
 export async function ask(world: SimWorld, tenant: Tenant, route: string, request: Request = {}): Promise<Answer> {
   // Nobody is left who could ask.
   if (world.ledger.deleted.has(tenant.id)) return { status: 403, body: undefined };
   let answer: Answer | undefined;
-  // A token of a clock that is ahead is refused by one that is behind, and a process may die, until the client asks again.
+  // A token of a clock that is ahead is refused by one that is behind, a process may die, and all may be at rest while
+  // AWS still throttles, until the client asks again.
   const untilAnswered = async () => {
     do {
       answer = await world.call(tenant, "dashboard", route, request);
