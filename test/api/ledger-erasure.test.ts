@@ -6,6 +6,7 @@ import { ChunkItem } from "../../shared/store/sends/audience-items.ts";
 import { chunkOf } from "../../shared/store/sends/chunks.ts";
 import { REQUEST_RANGE } from "../../shared/store/sends/range-names.ts";
 import { isPseudonym, packId } from "../../shared/store/sends/recipients.ts";
+import { namesNow } from "../../shared/store/subscribers/ledger-erasure.ts";
 import { jobOf, post } from "../support/notify.ts";
 import { addPeople, outsideAudit, send, wholeTable } from "../support/people.ts";
 import { addPhone, mend, openChannels, spoil } from "../support/reached.ts";
@@ -64,6 +65,21 @@ it("SUB-10 T11 what was sent is kept without the subscriber: chunks, touches, in
     };
     expect(states).toEqual(expected[job.id]);
   }
+});
+
+it("SUB-10 a worker that read a chunk before an erasure writes under the pseudonym that the chunk holds since", async () => {
+  const { world, tenant } = await withTenant();
+  const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
+  const { job } = await send(world, tenant, { subscriberIds: [ada, bob] });
+  const chunkRef = { job: job.id, range: REQUEST_RANGE, n: 0 };
+  const plannedAt = world.clock.now();
+  await erase(world, tenant, ada);
+  await world.settle();
+  await world.advance(MINUTE);
+  const names = await namesNow(tenant.store, chunkRef, plannedAt, [ada, bob]);
+  const chunk = chunkOf((await tenant.store.get(ChunkItem, chunkRef))!);
+  const held = chunk.recipients.map(({ subscriber }) => subscriber).find(isPseudonym);
+  expect(Object.fromEntries(names)).toEqual({ [ada]: held, [bob]: bob });
 });
 
 it("SUB-10 a subscriber erased between the plan and a late delivery is in no chunk either", async () => {
