@@ -82,7 +82,8 @@ export async function inWorld<T>(
   work: (world: TestWorld) => Promise<T>,
   options: Parameters<typeof testWorld>[0] = {},
 ): Promise<T> {
-  const world = await testWorld(options);
+  // As a deployment runs: with the work of its clients.
+  const world = await testWorld({ areClientsDirect: false, ...options });
   try {
     return await work(world);
   } finally {
