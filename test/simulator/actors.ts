@@ -198,8 +198,7 @@ function note({ ledger, name, kernel }: SimWorld, record: Send, { body, status }
 
 /** Cancels; an answer of 200 is a promise. */
 export async function cancel(world: SimWorld, tenant: Tenant, job: string): Promise<void> {
-  const record = world.ledger.byJob.get(job);
-  if (record) record.canceledAt ??= world.kernel.now();
+  world.ledger.cancelsAsked.add(job);
   const answer = await world.call(tenant, "dashboard", CANCEL, { params: { id: job } });
   if (answer.status === 200) world.ledger.canceled.set(job, world.kernel.now());
 }

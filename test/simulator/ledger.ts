@@ -48,7 +48,6 @@ export interface Send {
   sent: number | undefined;
   /** The status of a refusal, if the request was refused. */
   refused?: number;
-  canceledAt?: number;
 }
 
 /** An acknowledgment to a reader: the message was read, dismissed, or included in a read-all. */
@@ -171,6 +170,8 @@ export interface Ledger {
   sends: Map<string, Send>;
   /** By the id of the job. */
   byJob: Map<string, Send>;
+  /** Jobs whose cancellation was asked for: maybe before the request that made the job was answered. */
+  cancelsAsked: Set<string>;
   /** Acknowledged cancellations, by job. */
   canceled: Map<string, number>;
   marks: Mark[];
@@ -235,6 +236,7 @@ export const openLedger = (): Ledger => ({
   people: new Map(),
   sends: new Map(),
   byJob: new Map(),
+  cancelsAsked: new Set(),
   canceled: new Map(),
   marks: [],
   touches: [],

@@ -21,7 +21,7 @@ export const jobsEnd: Invariant = {
         else if (send.mustComplete && item.status === "failed" && !ledger.canceled.has(job))
           if (Number(item["n:sent"] ?? 0) === 0 || item.error !== "no delivery succeeded")
             broken(`job ${job} failed: ${item.error}`, job);
-        if (item?.status === "canceled" && send.canceledAt === undefined)
+        if (item?.status === "canceled" && !ledger.cancelsAsked.has(job))
           broken(`job ${job} is canceled without a request`, job);
       }
     },

@@ -51,8 +51,7 @@ async function tend(world: SimWorld, tenant: Tenant, job: string): Promise<void>
     if (!body.halted) continue;
     if (random.chance(0.5)) ledger.refusing.delete(tenant.id);
     if (random.chance(0.3)) {
-      const record = ledger.byJob.get(job);
-      if (record) record.canceledAt ??= kernel.now();
+      ledger.cancelsAsked.add(job);
       await insist(world, tenant, "dashboard", "POST /api/v1/notifications/{id}/cancel", { params });
     } else await insist(world, tenant, "dashboard", "POST /api/v1/notifications/{id}/resume", { params, body: {} });
   }
