@@ -168,7 +168,6 @@ export interface Ledger {
   tenants: Map<string, Tenant>;
   people: Map<string, Person>;
   sends: Map<string, Send>;
-  /** By the id of the job. */
   byJob: Map<string, Send>;
   /** Jobs whose cancellation was asked for: maybe before the request that made the job was answered. */
   cancelsAsked: Set<string>;
