@@ -1,4 +1,5 @@
 // What the API refuses in a form stands at its input, and the first one has the focus; two tabs show two workspaces.
+import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { type Tab, violations, violationsInThemes } from "../support/console-tab.ts";
@@ -119,6 +120,9 @@ async function makeNamed({ url, tenant }: ServiceProcess): Promise<Record<string
   return { $email: email, $journey: journey };
 }
 
+/** For what takes the service a while. */
+const LONG = { timeout: 90_000 };
+
 interface Tabs {
   service(): ServiceProcess;
   open(): Promise<Tab>;
@@ -177,6 +181,40 @@ export function formStories({ service, open }: Tabs): void {
     await page.getByText("never within 30 days").waitFor();
     expect(await violations(page)).toEqual([]);
   });
+
+  it("CON-3 IMP-1 IMP-8 a file of 2,000 rows is tried, a column gets another meaning, the import moves on, and says what it rejected", async () => {
+    const { page, visit } = await open();
+    const rows = Array.from({ length: 2_000 }, (_, n) =>
+      n % 500 === 7 ? `row${n},not an address,x` : `row${n},row${n}@example.com,x`,
+    );
+    const buffer = Buffer.from(`external_id,email,Internal note\n${rows.join("\n")}\n`);
+    await visit("import");
+    await page.getByLabel("CSV file").setInputFiles({ name: "people.csv", mimeType: "text/csv", buffer });
+    await page.getByRole("button", { name: "Try it", exact: true }).click();
+    await page.getByText("1,996 rows will be imported.").waitFor(LONG);
+    await page.getByLabel("Meaning of Internal note").selectOption("ignore");
+    await page.getByText("You changed what columns mean").waitFor();
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("button", { name: "Import 1,996 rows" }).waitFor(LONG);
+    expect(await page.getByLabel("Meaning of Internal note").inputValue()).toBe("ignore");
+    // What the page read of the import, each time it asked.
+    const read: number[] = [];
+    page.on("response", async (response) => {
+      if (!/\/lists\/import\/[\w-]{36}$/.test(response.url())) return;
+      const { dry_run, processed_rows } = (await response.json()) as { dry_run: boolean; processed_rows: number };
+      if (!dry_run) read.push(processed_rows);
+    });
+    await page.getByRole("button", { name: "Import 1,996 rows" }).click();
+    await page.locator("main .verdict .badge", { hasText: "completed" }).waitFor(LONG);
+    await page.locator(".figure", { hasText: "1,996rows imported" }).waitFor();
+    expect(read.at(-1)).toBe(2_000);
+    expect(read).toEqual(read.toSorted((a, b) => a - b));
+    expect(await violationsInThemes(page)).toEqual({});
+    const download = page.waitForEvent("download");
+    await page.getByRole("link", { name: "All of them, as CSV" }).click();
+    const text = await readFile(await (await download).path(), "utf8");
+    expect(text.trim().split("\n")).toHaveLength(1 + 4);
+  }, 120_000);
 
   it("CON-2 two tabs of one browser show two workspaces, each with its own session", async () => {
     const made = await fetch(`${service().url}/_local/workspaces`, {
