@@ -63,7 +63,7 @@ export function Conversions() {
             value_property: { label: "Property with the revenue", hint: "In cents." },
             window_seconds: {
               label: "Within",
-              hint: "How long after a message it counts.",
+              hint: "How long after a message it counts. Empty: 7 days.",
               isDuration: true,
             },
           }}
