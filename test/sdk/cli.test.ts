@@ -1,6 +1,6 @@
 // The command line at work: logins, sends, the activity, webhooks on this machine, imports and simulations.
 import { once } from "node:events";
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -67,6 +67,35 @@ it("a login is saved for its owner alone, renewed, and ended", async () => {
   expect(refreshes).toHaveLength(1);
   expect((await cli.run("logout")).code).toBe(0);
   expect((await cli.run("whoami")).code).toBe(3);
+});
+
+it("a login at an address that is not that of the API says so", async () => {
+  const { world, tenant } = await opened();
+  const page = () => new Response("<!doctype html>", { headers: { "content-type": "text/html" } });
+  const answers: [string, () => Response][] = [
+    [`${BASE_URL}/console`, () => Response.json({ message: "Request Entity Too Large" }, { status: 413 })],
+    [`${BASE_URL}/other`, () => Response.json({ code: "NOT_FOUND", message: "No such endpoint." }, { status: 404 })],
+    ["https://www.example.com", page],
+    ["https://other.example.com", () => Response.json({ ok: true })],
+  ];
+  for (const [url, answer] of answers) {
+    const env = { ENGAGEMENT_EMAIL: EMAIL, ENGAGEMENT_PASSWORD: PASSWORD };
+    const cli = await cliOf(world, tenant, { env, fetch: async () => answer() });
+    const login = { code: 2, notes: [expect.stringContaining(`${url} does not seem to be the address of the API`)] };
+    expect(await cli.run("login", "--url", url)).toMatchObject(login);
+    expect(await cli.run("export", "--url", url)).toMatchObject(login);
+  }
+  const refusing = async () => Response.json({ code: "UNAUTHORIZED", message: "Wrong password." }, { status: 401 });
+  const cli = await cliOf(world, tenant, { fetch: refusing, answers: [EMAIL, PASSWORD] });
+  expect(await cli.run("login", "--url", BASE_URL)).toMatchObject({
+    code: 3,
+    notes: ["Error: Wrong password. (UNAUTHORIZED)"],
+  });
+});
+
+it.runIf(existsSync("/proc"))("F17 a folder that the system does not make is named, and the export ends", async () => {
+  const { cli } = await opened();
+  expect(await cli.run("export", "/proc/x")).toMatchObject({ code: 1, notes: [expect.stringContaining("/proc/x")] });
 });
 
 it("sends to one subscriber, tails it, imports a file and simulates a journey", async () => {
@@ -183,6 +212,9 @@ it("what is misspelt or refused is explained, with its exit code", async () => {
   const unwritable = await cli.run("apply", "new", "--secrets", "none/secrets.jsonl");
   expect(unwritable).toMatchObject({ code: 1, notes: [expect.stringContaining("none/secrets.jsonl")] });
   expect((await cli.json("diff", "new")).steps).toMatchObject([{ action: "create" }]);
+  cli.write("plain/lists/l.json", { name: "L" });
+  expect((await cli.run("apply", "plain", "--secrets", "secrets.jsonl")).code).toBe(0);
+  expect(existsSync(join(cli.folder, "secrets.jsonl"))).toBe(false);
   const env = { ENGAGEMENT_URL: BASE_URL, ENGAGEMENT_SERVER_KEY: "service_srv_x" };
   const { code, notes } = await (await cliOf(world, tenant, { env })).run("tail");
   expect({ code, notes }).toEqual({ code: 3, notes: [expect.stringContaining("server key")] });

@@ -1,9 +1,11 @@
 // The service, with the credentials that the environment or a saved login gives.
 import { type Client, createClient } from "../client.ts";
+import { ServiceError } from "../errors.ts";
 import { routes } from "../routes.gen.ts";
 import { methodsOf } from "../transport.ts";
 import type { Session } from "../types.gen.ts";
 import { CommandError, EXIT, usageError } from "./command.ts";
+import { isObject } from "./config/references.ts";
 import type { Io } from "./io.ts";
 import { readLogins, saveLogin } from "./logins.ts";
 
@@ -84,12 +86,38 @@ function connectionOf(
   };
 }
 
-/** Begins a session. @throws ServiceError if e-mail address or password are wrong. */
-export const beginSession = (
+/**
+ * Begins a session.
+ * @throws ServiceError if e-mail address or password are wrong; CommandError if the address is that of something else
+ */
+export async function beginSession(
   io: Io,
   url: string,
   body: { email: string; password: string; tenant_id?: string },
-): Promise<Session> => createClient({ baseUrl: url, fetch: io.fetch }).auth.login(body);
+): Promise<Session> {
+  const session = await createClient({ baseUrl: url, fetch: io.fetch })
+    .auth.login(body)
+    .catch((error: unknown) => {
+      if (error instanceof ServiceError && isOfSomethingElse(error)) throw notTheApi(url, error.status);
+      throw error;
+    });
+  if (!isObject(session) || !("access_token" in session)) throw notTheApi(url, 200);
+  return session;
+}
+
+/** Pages, other services and addresses below the service have no login, or answer in another form. */
+function isOfSomethingElse({ status, code, body, cause }: ServiceError): boolean {
+  if (status === 0) return cause instanceof SyntaxError;
+  if (status >= 500 || status === 429) return false;
+  return status === 404 || !isObject(body) || body.code !== code;
+}
+
+function notTheApi(url: string, status: number): CommandError {
+  const { origin, pathname } = new URL(url);
+  const answer = status === 0 || status === 200 ? "is not that of the API" : `is ${status}, and not that of the API`;
+  const hint = pathname === "/" ? "" : ` Try it without the path: ${origin}`;
+  return usageError(`${url} does not seem to be the address of the API: its answer to a login ${answer}.${hint}`);
+}
 
 /** Who the commands are: the environment first, then the saved login. @throws CommandError if there is neither. */
 export async function connect(io: Io, wanted: Wanted): Promise<Connection> {

@@ -1,9 +1,10 @@
 // Saved logins: a file that only its owner may read.
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { CommandError } from "./command.ts";
 import { isObject } from "./config/references.ts";
+import { makeFolder } from "./folders.ts";
 import type { Io } from "./io.ts";
 
 export interface Login {
@@ -58,7 +59,7 @@ function isLogins(given: unknown): given is Logins {
 export function saveLogin(io: Io, profile: string, login: Login | undefined): void {
   const { [profile]: _, ...others } = readLogins(io);
   const file = loginsFile(io);
-  mkdirSync(join(file, ".."), { recursive: true, mode: 0o700 });
+  makeFolder(join(file, ".."), 0o700);
   const next = `${file}.${process.pid}`;
   writeFileSync(next, `${JSON.stringify({ ...others, ...(login && { [profile]: login }) }, null, 2)}\n`, {
     mode: 0o600,

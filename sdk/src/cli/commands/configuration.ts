@@ -153,7 +153,9 @@ async function carryOut(call: Call<typeof applyOptions>, connection: Connection)
     },
   };
   // A secret is shown once, so the file must be writable before there is one.
-  if (options.secrets !== undefined) appendFileSync(resolve(io.cwd, options.secrets), "", { mode: 0o600 });
+  const hasSecrets = plan.steps.some(({ kind, action }) => kind.name === "webhooks" && action === "create");
+  if (options.secrets !== undefined && hasSecrets)
+    appendFileSync(resolve(io.cwd, options.secrets), "", { mode: 0o600 });
   try {
     await naming(io, (begin) => applyPlan(connection, plan, workspace, { ...progress, begin }));
   } catch (error) {

@@ -1,9 +1,10 @@
 // Moves from Pinpoint: its exports become configuration files, subscribers and devices, with a report of what did not fit.
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import { type Call, command, EXIT } from "../command.ts";
 import { fileNameOf, writeDocument } from "../config/files.ts";
 import { type Connection, connect, type Resource } from "../connection.ts";
+import { makeFolder } from "../folders.ts";
 import { listAll } from "../names.ts";
 import { convertCampaigns } from "../pinpoint/campaigns.ts";
 import { createChannels } from "../pinpoint/channels.ts";
@@ -93,7 +94,7 @@ async function writePeople(
 }
 
 function writeReport(out: string, report: Report): void {
-  mkdirSync(out, { recursive: true });
+  makeFolder(out);
   const { counts, entries } = report;
   writeFileSync(join(out, "pinpoint-report.json"), `${JSON.stringify({ counts, unmapped: entries }, null, 2)}\n`);
   writeFileSync(join(out, "pinpoint-report.txt"), readable(report));

@@ -1,9 +1,10 @@
 // The folder of configuration: a folder for each kind, a JSON file for each thing.
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { CommandError } from "../command.ts";
 import type { Resource } from "../connection.ts";
+import { makeFolder } from "../folders.ts";
 import { type Kind, kinds } from "./kinds.ts";
 import { isObject } from "./references.ts";
 
@@ -107,7 +108,7 @@ function parsed(text: string): unknown {
 /** Writes a document. A reader finds the old file or the new one, never a part of it. */
 export function writeDocument(folder: string, file: string, document: Resource): void {
   const path = join(folder, file);
-  mkdirSync(join(path, ".."), { recursive: true });
+  makeFolder(join(path, ".."));
   writeFileSync(`${path}.new`, `${JSON.stringify(document, null, 2)}\n`);
   renameSync(`${path}.new`, path);
 }
