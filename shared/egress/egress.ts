@@ -1,4 +1,5 @@
 // The client for all outbound requests except those to AWS. It checks targets, limits the time, and follows no redirects.
+import { validateHeaderName, validateHeaderValue } from "node:http";
 import type { Duplex } from "node:stream";
 import { type Clock, SECOND } from "../clock.ts";
 import { isPublicAddress } from "./addresses.ts";
@@ -61,6 +62,11 @@ export function openEgress(deps: { clock: Clock; network?: Network }): Egress {
     const { http1, http2 } = poolOf(purpose);
     const bytes = typeof body === "string" ? Buffer.from(body) : body;
     try {
+      // HTTP/2 of Node checks no value, and names only once it is connected.
+      for (const [name, value] of Object.entries(headers)) {
+        validateHeaderName(name);
+        validateHeaderValue(name, value);
+      }
       return await withTimeLimit(clock, timeoutMs, (signal) =>
         (wanted.http2 ? http2 : http1)({ method, target, headers, body: bytes, signal }),
       );

@@ -55,11 +55,17 @@ function exchange(agent: Agent, { method, target, headers, body, signal }: Outgo
     request.once("socket", () => {
       isSent = true;
     });
-    request.once("error", (error) => {
+    let isAnswered = false;
+    const fail = (error: Error) => {
+      if (isAnswered) return;
       const cause = signal.aborted ? new Error("no answer in time") : error;
       resolve(isSent ? { outcome: "unknown", reason: reasonOf(cause) } : notSent(cause));
-    });
+    };
+    request.once("error", fail);
+    // A 101, which was not asked for, closes the request without an error or a response.
+    request.once("close", () => fail(new Error("the connection was closed")));
     request.once("response", (response) => {
+      isAnswered = true;
       const chunks: Buffer[] = [];
       let size = 0;
       // The status is known from here on, even if the rest is not received.

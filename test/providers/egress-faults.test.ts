@@ -1,0 +1,50 @@
+// Receivers that do not keep to HTTP, and headers that HTTP cannot carry.
+import { expect, it } from "vitest";
+import { systemClock } from "../../shared/clock.ts";
+import { openEgress } from "../../shared/egress/egress.ts";
+import type { Network } from "../../shared/egress/network.ts";
+import { answeringNetwork, onLines } from "../support/networks.ts";
+
+const purpose = "webhook";
+const url = "https://hooks.example.com/in";
+const clientOn = (network: Network) => openEgress({ clock: systemClock, network });
+
+it.each([false, true])(
+  "T4 S6 never throws, and connects for no header that cannot be sent (HTTP/2: %s)",
+  async (http2) => {
+    const network = answeringNetwork(() => ({ status: 200 }));
+    for (const headers of [
+      { "x-a": "a\r\nx-b: c" },
+      { authorization: "€" },
+      { "x-a": "\0" },
+      { "x a": "b" },
+      { "": "b" },
+    ])
+      expect(await clientOn(network).request({ purpose, url, http2, headers })).toMatchObject({
+        outcome: "not_sent",
+        isRefused: true,
+      });
+    expect(network.connects).toEqual([]);
+  },
+);
+
+it("T4 knows the status of an answer whose body does not end in time", async () => {
+  const network = onLines((line) =>
+    line.once("data", () => line.write("HTTP/1.1 202 Ok\r\ncontent-length: 9\r\n\r\nhalf")),
+  );
+  expect(await clientOn(network).request({ purpose, url, timeoutMs: 200 })).toMatchObject({
+    outcome: "answered",
+    status: 202,
+    body: "half",
+  });
+});
+
+it("T4 S6 an answer that changes the protocol ends the request", async () => {
+  const network = onLines((line) =>
+    line.once("data", () => line.write("HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n")),
+  );
+  expect(await clientOn(network).request({ purpose, url })).toEqual({
+    outcome: "unknown",
+    reason: "the connection was closed",
+  });
+});
