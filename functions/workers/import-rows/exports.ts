@@ -11,11 +11,11 @@ import {
   EXPORT_WATCH_MS,
   type ExportJob,
   endExport,
-  getExport,
   isTooOld,
   noteExport,
   takeExport,
 } from "../../../shared/store/exports/exports.ts";
+import { ExportItem } from "../../../shared/store/exports/items.ts";
 import { columnsOf, readPage } from "../../../shared/store/exports/sources.ts";
 import { fromJson, toJson } from "../../../shared/store/json-text.ts";
 
@@ -49,8 +49,9 @@ export async function makeExport(
 }
 
 async function watchOpen({ store, timers, clock }: WorkerContext, id: string): Promise<void> {
-  const { status } = await getExport(store, id);
-  if (status === "pending" || status === "processing")
+  // The timer is set before the export is written, so there may be none.
+  const found = await store.get(ExportItem, { id });
+  if (found?.status === "pending" || found?.status === "processing")
     await timers.set([{ kind: "export-watch", id, at: clock.now() + EXPORT_WATCH_MS }]);
 }
 
