@@ -14,6 +14,7 @@ import {
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
+import { counted, dimensionOf, NAMESPACE } from "../shared/metrics.ts";
 import { tableDefinition } from "../shared/store/definition.ts";
 import type { Api } from "./api.ts";
 import { type Contents, logicalIdOf } from "./functions.ts";
@@ -133,15 +134,19 @@ function warnings({ declared, queues, lambdas, api }: Watched): Warning[] {
     },
     {
       id: "StreamFails",
-      metric: stream.metricErrors(sum),
+      metric: sumOf({
+        errors: stream.metricErrors(sum),
+        unopened: ownMetric("a stream could not open", "500"),
+        broken: ownMetric("a stream ended with an error", "warn"),
+      }),
       above: FEW_ERRORS,
       lost: "Open apps see no new in-app messages until they read the inbox. The messages themselves are stored.",
     },
     {
       id: "StreamFull",
-      metric: stream.metricThrottles(sum),
+      metric: sumOf({ throttles: stream.metricThrottles(sum), refused: ownMetric("a stream could not open", "503") }),
       above: 0,
-      lost: "Users who open the app now get no live stream, because all streams are in use. Their inbox still works.",
+      lost: "Users who open the app now get no live stream, because all streams are in use, or DynamoDB throttles. Their inbox still works.",
     },
   ];
 }
@@ -230,11 +235,22 @@ function throttlesOf(TableName: string): MathExpression {
     writes: throttled("WriteThrottleEvents"),
     ...Object.fromEntries(ofIndexes),
   };
-  // DynamoDB reports throttles only where there are some, and its alarms would keep their state without data.
+  return sumOf(usingMetrics);
+}
+
+/** Some are reported only when there is something, and an alarm of DynamoDB's keeps its state without data. */
+function sumOf(usingMetrics: Record<string, IMetric>): MathExpression {
   const expression = Object.keys(usingMetrics)
     .map((id) => `FILL(${id}, 0)`)
     .join(" + ");
   return new MathExpression({ expression, usingMetrics, period: PERIOD });
+}
+
+/** What a line of the log counts. @param value of the metric's dimension */
+function ownMetric(message: keyof typeof counted, value: string): Metric {
+  const { metric: metricName, by } = counted[message]!;
+  const dimensionsMap = { [dimensionOf(by)]: value };
+  return new Metric({ namespace: NAMESPACE, metricName, dimensionsMap, statistic: Stats.SUM, period: PERIOD });
 }
 
 const MAILS_UNKNOWN =

@@ -78,7 +78,8 @@ export function addDashboard(stack: Stack, { stackName }: Settings, { queues, la
       graph("Live streams open", [lambdas.get("stream")!.metric("ConcurrentExecutions", maximum)]),
     ],
     own.slice(0, 2),
-    own.slice(2),
+    own.slice(2, 4),
+    own.slice(4),
   ];
   // Dashboards belong to the account, not to a region.
   new Dashboard(stack, "Dashboard", { dashboardName: `${stackName}-${stack.region}`, widgets: rows });

@@ -17,6 +17,9 @@ export const counted: Readonly<Record<string, Counted>> = {
   request: { metric: "Requests", by: "status", amount: one },
   "a message failed": { metric: "FailedMessages", by: "worker", amount: one },
   "a workspace nears a limit": { metric: "LimitWarnings", by: "metered", amount: one },
+  // The function answers them itself, so Lambda counts no error.
+  "a stream could not open": { metric: "StreamsNotOpened", by: "status", amount: one },
+  "a stream ended with an error": { metric: "StreamsBroken", by: "level", amount: one },
   "the sweep found overdue rows": { metric: "OverdueTimers", by: "level", amount: ({ rescued }) => Number(rescued) },
 };
 

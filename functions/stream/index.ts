@@ -125,8 +125,12 @@ export const stream: StreamFunction = {
       function refuse(error: unknown, common: Record<string, string>): undefined {
         const refusal = toApiError(error, request_id);
         const { status } = refusal;
-        const entry = { message: "stream refused", route: declaration.route, request_id, status };
-        deps.log(status >= 500 ? { level: "error", ...entry, ...errorFields(error) } : { level: "info", ...entry });
+        const entry = { route: declaration.route, request_id, status };
+        deps.log(
+          status >= 500
+            ? { level: "error", message: "a stream could not open", ...entry, ...errorFields(error) }
+            : { level: "info", message: "stream refused", ...entry },
+        );
         const out = open(status, {
           "content-type": "application/json",
           "cache-control": "no-store",

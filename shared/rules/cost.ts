@@ -181,7 +181,7 @@ export const RATES = {
   events: 2.1,
   streamMinutes: 113,
   /** Dollars a month. */
-  atRest: 3.6,
+  atRest: 3.9,
   queueAtRest: 0.46,
   /** A GB in the table with its point-in-time recovery, in dollars a month. */
   storedGb: 0.45,

@@ -6,6 +6,7 @@ import { awsFailure } from "../../local/aws/stand-in.ts";
 import { proxyEvent } from "../../local/gateway-event.ts";
 import { responseStream } from "../../local/lambda-stream.ts";
 import { MINUTE, SECOND } from "../../shared/clock.ts";
+import { withMetrics } from "../../shared/metrics.ts";
 import { post } from "../support/notify.ts";
 import { addPeople, operate } from "../support/people.ts";
 import { addReader, openStream } from "../support/sse.ts";
@@ -102,6 +103,11 @@ describe("admission", () => {
     const refused = await open();
     expect([refused.status, JSON.parse(refused.text).code]).toEqual([503, "SERVICE_UNAVAILABLE"]);
     expect(Number(refused.headers["retry-after"])).toBeGreaterThan(0);
+    // The function answers the refusal itself, so Lambda counts neither an error nor a throttle for the alarm.
+    expect(withMetrics(world.logs.find(({ message }) => message === "a stream could not open")!, 0)).toMatchObject({
+      StreamsNotOpened: 1,
+      Status: "503",
+    });
     expect((await post(world, tenant, { subscriberIds: [other] })).status).toBe(201);
     // They ended after 90 seconds, and their last slot is over.
     await world.advance(125 * SECOND);

@@ -1,6 +1,7 @@
 // Alarms and saved queries of the template: each failure that a user would notice has one (RDA-19).
 import { describe, expect, it, vi } from "vitest";
 import { contents } from "../../infra/functions.ts";
+import { counted, NAMESPACE } from "../../shared/metrics.ts";
 import { tableDefinition } from "../../shared/store/definition.ts";
 import { deployed, ofType, only, type Template, textOf, whole, wholeUnderRules } from "./support/template.ts";
 
@@ -9,6 +10,7 @@ vi.setConfig({ testTimeout: 60_000 });
 const template: Template = deployed();
 
 interface CloudWatchMetric {
+  Namespace: string;
   MetricName: string;
   Dimensions: { Name: string; Value: unknown }[];
 }
@@ -25,15 +27,7 @@ describe("alarms", () => {
     const metrics = only("AWS::CloudWatch::Alarm").map(({ MetricName }) => MetricName);
     const dead = metrics.filter((name) => name === "ApproximateNumberOfMessagesVisible");
     expect(dead).toHaveLength(contents.workers.length);
-    for (const name of [
-      "IteratorAge",
-      "5xx",
-      "Throttles",
-      "Errors",
-      "TargetErrorCount",
-      "5xxErrorRate",
-      "ConcurrentExecutions",
-    ])
+    for (const name of ["IteratorAge", "5xx", "Throttles", "TargetErrorCount", "5xxErrorRate", "ConcurrentExecutions"])
       expect(metrics).toContain(name);
     const late = metrics.filter((name) => name === "ApproximateAgeOfOldestMessage");
     expect(late).toHaveLength(contents.workers.length - 1);
@@ -61,14 +55,13 @@ describe("alarms", () => {
       ApproximateAgeOfOldestMessage: [1_800],
       IteratorAge: [300_000],
       ConcurrentExecutions: [400],
-      // Of streams any, of all functions more than a few.
-      Throttles: [5, 0],
+      Throttles: [5],
       TargetErrorCount: [0],
       "5xxErrorRate": [5],
       "Reputation.BounceRate": [0.04],
       "Reputation.ComplaintRate": [0.0008],
     });
-    const { Metrics: ofTable } = alarms.find(({ Metrics }) => Metrics);
+    const { Metrics: ofTable } = alarms.find(({ AlarmDescription }) => AlarmDescription.startsWith("DynamoDB"));
     const [sum, ...throttles] = ofTable;
     // An index that refuses a write refuses its item, and CloudWatch counts that under the index alone.
     expect(
@@ -102,11 +95,37 @@ describe("alarms", () => {
     ]);
   });
 
-  it("watch fifteen metrics and two a queue, which docs/deploy.md says the price of", () => {
+  it("RDA-19 ring for live streams that Lambda counts as served: by what the function logs", () => {
+    const sums = only("AWS::CloudWatch::Alarm").flatMap(({ Metrics = [], Threshold }) => {
+      const parts = Metrics.flatMap(({ MetricStat }: { MetricStat?: { Metric: CloudWatchMetric } }) =>
+        MetricStat ? [MetricStat.Metric] : [],
+      );
+      return parts.some(({ Namespace }: CloudWatchMetric) => Namespace === NAMESPACE) ? [[Threshold, parts]] : [];
+    });
+    const shown = sums.map(([threshold, parts]) => [
+      threshold,
+      ...parts.map(({ MetricName, Dimensions: [dimension] }: CloudWatchMetric) => [
+        MetricName,
+        ...(dimension?.Name === "FunctionName" ? [] : [dimension?.Name, dimension?.Value]),
+      ]),
+    ]);
+    expect(shown).toEqual([
+      [5, ["Errors"], ["StreamsNotOpened", "Status", "500"], ["StreamsBroken", "Level", "warn"]],
+      [0, ["Throttles"], ["StreamsNotOpened", "Status", "503"]],
+    ]);
+    // What a line of the log becomes has the same name and dimension.
+    for (const [, ...names] of shown)
+      for (const [MetricName, dimension] of names.slice(1))
+        expect(Object.values(counted)).toContainEqual(
+          expect.objectContaining({ metric: MetricName, by: dimension.toLowerCase() }),
+        );
+  });
+
+  it("watch eighteen metrics and two a queue, which docs/deploy.md says the price of", () => {
     const metrics = only("AWS::CloudWatch::Alarm").flatMap(({ Metrics }) =>
       Metrics ? Metrics.filter(({ MetricStat }: { MetricStat?: object }) => MetricStat) : [1],
     );
-    expect(metrics).toHaveLength(15 + 2 * (contents.workers.length - 1));
+    expect(metrics).toHaveLength(18 + 2 * (contents.workers.length - 1));
   });
 
   it("write to an address if there is one; cdk-nag has nothing against the whole", () => {
