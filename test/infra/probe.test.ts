@@ -12,6 +12,7 @@ import { cleanUp, startService } from "../support/service-process.ts";
 interface Printed {
   checks: { lines: string; about: string; ok: boolean; seen: string }[];
   failed: number;
+  skipped?: string[];
 }
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -40,7 +41,8 @@ it("finds the local service in order, its live stream too", async () => {
   const { url } = await startService({ DATA_DIR: ":memory:" });
   const { code, printed, complaints } = await runProbe(url, "--register", "--json");
   expect(complaints).toBe("");
-  const { checks, failed } = JSON.parse(printed) as Printed;
+  const { checks, failed, skipped } = JSON.parse(printed) as Printed;
+  expect(skipped).toEqual([]);
   expect(checks.filter(({ ok }) => !ok)).toEqual([]);
   expect({ code, failed }).toEqual({ code: 0, failed: 0 });
   const about = checks.map((one) => one.about);
@@ -55,6 +57,8 @@ it("registers no workspace without `--register`, and says so", async () => {
   expect(printed).toMatch(/^ok {4}E12 E14 {5}an unknown route has our 404: 404/m);
   expect(printed).toMatch(/^\d+ ok, 0 failed$/m);
   expect(code).toBe(0);
+  const forMachines = await runProbe(url, "--json");
+  expect((JSON.parse(forMachines.printed) as Printed).skipped).toEqual(["the live stream"]);
 }, 60_000);
 
 it("reports each failure of a server that keeps nothing of the contract", async () => {
