@@ -183,3 +183,35 @@ it("AMB-112 D-CAP no inbox message follows a deletion, where its worker stopped 
   const counts = { total: 3, sent: 0, delivered: 0, failed: 0, skipped: 3, held_out: 0 };
   expect(await jobOf(world, tenant, id)).toMatchObject({ status: "canceled", counts, skip_reasons: { canceled: 3 } });
 });
+
+it("AMB-112 D-CAP no push follows a deletion, where a claim that counts against a cap took long", async () => {
+  const claim: { during?: () => Promise<unknown> } = {};
+  const { world, tenant } = await withTenant({
+    hooks: (name) => ({
+      after: async (_, operation, input: Wire) => {
+        const isClaim = operation === "TransactWriteItems" && JSON.stringify(input).includes('"F#day#');
+        if (name !== "deliver" || !isClaim) return;
+        await claim.during?.();
+        world.clock.jumpTo(world.clock.now() + 10 * SECOND);
+      },
+    }),
+  });
+  const { ios } = await openChannels(world, tenant, "ios-push");
+  const people = await peopleOfOneChunk(world, tenant);
+  const as = await tenant.dashboard();
+  const frequency_caps = [{ category: "marketing", max: 9, per: "day" }];
+  await world.call("PATCH /api/v1/workspace", { as, body: { frequency_caps } });
+  const send = async (to: string[]) => {
+    const { id } = (await post(world, tenant, { subscriberIds: to, channel_ids: [ios] })).body;
+    await world.settle();
+    return String(id);
+  };
+  await send(people.slice(0, 3));
+  expect(await outboxOf(world)).toHaveLength(3);
+  claim.during = () => operate(world, tenant, { status: "deleted" });
+  const stopped = await send(people.slice(3, 6));
+  await world.advance(HOUR);
+  expect(await outboxOf(world)).toHaveLength(3);
+  await operate(world, tenant, { status: "active" });
+  expect(await jobOf(world, tenant, stopped)).toMatchObject({ status: "canceled", counts: { delivered: 0 } });
+});
