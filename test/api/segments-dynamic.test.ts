@@ -5,10 +5,6 @@ import type { Message } from "../../shared/messages.ts";
 import { segmentQueue } from "../../shared/resources.ts";
 import { SegmentMembership } from "../../shared/store/lists/items.ts";
 import { changeMembers, recountMembers } from "../../shared/store/lists/memberships.ts";
-import { dynamicSegments } from "../../shared/store/segments/active.ts";
-import { SegmentCheck } from "../../shared/store/segments/items.ts";
-import { reevaluate, type Subject } from "../../shared/store/segments/reevaluation.ts";
-import { openTimers } from "../../shared/store/timers.ts";
 import { identify, ingest, someEvents } from "../support/events.ts";
 import { addPeople, quickDeps, quickStore, wholeTable } from "../support/people.ts";
 import { ask, did, membersOf, segmentOf, upsert } from "../support/segments.ts";
@@ -120,24 +116,6 @@ describe("follows", () => {
     expect(await counts()).toEqual([1, 0, 0]);
     await world.advance(DAY);
     expect(await counts()).toEqual([0, 0, 0]);
-  });
-
-  it("AMB-71 a worker whose clock is set back after its timer fired sets the next timer", async () => {
-    const { world, tenant } = await withTenant();
-    const ada = await upsert(world, tenant, "ada");
-    for (const within of ["30m", "1h"]) await segmentOf(world, tenant, bought({ within }));
-    await did(world, tenant, ada, buy);
-    const timer = async () => (await tenant.store.get(SegmentCheck, { subscriber: ada }))?.at ?? 0;
-    const first = await timer();
-    await world.advance(first - world.clock.now() - 2 * SECOND);
-    const deps = quickDeps(world);
-    const rules = async () => (await dynamicSegments.open(deps)(tenant.id).of(tenant.id)).rules;
-    const timers = openTimers(deps)(tenant.id);
-    const evaluate = (subject: Subject) => reevaluate(tenant.store, timers, { now: rules, isMixed: false }, [subject]);
-    await evaluate({ subscriber: ada });
-    expect(await timer()).toBe(first);
-    await evaluate({ subscriber: ada, firedAt: first });
-    expect(await timer()).toBe(first + 30 * MINUTE);
   });
 
   it("SEG-3 AMB-17 a changed rule is recomputed and followed from then on", async () => {

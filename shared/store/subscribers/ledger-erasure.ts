@@ -29,12 +29,12 @@ const MAX_ATTEMPTS = 20;
 const newPseudonym = ({ ids }: Pick<Store, "ids">): string => PSEUDONYM_PREFIX + ids.uuid();
 
 /**
- * Replaces an erased subscriber in a chunk by a pseudonym: by that of its erasure, as long as that is known.
+ * Replaces an erased subscriber in a chunk by a pseudonym: by `chosen`, else by that of its erasure, as long as it is stored.
  * @returns the pseudonym.
  */
-export async function forgetInChunk(store: Store, chunkRef: ChunkRef, subscriber: string, known?: string) {
+export async function forgetInChunk(store: Store, chunkRef: ChunkRef, subscriber: string, chosen?: string) {
   if (isPseudonym(subscriber)) return subscriber;
-  const pseudonym = known ?? (await store.get(Profile, { id: subscriber }))?.mark ?? newPseudonym(store);
+  const pseudonym = chosen ?? (await store.get(Profile, { id: subscriber }))?.mark ?? newPseudonym(store);
   if (chunkRef.range === SINGLE_RANGE) return forgetOnJob(store, chunkRef.job, subscriber, pseudonym);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const row = await store.get(ChunkItem, chunkRef);
