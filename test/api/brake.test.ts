@@ -59,6 +59,7 @@ it("F21 a provider that refuses 30 % stops a send by default after a few hundred
     status: "processing",
     safety: { max_error_rate: 0.2, max_bounce_rate: 0.05, max_complaint_rate: 0.003 },
     halted: { reason: "error_rate", limit: 0.2 },
+    counts: { total: 1_200 },
   });
   expect(record.halted.rate).toBeGreaterThan(0.2);
   const left = ids.find((id) => !provider.calls.includes(id));

@@ -176,7 +176,7 @@ export function jobOfGroup<S extends Sender>(
     id,
     step,
     n,
-    writes: [job, ...chunkWrites(chunkRef, { chunk, skippedIds: {} }), plannedRangeWrite(id, PLANNED_RANGE, 1)],
+    writes: [job, ...chunkWrites(chunkRef, { chunk, skippedIds: {} }), plannedRangeWrite(id, PLANNED_RANGE, [chunk])],
   };
 }
 

@@ -40,6 +40,8 @@ export const RangeItem = item({
   row: {
     /** Chunks known so far. */
     chunks: v.optional(v.number()),
+    /** Everyone in these chunks, held out and skipped included. */
+    people: v.optional(v.number()),
     /** Where planning continues. */
     cursor: v.optional(v.string()),
     planned: v.optional(v.boolean()),

@@ -10,7 +10,7 @@ import { groupOf } from "../lists/targets.ts";
 import { personalEngagements } from "../subscribers/engagement.ts";
 import { GivenIds } from "./audience-items.ts";
 import { candidatesById, candidatesOf, everyMember, everyone, type Placed } from "./candidates.ts";
-import { CHUNK_SIZE, completeChunk, type PlannedChunk, packChunk } from "./chunks.ts";
+import { CHUNK_SIZE, completeChunk, type PlannedChunk, packChunk, peopleIn } from "./chunks.ts";
 import type { JobSpec } from "./job-spec.ts";
 import { GIVEN_PER_ROW } from "./range-names.ts";
 import { getRange, notePlanned, type RangeState } from "./ranges.ts";
@@ -112,9 +112,11 @@ export async function planRange(
   let state = await getRange(store, job, range);
   while (!state.planned && !isTimeUp()) {
     const first = state.chunks;
-    const { chunks, cursor, planned } = await planPage(store, { job, range, n: first }, state.cursor, rules);
+    const page = await planPage(store, { job, range, n: first }, state.cursor, rules);
+    const { chunks, cursor, planned } = page;
     await announce(Array.from({ length: chunks - first }, (_, i) => first + i));
-    state = await notePlanned(store, job, range, { chunks, cursor, planned });
+    const people = state.people + page.people;
+    state = await notePlanned(store, job, range, { chunks, people, cursor, planned });
   }
   return state;
 }
@@ -125,6 +127,7 @@ async function planPage(store: Store, first: ChunkRef, cursor: string | undefine
   const page = await candidatesOf(store, first.job, first.range, cursor, rules);
   const kept = await keep(store, page.candidates, rules);
   let { n } = first;
+  let people = 0;
   let from = 0;
   while (from < kept.length || (page.next === undefined && from === kept.length)) {
     const judged = kept.slice(from, from + CHUNK_SIZE);
@@ -132,10 +135,11 @@ async function planPage(store: Store, first: ChunkRef, cursor: string | undefine
     const planned = packChunk(judged, isLast ? undefined : judged.at(-1)?.cursor, now);
     const chunk = await completeChunk(store, { ...first, n }, planned);
     n++;
-    if (chunk.next === undefined) return { chunks: n, cursor: undefined, planned: true };
+    people += peopleIn(chunk);
+    if (chunk.next === undefined) return { chunks: n, people, cursor: undefined, planned: true };
     const last = kept.findIndex((candidate) => candidate.cursor === chunk.next);
-    if (last < 0) return { chunks: n, cursor: chunk.next, planned: false };
+    if (last < 0) return { chunks: n, people, cursor: chunk.next, planned: false };
     from = last + 1;
   }
-  return { chunks: n, cursor: page.next, planned: false };
+  return { chunks: n, people, cursor: page.next, planned: false };
 }

@@ -120,9 +120,14 @@ export async function getChunk(
   return whole && part && { job: await withContent(store, jobOf(whole)), chunk: chunkOf(part), claim };
 }
 
+const skippedIn = ({ skipped }: Chunk): number => Object.values(skipped).reduce((sum, n) => sum + n, 0);
+
+/** How many people are in a chunk, held out and skipped included. */
+export const peopleIn = (chunk: Chunk): number => chunk.recipients.length + chunk.heldOut.length + skippedIn(chunk);
+
 /** The tally of a chunk before anything was sent. */
-export function tallyOfChunk({ recipients, heldOut, skipped }: Chunk): Tally {
-  const skippedCount = Object.values(skipped).reduce((sum, n) => sum + n, 0);
+export function tallyOfChunk(chunk: Chunk): Tally {
+  const { recipients, heldOut, skipped } = chunk;
   const sent = recipients.length;
   const chosen: Record<string, number> = {};
   let suppressed_devices = 0;
@@ -138,9 +143,9 @@ export function tallyOfChunk({ recipients, heldOut, skipped }: Chunk): Tally {
     ...NO_TALLY,
     counts: {
       ...NO_COUNTS,
-      total: sent + heldOut.length + skippedCount,
+      total: peopleIn(chunk),
       sent,
-      skipped: skippedCount,
+      skipped: skippedIn(chunk),
       held_out: heldOut.length,
     },
     skip_reasons: skipped,

@@ -40,11 +40,15 @@ const mayDefer = ({ status, deliverySettings }: JobRecord): boolean =>
 
 /**
  * The totals of a job. Those of one in progress, or stopped in progress, are the totals of its ranges: each adds its own
- * to the job when it closes. A send to one recipient has no ranges.
+ * to the job when it closes. A send to one recipient has no ranges. The total of one in progress is everyone who is planned
+ * (AMB-95), its other counts are of the chunks that were begun.
  */
 export async function soFar(store: StoreReader, job: JobRecord): Promise<Tally & { deferred: number }> {
-  if (job.direct) return { ...job, deferred: (job.status === "processing" && job.claim?.deferred) || 0 };
   if (job.status !== "processing" && !isStopped(job)) return { ...job, deferred: 0 };
+  if (job.direct) {
+    const { recipients } = job.direct;
+    return { ...job, counts: { ...job.counts, total: recipients.length }, deferred: job.claim?.deferred ?? 0 };
+  }
   const ranges = await store.getAll(
     RangeItem,
     (job.ranges ?? []).map((range) => ({ job: job.id, range })),
@@ -52,7 +56,9 @@ export async function soFar(store: StoreReader, job: JobRecord): Promise<Tally &
   const begun = ranges.filter((range) => range !== undefined);
   const tally = sumOf(begun.map(tallyOf));
   if (isStopped(job)) return { ...withoutOpen(tally), deferred: 0 };
-  return { ...tally, deferred: begun.reduce((sum, { deferred = 0 }) => sum + deferred, 0) };
+  const people = begun.reduce((sum, range) => sum + (range.people ?? 0), 0);
+  const counts = { ...tally.counts, total: Math.max(tally.counts.total, people) };
+  return { ...tally, counts, deferred: begun.reduce((sum, { deferred = 0 }) => sum + deferred, 0) };
 }
 
 /** The end of the quiet hours that deferred a job's messages to a subscriber; undefined where none waits. */

@@ -7,6 +7,7 @@ import { changeItem, type ItemWrite, putItem, type RowOf } from "../item.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { settlement } from "../workspaces/usage.ts";
 import { RangeItem } from "./audience-items.ts";
+import { type Chunk, peopleIn } from "./chunks.ts";
 import { JobItem } from "./job-items.ts";
 import { findJob, isReserved, type JobRecord, reservedSet } from "./jobs.ts";
 import { addendsOf, sumOf, tallyOf } from "./tallies.ts";
@@ -14,6 +15,8 @@ import { addendsOf, sumOf, tallyOf } from "./tallies.ts";
 export interface RangeState {
   /** Chunks known so far. */
   chunks: number;
+  /** Everyone in these chunks, held out and skipped included. */
+  people: number;
   /** Where planning continues. */
   cursor: string | undefined;
   planned: boolean;
@@ -23,6 +26,7 @@ export interface RangeState {
 
 const rangeOf = (row: RowOf<typeof RangeItem> | undefined): RangeState => ({
   chunks: row?.chunks ?? 0,
+  people: row?.people ?? 0,
   cursor: row?.cursor,
   planned: row?.planned === true,
   chunksClosed: row?.chunks_closed ?? 0,
@@ -38,21 +42,34 @@ export async function notePlanned(
   store: Store,
   job: string,
   range: string,
-  { chunks, cursor, planned }: Pick<RangeState, "chunks" | "cursor" | "planned">,
+  { chunks, people, cursor, planned }: Pick<RangeState, "chunks" | "people" | "cursor" | "planned">,
 ): Promise<RangeState> {
   return store
     .change(
       RangeItem,
       { job, range },
-      { set: { chunks, planned, cursor, last: planned ? chunks - 1 : undefined }, initial: { chunks_closed: 0 } },
+      {
+        set: { chunks, people, planned, cursor, last: planned ? chunks - 1 : undefined },
+        initial: { chunks_closed: 0 },
+      },
       all(absent("closed"), any(absent("chunks"), below("chunks", chunks), is("chunks", chunks))),
     )
     .then(rangeOf, onConditionFailed(RangeItem, rangeOf));
 }
 
 /** The write that puts a range whose chunks are all planned. */
-export const plannedRangeWrite = (job: string, range: string, chunks: number): ItemWrite<"workspace"> =>
-  putItem(RangeItem, { job, range }, { chunks, chunks_closed: 0, planned: true, last: chunks - 1 });
+export const plannedRangeWrite = (job: string, range: string, planned: readonly Chunk[]): ItemWrite<"workspace"> =>
+  putItem(
+    RangeItem,
+    { job, range },
+    {
+      chunks: planned.length,
+      people: planned.reduce((sum, chunk) => sum + peopleIn(chunk), 0),
+      chunks_closed: 0,
+      planned: true,
+      last: planned.length - 1,
+    },
+  );
 
 /**
  * Closes a range whose chunks are all closed into its job, once.

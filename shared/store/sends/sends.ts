@@ -186,10 +186,11 @@ function onlyRecipient({ source }: JobSpec, chunks: readonly PlannedChunk[]): Re
 }
 
 function planned(job: string, chunks: readonly PlannedChunk[]): Audience {
-  const sent = chunks.reduce((sum, { chunk }) => sum + chunk.recipients.length, 0);
+  const plain = chunks.map(({ chunk }) => chunk);
+  const sent = plain.reduce((sum, { recipients }) => sum + recipients.length, 0);
   const writes = chunks.flatMap((chunk, n) => chunkWrites({ job, range: REQUEST_RANGE, n }, chunk));
   return {
-    writes: [...writes, plannedRangeWrite(job, REQUEST_RANGE, chunks.length)],
+    writes: [...writes, plannedRangeWrite(job, REQUEST_RANGE, plain)],
     sent,
     reserved: sent,
     ranges: [REQUEST_RANGE],

@@ -16,7 +16,7 @@ export const countsRecount: Invariant = {
       if (isStopped(after)) return;
       const job = String(after.id);
       const { counts, skip_reasons } = tallyOf(after);
-      const { chunks, claims } = jobRowsOf(mirror, place.tenant, job);
+      const { chunks, claims, ranges } = jobRowsOf(mirror, place.tenant, job);
       const { sent, heldOut, skipped } = audienceOf(chunks);
       // A recipient that is skipped late is in a chunk.
       const planned = [...skipped.values()].filter((reason) => lateSkips.some((late) => late === reason)).length;
@@ -28,6 +28,8 @@ export const countsRecount: Invariant = {
       check("held out", counts.held_out, heldOut.size);
       check("skipped", counts.skipped, skipped.size + late);
       check("total", counts.total, sent.size + heldOut.size + skipped.size);
+      // What the API shows as the total before the send is completed.
+      if (ranges.length > 0) check("planned", counts.total, sum(ranges.map(({ people }) => Number(people))));
       check("delivered and failed", counts.delivered + counts.failed, sent.size - late);
       // A subscriber that is erased between two attempts may count as not reached.
       const reached = [...(ledger.delivered.get(job)?.keys() ?? [])];
