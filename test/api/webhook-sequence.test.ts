@@ -149,6 +149,22 @@ describe("first attempts of a group", () => {
     }
   });
 
+  it("WHK-8 AMB-124 are followed by the second ones, also where the worker dies after it recorded them", async () => {
+    const worker = mortal("post-webhook");
+    const { world, outside, accept, list } = await setting({ hooks: worker.hooks });
+    outside.answer(({ headers }) => (headers["x-service-sequence"] === "2" ? 200 : 500));
+    // The six requests until the claim, three results, and the messages of the second attempts.
+    worker.dieAt(10, "before");
+    await accept("ada", "ben", "cleo");
+    await world.settle();
+    worker.revive();
+    expect(outside.received).toHaveLength(3);
+    // The message of the group comes again, long before a watchdog looks.
+    await world.advance(7 * MINUTE);
+    expect((await list()).items.map(({ attempt_count: n }: { attempt_count: number }) => n).sort()).toEqual([1, 4, 4]);
+    expect(outside.received).toHaveLength(9);
+  });
+
   it("AMB-104 AMB-124 are under way until they are made; then each can be redelivered", async () => {
     const worker = mortal("post-webhook");
     const { world, tenant, webhook, outside, accept, list } = await setting({ hooks: worker.hooks });

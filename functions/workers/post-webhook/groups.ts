@@ -13,7 +13,7 @@ import { claimGroup } from "../../../shared/store/webhooks/group-claims.ts";
 import type { WebhookRow } from "../../../shared/store/webhooks/items.ts";
 import { disableFailing, findWebhook, signingSecrets } from "../../../shared/store/webhooks/webhooks.ts";
 import { perform } from "./attempts.ts";
-import { type GroupMessage, mayPost, requeue, type WorkerContext } from "./context.ts";
+import { type AttemptMessage, type GroupMessage, mayPost, requeue, type WorkerContext } from "./context.ts";
 import { followUp, type Posted, post, record } from "./posting.ts";
 
 /** A delivery whose first attempt is due. */
@@ -27,11 +27,14 @@ export async function performGroup(context: WorkerContext, message: GroupMessage
   const { store, ids, secrets, clock } = context;
   const [only, ...others] = message.deliveries;
   if (only !== undefined && others.length === 0) {
-    const { tenant, webhook, first } = message;
-    return perform(context, { tenant, webhook, delivery: only, attempt: 1 }, first);
+    return perform(context, attemptOf(message, only), message.first);
   }
-  const [webhook, due] = await Promise.all([findWebhook(store, message.webhook), dueOf(context, message)]);
-  // Every result is recorded: what follows from a failure may be missing.
+  const [webhook, { due, recorded }] = await Promise.all([
+    findWebhook(store, message.webhook),
+    readGroup(context, message),
+  ]);
+  // The message came before. Its worker may have stopped between the results and what follows from them.
+  await Promise.all(recorded.map(({ id, sequence }) => perform(context, attemptOf(message, id), sequence)));
   if (due.length === 0) return disableFailing(store, message.webhook);
   if (!webhook) return abandon(context, message.webhook, due);
   const isOpen = webhook.active && (await mayPost(context));
@@ -48,19 +51,34 @@ export async function performGroup(context: WorkerContext, message: GroupMessage
   await postAll(context, webhook, posted, signing);
 }
 
-/** Deliveries of a group that no attempt was made at, and that were not reopened. */
-async function dueOf({ store }: WorkerContext, { webhook, first, deliveries }: GroupMessage): Promise<Due[]> {
+/** The first attempt at one delivery of a group, as a message of its own. */
+const attemptOf = ({ tenant, webhook }: GroupMessage, delivery: string): AttemptMessage => ({
+  tenant,
+  webhook,
+  delivery,
+  attempt: 1,
+});
+
+/**
+ * Deliveries of a group that are pending and were not reopened: those whose first attempt is due, and those of which it is
+ * recorded.
+ */
+async function readGroup({ store }: WorkerContext, { webhook, first, deliveries }: GroupMessage) {
   const keys = deliveries.map((id) => ({ webhook, id }));
   const found = await store.getAll(DeliveryItem, keys);
-  const isDue = (row: DeliveryRow) =>
-    row.outcome === "pending" && row.attempt_count === 0 && row.reopened === undefined && isKept(store, row);
-  const rows = found.flatMap((row, i) => (row && isDue(row) ? [{ row, sequence: first + i }] : []));
+  const isFirst = (row: DeliveryRow) => row.outcome === "pending" && row.reopened === undefined && isKept(store, row);
+  const pending = found.flatMap((row, i) => (row && isFirst(row) ? [{ row, sequence: first + i }] : []));
+  const rows = pending.filter(({ row }) => row.attempt_count === 0);
+  const recorded = pending
+    .filter(({ row }) => row.attempt_count === 1)
+    .map(({ row, sequence }) => ({ id: row.id, sequence }));
   const bodies = await bodiesOf(
     store,
     webhook,
     rows.map(({ row }) => row),
   );
-  return rows.map(({ row, sequence }, i) => ({ delivery: deliveryOf(row), sequence, body: bodies[i] }));
+  const due = rows.map(({ row, sequence }, i): Due => ({ delivery: deliveryOf(row), sequence, body: bodies[i] }));
+  return { due, recorded };
 }
 
 async function postAll(
@@ -93,7 +111,7 @@ async function resumeGroup(
   const left = heldUntil - clock.now();
   if (left > 0) return requeue(context, [message], left);
   const posted: Posted = { at: clock.now(), result: UNKNOWN_RESULT, isFinal: false };
-  const due = await dueOf(context, message);
+  const { due } = await readGroup(context, message);
   const results = await Promise.all(
     due.map(({ delivery, sequence }) => record(context, { webhook, delivery, n: 1, sequence }, posted)),
   );
@@ -102,10 +120,9 @@ async function resumeGroup(
 
 /** Queues each delivery of a claimed group alone. */
 async function takeApart(context: WorkerContext, message: GroupMessage, due: readonly Due[]): Promise<void> {
-  const { tenant, webhook } = message;
   await requeue(
     context,
-    due.map(({ delivery }) => ({ tenant, webhook, delivery: delivery.id, attempt: 1 })),
+    due.map(({ delivery }) => attemptOf(message, delivery.id)),
     0,
   );
 }
