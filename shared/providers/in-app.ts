@@ -18,8 +18,10 @@ import { type ArmRenderer, armRenderer, type Event, eventFor, isTooLarge } from 
 export interface InAppMessages {
   /** Subscribers whose inbox has the message once it is written. */
   delivered: Set<string>;
-  /** Subscribers that do not exist any more. */
+  /** Subscribers that do not exist any more. An earlier attempt may have reached them. */
   gone: string[];
+  /** How many get no message because they were erased. */
+  erased: number;
   /** Writes one row per recipient, 25 a request. */
   write(): Promise<void>;
 }
@@ -67,9 +69,11 @@ export async function prepareInApp(
   const existing = repeats ? await findWritten(store, job.id, at, ids) : new Set<string>();
   const missing = writes.filter(([subscriber]) => !existing.has(subscriber));
   const inboxes = new Set([...existing, ...missing.map(([subscriber]) => subscriber)]);
+  const isMissed = (id: string) => !inboxes.has(id);
   return {
-    delivered: new Set(ids.filter((id) => inboxes.has(id))),
+    delivered: new Set(ids.filter((id) => !isMissed(id))),
     gone,
+    erased: ids.filter((id) => isPseudonym(id) && isMissed(id)).length + gone.filter(isMissed).length,
     write: () => store.writeAll(missing.map(([, write]) => write)),
   };
 }

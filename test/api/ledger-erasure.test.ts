@@ -107,3 +107,35 @@ it("SUB-10 a subscriber erased between the plan and a late delivery is in no chu
   });
   expect(await tracesOf(world, ada)).toEqual([]);
 });
+
+it("SUB-10 AMB-95 an inbox send counts those as erased whom it did not reach, and one reached before as delivered", async () => {
+  const broken = { deliver: "UpdateItem", erase: "" };
+  const { world, tenant } = await withTenant({
+    hooks: (name) => ({
+      before: (_, operation) => {
+        if (broken[name as keyof typeof broken] === operation) throw new Error("the worker died");
+      },
+    }),
+  });
+  const [ada, ...others] = (await addPeople(world, tenant, 4)) as [string, ...string[]];
+  const { id } = (await post(world, tenant, { subscriberIds: [ada, ...others] })).body;
+  // Nothing is claimed yet.
+  await world.settle();
+  await erase(world, tenant, ada);
+  await world.advance(5 * MINUTE);
+  // The messages are written, their chunk is not closed.
+  broken.deliver = "TransactWriteItems";
+  await world.advance(7 * MINUTE);
+  broken.erase = "Query";
+  for (const reached of others.slice(0, 2)) await erase(world, tenant, reached);
+  await world.settle();
+  broken.deliver = "";
+  await world.advance(9 * MINUTE);
+  broken.erase = "";
+  await world.advance(30 * MINUTE);
+  expect(await jobOf(world, tenant, id)).toMatchObject({
+    status: "completed",
+    counts: { total: 4, sent: 4, delivered: 3, failed: 1 },
+    fail_reasons: { erased: 1 },
+  });
+});

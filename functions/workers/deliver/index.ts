@@ -115,7 +115,8 @@ async function deliverInbox(context: WorkerContext, chunkRef: ChunkRef, { job, c
   const { claim } = claiming;
   await recordHeldOut(store, chunkRef, claim.at, chunk);
   const { at, repeats } = claim;
-  const { delivered, gone, write } = await prepareInApp(store, job, chunkRef, { at, assignedAt: at, repeats }, chunk);
+  const times = { at, assignedAt: at, repeats };
+  const { delivered, gone, erased, write } = await prepareInApp(store, job, chunkRef, times, chunk);
   const sendState = await confirmGate(context, chunkRef.job);
   // The claim stays: the worker that continues once it has ended writes the same messages.
   if (sendState !== "open") return { sendState };
@@ -123,7 +124,6 @@ async function deliverInbox(context: WorkerContext, chunkRef: ChunkRef, { job, c
   for (const subscriber of gone) await forgetInChunk(store, chunkRef, subscriber);
   const plain = tallyOfChunk(chunk);
   const failed = chunk.recipients.length - delivered.size;
-  const erased = gone.length;
   const tally: Tally = {
     ...plain,
     counts: { ...plain.counts, delivered: delivered.size, failed },

@@ -195,7 +195,7 @@ async function deliverOne(
   const chunkRef = { job: job.id, range: SINGLE_RANGE, n: 0 };
   // An earlier attempt may have written the message when it is late.
   const times = { at: round, assignedAt: plannedAt, repeats: clock.now() - round > PROMPT_MS };
-  const { delivered, gone, write } = await prepareInApp(store, job, chunkRef, times, { recipients, plannedAt });
+  const { delivered, gone, erased, write } = await prepareInApp(store, job, chunkRef, times, { recipients, plannedAt });
   const sendState = isOld(context, asked) ? await confirmGate(context, job.id) : "open";
   if (sendState !== "open") {
     await stop(context, singleMessage(store.tenant, job.id), job, sendState);
@@ -206,7 +206,6 @@ async function deliverOne(
   const plain = tallyOfChunk(chunk);
   const n = delivered.size;
   const failed = recipients.length - n;
-  const erased = gone.length + recipients.filter(({ subscriber }) => isPseudonym(subscriber)).length;
   return {
     job,
     as: { round },
