@@ -62,6 +62,8 @@ interface Chain {
   mac: string;
   /** Outcomes that no row holds yet. */
   open: Map<string, AuditOutcome>;
+  /** The head is there: before that no row takes over an outcome, so that one that has shows that a head was. */
+  hasHead: boolean;
   /** The append in progress: they follow each other. */
   last: Promise<unknown>;
   /** Ended calls whose outcomes the head does not have yet: one write takes all of them. */
@@ -142,6 +144,7 @@ async function loadChain({ table }: Owned, shard: number): Promise<Chain> {
     seq: 0,
     mac: GENESIS,
     open: new Map(),
+    hasHead: false,
     last: done,
     ended: [],
     flush: done,
@@ -157,7 +160,7 @@ async function append({ table, key }: Owned, chain: Chain, now: () => string, en
   const { shard } = chain;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const seq = chain.seq + 1;
-    const taken = [...chain.open].slice(0, MAX_OUTCOMES);
+    const taken = chain.hasHead ? [...chain.open].slice(0, MAX_OUTCOMES) : [];
     const outcomes = taken.length > 0 ? toJson(Object.fromEntries(taken)) : undefined;
     const said = { seq, at: now(), ...entry, outcomes, prev: chain.mac };
     const mac = rowMac(key, { shard, ...said });
@@ -184,7 +187,9 @@ function finish(owned: Owned, chain: Chain, ended: Ended): Promise<void> {
     .catch(() => undefined)
     .then(() => {
       chain.next = undefined;
-      chain.flush = writeHead(owned, chain.ended.splice(0));
+      chain.flush = writeHead(owned, chain.ended.splice(0)).then(() => {
+        chain.hasHead = true;
+      });
       return chain.flush;
     });
   return chain.next;
@@ -205,6 +210,7 @@ async function writeHead({ table, key }: Owned, batch: readonly Ended[]): Promis
 
 /** Takes over what the head says of the end of the chain. */
 function follow(chain: Chain, head: RowOf<typeof AuditHead>): void {
+  chain.hasHead = true;
   for (const [name, outcome] of familyOf(head, "o:")) chain.open.set(name, fromJson(outcome));
   if (head.seq === undefined || head.mac === undefined || head.seq <= chain.seq) return;
   chain.seq = head.seq;

@@ -99,7 +99,7 @@ async function faultOfEnd(
 ): Promise<Broken | undefined> {
   const head = await store.get(AuditHead, { shard });
   const missing = (of: number): Broken => ({ id: auditId(shard, of), reason: "end_missing", at: null, action: null });
-  // A row that has taken over an outcome came after a head.
+  // A row takes over an outcome only after a head.
   if (head?.seq === undefined || head.mac === undefined) return tookOver ? missing(seq) : undefined;
   if (head.seal !== headSeal(key, { shard, seq: head.seq, mac: head.mac })) return missing(head.seq);
   if (head.seq > seq) {
