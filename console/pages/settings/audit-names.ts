@@ -1,4 +1,5 @@
-// The names of what the audit trail names by id: each kind is read once, when the trail shows one of it.
+// The names of what the audit trail names by id: each kind is read once. The page opens with the two that it shows most.
+import { useEffect, useState } from "preact/hooks";
 import { useQuery } from "../../app/query.ts";
 
 interface Named {
@@ -6,11 +7,48 @@ interface Named {
   name: string;
 }
 
-/** @returns the names by id. Of a list only the first page is read; what is deleted has no name any more. */
-export function useNames(groups: ReadonlySet<string>): ReadonlyMap<string, string> {
-  const is = (...names: string[]) => ({ when: names.some((name) => groups.has(name)) });
+/** Kinds whose names a list of the API has. The page reads the trail and the team before, and opens with four calls. */
+const readable: ReadonlySet<string> = new Set([
+  "campaigns",
+  "journeys",
+  "templates",
+  "segments",
+  "lists",
+  "channels",
+  "experiences",
+  "notifications",
+]);
+const MAX_AT_FIRST = 2;
+
+/** A halted step is named by its journey. */
+const kindOf = (group: string): string => (group === "brakes" ? "journeys" : group);
+
+/** @returns the kinds that have names, those with most entries first. */
+function rankKinds(groups: readonly string[]): string[] {
+  const counts = new Map<string, number>();
+  for (const kind of groups.map(kindOf)) if (readable.has(kind)) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  return [...counts].toSorted(([, a], [, b]) => b - a).map(([kind]) => kind);
+}
+
+interface Names {
+  byId: ReadonlyMap<string, string>;
+  /** Reads the names of the other kinds too; undefined where all are read. */
+  readAll: (() => void) | undefined;
+}
+
+/** @param groups of each entry that is shown. Of a list only the first page is read; what is deleted has no name any more. */
+export function useNames(groups: readonly string[]): Names {
+  // A kind that was read stays, whatever is shown after it.
+  const [asked, setAsked] = useState<readonly string[]>([]);
+  const kinds = rankKinds(groups);
+  const first = kinds.slice(0, MAX_AT_FIRST).join();
+  useEffect(() => {
+    if (asked.length === 0 && first) setAsked(first.split(","));
+  }, [first]);
+  const missing = kinds.filter((kind) => !asked.includes(kind));
+  const is = (kind: string) => ({ when: asked.includes(kind) });
   const campaigns = useQuery("campaigns.list", [{ page_size: 100 }], is("campaigns"));
-  const journeys = useQuery("journeys.list", [], is("journeys", "brakes"));
+  const journeys = useQuery("journeys.list", [], is("journeys"));
   const templates = useQuery("templates.list", [{ per_page: 100 }], is("templates"));
   const segments = useQuery("segments.list", [], is("segments"));
   const lists = useQuery("lists.list", [{ page_size: 100 }], is("lists"));
@@ -27,5 +65,8 @@ export function useNames(groups: ReadonlySet<string>): ReadonlyMap<string, strin
     ...(experiences.data?.items ?? []),
     ...(sends.data?.items ?? []).map(({ id, name, title }) => ({ id, name: name ?? title ?? "" })),
   ];
-  return new Map(found.map(({ id, name }) => [id, name]));
+  return {
+    byId: new Map(found.map(({ id, name }) => [id, name])),
+    readAll: asked.length > 0 && missing.length > 0 ? () => setAsked([...asked, ...missing]) : undefined,
+  };
 }

@@ -43,7 +43,7 @@ export function Audit() {
     ],
   );
   const items = trail.pages.flatMap((page) => page.items);
-  const names = useNames(new Set(items.map((entry) => groupOf(entry))));
+  const names = useNames(items.map((entry) => groupOf(entry)));
   const memberOf = (id: string) => members.find(({ user_id }) => user_id === id)?.name;
   return (
     <>
@@ -73,6 +73,7 @@ export function Audit() {
             </option>
           ))}
         </select>
+        {names.readAll && <Button onClick={names.readAll}>Show all names</Button>}
       </div>
       <Loaded query={trail.first} skeleton={<Skeleton table rows={8} />}>
         {() =>
@@ -92,7 +93,7 @@ export function Audit() {
                       <Sentence
                         entry={entry}
                         who={memberOf(entry.actor.id)}
-                        name={names.get(idOf(entry)) || memberOf(idOf(entry))}
+                        name={names.byId.get(idOf(entry)) || memberOf(idOf(entry))}
                       />
                     ),
                   },
