@@ -8,7 +8,7 @@ import { number, plural } from "../app/time.ts";
 import { say } from "../app/toast.ts";
 import { Button } from "./button.tsx";
 import { Confirm, Time } from "./page.tsx";
-import { type Safety, SafetyChange } from "./safety.tsx";
+import { type Safety, SafetyPicker } from "./safety.tsx";
 
 type Halt = NonNullable<Notification["halted"]>;
 
@@ -131,7 +131,7 @@ function Banner({ halt, what, resume, cancel, onResume, onCancel, children }: Ba
           ) : (
             <>
               <p>{onResume}</p>
-              <SafetyChange
+              <SafetyPicker
                 safety={safety}
                 onInput={setSafety}
                 faultAt={(path) => fields[`safety${path}`]}

@@ -83,69 +83,38 @@ function RateFields<T extends Safety>({
 }
 
 interface PickerProps {
-  /** Undefined: the workspace's. Null: none. */
+  /** Undefined: the workspace's, or as it was. Null: none. */
   safety: Safety | null | undefined;
   onInput: (safety: Safety | null | undefined) => void;
   /** Paths begin at `safety`. */
   faultAt: FaultAt;
+  /** Of what was halted: the limit that was exceeded, with which other limits begin. */
+  exceeded?: Safety;
 }
 
-/** The brake of one send or campaign. */
-export function SafetyPicker({ safety, onInput, faultAt }: PickerProps) {
-  const kind = safety === undefined ? "workspace" : safety === null ? "none" : "own";
-  const start = { workspace: undefined, none: null, own: {} };
+/** The brake of one send or campaign, or the limits from now on of what was halted. */
+export function SafetyPicker({ safety, onInput, faultAt, exceeded }: PickerProps) {
+  const kind = safety === undefined ? "same" : safety === null ? "none" : "own";
+  const start = { same: undefined, none: null, own: exceeded ?? {} };
+  const fields = { onInput, faultAt: (name: string) => faultAt(`.${name}`) };
   return (
     <>
       <Choices
-        legend="Brake"
+        legend={exceeded ? "Limits from now on" : "Brake"}
         name="safety"
         value={kind}
         options={[
-          { value: "workspace", label: "As in the settings" },
-          { value: "own", label: "Limits of its own" },
+          { value: "same", label: exceeded ? "As they were" : "As in the settings" },
+          { value: "own", label: exceeded ? "Other limits" : "Limits of its own" },
           { value: "none", label: "None" },
         ]}
         onInput={(value) => onInput(start[value as typeof kind])}
         fault={faultAt("")}
       />
-      {safety && (
-        <SafetyFields
-          safety={safety}
-          onInput={onInput}
-          faultAt={(name) => faultAt(`.${name}`)}
-          empty="What is empty is as in the settings."
-        />
-      )}
-    </>
-  );
-}
-
-interface ChangeProps extends PickerProps {
-  /** What "other limits" begins with: the limit that was exceeded. */
-  exceeded: Safety;
-}
-
-/** The limits from now on of what was halted. Undefined: as they were. */
-export function SafetyChange({ safety, onInput, faultAt, exceeded }: ChangeProps) {
-  const kind = safety === undefined ? "same" : safety === null ? "none" : "other";
-  const start = { same: undefined, none: null, other: exceeded };
-  return (
-    <>
-      <Choices
-        legend="Limits from now on"
-        name="limits"
-        value={kind}
-        options={[
-          { value: "same", label: "As they were" },
-          { value: "other", label: "Other limits" },
-          { value: "none", label: "None" },
-        ]}
-        onInput={(value) => onInput(start[value as typeof kind])}
-        fault={faultAt("")}
-      />
-      {safety && (
+      {safety && !exceeded && <SafetyFields safety={safety} {...fields} empty="What is empty is as in the settings." />}
+      {safety && exceeded && (
         <>
-          <RateFields safety={safety} onInput={onInput} faultAt={(name) => faultAt(`.${name}`)} />
+          <RateFields safety={safety} {...fields} />
           <p class="hint">What is empty stays as it was.</p>
         </>
       )}
