@@ -1,6 +1,7 @@
 // The head of a page, cards, and small parts that pages share.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { pathTo, place } from "../app/router.ts";
 import { ago, fullTime } from "../app/time.ts";
 import { say } from "../app/toast.ts";
 import { Button } from "./button.tsx";
@@ -77,6 +78,33 @@ export function Figure({ value, label }: { value: ComponentChildren; label: stri
       <b>{value}</b>
       <span>{label}</span>
     </div>
+  );
+}
+
+/** Links to the parts of a page; the first one has an empty id. On a narrow window the current one is scrolled to. */
+export function Tabs({
+  label,
+  current,
+  tabs,
+}: {
+  label: string;
+  current: string;
+  tabs: readonly { id: string; label: string }[];
+}) {
+  const nav = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const bar = nav.current;
+    const link = bar?.querySelector<HTMLElement>("[aria-current]");
+    if (bar && link) bar.scrollLeft = link.offsetLeft - (bar.clientWidth - link.offsetWidth) / 2;
+  }, [current]);
+  return (
+    <nav ref={nav} class="tabs" aria-label={label}>
+      {tabs.map(({ id, label: text }) => (
+        <a key={id} href={pathTo(place.value.page, id)} aria-current={id === current ? "page" : undefined}>
+          {text}
+        </a>
+      ))}
+    </nav>
   );
 }
 

@@ -8,6 +8,7 @@ import { serveOperateConsole } from "../../infra/operate-console.ts";
 import { hasBrowser, launchBrowser } from "../support/browser.ts";
 import { createTabs, openTab, tabTo, takePicture, violations, violationsInThemes } from "../support/console-tab.ts";
 import { cleanUp, type ServiceProcess, startService } from "../support/service-process.ts";
+import { isWiderThan, others, phoneStories, shown } from "./shown.ts";
 import { stories } from "./stories.ts";
 
 /** `PICTURES=1` makes those of the documentation anew. */
@@ -16,97 +17,11 @@ const FOLDER = fileURLToPath(
   new URL(isKept ? "../../docs/console/" : "../../artefacts/console/demo/", import.meta.url),
 );
 
-/** What a test has no type of the browser for. */
-interface Scrolled {
-  scrollIntoView(isTop: boolean): void;
-}
-
-interface Shown {
-  picture: string;
-  path: string;
-  /** The row whose page is opened. */
-  row?: string;
-  /** What is done before the picture. */
-  act?: (page: Page) => Promise<unknown>;
-  theme?: "dark";
-}
-
-/** By the names of their pictures. */
-const shown: readonly Shown[] = [
-  { picture: "home", path: "" },
-  { picture: "activity", path: "activity", row: "Weekend tips" },
-  { picture: "campaign", path: "campaigns", row: "Autumn sale" },
-  {
-    picture: "journey",
-    path: "journeys",
-    row: "Welcome",
-    act: (page) => page.locator("figure.chart-frame").evaluate((chart: Scrolled) => chart.scrollIntoView(true)),
-  },
-  {
-    picture: "send",
-    path: "send",
-    act: async (page) => {
-      await page.getByLabel("Title").fill("Hello {{ subscriber.first_name }}");
-      await page.getByLabel("Text").fill("The winter preview begins on Friday.");
-      await page.getByText("Of 240 people").waitFor();
-      await page.locator("aside h2 a", { hasNotText: "…" }).waitFor();
-      await page.locator("main button[type=submit]:not([aria-disabled])").waitFor();
-    },
-  },
-  {
-    picture: "import",
-    path: "import",
-    act: async (page) => {
-      const rows = ["email,First name,consent", "ada@example.com,Ada,opted_in", "grace@example,Grace,yes"];
-      const buffer = Buffer.from(`${rows.join("\n")}\n`);
-      await page.getByLabel("CSV file").setInputFiles({ name: "people.csv", mimeType: "text/csv", buffer });
-      await page.getByRole("button", { name: "Try it" }).click();
-      await page.locator("main .verdict .badge", { hasText: "completed" }).waitFor();
-    },
-  },
-  { picture: "content", path: "content" },
-  { picture: "insights", path: "insights?days=7" },
-  { picture: "segments", path: "segments", row: "" },
-  { picture: "channels", path: "channels", row: "E-mail" },
-  { picture: "webhooks", path: "webhooks", row: "" },
-  { picture: "person", path: "people", row: "", theme: "dark" },
-  { picture: "settings", path: "settings" },
-  { picture: "exports", path: "exports" },
-  { picture: "outbox", path: "outbox", row: "" },
-  { picture: "operator", path: "operator" },
-];
-
-/** Pages without a picture in the documentation. */
-const others = [
-  "campaigns/new",
-  "content/topics",
-  "content/lists",
-  "content/schedules",
-  "content/experiences",
-  "content/assets",
-  "segments/new",
-  "settings/team",
-  "settings/conversions",
-  "settings/keys",
-  "settings/audit",
-  "settings/plan",
-  "settings/account",
-];
-
 /** Rows that a page has at most when it opens. */
 const MAX_ROWS = 60;
 
 /** Calls with which a page opens; others make four. */
 const MAX_CALLS: Partial<Record<string, number>> = { home: 6, insights: 6 };
-
-/** Whether a page must be scrolled sideways in a window of this width. */
-async function isWiderThan(page: Page, width: number): Promise<unknown> {
-  const size = page.viewportSize()!;
-  await page.setViewportSize({ width, height: size.height });
-  const isTooWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
-  await page.setViewportSize(size);
-  return isTooWide;
-}
 
 /** A picture as people see it who see no colours. */
 async function withoutColours(page: Page, path: string): Promise<void> {
@@ -182,6 +97,8 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     }
     // Without the answers of the pages before.
     await reopen();
+    await idle();
+    await page.waitForLoadState("networkidle");
     for (const path of others) {
       calls.clear();
       await visit(path);
@@ -251,6 +168,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     await page.locator("ol.step-list").getByText("Your trial has ended").waitFor();
   });
 
+  phoneStories(open);
   stories({ service: () => service, open });
 
   it("CON-1 a page opens in less than 0.2 s of processor time, which is 0.8 s on a processor four times as slow", async () => {

@@ -1,6 +1,6 @@
 // Content: what do we say? Templates, topics, lists, schedules, experiences and images.
-import { pathTo, place } from "../../app/router.ts";
-import { Page } from "../../components/page.tsx";
+import { place } from "../../app/router.ts";
+import { Page, Tabs } from "../../components/page.tsx";
 import { Assets } from "./assets.tsx";
 import { Experiences } from "./experiences.tsx";
 import { Lists } from "./lists.tsx";
@@ -22,13 +22,7 @@ export function View() {
   const tab = tabs.find((one) => one.id === id) ?? tabs[0];
   return (
     <Page title="Content" about="Your texts, lists, schedules and images.">
-      <nav class="tabs" aria-label="Content">
-        {tabs.map(({ id: name, label }) => (
-          <a key={name} href={pathTo("content", name)} aria-current={name === tab.id ? "page" : undefined}>
-            {label}
-          </a>
-        ))}
-      </nav>
+      <Tabs label="Content" current={tab.id} tabs={tabs} />
       <tab.View />
     </Page>
   );

@@ -110,7 +110,7 @@ function Title({ id, item }: { id: string; item: Entry }) {
       </a>{" "}
       <Badge state={item.state} />{" "}
       <span class="dim">
-        {channel && channelName(channel)}
+        {channel && <span class="one-line">{channelName(channel)}</span>}
         {reason && ` ${reasonText(reason)}`}
       </span>
     </span>

@@ -17,6 +17,7 @@ const readable: ReadonlySet<string> = new Set([
   "channels",
   "experiences",
   "notifications",
+  "webhooks",
 ]);
 const MAX_AT_FIRST = 2;
 
@@ -55,6 +56,7 @@ export function useNames(groups: readonly string[]): Names {
   const channels = useQuery("channels.list", [], is("channels"));
   const experiences = useQuery("experiences.list", [{ page: 1, page_size: 50 }], is("experiences"));
   const sends = useQuery("notifications.list", [{ limit: 100 }], is("notifications"));
+  const webhooks = useQuery("webhooks.list", [], is("webhooks"));
   const found: readonly Named[] = [
     ...(campaigns.data?.items ?? []),
     ...(journeys.data?.journeys ?? []),
@@ -64,6 +66,7 @@ export function useNames(groups: readonly string[]): Names {
     ...(channels.data?.channels ?? []),
     ...(experiences.data?.items ?? []),
     ...(sends.data?.items ?? []).map(({ id, name, title }) => ({ id, name: name ?? title ?? "" })),
+    ...(webhooks.data?.items ?? []).map(({ id, target_url }) => ({ id, name: new URL(target_url).host })),
   ];
   return {
     byId: new Map(found.map(({ id, name }) => [id, name])),

@@ -1,7 +1,7 @@
 // Settings: who may do what, at what price? The workspace, the team, keys and the plan.
-import { pathTo, place } from "../../app/router.ts";
+import { place } from "../../app/router.ts";
 import { me } from "../../app/session.ts";
-import { Page } from "../../components/page.tsx";
+import { Page, Tabs } from "../../components/page.tsx";
 import { Account } from "./account.tsx";
 import { Audit } from "./audit.tsx";
 import { Conversions } from "./conversions.tsx";
@@ -25,13 +25,7 @@ export function View() {
   const tab = tabs.find((one) => one.id === id) ?? tabs[0];
   return (
     <Page title="Settings" about={me.value?.tenant.name}>
-      <nav class="tabs" aria-label="Settings">
-        {tabs.map(({ id: name, label }) => (
-          <a key={name} href={pathTo("settings", name)} aria-current={name === tab.id ? "page" : undefined}>
-            {label}
-          </a>
-        ))}
-      </nav>
+      <Tabs label="Settings" current={tab.id} tabs={tabs} />
       <tab.View />
     </Page>
   );

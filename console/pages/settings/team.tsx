@@ -1,10 +1,10 @@
 // Members with their roles, and open invitations.
 import { useState } from "preact/hooks";
-import type { TeamMember } from "../../../sdk/src/types.gen.ts";
+import type { Invitation, TeamMember } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { forms } from "../../app/forms.gen.ts";
+import { may } from "../../app/may.ts";
 import { useQuery } from "../../app/query.ts";
-import { me } from "../../app/session.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
 import { SchemaForm } from "../../components/form.tsx";
@@ -30,7 +30,7 @@ export function Team() {
   const remove = useAction("team.deleteMember", { stale: STALE });
   const [leaving, setLeaving] = useState<TeamMember>();
   const error = update.error ?? remove.error;
-  const mayChange = me.value?.role === "owner" || me.value?.role === "admin";
+  const mayChange = may("team.updateMember").allowed;
   return (
     <>
       {error && <Failure error={error} />}
@@ -48,6 +48,7 @@ export function Team() {
                 cell: ({ user_id, name, role }: TeamMember) =>
                   mayChange ? (
                     <select
+                      class="role"
                       aria-label={`Role of ${name}`}
                       value={role}
                       onInput={async (event) => {
@@ -106,7 +107,9 @@ export function Team() {
 function Invitations() {
   const open = useQuery("team.listInvitations", []);
   const create = useAction("team.createInvitation", { stale: STALE });
+  const withdraw = useAction("team.deleteInvitation", { stale: STALE });
   const [isInviting, setInviting] = useState(false);
+  const [leaving, setLeaving] = useState<Invitation>();
   const [token, setToken] = useState("");
   const close = () => {
     setInviting(false);
@@ -122,6 +125,7 @@ function Invitations() {
         </Button>
       }
     >
+      {withdraw.error && <Failure error={withdraw.error} />}
       <Loaded query={open} skeleton={<Skeleton table rows={1} />}>
         {({ items }) =>
           items.length === 0 ? (
@@ -135,11 +139,38 @@ function Invitations() {
                 { title: "E-mail", cell: ({ email }) => email },
                 { title: "Role", cell: ({ role }) => role },
                 { title: "Valid until", cell: ({ expires_at }) => <Time at={expires_at} /> },
+                {
+                  title: "",
+                  cell: (invitation) => (
+                    <Button
+                      kind="quiet"
+                      icon="cross"
+                      label={`Withdraw the invitation of ${invitation.email}`}
+                      needs="team.deleteInvitation"
+                      onClick={() => setLeaving(invitation)}
+                    />
+                  ),
+                },
               ]}
             />
           )
         }
       </Loaded>
+      {leaving && (
+        <Confirm
+          title={`Withdraw the invitation of ${leaving.email}?`}
+          act="Withdraw it"
+          isBusy={withdraw.isBusy}
+          close={() => setLeaving(undefined)}
+          onConfirm={async () => {
+            const done = await withdraw.run(leaving.id);
+            setLeaving(undefined);
+            if (done) say("The invitation is withdrawn.");
+          }}
+        >
+          Its token is no longer valid.
+        </Confirm>
+      )}
       {isInviting && (
         <Dialog title="Invite a colleague" close={close}>
           {token ? (

@@ -1,0 +1,126 @@
+// Pages of the demo that tests look at, and how they look in the window of a phone.
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import type { Tab } from "../support/console-tab.ts";
+
+/** What a test has no type of the browser for. */
+interface Scrolled {
+  scrollIntoView(isTop: boolean): void;
+}
+
+interface Shown {
+  picture: string;
+  path: string;
+  /** The row whose page is opened. */
+  row?: string;
+  /** What is done before the picture. */
+  act?: (page: Page) => Promise<unknown>;
+  theme?: "dark";
+}
+
+/** By the names of their pictures. */
+export const shown: readonly Shown[] = [
+  { picture: "home", path: "" },
+  { picture: "activity", path: "activity", row: "Weekend tips" },
+  { picture: "campaign", path: "campaigns", row: "Autumn sale" },
+  {
+    picture: "journey",
+    path: "journeys",
+    row: "Welcome",
+    act: (page) => page.locator("figure.chart-frame").evaluate((chart: Scrolled) => chart.scrollIntoView(true)),
+  },
+  {
+    picture: "send",
+    path: "send",
+    act: async (page) => {
+      await page.getByLabel("Title").fill("Hello {{ subscriber.first_name }}");
+      await page.getByLabel("Text").fill("The winter preview begins on Friday.");
+      await page.getByText("Of 240 people").waitFor();
+      await page.locator("aside h2 a", { hasNotText: "…" }).waitFor();
+      await page.locator("main button[type=submit]:not([aria-disabled])").waitFor();
+    },
+  },
+  {
+    picture: "import",
+    path: "import",
+    act: async (page) => {
+      const rows = ["email,First name,consent", "ada@example.com,Ada,opted_in", "grace@example,Grace,yes"];
+      const buffer = Buffer.from(`${rows.join("\n")}\n`);
+      await page.getByLabel("CSV file").setInputFiles({ name: "people.csv", mimeType: "text/csv", buffer });
+      await page.getByRole("button", { name: "Try it" }).click();
+      await page.locator("main .verdict .badge", { hasText: "completed" }).waitFor();
+    },
+  },
+  { picture: "content", path: "content" },
+  { picture: "insights", path: "insights?days=7" },
+  { picture: "segments", path: "segments", row: "" },
+  { picture: "channels", path: "channels", row: "E-mail" },
+  { picture: "webhooks", path: "webhooks", row: "" },
+  { picture: "person", path: "people", row: "", theme: "dark" },
+  { picture: "settings", path: "settings" },
+  { picture: "exports", path: "exports" },
+  { picture: "outbox", path: "outbox", row: "" },
+  { picture: "operator", path: "operator" },
+];
+
+/** Pages without a picture in the documentation. */
+export const others = [
+  "campaigns/new",
+  "content/topics",
+  "content/lists",
+  "content/schedules",
+  "content/experiences",
+  "content/assets",
+  "segments/new",
+  "settings/team",
+  "settings/conversions",
+  "settings/keys",
+  "settings/audit",
+  "settings/plan",
+  "settings/account",
+];
+
+/** Inside a window of a phone: names and controls that are broken or covered. */
+const BROKEN = `(() => {
+  const boxes = (selector) => [...document.querySelectorAll("main " + selector)];
+  const current = document.querySelector("main .tabs [aria-current]")?.getBoundingClientRect();
+  return [
+    ...boxes(".one-line").filter((one) => one.getClientRects().length > 1).map((one) => one.textContent + " is broken"),
+    ...boxes("td select").filter((one) => one.offsetWidth < 80).map(() => "a choice is too narrow"),
+    ...boxes(".code pre").filter((pre) => {
+      const { left } = pre.parentElement.querySelector("button").getBoundingClientRect();
+      const range = document.createRange();
+      range.selectNodeContents(pre);
+      return [...range.getClientRects()].some(({ right }) => right > left);
+    }).map(() => "a button covers the text"),
+    ...(current && current.right > innerWidth ? ["the current tab is out of sight"] : []),
+  ];
+})()`;
+
+/** Whether a page must be scrolled sideways in a window of this width. */
+export async function isWiderThan(page: Page, width: number): Promise<unknown> {
+  const size = page.viewportSize()!;
+  await page.setViewportSize({ width, height: size.height });
+  const isTooWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
+  await page.setViewportSize(size);
+  return isTooWide;
+}
+
+const PHONE = { width: 360, height: 740 };
+
+export function phoneStories(open: () => Promise<Tab>): void {
+  it("CON-4 on a phone no name is broken, no control covered, and the current tab is in sight", async () => {
+    const { page, visit } = await open();
+    const size = page.viewportSize()!;
+    await page.setViewportSize(PHONE);
+    for (const path of ["content/assets", "settings/team", "settings/keys", "settings/account"]) {
+      await visit(path);
+      expect({ path, broken: await page.evaluate(BROKEN) }).toEqual({ path, broken: [] });
+    }
+    await visit("people");
+    await page.locator("main a[data-row]").first().click();
+    await page.locator(".timeline li").first().waitFor();
+    expect(await page.evaluate(BROKEN)).toEqual([]);
+    await page.setViewportSize(size);
+  });
+}
