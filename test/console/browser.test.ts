@@ -17,6 +17,7 @@ import {
 import { cleanUp, type ServiceProcess, startService } from "../support/service-process.ts";
 import { formStories } from "./forms.ts";
 import { outsideStories } from "./outside.ts";
+import { roleStories } from "./roles.ts";
 
 const ARTEFACTS = new URL("../../artefacts/console/", import.meta.url).pathname;
 
@@ -267,6 +268,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
   });
 
   outsideStories({ service: () => service, browser: () => browser, faults });
+  roleStories(open);
   formStories({ service: () => service, open });
 
   it("CON-1 no page broke the policy, wrote an error or asked another site for anything", () => {

@@ -5,6 +5,7 @@ import { useAction } from "../../app/action.ts";
 import { forms } from "../../app/forms.gen.ts";
 import { may } from "../../app/may.ts";
 import { useQuery } from "../../app/query.ts";
+import { me } from "../../app/session.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
 import { SchemaForm } from "../../components/form.tsx";
@@ -23,6 +24,21 @@ const roles: readonly { value: Role; label: string }[] = [
   { value: "analyst", label: "analyst: conversions and annotations" },
   { value: "viewer", label: "viewer: reads" },
 ];
+
+const roleLabels = Object.fromEntries(roles.map(({ value, label }) => [value, label]));
+const schema = forms["team.createInvitation"];
+
+const isOwner = (): boolean => me.value?.role === "owner";
+
+/** The roles that the user may give. */
+const givenRoles = () => roles.filter(({ value }) => value !== "owner" || isOwner());
+
+/** Why the user may not change or remove a member whom their role would let them change. */
+function refusalOf({ role }: TeamMember, all: readonly TeamMember[]): string | undefined {
+  if (role !== "owner") return undefined;
+  if (!isOwner()) return "Only an owner may change or remove an owner.";
+  return all.filter((one) => one.role === "owner").length < 2 ? "A workspace keeps at least one owner." : undefined;
+}
 
 export function Team() {
   const members = useQuery("team.listMembers", []);
@@ -45,26 +61,31 @@ export function Team() {
               { title: "E-mail", cell: ({ email }: TeamMember) => email },
               {
                 title: "Role",
-                cell: ({ user_id, name, role }: TeamMember) =>
-                  mayChange ? (
+                cell: (member: TeamMember) => {
+                  const { user_id, name, role } = member;
+                  const refusal = refusalOf(member, items);
+                  return mayChange && !refusal ? (
                     <select
                       class="role"
                       aria-label={`Role of ${name}`}
                       value={role}
                       onInput={async (event) => {
-                        const chosen = event.currentTarget.value as Role;
+                        const select = event.currentTarget;
+                        const chosen = select.value as Role;
                         if (await update.run(user_id, { role: chosen })) say(`${name} is ${chosen} now.`);
+                        else select.value = role;
                       }}
                     >
-                      {roles.map(({ value, label }) => (
+                      {givenRoles().map(({ value, label }) => (
                         <option key={value} value={value}>
                           {label}
                         </option>
                       ))}
                     </select>
                   ) : (
-                    role
-                  ),
+                    <span title={refusal}>{role}</span>
+                  );
+                },
               },
               { title: "Since", cell: ({ created_at }: TeamMember) => <Time at={created_at} /> },
               {
@@ -75,6 +96,7 @@ export function Team() {
                     icon="cross"
                     label={`Remove ${member.name}`}
                     needs="team.deleteMember"
+                    refusal={refusalOf(member, items)}
                     onClick={() => setLeaving(member)}
                   />
                 ),
@@ -180,8 +202,12 @@ function Invitations() {
             </>
           ) : (
             <SchemaForm
-              schema={forms["team.createInvitation"]}
-              texts={{ email: { label: "E-mail" }, role: { label: "Role" } }}
+              schema={{
+                ...schema,
+                properties: { ...schema.properties, role: { enum: givenRoles().map(({ value }) => value) } },
+              }}
+              texts={{ email: { label: "E-mail" }, role: { label: "Role", options: roleLabels } }}
+              initial={{ role: "viewer" }}
               submit="Invite"
               needs="team.createInvitation"
               action={create}
