@@ -21,6 +21,20 @@ import { roleStories } from "./roles.ts";
 
 const ARTEFACTS = new URL("../../artefacts/console/", import.meta.url).pathname;
 
+/** Tabs of pages that read something of their own. */
+const tabs = [
+  "content/topics",
+  "content/lists",
+  "content/schedules",
+  "content/experiences",
+  "content/assets",
+  "settings/team",
+  "settings/conversions",
+  "settings/keys",
+  "settings/audit",
+  "settings/plan",
+];
+
 let service: ServiceProcess;
 let browser: Browser;
 /** What no page may cause: errors on the console, violations of the policy, requests to other places. */
@@ -152,7 +166,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
       await page.locator("nav.nav").waitFor();
       // What is asked again is asked at once: its wait is drawn by lot.
       await page.evaluate("Math.random = () => 0");
-      for (const name of pages) {
+      for (const name of [...pages, ...tabs]) {
         await show(name);
         await page
           .locator("main")
