@@ -128,7 +128,14 @@ interface DialogProps {
 
 export function Dialog({ title, close, children, class: name }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    const opener = document.activeElement;
+    dialog.current?.showModal();
+    // A dialog that is removed while it is open leaves the focus nowhere.
+    return () => {
+      if (opener instanceof HTMLElement) opener.focus();
+    };
+  }, []);
   return (
     <dialog ref={dialog} class={name} aria-label={title} onClose={close}>
       <div class="dialog-body">

@@ -1,6 +1,7 @@
-// What each role may use in the console, and the reason at what it may not.
+// What each role may use in the console, the reason at what it may not, and where dialogs leave the focus.
+import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import type { Tab } from "../support/console-tab.ts";
+import { type Tab, tabTo } from "../support/console-tab.ts";
 
 const NOT_SENDING = "Only owners, admins and marketers may send.";
 const NOT_WRITING = "Only owners, admins and marketers may change content.";
@@ -39,6 +40,10 @@ const uses: Record<string, readonly (readonly [path: string, button: string, rea
   ],
 };
 
+/** The name of what has the focus. */
+const focused = (page: Page): Promise<unknown> =>
+  page.evaluate("(document.activeElement.ariaLabel ?? document.activeElement.textContent).trim().slice(0, 60)");
+
 export function roleStories(open: (role?: string) => Promise<Tab>): void {
   it.each(Object.entries(uses))("CON-5 a button that the role %s may not use says why", async (role, all) => {
     // Their rows are what the others look at.
@@ -68,5 +73,32 @@ export function roleStories(open: (role?: string) => Promise<Tab>): void {
     await page.getByRole("button", { name: "Withdraw the invitation of grace@example.com" }).click();
     await dialog.getByRole("button", { name: "Withdraw it" }).click();
     await page.getByText("There are no open invitations.").waitFor();
+  });
+
+  it("CON-4 a dialog begins with its first field, and gives the focus back however it is left", async () => {
+    const { page, visit } = await open();
+    const dialog = page.locator("dialog[open]");
+    for (const [path, opener] of [
+      ["people", "Add a person"],
+      ["content", "New template"],
+      ["settings/keys", "New key"],
+    ] as const) {
+      await visit(path);
+      const button = page.locator("main").getByRole("button", { name: opener, exact: true }).first();
+      await button.focus();
+      await page.keyboard.press("Enter");
+      await dialog.locator(":is(input, textarea, select):focus").waitFor();
+      await page.keyboard.press("Escape");
+      await dialog.waitFor({ state: "detached" });
+      expect({ path, text: await focused(page) }).toEqual({ path, text: opener });
+    }
+    await visit("settings/team");
+    await page.getByRole("button", { name: "Remove admin" }).focus();
+    await page.keyboard.press("Enter");
+    await dialog.waitFor();
+    await tabTo(page, "Cancel");
+    await page.keyboard.press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    expect(await focused(page)).toBe("Remove admin");
   });
 }
