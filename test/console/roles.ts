@@ -76,6 +76,7 @@ export function roleStories(open: (role?: string) => Promise<Tab>): void {
   });
 
   it("CON-4 a dialog begins with its first field, and gives the focus back however it is left", async () => {
+    await open("admin");
     const { page, visit } = await open();
     const dialog = page.locator("dialog[open]");
     for (const [path, opener] of [
