@@ -258,6 +258,8 @@ export function stories({ service, open }: Bench): void {
     await page.getByRole("row", { name: /Messages, of your own cap .* 5,000/ }).waitFor();
     await visit("settings/audit");
     await page.getByText("Owner changed the monthly cap").waitFor();
+    await press("Show all names");
+    await page.getByText("to the webhook").getByRole("link", { name: "receiver.example" }).first().waitFor();
     await page.getByText("Owner activated the journey").getByRole("link", { name: "Welcome" }).first().waitFor();
     expect(await violations(page)).toEqual([]);
     await sendDeadLetter(service().aws, { tenant: service().tenant, channel: "gone" });
