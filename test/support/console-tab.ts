@@ -169,6 +169,12 @@ const refuse =
 export const refusals = [
   ["403", refuse(403, { code: "FORBIDDEN", message: "Not permitted." }), "You may not see this.", "Not permitted."],
   [
+    "422",
+    refuse(422, { code: "VALIDATION_ERROR", message: "cursor: is not valid", fields: { cursor: "is not valid" } }),
+    "cursor: is not valid",
+    "cursor: is not valid",
+  ],
+  [
     "429",
     refuse(429, { error: "rate limit exceeded", retry_after: 30 }, { "retry-after": "30" }),
     "Too many requests at the moment.",
