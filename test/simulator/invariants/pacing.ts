@@ -7,8 +7,8 @@ import { MAX_PHONES } from "../scenarios/pacing.ts";
 
 /** A person's phones are in one group, and a group of marketing and one of transactional messages may go together. */
 const TOGETHER = 2 * MAX_PHONES;
-/** Until the channel is slow enough: throttles for each message that the provider took. */
-const THROTTLES = { most: 1, first: 120 };
+/** A channel without a rate is taken to send 50 a second, and 30 % less after each throttle. */
+const cutsTo = (perSecond: number): number => Math.ceil(Math.log(50 / perSecond) / Math.log(1 / 0.7));
 
 export const pacing: Invariant = {
   name: "pacing",
@@ -32,8 +32,10 @@ export const pacing: Invariant = {
               broken(`a channel of ${rate.perSecond} a second was ${most} messages ahead, not ${allowed}`, tenant, job);
           }
           const throttled = all.filter(({ isThrottled }) => isThrottled).length;
-          const bound = THROTTLES.first + THROTTLES.most * (all.length - throttled);
-          if (ledger.limits.has(tenant) && throttled > bound)
+          const limit = ledger.limits.get(tenant);
+          // Until the channel is slow enough a group each time; after that one for each message that the provider takes.
+          const group = new Set(all.map(({ target }) => target)).size;
+          if (limit && throttled > group * cutsTo(limit) + all.length - throttled)
             broken(`${throttled} of ${all.length} messages were throttled`, tenant);
         }
       },

@@ -119,6 +119,20 @@ export const audiencesBugs: readonly Bug[] = [
     replace: "{ set: {}, initial: { run: segment.run } });",
   },
   {
+    name: "an erased subscriber whom an in-app send had reached counts among its failures",
+    area: "erasure",
+    file: "shared/providers/in-app.ts",
+    find: "gone.filter(isMissed).length",
+    replace: "gone.length",
+  },
+  {
+    name: "the total of a send in progress is that of the last page of its audience",
+    area: "sending",
+    file: "shared/store/sends/audiences.ts",
+    find: "const people = state.people + page.people;",
+    replace: "const { people } = page;",
+  },
+  {
     name: "the erased stay in static segments",
     area: "erasure",
     file: "shared/store/subscribers/erasure.ts",

@@ -21,6 +21,20 @@ export const integrationsBugs: readonly Bug[] = [
     replace: 'oneOf("status", ["pending", "processing"])',
   },
   {
+    name: "a row of the audit trail takes over an outcome before there is an end of its chain",
+    area: "audit",
+    file: "shared/store/audit/trail.ts",
+    find: "const taken = chain.hasHead ? [...chain.open].slice(0, MAX_OUTCOMES) : [];",
+    replace: "const taken = [...chain.open].slice(0, MAX_OUTCOMES);",
+  },
+  {
+    name: "the second attempts of a group that comes again wait for the watchdog",
+    area: "webhooks",
+    file: "functions/workers/post-webhook/groups.ts",
+    find: "  await Promise.all(recorded.map(({ id, sequence }) => perform(context, attemptOf(message, id), sequence)));\n",
+    replace: "",
+  },
+  {
     name: "a row of the audit trail replaces another one",
     area: "audit",
     file: "shared/store/audit/trail.ts",
