@@ -4,9 +4,11 @@ import {
   DeleteMessageCommand,
   GetQueueAttributesCommand,
   GetQueueUrlCommand,
+  type Message,
   ReceiveMessageCommand,
   SQSClient,
 } from "@aws-sdk/client-sqs";
+import * as v from "valibot";
 import type { Aws } from "../shared/deps.ts";
 
 /** Longer than one invocation of react. A message that fails again is received once by a command. */
@@ -14,6 +16,14 @@ const HIDDEN_SECONDS = 300;
 
 /** Invokes react with an event of the stream. @throws if it fails */
 type React = (event: object) => Promise<unknown>;
+
+const ObjectCreated = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({
+    detail: v.object({ bucket: v.object({ name: v.string() }), object: v.object({ key: v.string() }) }),
+  }),
+);
 
 interface Place {
   bucket: string;
@@ -39,11 +49,15 @@ export async function redriveRecords(aws: Aws, prefix: string, react: React): Pr
       new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 1, VisibilityTimeout: HIDDEN_SECONDS }),
     );
     if (message === undefined) break;
-    const place = placeIn(message.Body ?? "");
     try {
-      await react(await eventAt(aws, place));
+      const place = placeIn(message);
+      await eventAt(aws, place)
+        .then(react)
+        .catch((error: Error) => {
+          throw new Error(`s3://${place.bucket}/${place.key}: ${error.message}`);
+        });
     } catch (error) {
-      failed.push(`s3://${place.bucket}/${place.key}: ${(error as Error).message}`);
+      failed.push((error as Error).message);
       continue;
     }
     await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: message.ReceiptHandle }));
@@ -53,10 +67,12 @@ export async function redriveRecords(aws: Aws, prefix: string, react: React): Pr
   throw new Error(`${handled} batches were handled, ${failed.length} failed again:\n${failed.join("\n")}`);
 }
 
-/** The object that a message of EventBridge is about. */
-function placeIn(text: string): Place {
-  const { detail } = JSON.parse(text) as { detail: { bucket: { name: string }; object: { key: string } } };
-  return { bucket: detail.bucket.name, key: detail.object.key };
+/** The object that a message of EventBridge is about. @throws if it is about none */
+function placeIn({ MessageId, Body }: Message): Place {
+  const parsed = v.safeParse(ObjectCreated, Body);
+  if (!parsed.success) throw new Error(`message ${MessageId}: it names no object of S3`);
+  const { bucket, object } = parsed.output.detail;
+  return { bucket: bucket.name, key: object.key };
 }
 
 /** The event that failed, of the record that Lambda stored: as an object, or as its text. */

@@ -103,18 +103,20 @@ it("RDA-19 failed records of the stream are handled again, and stay where they f
     const detail = { bucket: { name: Bucket }, object: { key } };
     await world.sqs.operate("SendMessage", { QueueUrl, MessageBody: JSON.stringify({ detail }) });
   }
+  const { MessageId } = await world.sqs.operate("SendMessage", { QueueUrl, MessageBody: "a note" });
   const handled: unknown[] = [];
   const react = async (batch: object) => {
     await world.host.invoke("react", batch);
     handled.push(batch);
   };
   await expect(redriveRecords(aws, "", react)).rejects.toThrow(
-    "2 batches were handled, 1 failed again:\ns3://failed-records/broken: the object has no payload",
+    "2 batches were handled, 2 failed again:\ns3://failed-records/broken: the object has no payload\n" +
+      `message ${MessageId}: it names no object of S3`,
   );
   expect(event.Records.length).toBeGreaterThan(0);
   expect(handled).toEqual([event, event]);
   await world.advance(5 * MINUTE);
-  expect((await operateJson("dead-letters", "react")).dead_letters).toEqual([{ queue: "react", count: 1 }]);
+  expect((await operateJson("dead-letters", "react")).dead_letters).toEqual([{ queue: "react", count: 2 }]);
 });
 
 it("RDA-19 a recount repairs the counters of one workspace now", async () => {
