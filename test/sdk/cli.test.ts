@@ -188,7 +188,8 @@ it("what is misspelt or refused is explained, with its exit code", async () => {
   const { world, tenant, cli } = await opened();
   expect(await cli.run("--help")).toMatchObject({ code: 0 });
   expect((await cli.run("apply", "--help")).out[0]).toBe("engagement apply [folder]");
-  expect(await cli.run("aply")).toMatchObject({ code: 2, notes: [expect.stringContaining("no command aply")] });
+  for (const words of [["aply"], ["help", "aply"]])
+    expect(await cli.run(...words)).toMatchObject({ code: 2, notes: [expect.stringContaining("no command aply")] });
   expect(await cli.run("send", "--two", "ada")).toMatchObject({ code: 2, notes: [expect.stringContaining("--two")] });
   expect((await cli.json("send", "--to", "ada")).error).toMatchObject({ message: expect.stringContaining("--title") });
   expect(await cli.run("diff")).toMatchObject({ code: 1, notes: [expect.stringContaining("There is no folder")] });

@@ -39,12 +39,11 @@ export async function runCli(words: readonly string[], io: Io): Promise<number> 
   const isJson = rest.includes("--json");
   try {
     if (name === undefined || name === "help" || name === "--help" || name === "-h") {
-      const about = commands.find((one) => one.name === rest[0]);
-      io.out(about ? helpOf(about) : overview(commands));
+      const about = rest.find((word) => !word.startsWith("-"));
+      io.out(about === undefined ? overview(commands) : helpOf(commandOf(about)));
       return name === undefined ? EXIT.usage : EXIT.ok;
     }
-    const found = commands.find((one) => one.name === name);
-    if (!found) throw new CommandError(`There is no command ${name}. See: engagement --help`, EXIT.usage);
+    const found = commandOf(name);
     const call = readArguments(found, rest, io);
     if (call === "help") {
       io.out(helpOf(found));
@@ -58,6 +57,13 @@ export async function runCli(words: readonly string[], io: Io): Promise<number> 
     else for (const line of linesOf(failure, name === login.name ? undefined : hintOf(io))) io.note(line);
     return codeOf(failure);
   }
+}
+
+/** @throws for wrong usage, if there is none of that name */
+function commandOf(name: string): Command {
+  const found = commands.find((one) => one.name === name);
+  if (!found) throw new CommandError(`There is no command ${name}. See: engagement --help`, EXIT.usage);
+  return found;
 }
 
 /** A file that cannot be read or written is named by the message of the system. */
