@@ -1,6 +1,7 @@
 // What the command line uses of the machine: its environment, its terminal, the network and the time.
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
+import { sleep } from "../transport.ts";
 
 export interface Io {
   env: Readonly<Record<string, string | undefined>>;
@@ -48,15 +49,7 @@ export function processIo(): Io {
     },
     fetch: (...given) => fetch(...given),
     now: () => Date.now(),
-    pause: (ms) =>
-      new Promise((resolve) => {
-        if (stopping.signal.aborted) return resolve();
-        const timer = setTimeout(resolve, ms);
-        stopping.signal.addEventListener("abort", () => {
-          clearTimeout(timer);
-          resolve();
-        });
-      }),
+    pause: (ms) => sleep(ms, stopping.signal).catch(() => undefined),
     signal: stopping.signal,
   };
 }
