@@ -13,13 +13,20 @@ export interface Pages<O extends Operation> {
   load(cursor: string): void;
 }
 
+const cursorOf = (page: unknown): unknown =>
+  typeof page === "object" && page && "next_cursor" in page ? page.next_cursor : undefined;
+
 export function usePages<O extends Operation>(
   operation: O,
   given: (cursor?: string) => NoInfer<ArgumentsOf<O>>,
   options: { every?: number | undefined; when?: boolean } = {},
 ): Pages<O> {
-  const first = useQuery(operation, given(), options);
-  const [more, setMore] = useState<readonly AnswerOf<O>[]>([]);
+  const [added, setMore] = useState<readonly AnswerOf<O>[]>([]);
+  /** The cursor of the first page when others were added to it. */
+  const [start, setStart] = useState("");
+  // Looked at again, the first page may end earlier: between it and the others something would be missing.
+  const first = useQuery(operation, given(), { ...options, every: added.length > 0 ? undefined : options.every });
+  const more = cursorOf(first.data) === start ? added : [];
   const [isLoading, setLoading] = useState(false);
   const [error, setError] = useState<ServiceError>();
   const key = JSON.stringify(given());
@@ -29,7 +36,8 @@ export function usePages<O extends Operation>(
     setError(undefined);
     try {
       const page = await call(operation, given(cursor));
-      setMore((known) => [...known, page]);
+      if (more.length === 0) setStart(cursor);
+      setMore([...more, page]);
     } catch (cause) {
       if (!(cause instanceof ServiceError)) throw cause;
       setError(cause);

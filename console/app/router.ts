@@ -1,5 +1,5 @@
 // The address as a signal: `/console/w/<tenant_id>/<page>/<id>?<filters>`, and links that change it without a load.
-import { computed, signal } from "@preact/signals";
+import { signal } from "@preact/signals";
 
 const ROOT = "/console";
 
@@ -23,18 +23,14 @@ const readPlace = ({ pathname, search, hash }: Location): Place => {
 
 export const place = signal<Place>(readPlace(location));
 
-/** Without the query, so that a change of a filter does not open the page anew. */
-export const placeKey = computed(() => [place.value.tenant, place.value.page].join("/"));
-
 addEventListener("popstate", () => {
   place.value = readPlace(location);
 });
 
 export function go(path: string, { replace = false } = {}): void {
   history[replace ? "replaceState" : "pushState"](null, "", path);
-  const before = placeKey.value;
   place.value = readPlace(location);
-  if (before !== placeKey.value) scrollTo(0, 0);
+  if (!replace) scrollTo(0, 0);
 }
 
 /** The address of a page in the workspace that is open. */

@@ -23,10 +23,6 @@ for (const name of ["online", "offline"] as const)
 
 export function Shell({ children }: { children: ComponentChildren }) {
   const user = me.value;
-  const { page } = place.value;
-  useEffect(() => {
-    document.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
-  }, [page]);
   return (
     <div class={panel.value === "drawer" ? "shell with-drawer" : "shell"}>
       <a class="skip" href="#main">

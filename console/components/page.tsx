@@ -18,11 +18,18 @@ interface PageProps {
 }
 
 export function Page({ title, about, back, actions, children }: PageProps) {
+  const content = useRef<HTMLDivElement>(null);
   useEffect(() => {
     document.title = `${title} · Console`;
   }, [title]);
+  // What had the focus on the page before is gone, or leads here. A page that is loaded takes it from its skeleton.
+  useEffect(() => {
+    const { activeElement } = document;
+    if (!content.current?.contains(activeElement) && !activeElement?.closest("dialog[open]"))
+      content.current?.querySelector("h1")?.focus({ preventScroll: true });
+  }, []);
   return (
-    <div class="content">
+    <div class="content" ref={content}>
       <header class="page-head">
         <div>
           {back && (

@@ -1,6 +1,11 @@
 // Tables of objects: columns by name, rows that `j`, `k` and Enter move through, and a button for the next page.
 import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Button } from "./button.tsx";
+import { MAX_ROWS, useRowWindow } from "./row-window.ts";
+
+/** So far before the end comes into sight, the next page is loaded. */
+const AHEAD = "600px";
 
 export interface Column<T> {
   title: string;
@@ -21,10 +26,13 @@ interface TableProps<T> {
 }
 
 export function Table<T>({ caption, rows, columns, keyOf, hrefOf, selected }: TableProps<T>) {
+  const body = useRef<HTMLTableSectionElement>(null);
+  const { from, to, above, below } = useRowWindow(rows.length, body);
+  const isLong = rows.length > MAX_ROWS;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a table wider than the page is scrolled by keyboard
     <section class="table-wrap" aria-label={caption} tabIndex={0}>
-      <table>
+      <table aria-rowcount={isLong ? rows.length + 1 : undefined}>
         <caption class="unseen">{caption}</caption>
         <thead>
           <tr>
@@ -35,9 +43,14 @@ export function Table<T>({ caption, rows, columns, keyOf, hrefOf, selected }: Ta
             ))}
           </tr>
         </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={keyOf(row)} class={selected === keyOf(row) ? "is-selected" : undefined}>
+        <tbody ref={body}>
+          {isLong && <Room key="above" height={above} columns={columns.length} />}
+          {rows.slice(from, to).map((row, n) => (
+            <tr
+              key={keyOf(row)}
+              class={selected === keyOf(row) ? "is-selected" : undefined}
+              aria-rowindex={isLong ? from + n + 2 : undefined}
+            >
               {columns.map(({ title, isNumber, cell }, n) => (
                 <td key={title} class={isNumber ? "num" : undefined}>
                   {n === 0 && hrefOf ? (
@@ -51,12 +64,22 @@ export function Table<T>({ caption, rows, columns, keyOf, hrefOf, selected }: Ta
               ))}
             </tr>
           ))}
+          {isLong && <Room key="below" height={below} columns={columns.length} />}
         </tbody>
       </table>
     </section>
   );
 }
 
+/** Rows that are not in the document. */
+const Room = ({ height, columns }: { height: number; columns: number }) => (
+  // biome-ignore lint/a11y/noAriaHiddenOnFocusable: nothing in it takes the focus
+  <tr class="room" aria-hidden="true">
+    <td colSpan={columns} style={{ height: `${height}px` }} />
+  </tr>
+);
+
+/** Once it was pressed, each next page is loaded when the end of the table is near. */
 export function More({
   cursor,
   isLoading,
@@ -66,10 +89,27 @@ export function More({
   isLoading: boolean;
   load: (cursor: string) => void;
 }) {
+  const place = useRef<HTMLDivElement>(null);
+  const [isFollowing, setFollowing] = useState(false);
+  useEffect(() => {
+    if (!isFollowing || !place.current) return;
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (!isLoading && entries.some(({ isIntersecting }) => isIntersecting)) load(cursor);
+      },
+      { rootMargin: AHEAD },
+    );
+    observer.observe(place.current);
+    return () => observer.disconnect();
+  }, [isFollowing, cursor]);
   if (!cursor) return null;
+  const press = () => {
+    setFollowing(true);
+    load(cursor);
+  };
   return (
-    <div class="more">
-      <Button isBusy={isLoading} onClick={() => load(cursor)}>
+    <div class="more" ref={place}>
+      <Button isBusy={isLoading} onClick={press}>
         Show more
       </Button>
     </div>

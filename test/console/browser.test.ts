@@ -16,6 +16,7 @@ import {
 } from "../support/console-tab.ts";
 import { cleanUp, type ServiceProcess, startService } from "../support/service-process.ts";
 import { formStories } from "./forms.ts";
+import { longStories } from "./long.ts";
 import { outsideStories } from "./outside.ts";
 import { roleStories } from "./roles.ts";
 
@@ -283,6 +284,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
 
   outsideStories({ service: () => service, browser: () => browser, faults });
   roleStories(open);
+  longStories(open);
   formStories({ service: () => service, open });
 
   it("CON-1 no page broke the policy, wrote an error or asked another site for anything", () => {

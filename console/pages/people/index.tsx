@@ -30,7 +30,7 @@ function Found() {
   const count = useQuery("subscribers.getCount", []);
   const people = usePages(
     "subscribers.list",
-    (cursor): ArgumentsOf<"subscribers.list"> => [{ limit: 50, ...(q && { q }), ...(cursor && { cursor }) }],
+    (cursor): ArgumentsOf<"subscribers.list"> => [{ limit: 100, ...(q && { q }), ...(cursor && { cursor }) }],
   );
   const items = people.pages.flatMap((page) => page.items);
   const [isAdding, setAdding] = useState(false);

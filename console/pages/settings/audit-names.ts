@@ -18,8 +18,12 @@ const readable: ReadonlySet<string> = new Set([
   "experiences",
   "notifications",
   "webhooks",
+  "topics",
+  "account",
 ]);
 const MAX_AT_FIRST = 2;
+/** Keys are in two lists, and read only with all names. */
+const TWO_READS = "account";
 
 /** A halted step is named by its journey. */
 const kindOf = (group: string): string => (group === "brakes" ? "journeys" : group);
@@ -42,7 +46,10 @@ export function useNames(groups: readonly string[]): Names {
   // A kind that was read stays, whatever is shown after it.
   const [asked, setAsked] = useState<readonly string[]>([]);
   const kinds = rankKinds(groups);
-  const first = kinds.slice(0, MAX_AT_FIRST).join();
+  const first = kinds
+    .filter((kind) => kind !== TWO_READS)
+    .slice(0, MAX_AT_FIRST)
+    .join();
   useEffect(() => {
     if (asked.length === 0 && first) setAsked(first.split(","));
   }, [first]);
@@ -57,6 +64,9 @@ export function useNames(groups: readonly string[]): Names {
   const experiences = useQuery("experiences.list", [{ page: 1, page_size: 50 }], is("experiences"));
   const sends = useQuery("notifications.list", [{ limit: 100 }], is("notifications"));
   const webhooks = useQuery("webhooks.list", [], is("webhooks"));
+  const topics = useQuery("topics.list", [], is("topics"));
+  const serverKeys = useQuery("account.listServerKeys", [], is("account"));
+  const agentKeys = useQuery("account.listAgentKeys", [], is("account"));
   const found: readonly Named[] = [
     ...(campaigns.data?.items ?? []),
     ...(journeys.data?.journeys ?? []),
@@ -66,6 +76,9 @@ export function useNames(groups: readonly string[]): Names {
     ...(channels.data?.channels ?? []),
     ...(experiences.data?.items ?? []),
     ...(sends.data?.items ?? []).map(({ id, name, title }) => ({ id, name: name ?? title ?? "" })),
+    ...(serverKeys.data?.items ?? []),
+    ...(agentKeys.data?.items ?? []),
+    ...(topics.data?.items ?? []).map(({ key, name }) => ({ id: key, name })),
     ...(webhooks.data?.items ?? []).map(({ id, target_url }) => ({ id, name: new URL(target_url).host })),
   ];
   return {

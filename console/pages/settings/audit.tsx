@@ -43,7 +43,9 @@ export function Audit() {
     ],
   );
   const items = trail.pages.flatMap((page) => page.items);
-  const names = useNames(items.map((entry) => groupOf(entry)));
+  const names = useNames(
+    items.flatMap((entry) => [groupOf(entry), ...(entry.actor.type === "user" ? [] : ["account"])]),
+  );
   const memberOf = (id: string) => members.find(({ user_id }) => user_id === id)?.name;
   return (
     <>
@@ -92,7 +94,7 @@ export function Audit() {
                     cell: (entry: AuditEntry) => (
                       <Sentence
                         entry={entry}
-                        who={memberOf(entry.actor.id)}
+                        who={memberOf(entry.actor.id) ?? names.byId.get(entry.actor.id)}
                         name={names.byId.get(idOf(entry)) || memberOf(idOf(entry))}
                       />
                     ),

@@ -1,0 +1,130 @@
+// Long tables and where a change of the page leaves the focus.
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import type { Tab } from "../support/console-tab.ts";
+
+const PEOPLE = 10_000;
+const PER_PAGE = 100;
+/** Of design: rows that are in the document at once. */
+const MAX_ROWS = 60;
+
+/** A subscriber as the list has it. */
+const person = (n: number) => ({
+  id: `id-${n}`,
+  external_id: `person-${n}`,
+  // Some rows are higher than others.
+  email: n % 7 === 0 ? `${"a-long-address-".repeat(12)}${n}@example.com` : `person-${n}@example.com`,
+  attributes: "{}",
+  created_at: "2026-11-01T10:00:00.000Z",
+  updated_at: "2026-11-01T10:00:00.000Z",
+});
+
+const people = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => person(from + n));
+
+/** How many rows are in the document, those in sight, and whether one of these is not drawn. */
+const SEEN = `(() => {
+  const rows = [...document.querySelectorAll("main tbody tr:not(.room)")];
+  const inSight = rows.filter((row) => row.getBoundingClientRect().bottom > 0 && row.getBoundingClientRect().top < innerHeight);
+  const rooms = [...document.querySelectorAll("main tr.room")].map((row) => row.getBoundingClientRect());
+  return {
+    count: rows.length,
+    inSight: inSight.map((row) => Number(row.querySelector("a").textContent.slice(7))),
+    isBlank: rooms.some(({ top, bottom }) => bottom > 1 && top < innerHeight - 1 && bottom - top > 1),
+  };
+})()`;
+
+interface Seen {
+  count: number;
+  inSight: number[];
+  isBlank: boolean;
+}
+
+const NEXT_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))";
+
+async function seenAt(page: Page, scroll: string): Promise<Seen> {
+  await page.evaluate(scroll);
+  // The rows of a place that was never seen are measured first.
+  for (let n = 0; n < 3; n++) await page.evaluate(NEXT_FRAMES);
+  return (await page.evaluate(SEEN)) as Seen;
+}
+
+const focused = (page: Page) => page.evaluate("document.activeElement.textContent.trim()");
+
+export function longStories(open: () => Promise<Tab>): void {
+  it("CON-4 a table of 10,000 rows has at most 60 of them in the document, and each row where it is looked for", async () => {
+    const { page, visit } = await open();
+    await page.route("**/api/v1/subscribers?*", (route) =>
+      route.fulfill({ json: { items: people(0, PEOPLE), next_cursor: "" } }),
+    );
+    await visit("people");
+    const places = ["scrollTo(0, 0)", "scrollBy(0, 500)", ...Array(5).fill("scrollBy(0, 30_000)")];
+    for (const scroll of [...places, "scrollTo(0, 9e9)", "scrollBy(0, -3_000)"]) {
+      const { count, inSight, isBlank } = await seenAt(page, scroll);
+      expect({ scroll, isBlank, isShort: count <= MAX_ROWS }).toEqual({ scroll, isBlank: false, isShort: true });
+      expect(inSight).toEqual(Array.from({ length: inSight.length }, (_, n) => inSight[0]! + n));
+    }
+    // What was never seen has a guessed height: the end moves when it is.
+    await seenAt(page, "scrollTo(0, 9e9)");
+    expect((await seenAt(page, "scrollTo(0, 9e9)")).inSight.at(-1)).toBe(PEOPLE - 1);
+    expect((await seenAt(page, "scrollTo(0, 0)")).inSight[0]).toBe(0);
+    for (let n = 0; n < 65; n++) {
+      await page.keyboard.press("j");
+      await page.evaluate(NEXT_FRAMES);
+    }
+    expect(await focused(page)).toBe("person-64");
+    expect(await page.locator("main table").getAttribute("aria-rowcount")).toBe(String(PEOPLE + 1));
+    expect(await page.locator("main tr", { has: page.locator(":focus") }).getAttribute("aria-rowindex")).toBe("66");
+  });
+
+  it("CON-4 what follows is loaded once asked for, and then when its end comes into sight; a failure is not asked again", async () => {
+    const { page, visit } = await open();
+    const asked: string[] = [];
+    await page.route("**/api/v1/subscribers?*", (route) => {
+      const cursor = new URL(route.request().url()).searchParams.get("cursor") ?? "0";
+      asked.push(cursor);
+      if (asked.length === 4)
+        return route.fulfill({ status: 422, json: { code: "VALIDATION_ERROR", message: "Not now." } });
+      const from = Number(cursor);
+      return route.fulfill({ json: { items: people(from, from + PER_PAGE), next_cursor: String(from + PER_PAGE) } });
+    });
+    await visit("people");
+    const end = "scrollTo(0, 9e9)";
+    await seenAt(page, end);
+    expect(asked).toEqual(["0"]);
+    await page.getByRole("button", { name: "Show more" }).click();
+    const loaded = (rows: number) => page.locator(`main table[aria-rowcount="${rows + 1}"]`).waitFor();
+    await loaded(2 * PER_PAGE);
+    await page.evaluate(end);
+    await loaded(3 * PER_PAGE);
+    await page.evaluate(end);
+    await page.getByText("Not now.").waitFor();
+    await seenAt(page, "scrollBy(0, 1)");
+    expect(asked).toEqual(["0", "100", "200", "300"]);
+    await page.getByRole("button", { name: "Show more" }).click();
+    await loaded(4 * PER_PAGE);
+  });
+
+  it("CON-4 a page that is opened has the focus at its title, whatever led to it", async () => {
+    const { page, visit } = await open();
+    await visit("channels");
+    const title = page.locator("main h1:focus");
+    await page.locator("main a[data-row]").first().click();
+    await page.locator("main a.back").waitFor();
+    await title.waitFor();
+    await page.locator("main a.back").click();
+    await title.getByText("Channels").waitFor();
+    for (const [key, name] of [
+      ["w", "Webhooks"],
+      ["p", "People"],
+    ]) {
+      await page.keyboard.press("g");
+      await page.keyboard.press(key!);
+      await title.getByText(name!, { exact: true }).waitFor();
+    }
+    await page.locator("nav.nav").getByRole("link", { name: "Content" }).click();
+    await title.getByText("Content", { exact: true }).waitFor();
+    // Within a page, what was pressed keeps it.
+    await page.getByRole("link", { name: "Lists" }).click();
+    await page.locator('main .tabs a[aria-current="page"]:focus').getByText("Lists").waitFor();
+  });
+}
