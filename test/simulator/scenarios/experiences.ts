@@ -49,14 +49,18 @@ async function lifeOfAnExperience(world: SimWorld, tenant: Tenant): Promise<void
     ...{ hidings: [], reports: new Map() },
   };
   ledger.experiences.set(made.id, record);
+  /** Requests that show it and have no answer yet. */
+  let showing = 0;
   const act = async (action: string) => {
     const isHiding = action !== "resume" && action !== "publish";
     // From the request on, nothing is certain until the answer.
     const hiding = record.hidings.at(-1);
     if (hiding && !isHiding) hiding.to ??= kernel.now();
     if (isHiding) record.hidingAskedAt ??= kernel.now();
+    else showing++;
     const answer = await insist(world, tenant, "dashboard", `POST ${ROUTE}/{id}/${action}`, { params });
-    if (answer.status === 200 && isHiding) record.hidings.push({ from: kernel.now(), to: undefined });
+    if (!isHiding) showing--;
+    if (answer.status === 200 && isHiding && showing === 0) record.hidings.push({ from: kernel.now(), to: undefined });
     if (answer.status === 200 && action === "end") record.endedAt ??= kernel.now();
   };
   await act("publish");
