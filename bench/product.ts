@@ -40,7 +40,7 @@ export interface Answer {
 /** Runs all scenarios in one service on its own file. Calls `tell` with each figure. */
 export async function benchProduct(tell: (figure: Figure) => void, sizes: readonly number[] = SENDS): Promise<Answer> {
   const folder = mkdtempSync(join(tmpdir(), "bench-"));
-  const world = await testWorld({ file: join(folder, "service.sqlite"), areClientsDirect: false });
+  const world = await testWorld({ file: join(folder, "service.sqlite"), areClientsDirect: () => false });
   const figures: Figure[] = [];
   const note = (figure: Figure) => {
     figures.push(figure);

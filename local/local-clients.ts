@@ -22,16 +22,16 @@ interface LocalClientOptions {
   /** Of each client. */
   settings?: object;
   /**
-   * Commands skip the protocols of AWS: a client sends one again in full only after a failed first attempt. Less than
-   * half the processor time, for tests of what is above the clients.
+   * Whether commands skip the protocols of AWS now: a client sends one again in full only after a failed first attempt. Less
+   * than half the processor time, for tests of what is above the clients, and for the history of the demo.
    */
-  isDirect?: boolean | undefined;
+  isDirect?: (() => boolean) | undefined;
 }
 
 /** Real SDK clients whose requests reach the embedded services without a socket. */
 export function localClients(
   services: Services,
-  { clock, hooks, baseUrl = () => HOST, settings = {}, isDirect = false }: LocalClientOptions,
+  { clock, hooks, baseUrl = () => HOST, settings = {}, isDirect }: LocalClientOptions,
 ): Aws {
   const clients = awsClients({
     ...settings,
@@ -51,7 +51,7 @@ export function localClients(
     const client = clients(clientClass, isS3 ? { ...s3, ...own } : { signer: unsigned, ...own });
     if (isS3) signInServiceTime(client, clock);
     if (hasMiddleware(client)) for (const name of UNREAD) client.middlewareStack.remove(name);
-    return isDirect && !isS3 && !("maxAttempts" in { ...own }) ? shortcut(client, send) : client;
+    return isDirect && !isS3 && !("maxAttempts" in { ...own }) ? shortcut(client, send, isDirect) : client;
   };
 }
 
@@ -64,9 +64,10 @@ const tokens: Record<string, string> = {
 type Sent = Parameters<ReturnType<typeof sendThrough>>[0];
 
 /** The first attempt skips the protocols. What fails in a way that may pass is the client's from then on. */
-function shortcut<C extends Client>(client: C, send: ReturnType<typeof sendThrough>): C {
+function shortcut<C extends Client>(client: C, send: ReturnType<typeof sendThrough>, isDirect: () => boolean): C {
   const own = {
     send: async (command: Sent) => {
+      if (!isDirect()) return client.send(command);
       const token = tokens[command.constructor.name];
       if (token) (command.input as Wire)[token] ??= randomUUID();
       try {

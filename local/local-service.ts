@@ -51,8 +51,8 @@ export interface LocalServiceOptions {
   faults?: DynamoDbFaults;
   /** Retries of SDK clients wait in service time: for a table that is limited (`dynamodb.limit`). */
   retriesInServiceTime?: boolean;
-  /** SDK commands skip the protocols of AWS: for tests of what is above the clients. */
-  areClientsDirect?: boolean;
+  /** Whether SDK commands skip the protocols of AWS now: for tests of what is above the clients, and for the demo's history. */
+  areClientsDirect?: (() => boolean) | undefined;
   /** A DynamoDB endpoint to use instead of the embedded one. */
   dynamodbEndpoint?: string | undefined;
   /** Called between every SDK client and the embedded services, with the function, so that a fault can target it. */

@@ -39,10 +39,12 @@ async function start(): Promise<void> {
   // Links of the demo's mails are made before the server listens.
   const address = { url: `http://127.0.0.1:${settings.port}` };
   const startsAt = Date.now() + folder.offset - (isFilled ? WEEK_MS : 0);
-  const running = await runService(settings, { ...folder, startsAt }, log, address);
+  let isFilling = isFilled;
+  const running = await runService(settings, { ...folder, startsAt, areClientsDirect: () => isFilling }, log, address);
   const prepare = () => prepareDemo(running.tenancy, running.state, demoName(settings));
   if (isFilled) {
     await fillDemo({ ...running, demo: await prepare() });
+    isFilling = false;
     await running.service.time.advance(Math.max(running.service.clock.now(), Date.now()), { recurring: false });
   }
   running.service.time.start();
@@ -97,7 +99,7 @@ interface Address {
 
 async function runService(
   { plan, dynamodbEndpoint, passedOn }: Settings,
-  folder: DataFolder & { startsAt: number },
+  folder: DataFolder & { startsAt: number; areClientsDirect(): boolean },
   log: LocalLog,
   address: Address,
 ) {
@@ -105,6 +107,7 @@ async function runService(
   const service = await createLocalService({
     file: folder.file,
     start: folder.startsAt,
+    areClientsDirect: folder.areClientsDirect,
     ticking: true,
     plan,
     baseUrl: () => address.url,

@@ -83,7 +83,7 @@ export async function inWorld<T>(
   options: Parameters<typeof testWorld>[0] = {},
 ): Promise<T> {
   // As a deployment runs: with the work of its clients.
-  const world = await testWorld({ areClientsDirect: false, ...options });
+  const world = await testWorld({ areClientsDirect: () => false, ...options });
   try {
     return await work(world);
   } finally {
