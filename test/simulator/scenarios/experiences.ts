@@ -49,18 +49,24 @@ async function lifeOfAnExperience(world: SimWorld, tenant: Tenant): Promise<void
     ...{ hidings: [], reports: new Map() },
   };
   ledger.experiences.set(made.id, record);
-  /** Requests that show it and have no answer yet. */
-  let showing = 0;
+  /** Requests that show it and have no answer yet, and how many were begun. */
+  const showing = { open: 0, begun: 0 };
   const act = async (action: string) => {
     const isHiding = action !== "resume" && action !== "publish";
     // From the request on, nothing is certain until the answer.
     const hiding = record.hidings.at(-1);
     if (hiding && !isHiding) hiding.to ??= kernel.now();
     if (isHiding) record.hidingAskedAt ??= kernel.now();
-    else showing++;
+    else {
+      showing.open++;
+      showing.begun++;
+    }
+    const { open, begun } = showing;
     const answer = await insist(world, tenant, "dashboard", `POST ${ROUTE}/{id}/${action}`, { params });
-    if (!isHiding) showing--;
-    if (answer.status === 200 && isHiding && showing === 0) record.hidings.push({ from: kernel.now(), to: undefined });
+    if (!isHiding) showing.open--;
+    // With one under way meanwhile, either may have been the last.
+    const isLast = open === 0 && begun === showing.begun;
+    if (answer.status === 200 && isHiding && isLast) record.hidings.push({ from: kernel.now(), to: undefined });
     if (answer.status === 200 && action === "end") record.endedAt ??= kernel.now();
   };
   await act("publish");
