@@ -5,6 +5,9 @@ import type { EventEmitter } from "node:events";
 import { Socket } from "node:net";
 import type { Clock } from "../shared/clock.ts";
 
+/** The reason of a wait that is not needed any more: a reason of its own would cost each a stack trace. */
+export const OVER = Symbol("over");
+
 /** Code that runs on service time: for the Lambda host, an invocation. */
 export interface Runner {
   /** How many of its sleeps are pending. */

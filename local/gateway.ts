@@ -2,6 +2,7 @@
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import { type Clock, type Ids, SECOND } from "../shared/clock.ts";
 import { isAwsFailure } from "./aws/stand-in.ts";
+import { OVER } from "./clock.ts";
 import { type GatewayRequest, proxyEvent } from "./gateway-event.ts";
 import type { LambdaHost } from "./lambda.ts";
 import type { StreamOut } from "./lambda-stream.ts";
@@ -71,7 +72,7 @@ export function createGateway({ clock, ids, host, routes, log, enter = (work) =>
     try {
       return await Promise.race([answered, timedOut]);
     } finally {
-      over.abort();
+      over.abort(OVER);
     }
   };
 

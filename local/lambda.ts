@@ -3,7 +3,7 @@ import type { Context } from "aws-lambda";
 import type { Clock, Ids } from "../shared/clock.ts";
 import { SECOND } from "../shared/clock.ts";
 import { awsFailure } from "./aws/stand-in.ts";
-import { type Runner, runner } from "./clock.ts";
+import { OVER, type Runner, runner } from "./clock.ts";
 import { failure, functionFailure, requestOf, responseOf } from "./lambda-payloads.ts";
 import { type ResponseStream, responseStream, type StreamOut } from "./lambda-stream.ts";
 import { extended, isLoop, type Lineage } from "./lineage.ts";
@@ -178,7 +178,7 @@ export function createLambdaHost({ clock, ids }: { clock: Clock; ids: Ids }): La
     } catch (error) {
       throw functionFailure(error);
     } finally {
-      over.abort();
+      over.abort(OVER);
       host.crashes.delete(run);
       release(host, environment);
       run.changed();

@@ -1,5 +1,6 @@
 // Ends a live stream's wait as soon as an item is written under its partition key.
 import type { DynamoDb } from "./aws/dynamodb/index.ts";
+import { OVER } from "./clock.ts";
 
 export function createWriteSignals(dynamodb: Pick<DynamoDb, "onWrite">, table: string) {
   const waiting = new Map<string, AbortController>();
@@ -7,7 +8,7 @@ export function createWriteSignals(dynamodb: Pick<DynamoDb, "onWrite">, table: s
     if (written !== table) return;
     const controller = waiting.get(partition);
     waiting.delete(partition);
-    controller?.abort();
+    controller?.abort(OVER);
   });
   return {
     /** A signal of the next write under `partition`. */
