@@ -5,7 +5,7 @@ import { interactionTotals } from "../../shared/store/sends/interaction-totals.t
 import { consentsOf, follow, mailing, SES } from "../support/mails.ts";
 import { send, wholeTable } from "../support/people.ts";
 import { ledgerOf, spoil } from "../support/reached.ts";
-import type { TestWorld } from "../support/world.ts";
+import { type TestWorld, testWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
@@ -113,22 +113,38 @@ describe("events of SES", () => {
     expect(JSON.stringify(await wholeTable(world))).toBe(before);
   });
 
-  it("D-EMAIL an event that comes before its row is retried until the row is written", async () => {
-    const { world, tenant } = await withTenant();
+  it.each([
+    ["before its row", false],
+    ["at the moment at which its row is written", true],
+  ])("D-EMAIL an event that comes %s is recorded in it", async (_, isWrittenMeanwhile) => {
+    let afterRefusal: (() => Promise<void>) | undefined;
+    let isRefused = false;
+    const before = async (_service: string, operation: string) => {
+      isRefused ||= operation === "TransactWriteItems";
+      if (!isRefused || !/GetItem$/.test(operation)) return;
+      const act = afterRefusal;
+      afterRefusal = undefined;
+      await act?.();
+    };
+    const world = await testWorld({ hooks: (name) => (name === "mail-event" ? { before } : {}) });
+    const tenant = await world.tenant();
     const { ada, mail } = await mailing(world, tenant);
     const { job } = await mail();
     await world.advance(MINUTE);
     const [row] = await ledgerOf(tenant, ada);
     await tenant.rows.remove({ pk: row!.pk, sk: row!.sk });
     const at = [String(Date.parse(String(row!.sk).split("#")[1]!))];
-    const bounce = { bounceType: "Permanent", bouncedRecipients: [{ emailAddress: "x@example.com" }] };
+    const bounce = { bounceType: "Permanent", bouncedRecipients: [] };
+    const write = () => tenant.rows.put(row!);
+    if (isWrittenMeanwhile) afterRefusal = write;
     await tell(world, {
       eventType: "Bounce",
       mail: { tags: { tenant: [tenant.id], job: [job.id], subscriber: [ada], at } },
       bounce,
     });
-    expect(await ledgerOf(tenant, ada)).toEqual([]);
-    await tenant.rows.put(row!);
+    expect(afterRefusal).toBeUndefined();
+    expect(await ledgerOf(tenant, ada)).toMatchObject(isWrittenMeanwhile ? [{ state: "sent" }] : []);
+    if (!isWrittenMeanwhile) await write();
     await world.advance(MINUTE);
     expect(await ledgerOf(tenant, ada)).toMatchObject([{ state: "bounced" }]);
   });

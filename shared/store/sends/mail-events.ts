@@ -4,8 +4,8 @@ import type { MailEvent } from "../../mail-events.ts";
 import type { Store, StoreReader } from "../../resources.ts";
 import { absent, all, is, oneOf } from "../conditions.ts";
 import { mailFateWrites } from "../insights/hours.ts";
-import { type ChangeOf, type ConditionOf, changeItem, ref } from "../item.ts";
-import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { type ChangeOf, type ConditionOf, changeItem, type RowOf } from "../item.ts";
+import { oldRow, onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { Profile } from "../subscribers/items.ts";
 import { suppress } from "../subscribers/mail-consents.ts";
 import { getSubscriber, isLiving } from "../subscribers/subscribers.ts";
@@ -61,25 +61,25 @@ export async function recordFate(
   if (!transition || isTestId(job)) return true;
   const key = rowKey({ job, subscriber, at });
   const change = transition.change(reason);
-  const isRecorded = transition.counted
-    ? await store
-        .transact([
-          changeItem(TouchItem, key, change, transition.when),
-          ...mailFateWrites(store, subscriber, fate),
-          ...(await signalWrites(store, job, subscriber, transition.counted)),
-        ])
-        .then(
-          () => true,
-          onTransactionCanceled(() => false),
-        )
-    : await store.change(TouchItem, key, change, transition.when).then(
-        () => true,
-        onConditionFailed(() => false),
-      );
-  if (isRecorded) return true;
-  const [row, profile] = await store.getEach([ref(TouchItem, key), ref(Profile, { id: subscriber })]);
-  const isErased = !profile || !isLiving(profile);
-  return isErased || (row !== undefined && row.state !== "retryable");
+  let isRefused = false;
+  let row: RowOf<typeof TouchItem> | undefined;
+  // The row as the condition met it: read again, it may have been written meanwhile.
+  const refuse = (old: typeof row) => {
+    isRefused = true;
+    row = old;
+  };
+  if (transition.counted)
+    await store
+      .transact([
+        changeItem(TouchItem, key, change, transition.when),
+        ...mailFateWrites(store, subscriber, fate),
+        ...(await signalWrites(store, job, subscriber, transition.counted)),
+      ])
+      .catch(onTransactionCanceled(([touch]) => refuse(oldRow(TouchItem, touch))));
+  else await store.change(TouchItem, key, change, transition.when).catch(onConditionFailed(TouchItem, refuse));
+  if (!isRefused || (row !== undefined && row.state !== "retryable")) return true;
+  const profile = await store.get(Profile, { id: subscriber });
+  return !profile || !isLiving(profile);
 }
 
 /** Suppresses a subscriber whose present address bounced permanently or complained. A repeat changes nothing. */

@@ -7,6 +7,13 @@ const importRows = "functions/workers/import-rows/index.ts";
 
 export const integrationsBugs: readonly Bug[] = [
   {
+    name: "a bounce that comes before the row of its mail is dropped",
+    area: "ledger",
+    file: "shared/store/sends/mail-events.ts",
+    find: 'if (!isRefused || (row !== undefined && row.state !== "retryable")) return true;',
+    replace: 'if (!isRefused || row?.state !== "retryable") return true;',
+  },
+  {
     name: "a delivery that was posted with its group and not recorded is opened again as if no attempt was made",
     area: "webhooks",
     file: "shared/store/webhooks/replays.ts",
