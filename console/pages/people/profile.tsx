@@ -14,6 +14,7 @@ import { Card, Confirm, Page, Time } from "../../components/page.tsx";
 import { Empty, Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 import { attributeText, attributeValue, readAttributes } from "./attributes.ts";
+import { Memberships } from "./memberships.tsx";
 import { Timeline } from "./timeline.tsx";
 
 export function Profile({ id }: { id: string }) {
@@ -243,31 +244,6 @@ function Topics({ profile: { id, topics } }: { profile: SubscriberProfile }) {
         })}
       </ul>
       {set.error && <Failure error={set.error} />}
-    </Card>
-  );
-}
-
-function Memberships({ profile: { lists, segments } }: { profile: SubscriberProfile }) {
-  const groups = [
-    ["Lists", lists, () => pathTo("content", "lists")],
-    ["Segments", segments, (id: string) => pathTo("segments", id)],
-  ] as const;
-  return (
-    <Card title="Lists and segments">
-      <dl class="facts">
-        {groups.map(([title, items, hrefOf]) => [
-          <dt key={title}>{title}</dt>,
-          <dd key={`${title}-items`}>
-            {items.length === 0 && <span class="dim">None</span>}
-            {items.map(({ id, name }, n) => [
-              n > 0 && ", ",
-              <a key={id} href={hrefOf(id)}>
-                {name}
-              </a>,
-            ])}
-          </dd>,
-        ])}
-      </dl>
     </Card>
   );
 }
