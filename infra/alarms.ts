@@ -220,7 +220,10 @@ function warningsOfAccount({ accountConcurrency, emailIdentity }: Settings, watc
   ];
 }
 
-/** Throttled reads and writes of the table, and of writes that a full index refuses, which the table does not count. */
+/**
+ * Throttled reads and writes of the table, and of writes that a full index refuses, which the table does not count. Throttled
+ * reads of an index have no metric here, which would cost 0.10 dollars each: their requests fail, and other alarms count those.
+ */
 function throttlesOf(TableName: string): MathExpression {
   const throttled = (metricName: string, index: Record<string, string> = {}) => {
     const dimensionsMap = { TableName, ...index };
