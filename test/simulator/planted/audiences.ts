@@ -126,11 +126,11 @@ export const audiencesBugs: readonly Bug[] = [
     replace: "gone.length",
   },
   {
-    name: "the total of a send in progress is that of the last page of its audience",
+    name: "the total of a send in progress leaves out who is held out or skipped",
     area: "sending",
     file: "shared/store/sends/audiences.ts",
-    find: "const people = state.people + page.people;",
-    replace: "const { people } = page;",
+    find: "people += peopleIn(chunk);",
+    replace: "people += chunk.recipients.length;",
   },
   {
     name: "the erased stay in static segments",
