@@ -6,7 +6,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 export const MAX_ROWS = 60;
 /** Beyond what is in sight, at each end, where the window is so high that there is no room for more. */
 const MIN_AROUND = 6;
-/** Until a row was measured. */
+/** Until rows were measured, in pixels. */
 const USUAL_HEIGHT = 37;
 
 export interface RowWindow {
@@ -18,51 +18,65 @@ export interface RowWindow {
   below: number;
 }
 
+interface Measured {
+  /** By row; 0 where it was not in the document yet. */
+  heights: number[];
+  /** Of a row that was not measured: the mean of those that were first. It stays, so that nothing moves. */
+  usual: number | undefined;
+}
+
+const nothing = (): Measured => ({ heights: [], usual: undefined });
+
 /** @param body holds the rows of the window, between two rows of blank room if `count` is above `MAX_ROWS` */
 export function useRowWindow(count: number, body: RefObject<HTMLTableSectionElement | null>): RowWindow {
-  /** By row; 0 where it was not in the document yet. */
-  const heights = useRef<number[]>([]);
+  const measured = useRef(nothing());
+  const look = useRef<(() => void) | undefined>(undefined);
   const [from, setFrom] = useState(0);
   const [size, setSize] = useState(MAX_ROWS);
   const isLong = count > MAX_ROWS;
   // Other rows may have taken the place of those that were measured.
-  if (heights.current.length > count) heights.current = [];
+  if (measured.current.heights.length > count) measured.current = nothing();
   const first = isLong ? Math.min(from, count - 1) : 0;
   const to = isLong ? Math.min(count, first + size) : count;
 
   useLayoutEffect(() => {
-    if (!isLong) return;
-    const rows = [...(body.current?.rows ?? [])].slice(1, -1);
-    for (let n = heights.current.length; n < count; n++) heights.current[n] = 0;
-    for (const [n, row] of rows.entries()) heights.current[first + n] = row.offsetHeight;
+    if (!isLong || !body.current) return;
+    const rows = [...body.current.rows].slice(1, -1).map((row) => row.offsetHeight);
+    const { heights } = measured.current;
+    for (let n = heights.length; n < count; n++) heights[n] = 0;
+    measured.current.usual ??= rows.reduce((sum, height) => sum + height, 0) / rows.length || undefined;
+    const isNews = rows.some((height, n) => heights[first + n] !== height);
+    for (const [n, height] of rows.entries()) heights[first + n] = height;
+    if (isNews) look.current?.();
   });
 
   useEffect(() => {
     if (!isLong) return;
     let frame = 0;
-    const look = () => {
+    const choose = () => {
       frame = 0;
       if (!body.current) return;
       const { top } = body.current.getBoundingClientRect();
-      const heightOf = heightsOf(heights.current);
-      const firstSeen = rowAt(heightOf, count, -top);
-      const seen = rowAt(heightOf, count, innerHeight - top) - firstSeen + 1;
+      const firstSeen = rowAt(measured.current, count, -top);
+      const seen = rowAt(measured.current, count, innerHeight - top) - firstSeen + 1;
       const around = Math.max(MIN_AROUND, Math.floor((MAX_ROWS - seen) / 2));
       setFrom(Math.max(0, firstSeen - around));
       setSize(seen + 2 * around);
     };
     const later = () => {
-      frame ||= requestAnimationFrame(look);
+      frame ||= requestAnimationFrame(choose);
     };
     const forget = () => {
-      heights.current = [];
+      measured.current = nothing();
       later();
     };
+    look.current = later;
     // Whatever holds the table may be scrolled: the event does not bubble.
     document.addEventListener("scroll", later, { capture: true, passive: true });
     addEventListener("resize", forget);
-    look();
+    choose();
     return () => {
+      look.current = undefined;
       cancelAnimationFrame(frame);
       document.removeEventListener("scroll", later, { capture: true });
       removeEventListener("resize", forget);
@@ -70,26 +84,19 @@ export function useRowWindow(count: number, body: RefObject<HTMLTableSectionElem
   }, [count, isLong]);
 
   if (!isLong) return { from: 0, to: count, above: 0, below: 0 };
-  const heightOf = heightsOf(heights.current);
-  return { from: first, to, above: sumOf(heightOf, 0, first), below: sumOf(heightOf, to, count) };
+  return { from: first, to, above: heightOf(measured.current, 0, first), below: heightOf(measured.current, to, count) };
 }
 
-/** Rows that were not measured count as the mean of those that were. */
-function heightsOf(heights: readonly number[]): (row: number) => number {
-  const known = heights.filter((height) => height > 0);
-  const mean = known.length > 0 ? known.reduce((sum, height) => sum + height, 0) / known.length : USUAL_HEIGHT;
-  return (row) => heights[row] || mean;
-}
-
-function sumOf(heightOf: (row: number) => number, from: number, to: number): number {
+/** Of rows from one to before another, in pixels. */
+function heightOf({ heights, usual = USUAL_HEIGHT }: Measured, from: number, to: number): number {
   let sum = 0;
-  for (let row = from; row < to; row++) sum += heightOf(row);
+  for (let row = from; row < to; row++) sum += heights[row] || usual;
   return sum;
 }
 
 /** The row at a distance from the top of the first one. */
-function rowAt(heightOf: (row: number) => number, count: number, distance: number): number {
+function rowAt({ heights, usual = USUAL_HEIGHT }: Measured, count: number, distance: number): number {
   let row = 0;
-  for (let below = heightOf(0); below <= distance && row < count - 1; below += heightOf(row)) row++;
+  for (let end = heights[0] || usual; end <= distance && row < count - 1; end += heights[row] || usual) row++;
   return row;
 }
