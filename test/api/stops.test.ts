@@ -9,7 +9,7 @@ import { findJob } from "../../shared/store/sends/jobs.ts";
 import { DeviceItem } from "../../shared/store/subscribers/device-items.ts";
 import { Profile } from "../../shared/store/subscribers/items.ts";
 import { jobOf, post } from "../support/notify.ts";
-import { deviceRow, operate } from "../support/people.ts";
+import { deviceRow, operate, wholeTable } from "../support/people.ts";
 import { openChannels, outboxOf, spoil } from "../support/reached.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
@@ -184,34 +184,46 @@ it("AMB-112 D-CAP no inbox message follows a deletion, where its worker stopped 
   expect(await jobOf(world, tenant, id)).toMatchObject({ status: "canceled", counts, skip_reasons: { canceled: 3 } });
 });
 
-it("AMB-112 D-CAP no push follows a deletion, where a claim that counts against a cap took long", async () => {
-  const claim: { during?: () => Promise<unknown> } = {};
-  const { world, tenant } = await withTenant({
-    hooks: (name) => ({
-      after: async (_, operation, input: Wire) => {
-        const isClaim = operation === "TransactWriteItems" && JSON.stringify(input).includes('"F#day#');
-        if (name !== "deliver" || !isClaim) return;
-        await claim.during?.();
-        world.clock.jumpTo(world.clock.now() + 10 * SECOND);
-      },
-    }),
-  });
-  const { ios } = await openChannels(world, tenant, "ios-push");
-  const people = await peopleOfOneChunk(world, tenant);
-  const as = await tenant.dashboard();
-  const frequency_caps = [{ category: "marketing", max: 9, per: "day" }];
-  await world.call("PATCH /api/v1/workspace", { as, body: { frequency_caps } });
-  const send = async (to: string[]) => {
-    const { id } = (await post(world, tenant, { subscriberIds: to, channel_ids: [ios] })).body;
-    await world.settle();
-    return String(id);
-  };
-  await send(people.slice(0, 3));
-  expect(await outboxOf(world)).toHaveLength(3);
-  claim.during = () => operate(world, tenant, { status: "deleted" });
-  const stopped = await send(people.slice(3, 6));
-  await world.advance(HOUR);
-  expect(await outboxOf(world)).toHaveLength(3);
-  await operate(world, tenant, { status: "active" });
-  expect(await jobOf(world, tenant, stopped)).toMatchObject({ status: "canceled", counts: { delivered: 0 } });
-});
+it.each([
+  ["a deletion", "deleted", { status: "canceled", counts: { delivered: 0 } }],
+  ["a suspension", "suspended", { status: "completed", counts: { delivered: 3 } }],
+] as const)(
+  "AMB-112 D-CAP no push follows %s, where a claim that counts against a cap took long",
+  async (_, status, end) => {
+    const claim: { during?: () => Promise<unknown> } = {};
+    const { world, tenant } = await withTenant({
+      hooks: (name) => ({
+        after: async (_, operation, input: Wire) => {
+          const isClaim = operation === "TransactWriteItems" && JSON.stringify(input).includes('"F#day#');
+          if (name !== "deliver" || !isClaim) return;
+          await claim.during?.();
+          world.clock.jumpTo(world.clock.now() + 10 * SECOND);
+        },
+      }),
+    });
+    const { ios } = await openChannels(world, tenant, "ios-push");
+    const people = await peopleOfOneChunk(world, tenant);
+    const as = await tenant.dashboard();
+    const frequency_caps = [{ category: "marketing", max: 9, per: "day" }];
+    await world.call("PATCH /api/v1/workspace", { as, body: { frequency_caps } });
+    const send = async (to: string[]) => {
+      const { id } = (await post(world, tenant, { subscriberIds: to, channel_ids: [ios] })).body;
+      await world.settle();
+      return String(id);
+    };
+    await send(people.slice(0, 3));
+    expect(await outboxOf(world)).toHaveLength(3);
+    claim.during = () => operate(world, tenant, { status });
+    const stopped = await send(people.slice(3, 6));
+    await world.advance(HOUR);
+    expect(await outboxOf(world)).toHaveLength(3);
+    delete claim.during;
+    await operate(world, tenant, { status: "active" });
+    await world.advance(HOUR);
+    expect(await jobOf(world, tenant, stopped)).toMatchObject(end);
+    expect(await outboxOf(world)).toHaveLength(3 + end.counts.delivered);
+    // Each was counted by the claim, and not again by the one after it.
+    const counters = (await wholeTable(world)).filter(({ sk }) => sk.S?.startsWith("F#day#"));
+    expect(counters.map(({ marketing }) => marketing?.N)).toEqual(people.slice(0, 6).map(() => "1"));
+  },
+);

@@ -74,7 +74,11 @@ async function withRetries<T>(process: Process, { kernel, faults }: ClientDeps, 
     } catch (error) {
       const { name } = error as Error;
       kernel.note(`${process.label} got ${name}`);
-      if (attempts === MAX_ATTEMPTS || !isTransient(error as Error)) throw error;
+      if (!isTransient(error as Error)) throw error;
+      if (attempts === MAX_ATTEMPTS) {
+        if (faults.profile.writeUnits === 0) faults.giveUp();
+        throw error;
+      }
       const isOverload = name === "ThrottlingException" && faults.profile.writeUnits > 0;
       const maxMs = isOverload ? FIRST_THROTTLED_MS * 2 ** (attempts - 1) : FIRST_BACKOFF_MS * 2 ** attempts;
       await process.clock.sleep(process.random.between(1, maxMs));

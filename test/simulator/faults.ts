@@ -15,6 +15,9 @@ export interface Faults {
   isOut(service: ServiceName): boolean;
   /** How often a service is out in this world. */
   outages: number;
+  /** A call failed as often as a client tries. */
+  giveUp(): void;
+  givenUp(): number;
   /** How many have struck. */
   struck(): number;
   /** How many the dice brought, spared or not. */
@@ -35,6 +38,7 @@ export function createFaults(kernel: Kernel, profile: Profile, spared: ReadonlyS
   });
   let thrown = 0;
   let struck = 0;
+  let givenUp = 0;
   return {
     profile,
     on,
@@ -43,6 +47,10 @@ export function createFaults(kernel: Kernel, profile: Profile, spared: ReadonlyS
       const now = kernel.now();
       return outages.some((outage) => outage.service === service && outage.from <= now && now < outage.to);
     },
+    giveUp: () => {
+      givenUp++;
+    },
+    givenUp: () => givenUp,
     struck: () => struck,
     thrown: () => thrown,
     strikes: (random, probability) => {

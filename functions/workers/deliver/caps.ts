@@ -59,7 +59,7 @@ export async function claimCapped(
 
 type Counted = Pick<Progress, "counted" | "countedBy">;
 
-/** A throttled message is claimed again with the tries it had, and counts once. */
+/** A message that was throttled, or whose claim was given back, is claimed again with the tries it had, and counts once. */
 function wasCounted({ counted, countedBy }: Counted, { recipient }: FirstMessages, cap: FrequencyCap): boolean {
   const set = cap.channel_class === undefined ? counted : (countedBy[cap.channel_class] ?? 0n);
   return ((set >> BigInt(recipient)) & 1n) === 1n;

@@ -238,24 +238,13 @@ async function stopRound(
   return { sendState };
 }
 
-/**
- * Asks again after a claim that took long. A claim that counted against caps is given back only if the send is over for
- * good: it would count again.
- * @returns undefined if that could not be read
- */
+/** Asks again after a claim that took long. @returns undefined if that could not be read */
 async function confirmClaimed(work: Work): Promise<SendState | undefined> {
-  const { chunkRef, found, log } = work;
-  const sendState = await confirmGate(work, chunkRef.job).catch((error) => {
-    log({
-      level: "warn",
-      message: "it is not known whether a claimed group may be sent",
-      ...chunkRef,
-      ...errorFields(error),
-    });
+  const { chunkRef, log } = work;
+  return confirmGate(work, chunkRef.job).catch((error) => {
+    log({ level: "warn", message: "a claimed group is given back", ...chunkRef, ...errorFields(error) });
     return undefined;
   });
-  const isOver = sendState === "deleted" || sendState === "ended";
-  return found.job.deliverySettings?.caps && !isOver ? "open" : sendState;
 }
 
 /** @returns the lease after the claim; undefined if another worker has the chunk. */

@@ -43,7 +43,9 @@ export const manners: Invariant = {
         for (const [job, people] of [...ledger.delivered, ...ledger.pushed])
           for (const person of people.keys()) reached.set(person, (reached.get(person) ?? new Set()).add(job));
         for (const [person, jobs] of reached) {
-          const { tenant = "" } = ledger.people.get(person) ?? {};
+          const { tenant = "", erasingSince } = ledger.people.get(person) ?? {};
+          // An erasure removes the counters, too; what was under way then is removed two minutes later.
+          if (erasingSince !== undefined) continue;
           const cap = ledger.manners.get(tenant)?.cap;
           const days = Math.floor(kernel.now() / DAY) - Math.floor(world.start / DAY) + 1;
           if (cap !== undefined && jobs.size > cap * days)
