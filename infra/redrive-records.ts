@@ -25,7 +25,7 @@ const ObjectCreated = v.pipe(
   }),
 );
 
-interface Place {
+interface StoredObject {
   bucket: string;
   key: string;
 }
@@ -49,15 +49,15 @@ export async function redriveRecords(aws: Aws, prefix: string, react: React): Pr
       new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 1, VisibilityTimeout: HIDDEN_SECONDS }),
     );
     if (message === undefined) break;
+    const object = objectIn(message);
+    if (object === undefined) {
+      failed.push(`message ${message.MessageId}: it names no object of S3`);
+      continue;
+    }
     try {
-      const place = placeIn(message);
-      await eventAt(aws, place)
-        .then(react)
-        .catch((error: Error) => {
-          throw new Error(`s3://${place.bucket}/${place.key}: ${error.message}`);
-        });
+      await react(await eventAt(aws, object));
     } catch (error) {
-      failed.push((error as Error).message);
+      failed.push(`s3://${object.bucket}/${object.key}: ${(error as Error).message}`);
       continue;
     }
     await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: message.ReceiptHandle }));
@@ -67,16 +67,16 @@ export async function redriveRecords(aws: Aws, prefix: string, react: React): Pr
   throw new Error(`${handled} batches were handled, ${failed.length} failed again:\n${failed.join("\n")}`);
 }
 
-/** The object that a message of EventBridge is about. @throws if it is about none */
-function placeIn({ MessageId, Body }: Message): Place {
+/** The object that a message of EventBridge is about; undefined for any other message. */
+function objectIn({ Body }: Message): StoredObject | undefined {
   const parsed = v.safeParse(ObjectCreated, Body);
-  if (!parsed.success) throw new Error(`message ${MessageId}: it names no object of S3`);
+  if (!parsed.success) return undefined;
   const { bucket, object } = parsed.output.detail;
   return { bucket: bucket.name, key: object.key };
 }
 
 /** The event that failed, of the record that Lambda stored: as an object, or as its text. */
-async function eventAt(aws: Aws, { bucket, key }: Place): Promise<object> {
+async function eventAt(aws: Aws, { bucket, key }: StoredObject): Promise<object> {
   const { Body } = await aws(S3Client).send(new GetObjectCommand({ Bucket: bucket, Key: key }));
   const { payload } = JSON.parse((await Body?.transformToString()) ?? "{}") as { payload?: string | object };
   if (payload === undefined) throw new Error("the object has no payload");

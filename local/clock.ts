@@ -5,7 +5,7 @@ import type { EventEmitter } from "node:events";
 import { Socket } from "node:net";
 import type { Clock } from "../shared/clock.ts";
 
-/** The reason of a wait that is not needed any more: a reason of its own would cost each a stack trace. */
+/** The reason with which waits are aborted. One shared reason: a new one for each abort would cost a stack trace. */
 export const OVER = Symbol("over");
 
 /** Code that runs on service time: for the Lambda host, an invocation. */

@@ -16,7 +16,7 @@ const isEditing = (target: EventTarget | null): boolean =>
 function moveRow(step: number): void {
   const rows = [...document.querySelectorAll<HTMLElement>("[data-row]")];
   const at = rows.indexOf(document.activeElement as HTMLElement);
-  // From elsewhere: the first one in sight.
+  // Without a row that has the focus, the first row in sight gets it.
   const seen = rows.findIndex((row) => row.getBoundingClientRect().top >= 0);
   rows[Math.min(rows.length - 1, Math.max(0, at < 0 ? seen : at + step))]?.focus();
 }

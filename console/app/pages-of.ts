@@ -1,5 +1,5 @@
 // A list that grows page by page: the first page is a cached read, the others are added on demand.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { ServiceError } from "../../sdk/src/errors.ts";
 import { type AnswerOf, type ArgumentsOf, call, type Operation } from "./api.ts";
 import { type Query, useQuery } from "./query.ts";
@@ -21,23 +21,22 @@ export function usePages<O extends Operation>(
   given: (cursor?: string) => NoInfer<ArgumentsOf<O>>,
   options: { every?: number | undefined; when?: boolean } = {},
 ): Pages<O> {
-  const [added, setMore] = useState<readonly AnswerOf<O>[]>([]);
-  /** The cursor of the first page when others were added to it. */
-  const [start, setStart] = useState("");
-  // Looked at again, the first page may end earlier: between it and the others something would be missing.
+  const [added, setAdded] = useState<readonly AnswerOf<O>[]>([]);
+  // A first page that is polled may end earlier than before, and rows between it and the added pages would be missing.
   const first = useQuery(operation, given(), { ...options, every: added.length > 0 ? undefined : options.every });
-  const more = cursorOf(first.data) === start ? added : [];
   const [isLoading, setLoading] = useState(false);
   const [error, setError] = useState<ServiceError>();
-  const key = JSON.stringify(given());
-  useEffect(() => setMore([]), [key]);
+  const key = JSON.stringify([given(), cursorOf(first.data)]);
+  /** The list that is shown now: a page that was asked for before it changed is dropped. */
+  const shown = useRef(key);
+  shown.current = key;
+  useEffect(() => setAdded([]), [key]);
   const load = async (cursor: string) => {
     setLoading(true);
     setError(undefined);
     try {
       const page = await call(operation, given(cursor));
-      if (more.length === 0) setStart(cursor);
-      setMore([...more, page]);
+      if (shown.current === key) setAdded((pages) => [...pages, page]);
     } catch (cause) {
       if (!(cause instanceof ServiceError)) throw cause;
       setError(cause);
@@ -45,6 +44,6 @@ export function usePages<O extends Operation>(
       setLoading(false);
     }
   };
-  const pages = first.data === undefined ? [] : [first.data, ...more];
+  const pages = first.data === undefined ? [] : [first.data, ...added];
   return { first, pages, isLoading, error, load: (cursor) => void load(cursor) };
 }

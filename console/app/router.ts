@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 
 const ROOT = "/console";
 
-export interface Place {
+export interface Address {
   /** Empty before a workspace is chosen. */
   tenant: string;
   page: string;
@@ -13,7 +13,7 @@ export interface Place {
   hash: string;
 }
 
-const readPlace = ({ pathname, search, hash }: Location): Place => {
+const readPlace = ({ pathname, search, hash }: Location): Address => {
   const segments = pathname.slice(ROOT.length).split("/").filter(Boolean).map(decodeURIComponent);
   const query = new URLSearchParams(search);
   const [scope, tenant = "", page = "", ...parts] = segments;
@@ -21,7 +21,7 @@ const readPlace = ({ pathname, search, hash }: Location): Place => {
   return { tenant: "", page: scope ?? "", parts: segments.slice(1), query, hash };
 };
 
-export const place = signal<Place>(readPlace(location));
+export const place = signal<Address>(readPlace(location));
 
 addEventListener("popstate", () => {
   place.value = readPlace(location);

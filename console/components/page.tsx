@@ -22,7 +22,7 @@ export function Page({ title, about, back, actions, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · Console`;
   }, [title]);
-  // What had the focus on the page before is gone, or leads here. A page that is loaded takes it from its skeleton.
+  // Moves the focus to the title of a page that opens, unless a field of the page or a dialog has it already.
   useEffect(() => {
     const { activeElement } = document;
     if (!content.current?.contains(activeElement) && !activeElement?.closest("dialog[open]"))

@@ -1,10 +1,10 @@
-// Which rows of a long table are in the document: those in sight and some around them. Others are blank room of their height.
+// Which rows of a long table are in the document: those in sight and some around them. Blank space stands for the others.
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
-/** Rows that are in the document at once, in a window of usual height. A table of no more has all of them. */
+/** Rows that are in the document at once, in a browser window of usual height. A shorter table is there as a whole. */
 export const MAX_ROWS = 60;
-/** Beyond what is in sight, at each end, where the window is so high that there is no room for more. */
+/** Rows beyond those in sight, at each end, in a very high browser window. */
 const MIN_AROUND = 6;
 /** Until rows were measured, in pixels. */
 const USUAL_HEIGHT = 37;
@@ -13,29 +13,29 @@ export interface RowWindow {
   /** The first row in the document, and the one after the last. */
   from: number;
   to: number;
-  /** The room of the rows before and after, in pixels. */
+  /** The height of the rows before and after, in pixels. */
   above: number;
   below: number;
 }
 
 interface Measured {
-  /** By row; 0 where it was not in the document yet. */
+  /** By row; 0 for a row that was not in the document yet. */
   heights: number[];
-  /** Of a row that was not measured: the mean of those that were first. It stays, so that nothing moves. */
+  /** Assumed for rows that were not measured: the mean of the first ones. A new mean would move all rows. */
   usual: number | undefined;
 }
 
-const nothing = (): Measured => ({ heights: [], usual: undefined });
+const unmeasured = (): Measured => ({ heights: [], usual: undefined });
 
-/** @param body holds the rows of the window, between two rows of blank room if `count` is above `MAX_ROWS` */
+/** @param body holds the rows of the window, between two rows of blank space if `count` is above `MAX_ROWS` */
 export function useRowWindow(count: number, body: RefObject<HTMLTableSectionElement | null>): RowWindow {
-  const measured = useRef(nothing());
+  const measured = useRef(unmeasured());
   const look = useRef<(() => void) | undefined>(undefined);
   const [from, setFrom] = useState(0);
   const [size, setSize] = useState(MAX_ROWS);
   const isLong = count > MAX_ROWS;
   // Other rows may have taken the place of those that were measured.
-  if (measured.current.heights.length > count) measured.current = nothing();
+  if (measured.current.heights.length > count) measured.current = unmeasured();
   const first = isLong ? Math.min(from, count - 1) : 0;
   const to = isLong ? Math.min(count, first + size) : count;
 
@@ -67,7 +67,7 @@ export function useRowWindow(count: number, body: RefObject<HTMLTableSectionElem
       frame ||= requestAnimationFrame(choose);
     };
     const forget = () => {
-      measured.current = nothing();
+      measured.current = unmeasured();
       later();
     };
     look.current = later;

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Button } from "./button.tsx";
 import { MAX_ROWS, useRowWindow } from "./row-window.ts";
 
-/** So far before the end comes into sight, the next page is loaded. */
+/** The next page is loaded when the end of the table is this close to the browser window. */
 const AHEAD = "600px";
 
 export interface Column<T> {
@@ -44,7 +44,7 @@ export function Table<T>({ caption, rows, columns, keyOf, hrefOf, selected }: Ta
           </tr>
         </thead>
         <tbody ref={body}>
-          {isLong && <Room key="above" height={above} columns={columns.length} />}
+          {isLong && <Space key="above" height={above} columns={columns.length} />}
           {rows.slice(from, to).map((row, n) => (
             <tr
               key={keyOf(row)}
@@ -64,22 +64,22 @@ export function Table<T>({ caption, rows, columns, keyOf, hrefOf, selected }: Ta
               ))}
             </tr>
           ))}
-          {isLong && <Room key="below" height={below} columns={columns.length} />}
+          {isLong && <Space key="below" height={below} columns={columns.length} />}
         </tbody>
       </table>
     </section>
   );
 }
 
-/** Rows that are not in the document. */
-const Room = ({ height, columns }: { height: number; columns: number }) => (
+/** Blank space for the rows that are not in the document. */
+const Space = ({ height, columns }: { height: number; columns: number }) => (
   // biome-ignore lint/a11y/noAriaHiddenOnFocusable: nothing in it takes the focus
-  <tr class="room" aria-hidden="true">
+  <tr class="blank" aria-hidden="true">
     <td colSpan={columns} style={{ height: `${height}px` }} />
   </tr>
 );
 
-/** Once it was pressed, each next page is loaded when the end of the table is near. */
+/** A button for the next page. After the first press, further pages load as the end of the table comes near. */
 export function More({
   cursor,
   isLoading,

@@ -52,14 +52,14 @@ interface Part {
   next?: Position | undefined;
 }
 
-type Place = (
+type RecountPart = (
   store: Store,
   after: string | undefined,
   partial: PartialCount | undefined,
 ) => Promise<{ repaired: number } & Omit<Position, "place">>;
 
 /** Where counters are that a customer sees or a limit reads. */
-const places: Record<string, Place> = {
+const places: Record<string, RecountPart> = {
   subscribers: recountSubscribers,
   erasures: fillErasing,
   search: fillSearch,

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { SECOND } from "../../shared/clock.ts";
 import { AssetTotals } from "../../shared/store/experiences/asset-items.ts";
-import { ask, list, objects, type Parts, remove, storedBytes, upload } from "../support/assets.ts";
+import { type AssetForm, ask, list, objects, remove, storedBytes, upload } from "../support/assets.ts";
 import { hostileFiles } from "../support/hostile-files.ts";
 import { quickStore } from "../support/people.ts";
 import { pictures } from "../support/pictures.ts";
@@ -97,7 +97,7 @@ describe("upload", () => {
 
   it("AST-2 a body without its one file part is 400", async () => {
     const { world, tenant } = await withTenant();
-    const named: [string, Parts][] = [
+    const named: [string, AssetForm][] = [
       ["file", {}],
       ["file", { picture: pictures.png }],
       ["surprise", { surprise: { bytes: "x" }, file: pictures.png }],

@@ -108,7 +108,7 @@ it("SUB-10 a subscriber erased between the plan and a late delivery is in no chu
   expect(await tracesOf(world, ada)).toEqual([]);
 });
 
-it("SUB-10 AMB-95 an inbox send counts those as erased whom it did not reach, and one reached before as delivered", async () => {
+it("SUB-10 AMB-95 an inbox send counts erased subscribers as erased if it did not reach them, and as delivered if it did", async () => {
   const broken = { deliver: "UpdateItem", erase: "" };
   const { world, tenant } = await withTenant({
     hooks: (name) => ({

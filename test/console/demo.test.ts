@@ -66,7 +66,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
       expect({ picture, calls: [...calls].slice(MAX_CALLS[picture] ?? 4) }).toEqual({ picture, calls: [] });
       calls.clear();
     };
-    const rows = () => page.locator("main tbody tr:not(.room), main li a[data-row]").count();
+    const rows = () => page.locator("main tbody tr:not(.blank), main li a[data-row]").count();
     // The tab has opened the home page already, and has its answers.
     await page.reload();
     await page.locator("main h1").waitFor();

@@ -5,7 +5,7 @@ import type { Tab } from "../support/console-tab.ts";
 
 const PEOPLE = 10_000;
 const PER_PAGE = 100;
-/** Of design: rows that are in the document at once. */
+/** The budget of rows that are in the document at once. */
 const MAX_ROWS = 60;
 
 /** A subscriber as the list has it. */
@@ -23,9 +23,9 @@ const people = (from: number, to: number) => Array.from({ length: to - from }, (
 
 /** How many rows are in the document, those in sight, and whether one of these is not drawn. */
 const SEEN = `(() => {
-  const rows = [...document.querySelectorAll("main tbody tr:not(.room)")];
+  const rows = [...document.querySelectorAll("main tbody tr:not(.blank)")];
   const inSight = rows.filter((row) => row.getBoundingClientRect().bottom > 0 && row.getBoundingClientRect().top < innerHeight);
-  const rooms = [...document.querySelectorAll("main tr.room")].map((row) => row.getBoundingClientRect());
+  const rooms = [...document.querySelectorAll("main tr.blank")].map((row) => row.getBoundingClientRect());
   return {
     count: rows.length,
     inSight: inSight.map((row) => Number(row.querySelector("a").textContent.slice(7))),

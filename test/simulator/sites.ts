@@ -11,13 +11,13 @@ export interface Sites {
   close(): Promise<void>;
 }
 
-interface Place {
+interface Site {
   bug: Bug;
   at: number;
 }
 
 export async function watchSites(bugs: readonly Bug[]): Promise<Sites> {
-  const places = new Map<string, Place[]>();
+  const places = new Map<string, Site[]>();
   for (const bug of bugs) {
     const url = new URL(bug.file, ROOT).href;
     places.set(url, [...(places.get(url) ?? []), { bug, at: sourceOf(bug.file).indexOf(bug.find) }]);

@@ -2,9 +2,9 @@
 import { formOf } from "./pictures.ts";
 import type { Answer, Tenant, TestWorld } from "./world.ts";
 
-export type Parts = Parameters<typeof formOf>[0];
+export type AssetForm = Parameters<typeof formOf>[0];
 
-export async function upload(world: TestWorld, tenant: Tenant, parts: Parts): Promise<Answer> {
+export async function upload(world: TestWorld, tenant: Tenant, parts: AssetForm): Promise<Answer> {
   const { body: raw, headers } = formOf(parts);
   return world.call("POST /api/v1/in-app/assets", { as: await tenant.dashboard(), raw, headers });
 }

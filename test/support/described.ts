@@ -3,12 +3,12 @@ import type { OpenApi, OperationObject } from "../../docs/generate/openapi.ts";
 import { faultsOf } from "./json-schema.ts";
 import type { Answer } from "./world.ts";
 
-interface Found {
+interface DescribedRoute {
   route: string;
   operation: OperationObject;
 }
 
-interface Route extends Found {
+interface Route extends DescribedRoute {
   segments: string[];
 }
 
@@ -35,7 +35,7 @@ function indexOf(document: OpenApi): Map<string, Route[]> {
 }
 
 /** The operation that a request reaches: a literal segment comes before a parameter. */
-function operationAt(document: OpenApi, request: string): Found | undefined {
+function operationAt(document: OpenApi, request: string): DescribedRoute | undefined {
   const [method = "", target = ""] = request.split(" ");
   const given = target.split("?", 1)[0]!.split("/");
   return indexOf(document)

@@ -5,7 +5,7 @@ import { Page } from "../../components/page.tsx";
 import { Annotations } from "./annotations.tsx";
 import { Heatmap } from "./heatmap.tsx";
 import { OverTime } from "./over-time.tsx";
-import { Sources } from "./sources.tsx";
+import { SourcesCard } from "./sources.tsx";
 
 const RANGES = [7, 30, 90] as const;
 const DAY_MS = 86_400_000;
@@ -36,7 +36,7 @@ export function View() {
     >
       <OverTime start={start} days={days} />
       <Heatmap days={days} />
-      <Sources start={start} />
+      <SourcesCard start={start} />
       <Annotations start={start} />
     </Page>
   );

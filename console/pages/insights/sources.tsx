@@ -17,7 +17,7 @@ const TITLES = { campaign: "Campaigns", journey: "Journeys", channel: "Channels"
 type Group = InsightsGetSummaryQuery["group_by"];
 type Named = { id: string; name: string };
 
-export function Sources({ start }: { start: string }) {
+export function SourcesCard({ start }: { start: string }) {
   const { query } = place.value;
   const group = GROUPS.find((one) => one === query.get("by")) ?? "campaign";
   const summary = useQuery("insights.getSummary", [{ group_by: group, start }]);

@@ -83,31 +83,31 @@ function layersOf(edges: readonly Edge[]): Map<string, number> {
   return layers;
 }
 
-interface Place {
+interface Cell {
   id: string;
   width: number;
-  above: Place[];
-  below: Place[];
+  above: Cell[];
+  below: Cell[];
   x: number;
 }
 
 /** Places by layer: a node each, and one for each layer that an edge passes. */
 function placesOf(edges: readonly Edge[], layers: Map<string, number>) {
-  const rows: Place[][] = [];
-  const places = new Map<string, Place>();
-  const placeAt = (id: string, layer: number, width: number): Place => {
+  const rows: Cell[][] = [];
+  const places = new Map<string, Cell>();
+  const placeAt = (id: string, layer: number, width: number): Cell => {
     const found = places.get(id);
     if (found) return found;
-    const place: Place = { id, width, above: [], below: [], x: 0 };
+    const place: Cell = { id, width, above: [], below: [], x: 0 };
     places.set(id, place);
     rows[layer] ??= [];
     rows[layer].push(place);
     return place;
   };
   const nodeAt = (id: string) => placeAt(id, layers.get(id) ?? 0, NODE.width);
-  const passed = new Map<Edge, Place[]>();
+  const passed = new Map<Edge, Cell[]>();
   for (const edge of edges) {
-    const between: Place[] = [];
+    const between: Cell[] = [];
     const [first, last] = [layers.get(edge.from) ?? 0, layers.get(edge.to) ?? 0];
     let upper = nodeAt(edge.from);
     for (let layer = first + 1; !edge.isBack && layer < last; layer++) {
@@ -122,7 +122,7 @@ function placesOf(edges: readonly Edge[], layers: Map<string, number>) {
   return { rows, places, passed };
 }
 
-function join(upper: Place, lower: Place): void {
+function join(upper: Cell, lower: Cell): void {
   upper.below.push(lower);
   lower.above.push(upper);
 }
@@ -130,7 +130,7 @@ function join(upper: Place, lower: Place): void {
 const mean = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0) / numbers.length;
 
 /** Each place moves as near to its neighbours as those of its row let it. */
-function settle(row: readonly Place[], neighbours: "above" | "below"): void {
+function settle(row: readonly Cell[], neighbours: "above" | "below"): void {
   const wanted = row.map((place) => {
     const near = place[neighbours];
     return near.length > 0 ? mean(near.map(({ x }) => x)) : place.x;
@@ -143,7 +143,7 @@ function settle(row: readonly Place[], neighbours: "above" | "below"): void {
   for (const [n, place] of row.entries()) place.x = (fromLeft[n]! + fromRight[n]!) / 2;
 }
 
-function arrange(rows: Place[][]): void {
+function arrange(rows: Cell[][]): void {
   for (const row of rows) settle(row, "above");
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
     for (const row of rows.slice(1)) settle(row, "above");

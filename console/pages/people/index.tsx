@@ -17,10 +17,10 @@ const WAIT_MS = 300;
 
 export function View() {
   const [id] = place.value.parts;
-  return id ? <Profile key={id} id={id} /> : <Found />;
+  return id ? <Profile key={id} id={id} /> : <PeopleList />;
 }
 
-function Found() {
+function PeopleList() {
   const q = place.value.query.get("q") ?? "";
   const [text, setText] = useState(q);
   useEffect(() => {

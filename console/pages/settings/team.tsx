@@ -33,7 +33,7 @@ const isOwner = (): boolean => me.value?.role === "owner";
 /** The roles that the user may give. */
 const givenRoles = () => roles.filter(({ value }) => value !== "owner" || isOwner());
 
-/** Why the user may not change or remove a member whom their role would let them change. */
+/** Why the user may not change or remove this member, although their role may change members. */
 function refusalOf({ role }: TeamMember, all: readonly TeamMember[]): string | undefined {
   if (role !== "owner") return undefined;
   if (!isOwner()) return "Only an owner may change or remove an owner.";

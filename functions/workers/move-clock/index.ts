@@ -21,7 +21,7 @@ import {
   releaseMove,
   standAt,
 } from "../../../shared/store/sandbox/moves.ts";
-import { wakeRow } from "../../../shared/store/sandbox/timers.ts";
+import { clockTimerRow } from "../../../shared/store/sandbox/timers.ts";
 import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
 import { queueWorker, type RuntimeContext } from "../../../shared/worker.ts";
 import { drained, sandboxRest } from "./drained.ts";
@@ -43,13 +43,13 @@ export const moveClock = queueWorker(
   "Moves the clock of a sandbox, and forwards its timers.",
   uses,
   async (message, context) => {
-    if ("wake" in message) return wake(context);
+    if ("wake" in message) return forwardDue(context);
     const owner = context.ids.uuid();
     const move = await claimMove(context.platform, context.tenant, message.move, owner);
     // It may have ended without setting the due row of the first timer that is left.
-    if (move === "over") return wake(context);
+    if (move === "over") return forwardDue(context);
     if (!move) return context.moveClockQueue.send([message], { delaySeconds: TAKEN_SECONDS });
-    if (await isMoved(context, move)) return wake(context);
+    if (await isMoved(context, move)) return forwardDue(context);
     await releaseMove(context.platform, move);
     await context.moveClockQueue.send([message]);
   },
@@ -105,7 +105,7 @@ async function forward({ store, tenant, sandboxTargets }: WorkerContext, rows: r
 }
 
 /** Time that nobody moves has come to a timer, or goes on after a move. */
-async function wake(context: WorkerContext): Promise<void> {
+async function forwardDue(context: WorkerContext): Promise<void> {
   const { platform, store, tenant, clock } = context;
   const [workspace, move] = await Promise.all([platform.get(WorkspaceItem, { tenant }), latestMove(platform, tenant)]);
   // The move forwards what is due, and comes here after its end.
@@ -116,16 +116,16 @@ async function wake(context: WorkerContext): Promise<void> {
     const { items } = await store.query(SandboxTimer, {}, { limit: PAGE });
     const due = items.filter((row) => row.at <= now);
     await forward(context, due);
-    if (due.length < PAGE) return wakeAt(context, now - clock.now());
+    if (due.length < PAGE) return setClockTimer(context, now - clock.now());
     if (clock.now() >= until) return context.moveClockQueue.send([{ tenant, wake: true }]);
   }
 }
 
 /** Sets the due row of the first timer that is left. @param ahead how far the sandbox is ahead of real time */
-async function wakeAt({ platform, store, tenant, clock }: WorkerContext, ahead: number): Promise<void> {
+async function setClockTimer({ platform, store, tenant, clock }: WorkerContext, ahead: number): Promise<void> {
   const { items } = await store.query(SandboxTimer, {}, { limit: 1 });
   const [first] = items;
   if (!first) return;
   const now = clock.now();
-  await platform.put(DueItem, ...wakeRow(tenant, Math.max(first.at - ahead, now), now));
+  await platform.put(DueItem, ...clockTimerRow(tenant, Math.max(first.at - ahead, now), now));
 }

@@ -62,7 +62,7 @@ interface Chain {
   mac: string;
   /** Outcomes that no row holds yet. */
   open: Map<string, AuditOutcome>;
-  /** The head is there: before that no row takes over an outcome, so that one that has shows that a head was. */
+  /** The head was written. Rows take over outcomes only after that, so a row with outcomes proves that there was a head. */
   hasHead: boolean;
   /** The append in progress: they follow each other. */
   last: Promise<unknown>;

@@ -78,15 +78,15 @@ async function readIndex(store: StoreReader, version: number): Promise<JourneyIn
       trigger: fromJson(row.trigger),
       entry_rules: fromJson(row.entry_rules),
     },
-    heard: fromJson(row.heard),
+    dependencies: fromJson(row.heard),
   }));
   const journeys = active.map(({ journey }) => journey);
   return {
     version,
     journeys: new Map(journeys.map((journey) => [journey.id, journey])),
     byTrigger: Map.groupBy(journeys, ({ trigger }) => triggerName(trigger)),
-    byEvent: idsByName(active.map(({ journey, heard }) => [journey.id, heard.events])),
-    byAttribute: idsByName(active.map(({ journey, heard }) => [journey.id, heard.attributes])),
+    byEvent: idsByName(active.map(({ journey, dependencies }) => [journey.id, dependencies.events])),
+    byAttribute: idsByName(active.map(({ journey, dependencies }) => [journey.id, dependencies.attributes])),
   };
 }
 

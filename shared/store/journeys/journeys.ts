@@ -136,18 +136,24 @@ export function replaceJourney(store: Store, journey: Journey, definition: Defin
 export async function activateJourney(store: Store, journey: Journey, graph: Graph): Promise<Journey> {
   const { id, version, trigger, entry_rules } = journey;
   const { heard: stored } = await requireRow(store, id);
-  const dependencies = dependenciesOf(graph);
-  const heard = stored ? union(fromJson(stored), dependencies) : dependencies;
+  const own = dependenciesOf(graph);
+  // Runs of earlier versions go on.
+  const dependencies = stored ? union(fromJson(stored), own) : own;
   const triggers = trigger.type === "event" && trigger.event_name ? [trigger.event_name] : [];
   const row = { trigger: toJson<Trigger>(trigger), entry_rules: toJson<EntryRules | null>(entry_rules) };
   const extraItems = [
-    putItem(ActiveJourney, { journey: id }, { ...row, version, heard: toJson(heard) }),
+    putItem(ActiveJourney, { journey: id }, { ...row, version, heard: toJson(dependencies) }),
     putItem(JourneyVersion, { journey: id, version }, { ...row, steps: toJson(graph) }),
-    ...watchWrites("journey", id, [...triggers, ...heard.events]),
+    ...watchWrites("journey", id, [...triggers, ...dependencies.events]),
     annotationOf(store, "journey_activated", journey, "activated"),
   ];
   const { from, to: status } = journeyMoves.activate;
-  return changeJourney(store, journey, { heard: toJson(heard), status }, { from, verb: "activated", extraItems });
+  return changeJourney(
+    store,
+    journey,
+    { heard: toJson(dependencies), status },
+    { from, verb: "activated", extraItems },
+  );
 }
 
 /** JNY-17, JNY-18: changes only the status; timers that fire meanwhile have no effect. @throws 404, 409. */

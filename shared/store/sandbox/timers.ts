@@ -18,7 +18,7 @@ export interface SandboxTimerInput {
 const KEPT_SECONDS = 7 * 86_400;
 
 /** The due row by which a sandbox looks at its timers at a real time. */
-export const wakeRow = (tenant: Sandbox["tenant"], at: number, since: number) =>
+export const clockTimerRow = (tenant: Sandbox["tenant"], at: number, since: number) =>
   [
     dueKey(at, `sandbox-wake#${tenant}#`),
     {
@@ -34,7 +34,7 @@ export const wakeRow = (tenant: Sandbox["tenant"], at: number, since: number) =>
 
 /**
  * Sets timers of the sandbox that the deps are of; setting the same one again changes nothing. A due row comes after its
- * timer, so that who wakes by it finds the timer, and is of the time as it is then: a move may have ended in between.
+ * timer, so that its reader finds the timer. It is computed from the time as it is then: a move may have ended in between.
  */
 export async function setSandboxTimers(
   deps: Deps,
@@ -50,8 +50,8 @@ export async function setSandboxTimers(
   const workspace = await platform.get(WorkspaceItem, { tenant });
   const now = wall.now();
   const ahead = timeIn(workspace ?? {}, now) - now;
-  const wakes = new Map(
-    timers.map(({ at }) => wakeRow(tenant, Math.max(at - ahead, now), now)).map((row) => [row[0].at, row]),
+  const rows = new Map(
+    timers.map(({ at }) => clockTimerRow(tenant, Math.max(at - ahead, now), now)).map((row) => [row[0].at, row]),
   );
-  await Promise.all([...wakes.values()].map((row) => platform.put(DueItem, ...row)));
+  await Promise.all([...rows.values()].map((row) => platform.put(DueItem, ...row)));
 }

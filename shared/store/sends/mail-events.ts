@@ -63,7 +63,7 @@ export async function recordFate(
   const change = transition.change(reason);
   let isRefused = false;
   let row: RowOf<typeof TouchItem> | undefined;
-  // The row as the condition met it: read again, it may have been written meanwhile.
+  // The failed condition returns the row. A later read could find a row that was written after the condition failed.
   const refuse = (old: typeof row) => {
     isRefused = true;
     row = old;

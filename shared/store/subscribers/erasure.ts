@@ -51,7 +51,7 @@ interface Erasure {
   pass: 1 | 2;
 }
 
-interface Place {
+interface ErasureStep {
   name: string;
   /** The items with personal data that are erased here. */
   covers: readonly AnyItem[];
@@ -65,7 +65,7 @@ const eachPage =
   <K extends Key>(
     find: Find<K>,
     remove: (store: Store, subscriber: string, rows: readonly K[]) => Promise<Removed>,
-  ): Place["erase"] =>
+  ): ErasureStep["erase"] =>
   async (store, subscriber) => {
     const removed: Removed = {};
     for (let rows = await find(store, subscriber); rows.length > 0; rows = await find(store, subscriber))
@@ -86,7 +86,7 @@ const ownRows: Find<Item> = async (store, subscriber) =>
   (await store.queryRows(ConsentItem, { subscriber }, { from: OWN_ROWS_FROM })).items;
 
 /** The places, in the order in which they are erased. */
-export const places: readonly Place[] = [
+export const places: readonly ErasureStep[] = [
   {
     name: "events and anonymous ids",
     covers: [EventItem, EventBlock, ActorEvents, Alias, SubscriberAlias],

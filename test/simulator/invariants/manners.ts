@@ -44,7 +44,7 @@ export const manners: Invariant = {
           for (const person of people.keys()) reached.set(person, (reached.get(person) ?? new Set()).add(job));
         for (const [person, jobs] of reached) {
           const { tenant = "", erasingSince } = ledger.people.get(person) ?? {};
-          // An erasure removes the counters, too; what was under way then is removed two minutes later.
+          // An erasure removes the counters of caps. Its second pass removes what was sent meanwhile.
           if (erasingSince !== undefined) continue;
           const cap = ledger.manners.get(tenant)?.cap;
           const days = Math.floor(kernel.now() / DAY) - Math.floor(world.start / DAY) + 1;

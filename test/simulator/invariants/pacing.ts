@@ -33,7 +33,7 @@ export const pacing: Invariant = {
           }
           const throttled = all.filter(({ isThrottled }) => isThrottled).length;
           const limit = ledger.limits.get(tenant);
-          // Until the channel is slow enough a group each time; after that one for each message that the provider takes.
+          // Each cut may cost the throttles of one group. At the lowered rate, there is at most one for each accepted message.
           const group = new Set(all.map(({ target }) => target)).size;
           if (limit && throttled > group * cutsTo(limit) + all.length - throttled)
             broken(`${throttled} of ${all.length} messages were throttled`, tenant);

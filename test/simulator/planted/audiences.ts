@@ -119,7 +119,7 @@ export const audiencesBugs: readonly Bug[] = [
     replace: "{ set: {}, initial: { run: segment.run } });",
   },
   {
-    name: "an erased subscriber whom an in-app send had reached counts among its failures",
+    name: "an erased subscriber that an in-app send had reached counts as a failure",
     area: "erasure",
     file: "shared/providers/in-app.ts",
     find: "gone.filter(isMissed).length",

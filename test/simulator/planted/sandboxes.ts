@@ -59,7 +59,7 @@ export const sandboxesBugs: readonly Bug[] = [
     name: "after its end a move does not look for the first timer that is left",
     area: "sandboxes",
     file: mover,
-    find: "if (await isMoved(context, move)) return wake(context);",
+    find: "if (await isMoved(context, move)) return forwardDue(context);",
     replace: "if (await isMoved(context, move)) return;",
   },
   {

@@ -49,7 +49,7 @@ async function lifeOfAnExperience(world: SimWorld, tenant: Tenant): Promise<void
     ...{ hidings: [], reports: new Map() },
   };
   ledger.experiences.set(made.id, record);
-  /** Requests that show it and have no answer yet, and how many were begun. */
+  /** Requests to publish or resume it: how many are unanswered, and how many were begun. */
   const showing = { open: 0, begun: 0 };
   const act = async (action: string) => {
     const isHiding = action !== "resume" && action !== "publish";
@@ -64,7 +64,7 @@ async function lifeOfAnExperience(world: SimWorld, tenant: Tenant): Promise<void
     const { open, begun } = showing;
     const answer = await insist(world, tenant, "dashboard", `POST ${ROUTE}/{id}/${action}`, { params });
     if (!isHiding) showing.open--;
-    // With one under way meanwhile, either may have been the last.
+    // If such a request overlaps with a pause, either of them may have been carried out last.
     const isLast = open === 0 && begun === showing.begun;
     if (answer.status === 200 && isHiding && isLast) record.hidings.push({ from: kernel.now(), to: undefined });
     if (answer.status === 200 && action === "end") record.endedAt ??= kernel.now();
