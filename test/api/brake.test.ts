@@ -1,5 +1,7 @@
 // The brake of a send (F21): it stops itself before many have got what goes wrong, and goes on or ends when it is told to.
 import { expect, it } from "vitest";
+import type { Hooks } from "../../local/aws/protocol.ts";
+import type { Wire } from "../../local/aws/stand-in.ts";
 import type { Fault } from "../../local/faults.ts";
 import { DAY, MINUTE } from "../../shared/clock.ts";
 import { isCanary } from "../../shared/rules/brake.ts";
@@ -12,12 +14,13 @@ import { worlds } from "../support/worlds.ts";
 const { withTenant } = worlds();
 
 /** A provider that fails as `outcomeOf` says. Every call is remembered. */
-async function pushing(people: number) {
+async function pushing(people: number, hooks?: (functionName: string) => Hooks) {
   const provider = {
     calls: [] as string[],
     outcomeOf: (_: string): Fault["outcome"] | undefined => undefined,
   };
   const { world, tenant } = await withTenant({
+    ...(hooks && { hooks }),
     providerFaults: {
       take: (channel, subscriber = "") => {
         if (channel !== "ios") return undefined;
@@ -110,6 +113,29 @@ it("F21 a resumed send that still goes wrong halts again, and a canceled one end
   await world.advance(DAY);
   expect(provider.calls).toHaveLength(tried);
   expect(await jobOf(world, tenant, job)).toMatchObject({ status: "canceled", halted: { reason: "error_rate" } });
+});
+
+it("F21 a worker that is at work while its send halts and is resumed halts it again", async () => {
+  let resume: ((job: string) => Promise<unknown>) | undefined;
+  const { world, tenant, provider, begin, call } = await pushing(150, (name) => ({
+    after: async (_, operation, input: Wire) => {
+      if (name !== "deliver" || operation !== "TransactWriteItems" || !JSON.stringify(input).includes("blast_halted"))
+        return;
+      const now = resume;
+      resume = undefined;
+      await now?.(
+        (input as { TransactItems: [{ Update: { Key: { sk: { S: string } } } }] }).TransactItems[0].Update.Key.sk.S,
+      );
+    },
+  }));
+  provider.outcomeOf = () => "permanent";
+  resume = (job) => call(`POST /api/v1/notifications/${job}/resume`);
+  const job = await begin({ safety: { max_error_rate: 0.2 } });
+  await world.advance(MINUTE);
+  expect(resume).toBeUndefined();
+  expect(await jobOf(world, tenant, job)).toMatchObject({ status: "processing", halted: { rate: 1 } });
+  // Of two chunks a group before the halt, a group that shows the worker that it was resumed, and one that halts the send again.
+  expect(provider.calls.length).toBeLessThanOrEqual(60);
 });
 
 it("F21 the canary gets a send first, and the others after its wait", async () => {

@@ -135,19 +135,25 @@ export async function keepCanaryFirst(work: Work, progress: Progress, addressees
   });
 }
 
+const noFigures = () => ({ tried: {}, errors: {}, bounced: 0, complained: 0, opted_out: 0, passed: 0 });
+
 /** Looks at what one worker found out of one chunk: a provider that fails at once is noticed within a group. */
-export function createChunkWatch(work: Pick<Work, "found">) {
-  const limits = work.found.job.deliverySettings?.brake;
-  const local = { tried: {}, errors: {}, bounced: 0, complained: 0, opted_out: 0, passed: 0 };
+export function createChunkWatch({ found }: Pick<Work, "found">) {
+  let job: JobRecord = found.job;
+  let local = noFigures();
   return {
     note: ({ unit, channel }: Prepared, outcome: SendOutcome): void => {
-      if (limits && isFirstTry(unit, outcome)) countFirstTry(local, channel, outcome);
+      if (isFirstTry(unit, outcome)) countFirstTry(local, channel, outcome);
     },
     haltIfBad: async (context: WorkerContext): Promise<void> => {
+      const limits = job.deliverySettings?.brake;
       const breach = limits && breachOf({ max_error_rate: limits.max_error_rate }, local, SURE_OF_ONE);
-      const job = breach && (await findJob(context.store, work.found.job.id));
-      if (breach && job && !job.halted && job.releasedAt === work.found.job.releasedAt)
-        await halt(context, job, breach);
+      const newest = breach && (await findJob(context.store, job.id));
+      if (!breach || !newest || newest.halted) return;
+      if (newest.releasedAt === job.releasedAt) return halt(context, newest, breach);
+      // The send was halted and resumed meanwhile: figures from before count no more, and the limits may be others.
+      job = newest;
+      local = noFigures();
     },
   };
 }

@@ -8,13 +8,13 @@ import { providerBook } from "../provider-book.ts";
 
 /** A group that was claimed before: its claim may be repeated, and its calls take their time. */
 const UNDER_WAY_MS = 20 * SECOND;
-/** Two chunks begin at once, and each stops after a group or two; a worker that dies leaves another group. */
-const MAX_REFUSED = 60;
+/** Two chunks begin at once, and each stops after a group or two. A process that dies leaves a group of each. */
+const MAX_REFUSED = { at: 60, perCrash: 25 };
 
 export const brakes: Invariant = {
   name: "brakes",
   watch: (world, broken) => {
-    const { ledger, kernel, mirror } = world;
+    const { ledger, kernel, mirror, fleet } = world;
     const book = providerBook(world);
     const haltedAt = new Map<string, number>();
     /** Addresses that were refused one after the other, since the send began or was resumed. */
@@ -25,7 +25,7 @@ export const brakes: Invariant = {
         broken(`${subscriber} was sent job ${job} ${kernel.now() - since} ms after it halted`, job, subscriber);
       const row = ledger.refusing.has(message.tenant) ? (refused.get(job) ?? 0) + 1 : 0;
       refused.set(job, row);
-      if (ledger.braked.has(job) && row > MAX_REFUSED)
+      if (ledger.braked.has(job) && row > MAX_REFUSED.at + MAX_REFUSED.perCrash * fleet.crashes())
         broken(`job ${job} went on after ${row} messages that were all refused`, job);
     });
     return {

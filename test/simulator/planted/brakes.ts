@@ -30,4 +30,11 @@ export const brakesBugs: readonly Bug[] = [
     find: 'if (outcome.status !== "accepted") errors[channel]',
     replace: 'if (outcome.status === "unknown") errors[channel]',
   },
+  {
+    name: "a worker that is at work while its send halts and is resumed halts it no more",
+    area: "sending",
+    file: "functions/workers/deliver/brake.ts",
+    find: "      job = newest;\n      local = noFigures();\n",
+    replace: "",
+  },
 ];
