@@ -1,6 +1,6 @@
 // The head of a page, cards, and small parts that pages share.
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { pathTo, place } from "../app/router.ts";
 import { ago, fullTime } from "../app/time.ts";
 import { say } from "../app/toast.ts";
@@ -135,12 +135,12 @@ interface DialogProps {
 
 export function Dialog({ title, close, children, class: name }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const opener = document.activeElement;
     dialog.current?.showModal();
-    // A dialog that is removed while it is open leaves the focus nowhere.
+    // A dialog that is removed while it is open leaves the focus nowhere, and until it is removed nothing outside takes the focus.
     return () => {
-      if (opener instanceof HTMLElement) opener.focus();
+      if (opener instanceof HTMLElement) queueMicrotask(() => opener.focus());
     };
   }, []);
   return (
