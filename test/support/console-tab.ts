@@ -1,7 +1,7 @@
 // A signed-in tab of the console that collects its faults, and the check of its accessibility.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import type { Browser, BrowserContext, Page, Route } from "playwright-core";
+import type { Browser, BrowserContext, Page, Request, Route } from "playwright-core";
 import type { ServiceProcess } from "./service-process.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -45,6 +45,18 @@ export function createTabs(bench: () => Bench): (role?: string) => Promise<Tab> 
   };
 }
 
+/** Runs in the page: the tokens of the demo are asked for in this role. */
+function askAsRole(role: string): void {
+  const { fetch } = globalThis;
+  globalThis.fetch = (input, init) => {
+    const isTokens = input === "/_local/tokens" && typeof init?.body === "string";
+    return fetch(
+      input,
+      isTokens ? { ...init, body: JSON.stringify({ ...JSON.parse(init.body as string), role }) } : init,
+    );
+  };
+}
+
 /** A signed-in tab of its own browser profile. */
 export async function openTab({ service, browser, faults }: Bench, role = "owner"): Promise<Tab> {
   const context = await browser.newContext({
@@ -66,21 +78,18 @@ export async function openTab({ service, browser, faults }: Bench, role = "owner
     if (!request.url().startsWith(service.url) && !/^(data|blob|about):/.test(request.url()))
       faults.push(`foreign request: ${request.url()}`);
   });
+  // Not a route: requests that are under way while one is removed may never be answered.
+  if (role !== "owner") await page.addInitScript(askAsRole, role);
   const signIn = async () => {
-    // A route turns off the cache of the browser while it is there.
-    const tokens = "**/_local/tokens";
-    if (role !== "owner")
-      await page.route(tokens, (route) =>
-        route.continue({ postData: JSON.stringify({ ...(route.request().postDataJSON() as object), role }) }),
-      );
     await page.goto(`${service.url}/console#demo`);
     await page.locator("nav.nav").waitFor();
-    if (role !== "owner") await page.unroute(tokens);
   };
   await signIn();
   const reopen = async () => {
-    await Promise.all([page.unrouteAll(), context.setOffline(false), page.emulateMedia({ colorScheme: "light" })]);
     await page.evaluate("sessionStorage.clear(), localStorage.clear()");
+    // Ends its requests before the routes are removed.
+    await page.goto("about:blank");
+    await Promise.all([page.unrouteAll(), context.setOffline(false), page.emulateMedia({ colorScheme: "light" })]);
     await context.clearCookies();
     await signIn();
   };
@@ -91,9 +100,22 @@ export async function openTab({ service, browser, faults }: Bench, role = "owner
     );
     await page.locator("main h1").waitFor();
   };
+  const underWay = new Set<Request>();
+  page.on("request", (request) => underWay.add(request));
+  for (const end of ["requestfinished", "requestfailed"] as const)
+    page.on(end as "requestfinished", (request) => underWay.delete(request));
   const visit = async (path: string) => {
     await show(path);
-    await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
+    await page
+      .locator("[aria-busy=true]")
+      .first()
+      .waitFor({ state: "detached" })
+      .catch((cause: unknown) => {
+        const waiting = [...underWay].map((request) => `${request.method()} ${request.url()}`);
+        throw new Error(`The page ${path} is not loaded. Without an answer: ${waiting.join(", ") || "nothing"}.`, {
+          cause,
+        });
+      });
   };
   return { context, page, show, visit, reopen };
 }
