@@ -90,8 +90,8 @@ export interface Credentials {
 }
 
 /**
- * Finds the caller. Reads at most the workspace and the row of the member or key (docs/decisions/0021#identity). If a
- * request has both an SDK key and a dashboard token, they must name one workspace, and the SDK key counts (AMB-59).
+ * Finds the caller. Reads at most the workspace, the row of the member or key, and those of the session and the agency of a
+ * token (docs/decisions/0021#identity). If a request has both an SDK key and a dashboard token, they must name one workspace, and the SDK key counts (AMB-59).
  * @throws 401; 403 for a credential that the endpoint forbids.
  */
 export async function authenticate(
@@ -184,11 +184,15 @@ async function dashboardCaller(
     ref(WorkspaceItem, { tenant: claims.tid }),
     ref(MemberItem, { tenant: claims.agency ?? claims.tid, user }),
   ] as const;
-  const [workspace, member, begun] =
+  const [[workspace, member, begun], agency] = await Promise.all([
     session === undefined
-      ? await platform.getEach(rows)
-      : await platform.getEach([...rows, ref(UserSession, { user, id: session })]);
+      ? platform.getEach(rows)
+      : platform.getEach([...rows, ref(UserSession, { user, id: session })]),
+    claims.agency === undefined ? undefined : platform.get(WorkspaceItem, { tenant: claims.agency }),
+  ]);
   if (!workspace || !member || (session !== undefined && !begun)) throw unauthorized();
+  // Who is suspended, or no agency any more, is out of the workspaces of its clients at once.
+  if (claims.agency !== undefined && (agency?.status !== "active" || agency.kind !== "agency")) throw unauthorized();
   const { email, name, role, unconfirmed: isUnconfirmed = false } = member;
   if (!roles.includes(role)) throw unauthorized();
   const narrowed = claims.narrowed ?? (claims.ro && claims.role !== "viewer");
