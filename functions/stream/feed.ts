@@ -100,8 +100,8 @@ export async function runFeed(feed: Feed, output: FeedOutput): Promise<void> {
   let keepaliveAt = clock.now() + KEEPALIVE_MS;
   let lookBack = LATEST_MS;
   const writePosition = () => output.position(positionOf(feed));
-  /** When the position is written after messages; undefined: no message was written since. */
-  let positionAt: number | undefined;
+  /** When the position is written again; undefined: nothing was written since. */
+  let positionAt: number | undefined = clock.now() + FLUSH_MS;
   output.retry(RETRY_MS);
   writePosition();
   while (clock.now() < feed.endsAt) {

@@ -109,8 +109,11 @@ describe("admission", () => {
       Status: "503",
     });
     expect((await post(world, tenant, { subscriberIds: [other] })).status).toBe(201);
+    // Each is counted as long as it is open.
+    await world.advance(70 * SECOND);
+    expect((await open()).status).toBe(503);
     // They ended after 90 seconds, and their last slot is over.
-    await world.advance(125 * SECOND);
+    await world.advance(55 * SECOND);
     expect([(await open()).status, (await open()).status]).toEqual([200, 200]);
   });
 
