@@ -1,5 +1,6 @@
 // The worker of the table's stream gets the same records twice, in halves and one by one: what follows is the same.
 import { expect, it } from "vitest";
+import type { Hooks } from "../local/aws/protocol.ts";
 import { membersOf, segmentOf } from "./support/segments.ts";
 import { type TestWorld, testWorld } from "./support/world.ts";
 
@@ -63,4 +64,22 @@ it("D-NTF-STATE what follows from a write happens once, whether a batch comes on
     }),
   ).toEqual(whole);
   expect(await outcomes((records) => records.map((record) => [record]))).toEqual(whole);
+});
+
+it("D-HEALTH what follows from a write follows where something else that follows from it fails", async () => {
+  const isDown = (input: Record<string, unknown>) => String(input.QueueUrl).endsWith("/segment");
+  const before: Hooks["before"] = (service, _operation, input) => {
+    if (service === "sqs" && isDown(input)) throw new Error("The queue is not there.");
+  };
+  const world = await testWorld({ hooks: (name) => (name === "react" ? { before } : {}) });
+  const tenant = await world.tenant();
+  await segmentOf(world, tenant, { attribute: { plan: { $eq: "gold" } } });
+  const body = { external_id: "ada", attributes: { plan: "gold" } };
+  await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body });
+  await world.settle();
+  const failed = world.logs.filter(({ message }) => message === "a batch of the stream failed");
+  expect(failed.length).toBeGreaterThan(0);
+  const { body: learnt } = await world.call("GET /api/v1/segments/attribute-keys", { as: await tenant.dashboard() });
+  expect(JSON.stringify(learnt)).toContain('"plan"');
+  await world.close();
 });

@@ -2,9 +2,9 @@
 import { expect, it } from "vitest";
 import type { Hooks } from "../../local/aws/protocol.ts";
 import { HOUR, MINUTE, SECOND } from "../../shared/clock.ts";
-import { timers } from "../../shared/resources.ts";
-import type { Item } from "../../shared/store/model.ts";
-import { dueKey, minuteOf } from "../../shared/store/platform-items.ts";
+import { platformWrite, timers } from "../../shared/resources.ts";
+import type { Item, TenantId } from "../../shared/store/model.ts";
+import { dueKey, minuteOf, SweepItem } from "../../shared/store/platform-items.ts";
 import type { Timer } from "../../shared/store/timers.ts";
 import { quickDeps } from "../support/people.ts";
 import { START, type Tenant } from "../support/world.ts";
@@ -63,6 +63,45 @@ it("JND-4 a timer in a shard of an earlier release is forwarded, and so is one t
   }
   await world.advance(HOUR + 6 * MINUTE);
   expect(world.logs.filter(({ message }) => message === DROPPED)).toHaveLength(2);
+});
+
+it("OPS-1 the schedule of a minute is made once, however many batches have timers of it", async () => {
+  let made = 0;
+  const hooks = (name: string): Hooks => ({
+    before: (_service, operation) => {
+      if (name === "react" && operation === "CreateSchedule") made++;
+    },
+  });
+  const world = await fresh({ hooks });
+  const tenant = await world.tenant();
+  for (let n = 0; n < 3; n++) {
+    const id = `${world.ids.uuid()}#journey#${world.ids.uuid()}#1`;
+    await timers
+      .open(quickDeps(world))(tenant.id)
+      .set([{ kind: "journey-run", id, at: START + HOUR }]);
+    await world.settle();
+  }
+  expect(made).toBe(1);
+});
+
+it("OPS-1 a sweep that fails goes on where it was", async () => {
+  let sends = 0;
+  const before: Hooks["before"] = (service) => {
+    if (service === "sqs" && ++sends === 2) throw new Error("The queue is not there.");
+  };
+  const world = await fresh({ hooks: (name) => (name === "due" ? { before } : {}) });
+  const tenant = await world.tenant();
+  const [first, second] = [minuteOf(START) - 30, minuteOf(START) - 20];
+  for (const minute of [first, second]) {
+    const id = `${world.ids.uuid()}#journey#${world.ids.uuid()}#1`;
+    await tenant.rows.put(dueRow(tenant, { kind: "journey-run", id, at: minute * MINUTE }, 5));
+  }
+  const platform = platformWrite.open(quickDeps(world))("" as TenantId);
+  await platform.put(SweepItem, {}, { minute: first - 1 });
+  const message = { messageId: "1", body: '{"sweep":true}', attributes: { ApproximateReceiveCount: "1" } };
+  const answer = await world.host.invoke("due", { Records: [message] });
+  expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: "1" }] });
+  expect(await platform.get(SweepItem, {})).toMatchObject({ minute: first });
 });
 
 const DROPPED = "the timer of a run that does not exist, or has not got there, was dropped";
