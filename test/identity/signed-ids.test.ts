@@ -1,6 +1,6 @@
 // Calls with the publishable key that name a user carry the user's signed id, where the workspace demands it.
 import { expect, it } from "vitest";
-import { userHash } from "../../sdk/src/identity.ts";
+import { subscriberHash, userHash } from "../../sdk/src/identity.ts";
 import { openStream } from "../support/sse.ts";
 import type { Answer, Headers, Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
@@ -32,7 +32,9 @@ it("ACC-8 every call that names a user wants the hash of each id it names, and o
   expect((await upsert(userHash(key, "eve"))).status).toBe(403);
   expect((await upsert(userHash("another key", "ada"))).status).toBe(403);
   const ada = await upsert(userHash(key, "ada").toUpperCase());
-  expect([ada.status, ada.body.user_hash]).toEqual([200, userHash(key, ada.body.id)]);
+  expect([ada.status, ada.body.user_hash]).toEqual([200, subscriberHash(key, ada.body.id)]);
+  // A user who chose it as an external id would get the hash that opens this inbox.
+  expect(() => userHash(key, ada.body.id.toUpperCase())).toThrow("subscriberHash");
   const eve = (
     await world.call("POST /v1/subscribers/upsert", { as: await tenant.backend(), body: { external_id: "eve" } })
   ).body.id;
