@@ -86,7 +86,7 @@ export async function fillDemo(week: DemoWeek): Promise<void> {
  * @returns the id of the list.
  */
 async function connect(client: Client): Promise<string> {
-  const email = await client.owner("POST /api/v1/channels", { type: "email", name: "E-mail" });
+  const email = await client.owner("POST /api/v1/channels", { type: "email", name: "Email" });
   await client.owner(`POST /api/v1/channels/${email.id}/credentials/email`, {
     provider: "smtp",
     from_email: "hello@example.com",

@@ -51,7 +51,7 @@ function Routed() {
   if (!entry)
     return (
       <Page title="Not found">
-        <Empty title="There is no such page." action={<a href={pathTo("home")}>Go to the start</a>} />
+        <Empty title="There is no such page." action={<a href={pathTo("home")}>Go to Home</a>} />
       </Page>
     );
   if (failed)
@@ -86,9 +86,9 @@ class Boundary extends Component<{ title: string; children: ComponentChildren },
       <Page title={this.props.title}>
         <p class="banner bad" role="alert">
           <span>
-            <b>This page has a fault.</b> {fault.message}
+            <b>This page has an error.</b> {fault.message}
           </span>
-          <Button onClick={() => location.reload()}>Load it again</Button>
+          <Button onClick={() => location.reload()}>Reload</Button>
         </p>
       </Page>
     );

@@ -35,9 +35,9 @@ export function Drawer() {
   const [kind, setKind] = useState<"curl" | "sdk">("curl");
   const shown = calls.value.filter(({ operation }) => operation && !operation.startsWith("auth."));
   return (
-    <aside class="drawer" aria-label="Calls of this page">
+    <aside class="drawer" aria-label="API calls of this page">
       <header>
-        <h2>Calls</h2>
+        <h2>API calls</h2>
         <div class="actions">
           <Button kind="quiet" pressed={kind === "curl"} onClick={() => setKind("curl")}>
             curl

@@ -1,11 +1,12 @@
 // Every key, on `?`.
+import { Button } from "../components/button.tsx";
 import { Dialog } from "../components/page.tsx";
 import { pages } from "../pages/index.ts";
 import { panel } from "./keys.ts";
 
 const KEYS = [
   ["Ctrl K", "Find pages, actions and people"],
-  ["d", "Calls of this page, as curl and SDK code"],
+  ["d", "API calls of this page, as curl and SDK code"],
   ["/", "Go to the filter"],
   ["j  k", "Next and previous row"],
   ["Enter", "Open the row"],
@@ -29,6 +30,9 @@ export function KeyHelp() {
           <dd key={title}>{title}</dd>,
         ])}
       </dl>
+      <div class="actions end">
+        <Button onClick={() => (panel.value = "")}>Close</Button>
+      </div>
     </Dialog>
   );
 }

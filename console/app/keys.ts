@@ -45,7 +45,8 @@ function onKey(event: KeyboardEvent): void {
     return;
   }
   if (event.ctrlKey || event.metaKey || event.altKey || isEditing(event.target)) return;
-  if (document.querySelector("dialog[open]")) return;
+  // A panel that was asked for takes the keys before its dialog is there.
+  if (panel.value === "palette" || panel.value === "keys" || document.querySelector("dialog[open]")) return;
   if (key === "Escape" && panel.value) {
     panel.value = "";
     return;

@@ -27,7 +27,7 @@ const places = (): Hit[] =>
 const actions = (): Hit[] => [
   {
     id: "calls",
-    title: "Calls of this page",
+    title: "API calls of this page",
     note: "developer curl SDK",
     icon: "code",
     run: () => {
@@ -48,7 +48,7 @@ const actions = (): Hit[] => [
 
 const WAIT_MS = 250;
 
-/** Subscribers whose external id or address is what was typed. */
+/** Subscribers whose external ID or address is what was typed. */
 function usePeople(text: string): Hit[] {
   const [people, setPeople] = useState<Hit[]>([]);
   useEffect(() => {
@@ -112,7 +112,7 @@ export function Palette() {
         aria-expanded="true"
         aria-controls="palette-hits"
         aria-activedescendant={chosen && `hit-${chosen.id}`}
-        placeholder="Find a page, an action, or a person by external id or e-mail"
+        placeholder="Find a page, an action, or a person by external ID or email"
         value={text}
         onInput={(event) => {
           setText(event.currentTarget.value);

@@ -41,7 +41,7 @@ export const channelNames: Record<string, string> = {
   ios: "iOS push",
   android: "Android push",
   web_push: "Web push",
-  email: "E-mail",
+  email: "Email",
   in_app: "In-app",
   sms: "SMS",
   chat_app: "Chat app",

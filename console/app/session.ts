@@ -96,6 +96,8 @@ export async function signOut(): Promise<void> {
   const { tenant } = place.value;
   await exclusively(tenant, () => api.auth.logoutBrowser({ tenant_id: tenant }));
   setToken("", undefined);
+  // Drafts stay in the tab for those who come back, not for the next person.
+  sessionStorage.clear();
   session.value = { kind: "closed" };
 }
 

@@ -40,6 +40,13 @@ export const money = (value: number): string => dollars.format(value);
 const amounts = new Intl.NumberFormat(LOCALE, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 /** `1,209.50`: revenue is in the currency of the workspace's own events, which the API does not know. */
 export const amount = (cents: number): string => amounts.format(cents / 100);
+const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
+/** `1.1 TB` */
+export function bytes(value: number): string {
+  const power = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(1, value)) / 3));
+  const style = { style: "unit", unit: UNITS[power]!, maximumSignificantDigits: 3 } as const;
+  return new Intl.NumberFormat(LOCALE, style).format(value / 1_000 ** power);
+}
 export const plural = (value: number, one: string, many = `${one}s`): string =>
   `${number(value)} ${value === 1 ? one : many}`;
 

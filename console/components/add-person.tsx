@@ -32,12 +32,12 @@ export function AddPerson({ close }: { close: () => void }) {
         }}
       >
         <TextField
-          label="External id"
+          label="External ID"
           required
           value={values.external_id}
           onInput={set("external_id")}
           fault={fields?.external_id}
-          hint="The id in your product; the same id is the same person."
+          hint="The ID in your product. The same ID is the same person."
         />
         <TextField
           label="First name (optional)"
@@ -46,7 +46,7 @@ export function AddPerson({ close }: { close: () => void }) {
           fault={fields?.["attributes.first_name"]}
         />
         <TextField
-          label="E-mail (optional)"
+          label="Email (optional)"
           type="email"
           value={values.email}
           onInput={set("email")}

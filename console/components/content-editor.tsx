@@ -31,18 +31,18 @@ interface FieldText {
 }
 
 const title = { name: "title", label: "Title" };
-const text = { name: "body", label: "Text", rows: 4 };
-const image = { name: "image_url", label: "Address of an image" };
-const push: readonly FieldText[] = [title, text, image, { name: "url", label: "A tap opens" }];
+const text = { name: "body", label: "Body", rows: 4 };
+const image = { name: "image_url", label: "Image URL" };
+const push: readonly FieldText[] = [title, text, image, { name: "url", label: "URL opened by a tap" }];
 
 const fieldsOf: Record<Own, readonly FieldText[]> = {
   email: [
     { name: "subject", label: "Subject" },
-    { name: "preheader", label: "Preview line", hint: "What a mailbox shows after the subject." },
+    { name: "preheader", label: "Preheader", hint: "What an inbox shows after the subject." },
     { name: "html", label: "HTML", rows: 8, code: true },
-    { name: "text", label: "Plain text", rows: 4, hint: "For mailboxes that show no HTML." },
+    { name: "text", label: "Plain text", rows: 4, hint: "For email clients that show no HTML." },
   ],
-  sms: [{ name: "body", label: "Text of the SMS", rows: 4 }],
+  sms: [{ name: "body", label: "SMS body", rows: 4 }],
   push,
   web_push: push,
   in_app: [title, text, image],
@@ -79,7 +79,7 @@ export function ContentEditor({ content, onInput, faults, shown, show, hint, ori
     <>
       <fieldset class="channel-tabs" aria-label={`Content${suffix} for`}>
         <Button kind="quiet" pressed={shown === ""} onClick={() => show("")}>
-          Every channel
+          All channels
         </Button>
         {tabs.map((channel) => (
           <Button
@@ -100,10 +100,10 @@ export function ContentEditor({ content, onInput, faults, shown, show, hint, ori
             value={content.title}
             onInput={(value) => onInput({ ...content, title: value })}
             fault={faults.title}
-            hint="The subject of a mail, the headline of a push."
+            hint="The subject of an email, the title of a push."
           />
           <TextField
-            label={`Text${suffix}`}
+            label={`Body${suffix}`}
             rows={5}
             value={content.body}
             onInput={(value) => onInput({ ...content, body: value })}
@@ -138,7 +138,7 @@ function OwnFields({ channel, content, onInput, faults, original }: OwnProps) {
   const first: Record<string, unknown> = { ...original?.by_channel?.[channel] };
   return (
     <>
-      <p class="hint">What is empty here is taken from {original && "A, or from "}“Every channel”.</p>
+      <p class="hint">Empty fields use the content of {original && "A, or of "}“All channels”.</p>
       {fieldsOf[channel].map(({ name, ...field }) => (
         <TextField
           key={name}
@@ -164,7 +164,7 @@ function OwnFields({ channel, content, onInput, faults, original }: OwnProps) {
             kind="quiet"
             onClick={() => onInput({ ...content, by_channel: { ...content.by_channel, [channel]: undefined } })}
           >
-            Say what every channel says
+            Use the content of all channels
           </Button>
         </div>
       )}
@@ -200,14 +200,14 @@ function Buttons({ buttons, max, onInput, faultAt }: ButtonsProps) {
             fault={faultAt(`[${n}].title`)}
           />
           <TextField
-            label={`Button ${n + 1} opens`}
+            label={`URL of button ${n + 1}`}
             value={button.url}
             onInput={(url) => change(n, { url })}
             fault={faultAt(`[${n}].url`)}
           />
           <Button
             kind="quiet"
-            icon="cross"
+            icon="trash"
             label={`Remove button ${n + 1}`}
             onClick={() => onInput(buttons.filter((_, at) => at !== n))}
           />

@@ -119,9 +119,10 @@ interface ChoicesProps {
   options: readonly (Option & { disabled?: boolean; note?: string })[];
   onInput: (value: string) => void;
   fault?: string | undefined;
+  hint?: string;
 }
 
-export function Choices({ legend, name, value, options, onInput, fault }: ChoicesProps) {
+export function Choices({ legend, name, value, options, onInput, fault, hint }: ChoicesProps) {
   const isMany = typeof value !== "string";
   return (
     <fieldset class="field">
@@ -142,6 +143,7 @@ export function Choices({ legend, name, value, options, onInput, fault }: Choice
         ))}
       </div>
       {fault && <span class="fault">{fault}</span>}
+      {hint && <span class="hint">{hint}</span>}
     </fieldset>
   );
 }

@@ -35,6 +35,10 @@ export interface FieldText {
   rows?: number;
   /** A number of seconds, entered with a unit. */
   isDuration?: boolean;
+  /** Required where it is asked for, though not by the schema. */
+  required?: boolean;
+  /** The field, and its value, with which this one is asked for and sent. */
+  when?: readonly [field: string, value: string];
   /** What each value of a choice is called. */
   options?: Record<string, string>;
 }
@@ -56,7 +60,7 @@ interface SchemaFormProps {
 }
 
 const wordsOf = (name: string): string => {
-  const text = name.replaceAll("_", " ").replace(/\bid\b/g, "id");
+  const text = name.replaceAll("_", " ").replace(/\bid\b/g, "ID");
   return text.charAt(0).toUpperCase() + text.slice(1);
 };
 
@@ -114,16 +118,23 @@ export function SchemaForm({
   onSubmit,
   children,
 }: SchemaFormProps) {
-  const fields = Object.entries(schema.properties ?? {}).filter(([name]) => !omit.includes(name));
   const isRequired = (name: string) => schema.required?.includes(name) ?? false;
   const startOf = (name: string, field: FieldSchema) =>
     initial[name] ?? field.default ?? (isRequired(name) ? field.enum?.[0] : undefined);
-  const defaults = Object.fromEntries(fields.map(([name, field]) => [name, startOf(name, field)]));
+  const asked = Object.entries(schema.properties ?? {}).filter(([name]) => !omit.includes(name));
+  const defaults = Object.fromEntries(asked.map(([name, field]) => [name, startOf(name, field)]));
   const [values, setValues] = useState<Values>(defaults);
+  const isShown = (name: string) => {
+    const [other, value] = texts[name]?.when ?? [];
+    return other === undefined || values[other] === value;
+  };
+  const fields = asked.filter(([name]) => isShown(name));
   // Browsers fill several inputs at once.
   const set = (name: string, value: unknown) => setValues((old) => ({ ...old, [name]: value }));
   const given = () =>
-    Object.fromEntries(Object.entries(values).filter(([, value]) => value !== "" && value !== undefined));
+    Object.fromEntries(
+      Object.entries(values).filter(([name, value]) => isShown(name) && value !== "" && value !== undefined),
+    );
   return (
     <Form error={action.error} onSubmit={() => onSubmit(given())}>
       {fields.map(([name, field]) => (
@@ -134,7 +145,7 @@ export function SchemaForm({
           text={texts[name] ?? {}}
           value={values[name]}
           fault={action.error?.fields?.[name]}
-          required={isRequired(name)}
+          required={isRequired(name) || (texts[name]?.required ?? false)}
           onInput={(value) => set(name, value)}
         />
       ))}

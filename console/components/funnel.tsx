@@ -19,7 +19,7 @@ export function Funnel({ of, caption }: { of: Stages; caption: string }) {
     ["Delivered", delivered, ""],
     ["Opened", opened, opened_human < opened ? `${number(opened_human)} by people, the rest by machines` : ""],
     ["Clicked", clicked, clicked_human < clicked ? `${number(clicked_human)} by people` : ""],
-    ["Converted", converted, revenue_cents ? `${amount(revenue_cents)} of revenue` : ""],
+    ["Converted", converted, revenue_cents ? `revenue ${amount(revenue_cents)}` : ""],
   ] as const;
   return (
     <table class="funnel">

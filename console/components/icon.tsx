@@ -25,6 +25,7 @@ const paths = {
   plus: "M8 3v10M3 8h10",
   check: "M3 8.5 6.5 12 13 4.5",
   cross: "M4 4l8 8M12 4l-8 8",
+  trash: "M3 4.5h10M6.5 4.5V3h3v1.500M4.5 4.5l.5 9h6l.5-9M6.800 7v4M9.200 7v4",
   dash: "M3.5 8h9",
   clock: "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM8 4.5V8l2.5 1.5",
   pause: "M5.5 3.5v9M10.5 3.5v9",

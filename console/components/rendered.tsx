@@ -59,7 +59,7 @@ export function DraftRendered({ content, channel }: { content: Content; channel:
         hint={
           people.data && !person
             ? "Nobody is found: attributes are empty."
-            : "The beginning of an external id, an e-mail address or a last name."
+            : "The beginning of an external ID, an email address or a last name."
         }
       />
       {faults.length > 0 && <p class="banner">{faults.join(". ")}</p>}

@@ -87,13 +87,13 @@ function RowsForm({ rows: { op, rows }, onRows }: { rows: Rows; onRows: (rows: R
     <>
       {rows.length > 1 && (
         <Choices
-          legend="They belong to it if"
+          legend="Match"
           name={`${id}-op`}
           value={op}
           onInput={(value) => onRows({ op: value as Rows["op"], rows })}
           options={[
-            { value: "and", label: "all of these hold" },
-            { value: "or", label: "any of these holds" },
+            { value: "and", label: "all conditions" },
+            { value: "or", label: "any condition" },
           ]}
         />
       )}
@@ -117,7 +117,7 @@ function RowsForm({ rows: { op, rows }, onRows }: { rows: Rows; onRows: (rows: R
             )}
             <Button
               kind="quiet"
-              icon="cross"
+              icon="trash"
               label={`Remove condition ${n + 1}`}
               onClick={() => onRows({ op, rows: rows.filter((_, i) => i !== n) })}
             />

@@ -9,9 +9,9 @@ type FaultAt = (path: string) => string | undefined;
 
 const rates = [
   ["max_error_rate", "Refused or unanswered, %"],
-  ["max_bounce_rate", "Mails that bounce, %"],
-  ["max_complaint_rate", "Complaints about mails, %"],
-  ["max_opt_out_rate", "Opt-outs by mail, %"],
+  ["max_bounce_rate", "Bounced emails, %"],
+  ["max_complaint_rate", "Spam complaints, %"],
+  ["max_opt_out_rate", "Opt-outs by email, %"],
 ] as const;
 
 /** The API has shares of one, people read percent. */
@@ -36,15 +36,15 @@ export function SafetyFields<T extends Safety>({ safety, onInput, faultAt, empty
     <>
       <div class="row">
         <TextField
-          label={what === "send" ? "First to, % of the audience" : "First to, % of the people"}
+          label={what === "send" ? "Canary, % of the audience" : "Canary, % of the people"}
           type="number"
           value={String(safety.canary_percent ?? "")}
           onInput={(text) => onInput({ ...safety, canary_percent: asNumber(text) })}
-          placeholder="nobody"
+          placeholder="no canary"
           fault={faultAt("canary_percent")}
         />
         <TextField
-          label="Then wait, minutes"
+          label="Canary wait, minutes"
           type="number"
           value={String(safety.canary_wait_minutes ?? "")}
           placeholder="30"
@@ -104,18 +104,21 @@ export function SafetyPicker({ safety, onInput, faultAt, exceeded }: PickerProps
         name="safety"
         value={kind}
         options={[
-          { value: "same", label: exceeded ? "As they were" : "As in the settings" },
-          { value: "own", label: exceeded ? "Other limits" : "Limits of its own" },
-          { value: "none", label: "None" },
+          { value: "same", label: exceeded ? "Unchanged" : "Workspace default" },
+          { value: "own", label: "Custom limits" },
+          { value: "none", label: "Off" },
         ]}
         onInput={(value) => onInput(start[value as typeof kind])}
+        {...(!exceeded && { hint: "Halts the send when too many messages fail, bounce or draw complaints." })}
         fault={faultAt("")}
       />
-      {safety && !exceeded && <SafetyFields safety={safety} {...fields} empty="What is empty is as in the settings." />}
+      {safety && !exceeded && (
+        <SafetyFields safety={safety} {...fields} empty="Empty fields use the workspace default." />
+      )}
       {safety && exceeded && (
         <>
           <RateFields safety={safety} {...fields} />
-          <p class="hint">What is empty stays as it was.</p>
+          <p class="hint">Empty fields stay unchanged.</p>
         </>
       )}
     </>

@@ -108,7 +108,7 @@ const all: readonly PageEntry[] = [
     icon: "channel",
     key: "c",
     section: "Set-up",
-    words: "credentials e-mail smtp push sms verify",
+    words: "credentials email smtp push sms verify",
     load: () => import("./channels/index.tsx"),
   },
   {

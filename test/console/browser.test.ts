@@ -15,6 +15,7 @@ import {
   violationsInThemes,
 } from "../support/console-tab.ts";
 import { cleanUp, type ServiceProcess, startService } from "../support/service-process.ts";
+import { draftStories } from "./drafts.ts";
 import { formStories } from "./forms.ts";
 import { longStories } from "./long.ts";
 import { outsideStories } from "./outside.ts";
@@ -61,7 +62,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await page.getByRole("heading", { name: "Send", exact: true }).waitFor();
     await focusOn("Title");
     await page.keyboard.type("Hello {{ subscriber.first_name }}");
-    await focusOn("Text");
+    await focusOn("Body");
     await page.keyboard.type("The sale begins on Friday.");
     await page.getByText("Hello Ada", { exact: true }).waitFor();
     await page.getByText("Of 1 person: 1 person gets it now.").waitFor();
@@ -110,10 +111,10 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     const page = await context.newPage();
     page.setDefaultTimeout(SETTLE_MS);
     await page.goto(`${service.url}/console/sign-in`);
-    await page.getByRole("link", { name: "Forgotten password" }).click();
-    await page.getByLabel("E-mail").fill(register.email);
-    await page.getByRole("button", { name: "Send the mail" }).click();
-    await page.getByText("Look into your mailbox").waitFor();
+    await page.getByRole("link", { name: "Forgot password" }).click();
+    await page.getByLabel("Email").fill(register.email);
+    await page.getByRole("button", { name: "Send the email" }).click();
+    await page.getByText("Check your inbox").waitFor();
     expect(await violations(page)).toEqual([]);
     await fetch(`${service.url}/_local/settle`, { method: "POST" });
     const outbox = await fetch(`${service.url}/_local/outbox?channel=email`);
@@ -224,7 +225,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await page.getByRole("button", { name: "New template" }).click();
     await dialog.getByLabel("Name").fill("Monday news");
     await dialog.getByLabel("Title").fill("News of the week");
-    await dialog.getByLabel("Text").fill("Hello {{ subscriber.first_name }}");
+    await dialog.getByLabel("Body").fill("Hello {{ subscriber.first_name }}");
     await dialog.getByRole("button", { name: "Save the template" }).click();
     await page.getByRole("cell", { name: "Monday news", exact: true }).waitFor();
     const { promise: isOpened, resolve: letThrough } = Promise.withResolvers<void>();
@@ -244,7 +245,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await page.getByRole("button", { name: "New experience" }).click();
     await dialog.getByLabel("Name").fill("Spring banner");
     await dialog.getByLabel("Title").fill("Spring is here");
-    await dialog.getByLabel("Text").fill("Everything costs half until Sunday.");
+    await dialog.getByLabel("Body").fill("Everything costs half until Sunday.");
     await dialog.getByRole("button", { name: "Save as a draft" }).click();
     await page.getByRole("button", { name: "Publish" }).click();
     await page.getByRole("button", { name: "End", exact: true }).click();
@@ -258,7 +259,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     const { page, visit } = await open();
     await visit("send");
     await page.getByLabel("Title").fill("Hello");
-    await page.getByLabel("Text").fill("The sale begins on Friday.");
+    await page.getByLabel("Body").fill("The sale begins on Friday.");
     await page.getByRole("button", { name: "Send to 1 person" }).click();
     await page.getByText("delivered (100%)").waitFor();
     await page.route("**/insights/summary?*", (route) => route.fulfill({ status: 500, json: { message: "Broken." } }));
@@ -285,6 +286,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
   outsideStories({ service: () => service, browser: () => browser, faults });
   roleStories(open);
   longStories(open);
+  draftStories(open);
   formStories({ service: () => service, open });
 
   it("CON-1 no page broke the policy, wrote an error or asked another site for anything", () => {

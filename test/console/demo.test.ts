@@ -119,7 +119,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     await page.keyboard.press("Enter");
     await to("Name");
     await page.keyboard.type("Trial ends");
-    await to("Begins with the event");
+    await to("Trigger event");
     await page.keyboard.type("trial_ended");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Trial ends", level: 1 }).waitFor();
@@ -128,7 +128,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
       await page.keyboard.press("Enter");
       await to(kind);
       await page.keyboard.press("Enter");
-      await page.getByRole("button", { name: "Take the step out" }).waitFor();
+      await page.getByRole("button", { name: "Remove the step" }).waitFor();
     }
     const press = async (...names: string[]) => {
       for (const name of names) {
@@ -148,7 +148,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     await page.keyboard.press("Enter");
     await to("Title");
     await page.keyboard.type("Your trial has ended");
-    await to("Text");
+    await to("Body");
     await page.keyboard.type("Stay with us.");
     await to("In-app");
     await page.keyboard.press("Space");
@@ -192,9 +192,9 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     const href = await page.getByRole("link", { name: "Download" }).first().getAttribute("href");
     expect(await (await fetch(href!)).text()).toMatch(/^external_id,/);
     await visit("outbox?channel=email");
-    await page.getByText("As the provider got it").click();
+    await page.getByText("Provider request").click();
     await page.getByText("List-Unsubscribe-Post: List-Unsubscribe=One-Click").waitFor();
-    await page.getByRole("link", { name: "The person" }).click();
+    await page.getByRole("link", { name: "View person" }).click();
     await page.getByText("Timeline").waitFor();
   });
 
@@ -205,7 +205,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     page.on("pageerror", (error) => faults.push(error.message));
     await page.goto(operate.url);
     await page.getByRole("cell", { name: "Demo", exact: true }).waitFor();
-    await page.getByText("No message used up its attempts.").waitFor();
+    await page.getByText("There are no dead letters.").waitFor();
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
       expect(await violations(page)).toEqual([]);
@@ -237,8 +237,8 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     await page.keyboard.press("Home");
     await page.keyboard.press("ArrowRight");
     await page.keyboard.press("ArrowRight");
-    expect(await day.getAttribute("aria-valuetext")).toMatch(/^\d+ \w+: .*[1-9]\d* e-mail/);
+    expect(await day.getAttribute("aria-valuetext")).toMatch(/^\d+ \w+: .*[1-9]\d* email/);
     await page.getByText("As a table").first().click();
-    await page.getByRole("columnheader", { name: "E-mail" }).waitFor();
+    await page.getByRole("columnheader", { name: "Email" }).waitFor();
   });
 });

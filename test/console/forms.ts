@@ -19,19 +19,19 @@ interface Form {
 
 const forms: readonly Form[] = [
   { path: "settings", submit: "Save", field: "timezone", label: "Time zone" },
-  { path: "settings", submit: "Save", field: "safety.max_bounce_rate", label: "Mails that bounce, %" },
-  { path: "settings", submit: "Save", field: "test_subscriber_ids", label: "External id of a test subscriber" },
+  { path: "settings", submit: "Save", field: "safety.max_bounce_rate", label: "Bounced emails, %" },
+  { path: "settings", submit: "Save", field: "test_subscriber_ids", label: "External ID of a test subscriber" },
   { path: "settings/account", submit: "Change the password", field: "password", label: "New password" },
   { path: "settings/conversions", submit: "Save", field: "event_name", label: "Event" },
   { path: "settings/keys", open: ["New key"], submit: "Make the key", field: "name", label: "Name" },
-  { path: "settings/team", open: ["Invite"], submit: "Invite", field: "email", label: "E-mail" },
+  { path: "settings/team", open: ["Invite"], submit: "Invite", field: "email", label: "Email" },
   { path: "content", open: ["New template"], submit: "Save the template", field: "content.title", label: "Title" },
   {
     path: "content",
     open: ["New template", "In-app"],
     submit: "Save the template",
     field: "content.by_channel.in_app.image_url",
-    label: "Address of an image",
+    label: "Image URL",
   },
   { path: "content/topics", open: ["New topic"], submit: "Save the topic", field: "key", label: "Key" },
   { path: "content/lists", open: ["New list"], submit: "Save the list", field: "name", label: "Name" },
@@ -40,15 +40,15 @@ const forms: readonly Form[] = [
     open: ["New experience"],
     submit: "Save as a draft",
     field: "content.body",
-    label: "Text",
+    label: "Body",
   },
-  { path: "campaigns/new", submit: "Save the draft", field: "messages[0].content.body", label: "Text" },
+  { path: "campaigns/new", submit: "Save the draft", field: "messages[0].content.body", label: "Body" },
   {
     path: "journeys",
     open: ["New journey"],
-    submit: "Make the draft",
+    submit: "Create the draft",
     field: "trigger.event_name",
-    label: "Begins with the event",
+    label: "Trigger event",
   },
   {
     path: "segments/new",
@@ -60,7 +60,7 @@ const forms: readonly Form[] = [
   {
     path: "channels",
     open: ["Connect a channel"],
-    submit: "Go on to its credentials",
+    submit: "Continue to credentials",
     field: "name",
     label: "Name (optional)",
   },
@@ -68,7 +68,7 @@ const forms: readonly Form[] = [
     path: "channels/$email",
     submit: "Save the price",
     field: "price_per_message",
-    label: "Price of a message, in US dollars",
+    label: "Price per message, in US dollars",
   },
   { path: "journeys/$journey", submit: "Simulate on history", field: "from", label: "Since" },
   {
@@ -78,7 +78,7 @@ const forms: readonly Form[] = [
     field: "steps.month",
     label: "Runs at: Wait 30 days",
   },
-  { path: "webhooks", open: ["Add an endpoint"], submit: "Add the endpoint", field: "target_url", label: "Address" },
+  { path: "webhooks", open: ["Add an endpoint"], submit: "Add the endpoint", field: "target_url", label: "URL" },
   { path: "insights", open: ["Add an annotation"], submit: "Add it", field: "ends_at", label: "Until (optional)" },
 ];
 
@@ -91,7 +91,7 @@ const fillRequired = (page: Page) =>
     input.dispatchEvent(new Event("input", { bubbles: true }));
   }`);
 
-/** What the addresses of the forms name: a channel of e-mail, and a journey whose second version lost a step. */
+/** What the addresses of the forms name: a channel of email, and a journey whose second version lost a step. */
 async function makeNamed({ url, tenant }: ServiceProcess): Promise<Record<string, string>> {
   const json = { "content-type": "application/json" };
   const post = async (path: string, body: object, more = {}, method = "POST") => {
@@ -176,7 +176,7 @@ export function formStories({ service, open }: Tabs): void {
     await page.getByText("1 person").waitFor();
     await page.getByRole("button", { name: "Create the segment" }).click();
     await page.getByRole("heading", { name: "Ada and others", level: 1 }).waitFor();
-    await page.getByLabel("External id").fill("ada");
+    await page.getByLabel("External ID").fill("ada");
     await page.getByRole("button", { name: "Check" }).click();
     await page.getByText("never within 30 days").waitFor();
     expect(await violations(page)).toEqual([]);
@@ -190,11 +190,11 @@ export function formStories({ service, open }: Tabs): void {
     const buffer = Buffer.from(`external_id,email,Internal note\n${rows.join("\n")}\n`);
     await visit("import");
     await page.getByLabel("CSV file").setInputFiles({ name: "people.csv", mimeType: "text/csv", buffer });
-    await page.getByRole("button", { name: "Try it", exact: true }).click();
+    await page.getByRole("button", { name: "Start the dry run", exact: true }).click();
     await page.getByText("1,996 rows will be imported.").waitFor(LONG);
     await page.getByLabel("Meaning of Internal note").selectOption("ignore");
-    await page.getByText("You changed what columns mean").waitFor();
-    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByText("The mapping has changed").waitFor();
+    await page.getByRole("button", { name: "Repeat the dry run" }).click();
     await page.getByRole("button", { name: "Import 1,996 rows" }).waitFor(LONG);
     expect(await page.getByLabel("Meaning of Internal note").inputValue()).toBe("ignore");
     // What the page read of the import, each time it asked.
@@ -211,7 +211,7 @@ export function formStories({ service, open }: Tabs): void {
     expect(read).toEqual(read.toSorted((a, b) => a - b));
     expect(await violationsInThemes(page)).toEqual({});
     const download = page.waitForEvent("download");
-    await page.getByRole("link", { name: "All of them, as CSV" }).click();
+    await page.getByRole("link", { name: "Download all as CSV" }).click();
     const text = await readFile(await (await download).path(), "utf8");
     expect(text.trim().split("\n")).toHaveLength(1 + 4);
   }, 120_000);
@@ -229,7 +229,7 @@ export function formStories({ service, open }: Tabs): void {
     const { page, context } = await open();
     const other = await context.newPage();
     await other.goto(`${service().url}/console/sign-in`);
-    await other.getByLabel("E-mail").fill(owner.email);
+    await other.getByLabel("Email").fill(owner.email);
     await other.getByLabel("Password").fill(owner.password);
     await other.getByRole("button", { name: "Sign in" }).click();
     await other.locator("nav.nav").waitFor();

@@ -27,7 +27,7 @@ const uses: Record<string, readonly (readonly [path: string, button: string, rea
     ["settings/plan", "Save", "Only owners may change the plan."],
   ],
   admin: [
-    ["send", "Send", "Write a title and a text."],
+    ["send", "Send", "Write a title and a body."],
     ["journeys", "New journey", ""],
     ["settings/team", "Invite", ""],
     ["settings/team", "Remove Owner", "Only an owner may change or remove an owner."],
@@ -66,7 +66,7 @@ export function roleStories(open: (role?: string) => Promise<Tab>): void {
     const role = dialog.getByLabel("Role");
     expect(await role.inputValue()).toBe("viewer");
     expect(await role.locator("option").allTextContents()).not.toContainEqual(expect.stringMatching(/^owner/));
-    await dialog.getByLabel("E-mail").fill("grace@example.com");
+    await dialog.getByLabel("Email").fill("grace@example.com");
     await dialog.getByRole("button", { name: "Invite", exact: true }).click();
     await page.getByRole("row", { name: /^grace@example.com viewer/ }).waitFor();
     if (await dialog.count()) await page.keyboard.press("Escape");

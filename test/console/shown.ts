@@ -34,7 +34,7 @@ export const shown: readonly Shown[] = [
     path: "send",
     act: async (page) => {
       await page.getByLabel("Title").fill("Hello {{ subscriber.first_name }}");
-      await page.getByLabel("Text").fill("The winter preview begins on Friday.");
+      await page.getByLabel("Body").fill("The winter preview begins on Friday.");
       await page.getByText("Of 240 people").waitFor();
       await page.locator("aside h2 a", { hasNotText: "…" }).waitFor();
       await page.locator("main button[type=submit]:not([aria-disabled])").waitFor();
@@ -47,14 +47,14 @@ export const shown: readonly Shown[] = [
       const rows = ["email,First name,consent", "ada@example.com,Ada,opted_in", "grace@example,Grace,yes"];
       const buffer = Buffer.from(`${rows.join("\n")}\n`);
       await page.getByLabel("CSV file").setInputFiles({ name: "people.csv", mimeType: "text/csv", buffer });
-      await page.getByRole("button", { name: "Try it" }).click();
+      await page.getByRole("button", { name: "Start the dry run" }).click();
       await page.locator("main .verdict .badge", { hasText: "completed" }).waitFor();
     },
   },
   { picture: "content", path: "content" },
   { picture: "insights", path: "insights?days=7" },
   { picture: "segments", path: "segments", row: "" },
-  { picture: "channels", path: "channels", row: "E-mail" },
+  { picture: "channels", path: "channels", row: "Email" },
   { picture: "webhooks", path: "webhooks", row: "" },
   { picture: "person", path: "people", row: "", theme: "dark" },
   { picture: "settings", path: "settings" },

@@ -53,17 +53,17 @@ export function stories({ service, open }: Bench): void {
     await page.getByLabel("A list").check();
     await page.getByLabel("List", { exact: true }).selectOption({ label: "Newsletter (192)" });
     await page.getByLabel("Title").fill("Boards for {{ subscriber.first_name }}");
-    await page.getByLabel("Text", { exact: true }).fill("Share a board with your team.");
+    await page.getByLabel("Body", { exact: true }).fill("Share a board with your team.");
     await page.getByLabel("Compare with a variant B").check();
     await page.getByLabel("Title of B").fill("Two are faster");
-    await page.getByLabel("Text of B").fill("Invite one colleague.");
+    await page.getByLabel("Body of B").fill("Invite one colleague.");
     const tabsOfB = page.getByRole("group", { name: "Content of B for" });
-    await tabsOfB.getByRole("button", { name: "E-mail" }).click();
+    await tabsOfB.getByRole("button", { name: "Email" }).click();
     await page.getByLabel("Subject of B").fill("Boards that you share");
     await page.getByLabel("Transactional").check();
     await page.getByText("Of 192 people: 192 people get it now.").waitFor();
     const preview = page.getByRole("complementary", { name: "Preview" });
-    await preview.getByRole("button", { name: "E-mail" }).click();
+    await preview.getByRole("button", { name: "Email" }).click();
     const subject = preview.locator(".letter figcaption b");
     // Who gets which variant differs from start to start: all of these five may get the same.
     for (let n = 1; n <= 5; n++) {
@@ -84,9 +84,9 @@ export function stories({ service, open }: Bench): void {
     expect(Math.min(ofA.length, ofB.length)).toBeGreaterThan(50);
     await visit("send");
     await page.getByLabel("Title").fill("Too early");
-    await page.getByLabel("Text", { exact: true }).fill("Not yet.");
+    await page.getByLabel("Body", { exact: true }).fill("Not yet.");
     await page.getByLabel("Later").check();
-    await page.getByRole("button", { name: /^Plan for \d+ people$/ }).click();
+    await page.getByRole("button", { name: /^Schedule for \d+ people$/ }).click();
     await press("Cancel the send");
     await page.locator("dialog[open]").getByRole("button", { name: "Cancel the send" }).click();
     await page.getByText("The send is canceled.").waitFor();
@@ -109,10 +109,10 @@ export function stories({ service, open }: Bench): void {
     await visit("journeys");
     await page.route("**/brakes", (route) => route.fulfill({ json: { items: [halted] } }));
     await page.locator("main a[data-row]", { hasText: "Welcome" }).click();
-    await page.getByText("30 of 120 messages by E-mail were refused or got no answer (25%, limit 20%)").waitFor();
+    await page.getByText("30 of 120 messages by Email were refused or got no answer (25%, limit 20%)").waitFor();
     await page.getByText("People wait at “Send a message A month for free” of version 1.").waitFor();
     await page.locator("button.chart-node", { hasText: "A month for free" }).filter({ hasText: "halted" }).click();
-    await page.getByText("Version 1: E-mail: 30 of the last 120 refused or unanswered (25%); 2 bounces").waitFor();
+    await page.getByText("Version 1: Email: 30 of the last 120 refused or unanswered (25%); 2 bounces").waitFor();
     expect(await violations(page)).toEqual([]);
     await page.route("**/brakes/cancel", (route) => {
       expect(route.request().postDataJSON()).toEqual({ version: 1, step: "offer" });
@@ -129,7 +129,7 @@ export function stories({ service, open }: Bench): void {
       return route.fulfill({ json: goesOn });
     });
     await press("Resume");
-    await page.getByText("Other limits").click();
+    await page.getByText("Custom limits").click();
     const limit = page.getByLabel("Refused or unanswered, %");
     expect(await limit.inputValue()).toBe("20");
     await limit.fill("30");
@@ -140,7 +140,7 @@ export function stories({ service, open }: Bench): void {
     await page.getByRole("link", { name: "Funnel and cost" }).click();
     await page.getByText(/^\$\d\S*, computed at list prices$/).waitFor();
     await page.goBack();
-    await page.getByLabel("External id of the person").fill("ada");
+    await page.getByLabel("External ID of the person").fill("ada");
     await press("Simulate");
     await page.getByText("Welcome, Ada: Make your first board in a minute.").waitFor();
     await press("Simulate on history");
@@ -149,7 +149,7 @@ export function stories({ service, open }: Bench): void {
     await press("Show the journey as it is now");
     await press("Pause");
     await page.locator("button.chart-node", { hasText: "A month for free" }).click();
-    await press("Take the step out");
+    await press("Remove the step");
     await page.locator("button.chart-node", { hasText: "A call with us?" }).click();
     await page.getByLabel("Title").fill("Half an hour with us?");
     await press("Save");
@@ -167,7 +167,7 @@ export function stories({ service, open }: Bench): void {
     await press("Show version 1 with its numbers");
     await page.locator("button.chart-node", { hasText: "A month for free" }).waitFor();
     expect(await violations(page)).toEqual([]);
-    await press("Play 72 h");
+    await press("Advance 72 h");
     await page.getByText("72 hours have passed.").waitFor();
     await page.locator(".figures div", { hasText: "in the journey now" }).getByText("0", { exact: true }).waitFor();
     await visit("campaigns");
@@ -193,16 +193,16 @@ export function stories({ service, open }: Bench): void {
     await page.getByRole("link", { name: "Open the profile" }).click();
     await page.getByRole("heading", { name: heldOut, level: 1 }).waitFor();
     const person = page.url();
-    const email = page.locator("li", { hasText: "E-mail" }).filter({ has: page.getByRole("button", { name: /^Opt/ }) });
+    const email = page.locator("li", { hasText: "Email" }).filter({ has: page.getByRole("button", { name: /^Opt/ }) });
     if (await email.getByText("opted in").isVisible()) await email.getByRole("button").click();
-    else await page.getByRole("button", { name: "Opt in to E-mail" }).click();
+    else await page.getByRole("button", { name: "Opt in to Email" }).click();
     await page
-      .locator(".timeline li", { hasText: "E-mail opted" })
+      .locator(".timeline li", { hasText: "Email opted" })
       .filter({ hasText: /now|\ds ago/ })
       .waitFor();
     await page.getByRole("button", { name: "Erase" }).click();
     await page.locator("dialog[open] input").fill(heldOut);
-    await page.getByRole("button", { name: "Erase for ever" }).click();
+    await page.getByRole("button", { name: "Erase permanently" }).click();
     await page.getByText(`${heldOut} is erased.`).waitFor();
     await page.goto(person);
     await page.getByText("This person was erased, or was never in this workspace.").waitFor();
@@ -215,24 +215,27 @@ export function stories({ service, open }: Bench): void {
     const row = (text: string) => page.locator("main a[data-row]", { hasText: text });
     await visit("operator");
     await page.getByRole("row", { name: /Demo .* 0% of 100,000,000 sends/ }).waitFor();
-    await page.getByLabel("Of", { exact: true }).selectOption("verify:email");
+    await page.getByLabel("Target").selectOption("verify:email");
     await page.getByLabel("Times").fill("0");
-    await press("Set the fault");
+    await press("Inject the fault");
     await page.getByText("times: must be at least 1").waitFor();
     await page.getByLabel("Times").fill("1");
-    await press("Set the fault");
+    await press("Inject the fault");
     await visit("channels");
-    await row("E-mail").click();
+    await row("Email").click();
     await page.getByText("the journey Welcome").waitFor();
     expect(await page.getByLabel("SMTP server").inputValue()).toBe("smtp.example.com");
     expect(await page.getByLabel("SMTP password").inputValue()).toBe("");
+    await page.getByLabel("Provider").selectOption("ses");
+    await page.getByLabel("SES configuration set").waitFor();
+    expect(await page.getByLabel("SMTP server").count()).toBe(0);
     await press("Verify again");
     await page.getByText("The provider says").waitFor();
     await press("Verify again");
     await page.getByText("The provider says").waitFor({ state: "detached" });
     await visit("webhooks");
     await press("Add an endpoint");
-    await page.getByLabel("Address").fill("https://example.com/hooks");
+    await page.getByLabel("URL").fill("https://example.com/hooks");
     await page.getByLabel("subscriber.created").check();
     await page.getByRole("button", { name: "Add the endpoint" }).click();
     await press("I have stored it");
@@ -255,7 +258,7 @@ export function stories({ service, open }: Bench): void {
     await visit("settings/plan");
     await page.getByLabel("Messages a month").fill("5000");
     await press("Save");
-    await page.getByRole("row", { name: /Messages, of your own cap .* 5,000/ }).waitFor();
+    await page.getByRole("row", { name: /Messages, of the monthly cap .* 5,000/ }).waitFor();
     await visit("settings/audit");
     await page.getByText("Owner changed the monthly cap").waitFor();
     await press("Show all names");
@@ -266,8 +269,8 @@ export function stories({ service, open }: Bench): void {
     await visit("operator");
     await press("Show");
     await page.getByText('"channel": "gone"').waitFor();
-    await press("Send again");
-    await page.getByText("No message used up its attempts.").waitFor();
+    await press("Redrive");
+    await page.getByText("There are no dead letters.").waitFor();
     await press("1 hour");
     await page.getByText("1 hour passed.").waitFor();
     await press("Remove all");

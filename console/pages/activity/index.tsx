@@ -65,7 +65,7 @@ function Sends() {
           value={status ?? ""}
           onInput={(event) => setQuery({ status: event.currentTarget.value || undefined })}
         >
-          <option value="">Every status</option>
+          <option value="">All statuses</option>
           {STATUSES.map((one) => (
             <option key={one} value={one}>
               {one}

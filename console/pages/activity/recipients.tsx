@@ -40,7 +40,7 @@ export function Recipients({ send }: { send: string }) {
       flush
       actions={
         <select class="small" aria-label="State" value={state} onInput={(event) => setState(event.currentTarget.value)}>
-          <option value="">Every state</option>
+          <option value="">All states</option>
           {STATES.map((one) => (
             <option key={one} value={one}>
               {one.replace("_", " ")}

@@ -114,7 +114,7 @@ function Outcome({ send }: { send: Notification }) {
     <Card>
       <div class="figures" aria-live="polite">
         <Figure value={number(counts.delivered)} label={`delivered (${share(counts.delivered, counts.total)})`} />
-        <Figure value={number(open)} label="under way" />
+        <Figure value={number(open)} label="in progress" />
         <Figure value={number(deferred)} label="waiting" />
         <Figure value={number(counts.failed)} label="failed" />
         <Figure value={number(counts.skipped)} label="skipped" />
@@ -155,7 +155,7 @@ function Reasons({ title, reasons }: { title: string; reasons: Record<string, nu
   );
 }
 
-/** "Why did Ada not get it?" by her external id, e-mail or last name. */
+/** "Why did Ada not get it?" by her external ID, email or last name. */
 function Lookup({ send }: { send: Notification }) {
   const { query } = place.value;
   const chosen = query.get("person") ?? "";
@@ -174,8 +174,8 @@ function Lookup({ send }: { send: Notification }) {
         <input
           type="search"
           class="grow"
-          aria-label="External id, e-mail or last name"
-          placeholder="External id, e-mail or last name"
+          aria-label="External ID, email or last name"
+          placeholder="External ID, email or last name"
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
         />
@@ -185,7 +185,7 @@ function Lookup({ send }: { send: Notification }) {
         <Loaded query={found} skeleton={<Skeleton rows={2} />}>
           {({ items }) =>
             items.length === 0 ? (
-              <p class="dim">No subscriber's id, e-mail or last name begins with "{asked}".</p>
+              <p class="dim">No subscriber's id, email or last name begins with "{asked}".</p>
             ) : (
               <ul class="stack tight">
                 {items.map(({ id, external_id, email }) => (

@@ -28,7 +28,7 @@ const moves: Record<Campaign["status"], readonly CampaignsUpdateBody["action"][]
   completed: ["archive"],
   archived: ["unarchive"],
 };
-const words = { pause: "Pause", resume: "Resume", archive: "Archive", unarchive: "Take out of the archive" };
+const words = { pause: "Pause", resume: "Resume", archive: "Archive", unarchive: "Unarchive" };
 
 export function CampaignView({ id }: { id: string }) {
   const campaign = useQuery("campaigns.get", [id], { every: EVERY_MS });
@@ -48,7 +48,7 @@ export function CampaignView({ id }: { id: string }) {
       about={
         data && (
           <>
-            <Badge state={data.status} /> {data.category}, {plural(data.messages.length, "message")}, changed{" "}
+            <Badge state={data.status} /> {data.category}, {plural(data.messages.length, "message")}, updated{" "}
             <Time at={data.updated_at} />
           </>
         )
@@ -104,7 +104,7 @@ export function CampaignView({ id }: { id: string }) {
             <>
               {found.halted.map(({ job_id, ...halt }) => (
                 <Halted key={job_id} send={job_id} halt={halt}>
-                  <a href={pathTo("activity", job_id)}>Its send</a>
+                  <a href={pathTo("activity", job_id)}>View send</a>
                 </Halted>
               ))}
               {found.status !== "draft" && <Report campaign={found} />}
@@ -198,7 +198,7 @@ function Messages({ campaign: { messages } }: { campaign: Campaign }) {
         <Card
           key={id}
           title={messages.length > 1 ? `Message ${position + 1}` : "Message"}
-          actions={job_id && <a href={pathTo("activity", job_id)}>Its send</a>}
+          actions={job_id && <a href={pathTo("activity", job_id)}>View send</a>}
         >
           {error && <p class="banner bad">{error.message}</p>}
           {content ? <ContentSeen content={content} /> : <p class="dim">A template.</p>}

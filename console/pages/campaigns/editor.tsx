@@ -2,6 +2,7 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Campaign, CampaignsCreateBody, Target } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
+import { useKept } from "../../app/kept.ts";
 import { useQuery } from "../../app/query.ts";
 import { go, pathTo } from "../../app/router.ts";
 import { fromLocalInput, toLocalInput, zone } from "../../app/time.ts";
@@ -40,14 +41,34 @@ const messagesOf = (campaign: Campaign): MessageDraft[] =>
     at: scheduled_at ? toLocalInput(Date.parse(scheduled_at)) : "",
   }));
 
+interface Draft {
+  name: string;
+  category: "marketing" | "transactional";
+  topic: string;
+  target: Target;
+  holdout: number;
+  messages: readonly MessageDraft[];
+  safety: Safety | null | undefined;
+}
+
+const draftOf = (campaign: Campaign | undefined): Draft => ({
+  name: campaign?.name ?? "",
+  category: campaign?.category ?? "marketing",
+  topic: campaign?.topic ?? "",
+  target: campaign?.target ?? { type: "all" },
+  holdout: campaign?.holdout_percentage ?? 0,
+  messages: campaign ? messagesOf(campaign) : [EMPTY],
+  safety: campaign?.safety,
+});
+
 export function Editor({ campaign, done }: { campaign?: Campaign; done?: () => void }) {
-  const [name, setName] = useState(campaign?.name ?? "");
-  const [category, setCategory] = useState<"marketing" | "transactional">(campaign?.category ?? "marketing");
-  const [topic, setTopic] = useState(campaign?.topic ?? "");
-  const [target, setTarget] = useState<Target>(campaign?.target ?? { type: "all" });
-  const [holdout, setHoldout] = useState(campaign?.holdout_percentage ?? 0);
-  const [messages, setMessages] = useState<readonly MessageDraft[]>(campaign ? messagesOf(campaign) : [EMPTY]);
-  const [safety, setSafety] = useState<Safety | null | undefined>(campaign?.safety);
+  const {
+    value: draft,
+    keep,
+    drop,
+  } = useKept(campaign ? `campaign.${campaign.id}.${campaign.updated_at}` : "campaign", () => draftOf(campaign));
+  const { name, category, topic, target, holdout, messages, safety } = draft;
+  const set = (part: Partial<Draft>) => keep({ ...draft, ...part });
   const [shown, setShown] = useState<Own | "">("");
   const channels = useQuery("channels.list", []);
   const create = useAction("campaigns.create", { stale: ["campaigns."] });
@@ -59,7 +80,7 @@ export function Editor({ campaign, done }: { campaign?: Campaign; done?: () => v
     channels.data?.channels.filter(({ active, status }) => active && status === "active").map(({ id }) => id) ?? [];
 
   const change = (at: number, part: Partial<MessageDraft>) =>
-    setMessages(messages.map((message, n) => (n === at ? { ...message, ...part } : message)));
+    set({ messages: messages.map((message, n) => (n === at ? { ...message, ...part } : message)) });
   const save = async () => {
     const body = {
       name,
@@ -76,6 +97,7 @@ export function Editor({ campaign, done }: { campaign?: Campaign; done?: () => v
     } satisfies CampaignsCreateBody;
     const saved = campaign ? await replace.run(campaign.id, body) : await create.run(body);
     if (!saved) return;
+    drop();
     say("The draft is saved.");
     done?.();
     if (!campaign) go(pathTo("campaigns", saved.answer.id));
@@ -90,9 +112,9 @@ export function Editor({ campaign, done }: { campaign?: Campaign; done?: () => v
       }}
     >
       <div class="stack">
-        <Card title="Who">
-          <TextField label="Name" required value={name} onInput={setName} fault={fields.name} />
-          <TargetPicker target={target} onInput={setTarget} fields={fields} />
+        <Card title="Campaign">
+          <TextField label="Name" required value={name} onInput={(next) => set({ name: next })} fault={fields.name} />
+          <TargetPicker target={target} onInput={(next) => set({ target: next })} fields={fields} />
           <Choices
             legend="Category"
             name="category"
@@ -101,11 +123,15 @@ export function Editor({ campaign, done }: { campaign?: Campaign; done?: () => v
               { value: "marketing", label: "Marketing" },
               { value: "transactional", label: "Transactional" },
             ]}
-            onInput={(value) => setCategory(value as typeof category)}
+            onInput={(value) => set({ category: value as typeof category })}
           />
-          <TopicPicker value={topic} onInput={setTopic} fault={fields.topic} />
-          <HoldoutSlider value={holdout} onInput={setHoldout} />
-          <SafetyPicker safety={safety} onInput={setSafety} faultAt={(path) => fields[`safety${path}`]} />
+          <TopicPicker value={topic} onInput={(next) => set({ topic: next })} fault={fields.topic} />
+          <HoldoutSlider value={holdout} onInput={(next) => set({ holdout: next })} />
+          <SafetyPicker
+            safety={safety}
+            onInput={(next) => set({ safety: next })}
+            faultAt={(path) => fields[`safety${path}`]}
+          />
         </Card>
         {messages.map((message, n) => (
           <Card
@@ -115,9 +141,9 @@ export function Editor({ campaign, done }: { campaign?: Campaign; done?: () => v
               messages.length > 1 && (
                 <Button
                   kind="quiet"
-                  icon="cross"
+                  icon="trash"
                   label={`Remove message ${n + 1}`}
-                  onClick={() => setMessages(messages.filter((_, at) => at !== n))}
+                  onClick={() => set({ messages: messages.filter((_, at) => at !== n) })}
                 />
               )
             }
@@ -139,7 +165,7 @@ export function Editor({ campaign, done }: { campaign?: Campaign; done?: () => v
               fault={fields[`messages[${n}].channel_ids`]}
             />
             <TextField
-              label={`Time (${zone}, empty: at the release)`}
+              label={`Send at (${zone}; empty: on release)`}
               type="datetime-local"
               value={message.at}
               onInput={(at) => change(n, { at })}
@@ -165,11 +191,17 @@ export function Editor({ campaign, done }: { campaign?: Campaign; done?: () => v
           >
             Save the draft
           </Button>
-          <Button icon="plus" onClick={() => setMessages([...messages, EMPTY])}>
+          <Button icon="plus" onClick={() => set({ messages: [...messages, EMPTY] })}>
             Add a message
           </Button>
           {done && (
-            <Button kind="quiet" onClick={done}>
+            <Button
+              kind="quiet"
+              onClick={() => {
+                drop();
+                done();
+              }}
+            >
               Cancel
             </Button>
           )}
@@ -177,11 +209,11 @@ export function Editor({ campaign, done }: { campaign?: Campaign; done?: () => v
       </div>
       <aside class="stack preview" aria-label="Preview">
         {messages.map((message, n) => (
-          <Card key={n} title={messages.length > 1 ? `Message ${n + 1}` : "Message"}>
+          <Card key={n} title={messages.length > 1 ? `Preview of message ${n + 1}` : "Preview"}>
             {message.content.title || message.content.body ? (
               <SeenAs channel={shown || "in_app"} {...shownOn(message.content, shown || "in_app")} />
             ) : (
-              <p class="dim">What the message says is shown here.</p>
+              <p class="dim">The preview appears here.</p>
             )}
           </Card>
         ))}

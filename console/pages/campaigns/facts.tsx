@@ -7,7 +7,7 @@ import { Card } from "../../components/page.tsx";
 
 export function Facts({ campaign: { target, holdout_percentage, topic, safety } }: { campaign: Campaign }) {
   return (
-    <Card title="Who">
+    <Card title="Settings">
       <dl class="facts">
         <dt>Audience</dt>
         <dd>
@@ -17,7 +17,7 @@ export function Facts({ campaign: { target, holdout_percentage, topic, safety } 
         <dd>{holdout_percentage ? `${holdout_percentage}%` : "none"}</dd>
         {topic && [<dt key="topic">Topic</dt>, <dd key="name">{topic}</dd>]}
         <dt>Brake</dt>
-        <dd>{safety === undefined ? "as in the settings" : safety === null ? "none" : "limits of its own"}</dd>
+        <dd>{safety === undefined ? "workspace default" : safety === null ? "off" : "custom limits"}</dd>
       </dl>
     </Card>
   );

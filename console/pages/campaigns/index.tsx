@@ -41,7 +41,7 @@ function All() {
   return (
     <Page
       title="Campaigns"
-      about="One message or several to an audience, with a report of what they achieved."
+      about="One or more messages to an audience, with a report of the results."
       actions={
         <LinkButton kind="primary" icon="plus" href={pathTo("campaigns", "new")} needs="campaigns.create">
           New campaign
@@ -51,8 +51,8 @@ function All() {
       <div class="filters">
         <input
           type="search"
-          aria-label="Find by name"
-          placeholder="Name"
+          aria-label="Search by name"
+          placeholder="Search by name"
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
         />
@@ -61,7 +61,7 @@ function All() {
           value={status ?? ""}
           onInput={(event) => setQuery({ status: event.currentTarget.value || undefined, page: undefined })}
         >
-          <option value="">Every status</option>
+          <option value="">All statuses</option>
           {STATUSES.map((one) => (
             <option key={one} value={one}>
               {one}
@@ -73,7 +73,7 @@ function All() {
         {({ items, total }) =>
           items.length === 0 ? (
             <Empty
-              title={q || status ? "No campaign is like this." : "There are no campaigns yet."}
+              title={q || status ? "No campaign matches." : "There are no campaigns yet."}
               action={<a href={pathTo("campaigns", "new")}>Write the first one</a>}
             />
           ) : (
@@ -109,5 +109,5 @@ const COLUMNS = [
       <span class="dim">{target.type === "all" ? "everyone" : target.type}</span>
     ),
   },
-  { title: "Changed", cell: ({ updated_at }: CampaignsCampaign) => <Time at={updated_at} /> },
+  { title: "Updated", cell: ({ updated_at }: CampaignsCampaign) => <Time at={updated_at} /> },
 ];

@@ -21,7 +21,7 @@ export function Report({ campaign }: { campaign: Campaign }) {
       {(found) => (
         <div class="grid wide">
           <div class="stack">
-            <Card title="What it achieved">
+            <Card title="Results">
               <Funnel of={found} caption="Funnel of the campaign" />
               {found.sent === 0 && job && <Waiting job={job} />}
             </Card>
@@ -30,7 +30,7 @@ export function Report({ campaign }: { campaign: Campaign }) {
           <div class="stack">
             {campaign.holdout_percentage > 0 && job && <Lift job={job} />}
             <Breakdowns report={found} />
-            <Card title="What it cost">
+            <Card title="Cost">
               <CostFacts
                 cost={found.cost}
                 perConversion={found.cost.per_conversion}
@@ -132,7 +132,7 @@ function Lift({ job }: { job: string }) {
           ) : (
             <p>
               The service does not know yet what a conversion is.{" "}
-              <a href={pathTo("settings", "conversions")}>Say which event counts</a>
+              <a href={pathTo("settings", "conversions")}>Set up conversions</a>
             </p>
           )
         }
@@ -174,7 +174,7 @@ function Reasons({ report: { skip_reasons, fail_reasons } }: { report: Campaigns
   const rows = [...Object.entries(skip_reasons), ...Object.entries(fail_reasons)];
   if (rows.length === 0) return null;
   return (
-    <Card title="Who did not get it">
+    <Card title="Skipped">
       <dl class="facts">
         {rows.map(([reason, count]) => [
           <dt key={reason}>{plural(count, "person", "people")}</dt>,

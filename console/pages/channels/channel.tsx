@@ -8,7 +8,6 @@ import { go, pathTo } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
 import { now } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
-import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
 import { Form, FormFault, SchemaForm } from "../../components/form.tsx";
@@ -17,6 +16,7 @@ import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Health } from "./health.tsx";
 import { adviceFor, type ChannelKind, kinds } from "./kinds.ts";
 import { Price } from "./price.tsx";
+import { ChannelState } from "./state.tsx";
 
 const EVERY_MS = 2_000;
 const LONG_MS = 30_000;
@@ -37,7 +37,7 @@ export function ChannelView({ id }: { id: string }) {
     <Page
       title={data?.name ?? "Channel"}
       back={{ href: pathTo("channels"), label: "Channels" }}
-      about={data && channelName(data.type)}
+      about={data && channelName(data.type) !== data.name && channelName(data.type)}
       actions={
         data && (
           <>
@@ -51,7 +51,7 @@ export function ChannelView({ id }: { id: string }) {
               isBusy={update.isBusy}
               onClick={() => void update.run(id, { active: !data.active })}
             >
-              {data.active ? "Turn off" : "Turn on"}
+              {data.active ? "Disable" : "Enable"}
             </Button>
             <Button kind="danger" needs="channels.delete" onClick={() => setAsking(true)}>
               Delete
@@ -101,10 +101,9 @@ function State({
   const advice = verification_error && adviceFor(verification_error);
   const isLong = status === "pending" && now() - Date.parse(created_at) > LONG_MS;
   return (
-    <Card title="Can it send?">
+    <Card title="Status">
       <p class="verdict">
-        <Badge state={status} word={status === "active" ? "yes" : status === "invalid" ? "no" : "not yet"} />{" "}
-        {!active && <Badge state="paused" word="turned off" />}{" "}
+        <ChannelState status={status} active={active} />{" "}
         {status === "active" && type !== "in_app" && (
           <span class="dim">
             verified <Time at={verified_at} />
@@ -150,7 +149,7 @@ function Credentials({ channel, kind }: { channel: Channel; kind: ChannelKind | 
 }
 
 type CredentialInput<K> = Extract<ChannelKind["credentials"], { kind: K }>;
-const SAVED = "Saved. They are tried with the provider now.";
+const SAVED = "Saved. Verification has started.";
 
 function FormCredentials({ channel, given }: { channel: Channel; given: CredentialInput<"form"> }) {
   const upload = useAction(given.operation, { stale: STALE });
@@ -254,7 +253,7 @@ function GeneratedCredentials({ channel }: { channel: Channel }) {
           isBusy={make.isBusy}
           onClick={async () => setMade((await make.run(channel.id))?.answer.vapid_public_key ?? "")}
         >
-          Make a key pair
+          Generate a key pair
         </Button>
       </div>
     </>

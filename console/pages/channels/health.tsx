@@ -52,11 +52,11 @@ export function Health({ id, isInApp }: { id: string; isInApp: boolean }) {
             ]}
             {rates.bounce_rate !== null && [
               <dt key="bounces">Bounced</dt>,
-              <dd key="bounce-rate">{share(rates.bounce_rate * SCALE, SCALE)} of the mails of 30 days</dd>,
+              <dd key="bounce-rate">{share(rates.bounce_rate * SCALE, SCALE)} of emails in the last 30 days</dd>,
             ]}
             {rates.complaint_rate !== null && [
               <dt key="complaints">Complaints</dt>,
-              <dd key="complaint-rate">{share(rates.complaint_rate * SCALE, SCALE)} of the mails of 30 days</dd>,
+              <dd key="complaint-rate">{share(rates.complaint_rate * SCALE, SCALE)} of emails in the last 30 days</dd>,
             ]}
             <dt>Used by</dt>
             <dd>
@@ -90,7 +90,7 @@ function UsedBy({ used: { campaigns, journeys, schedules } }: { used: Used }) {
       text: `the schedule ${cron}`,
     })),
   ];
-  if (links.length === 0) return <>nothing that is released or active</>;
+  if (links.length === 0) return <>no released campaign, active journey or schedule</>;
   return (
     <ul>
       {links.map(({ id, href, text }) => (

@@ -7,7 +7,6 @@ import { useQuery } from "../../app/query.ts";
 import { go, pathTo, place } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
 import { me } from "../../app/session.ts";
-import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { Choices, TextField } from "../../components/field.tsx";
 import { Form, FormFault } from "../../components/form.tsx";
@@ -16,6 +15,7 @@ import { Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 import { ChannelView } from "./channel.tsx";
 import { kinds } from "./kinds.ts";
+import { ChannelState } from "./state.tsx";
 
 const EVERY_MS = 5_000;
 
@@ -45,22 +45,14 @@ function All() {
             keyOf={({ id }) => id}
             hrefOf={({ id }) => pathTo("channels", id)}
             columns={[
-              { title: "Name", cell: ({ name }: Channel) => name },
-              { title: "Type", cell: ({ type }: Channel) => channelName(type) },
+              { title: "Name", cell: ({ name }: Channel) => <span class="one-line">{name}</span> },
+              { title: "Type", cell: ({ type }: Channel) => <span class="one-line">{channelName(type)}</span> },
               {
                 title: "State",
-                cell: ({ status, active }: Channel) =>
-                  active ? (
-                    <Badge
-                      state={status}
-                      word={status === "active" ? "can send" : status === "invalid" ? "cannot send" : "not verified"}
-                    />
-                  ) : (
-                    <Badge state="paused" word="turned off" />
-                  ),
+                cell: ChannelState,
               },
               {
-                title: "What the provider says",
+                title: "Provider response",
                 cell: ({ verification_error }: Channel) => <span class="clip">{verification_error ?? "–"}</span>,
               },
               { title: "Verified", cell: ({ verified_at }: Channel) => <Time at={verified_at} /> },
@@ -118,7 +110,7 @@ function Connect({ close }: { close: () => void }) {
         <div class="actions end">
           <Button onClick={close}>Cancel</Button>
           <Button kind="primary" type="submit" isBusy={create.isBusy}>
-            Go on to its credentials
+            Continue to credentials
           </Button>
         </div>
       </Form>

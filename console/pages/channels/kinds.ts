@@ -22,6 +22,8 @@ export interface ChannelKind {
       };
 }
 
+const SMTP = ["provider", "smtp"] as const;
+
 export const kinds: Record<string, ChannelKind> = {
   in_app: {
     about: "Messages inside your product: inbox, banners, cards. It needs no credentials.",
@@ -38,11 +40,16 @@ export const kinds: Record<string, ChannelKind> = {
         from_email: { label: "From address", hint: "An address of a domain that the provider knows as yours." },
         from_name: { label: "From name" },
         reply_to: { label: "Reply-to address" },
-        host: { label: "SMTP server", hint: "For example smtp.example.com. Only for SMTP." },
-        port: { hint: "587 with STARTTLS, or 465. Only for SMTP." },
-        username: { label: "SMTP user" },
-        password: { label: "SMTP password", secret: true, hint: "Often an app password, not that of the mailbox." },
-        configuration_set: { label: "SES configuration set", hint: "Only for SES." },
+        host: { label: "SMTP server", hint: "For example smtp.example.com.", when: SMTP, required: true },
+        port: { hint: "587 with STARTTLS, or 465.", when: SMTP },
+        username: { label: "SMTP user", when: SMTP },
+        password: {
+          label: "SMTP password",
+          secret: true,
+          hint: "Often an app password, not that of the mailbox.",
+          when: SMTP,
+        },
+        configuration_set: { label: "SES configuration set", when: ["provider", "ses"] },
       },
     },
   },
@@ -67,8 +74,8 @@ export const kinds: Record<string, ChannelKind> = {
       schema: forms["channels.chatAppCredentials"],
       texts: {
         access_token: { secret: true, hint: "A permanent token of a system user, not one that expires in an hour." },
-        phone_number_id: { label: "Phone number id", hint: "In the provider's console beside the number." },
-        waba_id: { label: "Business account id" },
+        phone_number_id: { label: "Phone number ID", hint: "In the provider's console beside the number." },
+        waba_id: { label: "Business account ID" },
         app_secret: { secret: true, hint: "Needed for opt-outs and the status of templates." },
         webhook_verify_token: { hint: "A word of your choice; enter the same at the provider." },
       },
@@ -81,9 +88,9 @@ export const kinds: Record<string, ChannelKind> = {
       operation: "channels.iosPushCredentials",
       accept: ".p8",
       texts: {
-        key_id: { label: "Key id", hint: "Ten characters, beside the key in the developer account." },
-        team_id: { label: "Team id", hint: "Top right in the developer account." },
-        bundle_id: { label: "Bundle id", hint: "For example com.example.app." },
+        key_id: { label: "Key ID", hint: "Ten characters, beside the key in the developer account." },
+        team_id: { label: "Team ID", hint: "Top right in the developer account." },
+        bundle_id: { label: "Bundle ID", hint: "For example com.example.app." },
         environment: { label: "Environment" },
       },
     },

@@ -20,8 +20,8 @@ export function Price({ channel: { id, type, price_per_message: price, settings 
   };
   const without =
     settings?.provider === "ses"
-      ? "Empty: the list price of SES."
-      : `Empty: costs name ${channelName(type)} as a channel without a price.`;
+      ? "If empty, costs use the list price of SES."
+      : `If empty, costs do not include ${channelName(type)} messages.`;
   return (
     <Card title="Price">
       <Form
@@ -31,14 +31,14 @@ export function Price({ channel: { id, type, price_per_message: price, settings 
         }}
       >
         <TextField
-          label="Price of a message, in US dollars"
+          label="Price per message, in US dollars"
           type="number"
           min={0}
           step="any"
           value={text}
           onInput={setText}
           fault={update.error?.fields?.price_per_message}
-          hint={`What the provider charges. The cost of sends that start from now on is computed with it. ${without}`}
+          hint={`What the provider charges. It applies to sends that start from now on. ${without}`}
         />
         <FormFault error={update.error} placed={["price_per_message"]} />
         <div class="actions">

@@ -3,7 +3,7 @@ import { useRef, useState } from "preact/hooks";
 import type { Asset } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
-import { number } from "../../app/time.ts";
+import { bytes } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
 import { Confirm, Time } from "../../components/page.tsx";
@@ -72,10 +72,10 @@ export function Assets() {
                   {
                     title: "Size",
                     isNumber: true,
-                    cell: ({ size_bytes }: Asset) => `${number(Math.ceil(size_bytes / 1_000))} KB`,
+                    cell: ({ size_bytes }: Asset) => bytes(size_bytes),
                   },
                   {
-                    title: "Address",
+                    title: "URL",
                     cell: ({ url, filename }: Asset) => (
                       <a href={url} target="_blank" rel="noreferrer" aria-label={`Open ${filename}`}>
                         <div class="clip">{url}</div>
@@ -89,7 +89,7 @@ export function Assets() {
                       <div class="actions end">
                         <Button
                           kind="quiet"
-                          icon="cross"
+                          icon="trash"
                           label={`Delete ${asset.filename}`}
                           needs="assets.delete"
                           onClick={() => setLeaving(asset)}

@@ -107,10 +107,10 @@ function One({ experience: { id, name, status, content } }: { experience: Experi
       <Loaded query={stats} skeleton={<Skeleton rows={2} />}>
         {({ impressions, clicks, ctr, dismissals, unique_reach }) => (
           <div class="figures">
-            <Figure value={number(unique_reach)} label="people saw it" />
-            <Figure value={number(impressions)} label="times shown" />
-            <Figure value={number(clicks)} label={impressions ? `clicks, ${share(ctr, 1)}` : "clicks"} />
-            <Figure value={number(dismissals)} label="dismissed" />
+            <Figure value={number(unique_reach)} label="viewers" />
+            <Figure value={number(impressions)} label="impressions" />
+            <Figure value={number(clicks)} label={impressions ? `clicks (${share(ctr, 1)})` : "clicks"} />
+            <Figure value={number(dismissals)} label="dismissals" />
           </div>
         )}
       </Loaded>
@@ -189,7 +189,7 @@ function Add({ close }: { close: () => void }) {
           fault={fields.format}
         />
         <TextField label="Title" value={title} onInput={setTitle} fault={fields["content.title"]} required />
-        <TextField label="Text" rows={3} value={body} onInput={setBody} fault={fields["content.body"]} required />
+        <TextField label="Body" rows={3} value={body} onInput={setBody} fault={fields["content.body"]} required />
         <TargetPicker
           target={audience}
           onInput={setAudience}

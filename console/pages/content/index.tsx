@@ -21,7 +21,7 @@ export function View() {
   const [id = ""] = place.value.parts;
   const tab = tabs.find((one) => one.id === id) ?? tabs[0];
   return (
-    <Page title="Content" about="Your texts, lists, schedules and images.">
+    <Page title="Content" about="Templates, topics, lists, schedules, in-app experiences and images.">
       <Tabs label="Content" current={tab.id} tabs={tabs} />
       <tab.View />
     </Page>

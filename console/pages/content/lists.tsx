@@ -49,7 +49,7 @@ export function Lists() {
                     cell: ({ description }: List) => <span class="dim">{description ?? "–"}</span>,
                   },
                   { title: "People", isNumber: true, cell: ({ subscriber_count }: List) => number(subscriber_count) },
-                  { title: "Changed", cell: ({ updated_at }: List) => <Time at={updated_at} /> },
+                  { title: "Updated", cell: ({ updated_at }: List) => <Time at={updated_at} /> },
                   {
                     title: "",
                     cell: (list: List) => (
@@ -63,7 +63,7 @@ export function Lists() {
                         />
                         <Button
                           kind="quiet"
-                          icon="cross"
+                          icon="trash"
                           label={`Delete ${list.name}`}
                           needs="lists.delete"
                           onClick={() => setOpen({ kind: "delete", list })}

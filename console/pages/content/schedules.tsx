@@ -84,7 +84,7 @@ export function Schedules() {
                           />
                           <Button
                             kind="quiet"
-                            icon="cross"
+                            icon="trash"
                             label={`Delete ${nameOf(schedule)}`}
                             needs="schedules.delete"
                             onClick={() => setOpen({ kind: "delete", schedule })}

@@ -2,6 +2,7 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Template } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
+import { useKept } from "../../app/kept.ts";
 import { useQuery } from "../../app/query.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
@@ -48,7 +49,7 @@ export function Templates() {
                 columns={[
                   { title: "Name", cell: ({ name }: Template) => <b>{name}</b> },
                   { title: "Title", cell: ({ content }: Template) => content.title },
-                  { title: "Text", cell: ({ content }: Template) => <div class="clip dim">{content.body}</div> },
+                  { title: "Body", cell: ({ content }: Template) => <div class="clip dim">{content.body}</div> },
                   { title: "Created", cell: ({ created_at }: Template) => <Time at={created_at} /> },
                   {
                     title: "",
@@ -63,7 +64,7 @@ export function Templates() {
                         />
                         <Button
                           kind="quiet"
-                          icon="cross"
+                          icon="trash"
                           label={`Delete ${template.name}`}
                           needs="templates.delete"
                           onClick={() => setOpen({ kind: "delete", template })}
@@ -84,12 +85,24 @@ export function Templates() {
   );
 }
 
+interface Draft {
+  name: string;
+  content: Content;
+}
+
 function Edit({ template, close }: { template: Template | undefined; close: () => void }) {
   const create = useAction("templates.create", { stale: STALE });
   const update = useAction("templates.update", { stale: STALE });
   const action = template ? update : create;
-  const [name, setName] = useState(template?.name ?? "");
-  const [content, setContent] = useState<Content>(template?.content ?? { title: "", body: "" });
+  const {
+    value: draft,
+    keep,
+    drop,
+  } = useKept<Draft>(`template.${template?.id ?? "new"}`, () => ({
+    name: template?.name ?? "",
+    content: template?.content ?? { title: "", body: "" },
+  }));
+  const { name, content } = draft;
   const [channel, setChannel] = useState<Own | "">("");
   const fields = action.error?.fields ?? {};
   const faults = useMemo(() => faultsUnder(fields, "content."), [action.error]);
@@ -101,14 +114,21 @@ function Edit({ template, close }: { template: Template | undefined; close: () =
           const given = { name, content: contentOf(content) };
           const done = template ? await update.run(template.id, given) : await create.run(given);
           if (!done) return;
+          drop();
           say(`${name} is saved.`);
           close();
         }}
       >
-        <TextField label="Name" value={name} onInput={setName} fault={fields.name} required />
+        <TextField
+          label="Name"
+          value={name}
+          onInput={(next) => keep({ ...draft, name: next })}
+          fault={fields.name}
+          required
+        />
         <ContentEditor
           content={content}
-          onInput={setContent}
+          onInput={(next) => keep({ ...draft, content: next })}
           faults={faults}
           shown={channel}
           show={setChannel}
@@ -117,7 +137,14 @@ function Edit({ template, close }: { template: Template | undefined; close: () =
         <DraftRendered content={content} channel={channel || "in_app"} />
         <FormFault error={action.error} placed={["name", ...Object.keys(fields).filter(isOfContent)]} />
         <div class="actions end">
-          <Button onClick={close}>Cancel</Button>
+          <Button
+            onClick={() => {
+              drop();
+              close();
+            }}
+          >
+            Cancel
+          </Button>
           <Button
             kind="primary"
             type="submit"
@@ -153,7 +180,7 @@ function Remove({ template: { id, name }, close }: { template: Template; close: 
       {remove.error && <Failure error={remove.error} />}
       {remove.error?.status === 409 && (
         <Check
-          label="Delete it all the same"
+          label="Delete anyway"
           note="Schedules that use it are switched off, and journeys are paused."
           checked={isForced}
           onInput={setForced}

@@ -30,7 +30,7 @@ export function Topics() {
         {({ items }) =>
           items.length === 0 ? (
             <Empty title="There are no topics yet." action={add}>
-              With topics, people choose what they hear about instead of leaving altogether.
+              With topics, people opt out of one kind of message instead of all.
             </Empty>
           ) : (
             <>
@@ -43,14 +43,14 @@ export function Topics() {
                   { title: "Name", cell: ({ name }: Topic) => <b>{name}</b> },
                   { title: "Key", cell: ({ key }: Topic) => <code>{key}</code> },
                   {
-                    title: "Without a choice",
-                    cell: (topic: Topic) => (topic.default === "in" ? "Gets it" : "Gets nothing"),
+                    title: "Default",
+                    cell: (topic: Topic) => (topic.default === "in" ? "opted in" : "opted out"),
                   },
                   {
                     title: "Description",
                     cell: ({ description }: Topic) => <span class="dim">{description ?? "–"}</span>,
                   },
-                  { title: "Changed", cell: ({ updated_at }: Topic) => <Time at={updated_at} /> },
+                  { title: "Updated", cell: ({ updated_at }: Topic) => <Time at={updated_at} /> },
                   {
                     title: "",
                     cell: (topic: Topic) => (
@@ -64,7 +64,7 @@ export function Topics() {
                         />
                         <Button
                           kind="quiet"
-                          icon="cross"
+                          icon="trash"
                           label={`Delete ${topic.name}`}
                           needs="topics.delete"
                           onClick={() => setOpen({ kind: "delete", topic })}
@@ -95,8 +95,8 @@ function Edit({ topic, close }: { topic: Topic | undefined; close: () => void })
           topic ? { name: topic.name, description: topic.description ?? "", default: topic.default } : { default: "in" }
         }
         texts={{
-          key: { hint: "What your product calls it, such as news. It stays." },
-          default: { label: "Without a choice, a person", options: { in: "gets it", out: "gets nothing" } },
+          key: { hint: "The key in your product, such as news. It cannot be changed." },
+          default: { label: "Default, without a choice", options: { in: "opted in", out: "opted out" } },
         }}
         submit="Save the topic"
         needs={topic ? "topics.update" : "topics.create"}

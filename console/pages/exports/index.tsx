@@ -30,7 +30,7 @@ const kinds: Record<Export["kind"], string> = {
 
 export function View() {
   return (
-    <Page title="Exports" about="Files of people can be imported again. A file can be downloaded for three days.">
+    <Page title="Exports" about="CSV files of people can be imported again. A file can be downloaded for three days.">
       <Begin />
       <All />
     </Page>
@@ -70,7 +70,7 @@ function Begin() {
         }}
       >
         <SelectField
-          label="What"
+          label="Data"
           value={what}
           options={[
             { value: "people", label: "People, with attributes and consents" },
@@ -142,14 +142,14 @@ function All() {
       <Loaded query={found.first} skeleton={<Skeleton table rows={4} />}>
         {() =>
           rows.length === 0 ? (
-            <Empty title="Nothing was exported yet." />
+            <Empty title="There are no exports yet." />
           ) : (
             <Table
               caption="Exports"
               rows={rows}
               keyOf={({ id }) => id}
               columns={[
-                { title: "What", cell: ({ kind }: Export) => kinds[kind] },
+                { title: "Data", cell: ({ kind }: Export) => kinds[kind] },
                 { title: "Status", cell: ({ status }: Export) => <Badge state={status} /> },
                 {
                   title: "Rows",

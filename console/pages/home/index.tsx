@@ -56,7 +56,7 @@ export function View() {
     },
     {
       title: "Connect a channel beside in-app",
-      about: "E-mail, push, SMS or chat app, with your own provider account.",
+      about: "Email, push, SMS or chat app, with your own provider account.",
       isDone: channels.data?.channels.some(({ type, status }) => type !== "in_app" && status === "active"),
       action: <LinkButton href={pathTo("channels")}>Connect</LinkButton>,
     },
@@ -64,7 +64,7 @@ export function View() {
       title: "Send an event from your product",
       about: "Segments, journeys and conversions follow from events.",
       isDone: events.data && events.data.names.length > 0,
-      action: <LinkButton href="/docs#events">How</LinkButton>,
+      action: <LinkButton href="/docs#events">See how</LinkButton>,
     },
     {
       title: "Invite a colleague",
@@ -93,14 +93,14 @@ export function View() {
           <span>
             <b>{channelName(type)} cannot send.</b> {verification_error}
           </span>
-          <a href={pathTo("channels", id)}>Mend {name}</a>
+          <a href={pathTo("channels", id)}>Fix {name}</a>
         </p>
       ))}
       {isKnown && left.length > 0 && (
         <Card
           title={
             left.length === steps.length
-              ? "From here to a first message"
+              ? "Get to your first message"
               : `Set-up: ${steps.length - left.length} of ${steps.length} done`
           }
         >
@@ -121,7 +121,7 @@ export function View() {
         </Card>
       )}
       {hasSent && (
-        <Card title="The last two weeks" actions={<a href={pathTo("insights")}>Insights</a>}>
+        <Card title="Last 14 days" actions={<a href={pathTo("insights")}>Insights</a>}>
           <Loaded query={series} skeleton={<Skeleton rows={6} />}>
             {({ buckets }) => (
               <Series caption="Messages of two weeks" buckets={buckets} lines={LINES} from={from} to={to} />

@@ -23,10 +23,7 @@ export function View() {
       </Page>
     );
   return (
-    <Page
-      title="Import"
-      about="Subscribers from a CSV file into a list. No person is written before you have seen what the file would do."
-    >
+    <Page title="Import" about="Subscribers from a CSV file into a list. A dry run shows what the file would do.">
       <Wizard />
       <Past />
     </Page>
@@ -47,7 +44,7 @@ function Past() {
       <Loaded query={jobs.first} skeleton={<Skeleton rows={4} />}>
         {() =>
           rows.length === 0 ? (
-            <Empty title="No file was imported yet." />
+            <Empty title="There are no imports yet." />
           ) : (
             <Table
               caption="Past imports"
@@ -57,7 +54,7 @@ function Past() {
               columns={[
                 { title: "Started", cell: ({ created_at }: Row) => <Time at={created_at} /> },
                 { title: "Status", cell: ({ status }: Row) => <Badge state={status} /> },
-                { title: "Kind", cell: ({ dry_run }: Row) => (dry_run ? "dry run" : "import") },
+                { title: "Type", cell: ({ dry_run }: Row) => (dry_run ? "dry run" : "import") },
                 { title: "Rows", isNumber: true, cell: ({ processed_rows }: Row) => number(processed_rows) },
                 { title: "Rejected", isNumber: true, cell: ({ failed_rows }: Row) => number(failed_rows) },
               ]}

@@ -49,7 +49,7 @@ function Outcome({ job, cancel }: { job: Import; cancel: () => void }) {
   const topics = Object.entries(job.topic_summary).map(([key, summary]) => [key, countsOf(summary)] as const);
   return (
     <Card
-      title={dry_run ? "What the file would do" : "What the file did"}
+      title={dry_run ? "Result of the dry run" : "Result of the import"}
       actions={
         isOpen(job) && (
           <Button kind="quiet" needs="imports.cancelListImport" onClick={cancel}>
@@ -90,15 +90,15 @@ const countsOf = (summary: object): string =>
 
 function Columns({ job: { columns }, meaningOf }: { job: Import } & Pick<JobProps, "meaningOf">) {
   return (
-    <Card title="What each column means" flush>
+    <Card title="Column mapping" flush>
       <Table
         caption="Columns"
         rows={columns}
         keyOf={({ header }) => header}
         columns={[
           { title: "Column", cell: ({ header }) => header },
-          { title: "Taken as", cell: (column) => meaningOf?.(column) ?? column.meaning },
-          { title: "For example", cell: ({ sample }) => <span class="dim">{sample ?? "–"}</span> },
+          { title: "Mapped to", cell: (column) => meaningOf?.(column) ?? column.meaning },
+          { title: "Sample", cell: ({ sample }) => <span class="dim">{sample ?? "–"}</span> },
           {
             title: "Did you mean",
             cell: ({ suggestion }) => (suggestion ? <b>{suggestion}</b> : <span class="dim">–</span>),
@@ -117,7 +117,7 @@ function Rejected({ job: { rejected_sample, rejected_rows_url, failed_rows } }: 
       actions={
         rejected_rows_url && (
           <a href={rejected_rows_url} download>
-            All of them, as CSV
+            Download all as CSV
           </a>
         )
       }

@@ -21,7 +21,7 @@ const NEW_LIST = "new";
 const refusals: Partial<Record<string, string>> = {
   pending: "The dry run has not ended yet.",
   processing: "The dry run has not ended yet.",
-  failed: "Mend the file first.",
+  failed: "Fix the file first.",
   canceled: "The dry run was canceled.",
 };
 
@@ -88,18 +88,18 @@ export function Wizard() {
               setDryRun("");
             }}
           />
-          <span class="hint">The first line names the columns. external_id or email says who a row is.</span>
+          <span class="hint">The first line has the column names. external_id or email identifies a person.</span>
         </label>
         <div class="row">
           <SelectField
-            label="Into the list"
+            label="Add to list"
             value={list || NEW_LIST}
             options={[{ value: NEW_LIST, label: "A new list" }, ...made, ...known]}
             onInput={setList}
           />
           {isNew && (
             <TextField
-              label="Name of the list"
+              label="Name of the new list"
               value={name}
               onInput={setName}
               placeholder={file?.name.replace(/\.csv$/i, "") ?? ""}
@@ -121,10 +121,10 @@ export function Wizard() {
             }
             onClick={() => void run(true)}
           >
-            {dryRun ? "Try again" : "Try it"}
+            {dryRun ? "Repeat the dry run" : "Start the dry run"}
           </Button>
           <span class="hint">
-            A dry run: {isNew ? "the list is made, and no person is written" : "nothing is written"}.
+            A dry run: {isNew ? "the list is created, no person is written" : "nothing is written"}.
           </span>
         </div>
       </Card>
@@ -134,7 +134,7 @@ export function Wizard() {
             <Card title="2. The import">
               <p>
                 {Object.keys(mapping).length > 0
-                  ? "You changed what columns mean: try it again to see what that does. "
+                  ? "The mapping has changed: repeat the dry run to see its effect. "
                   : ""}
                 {job.status === "completed" &&
                   `${plural(job.processed_rows - job.failed_rows, "row")} will be imported.`}

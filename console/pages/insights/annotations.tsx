@@ -28,12 +28,12 @@ export function Annotations({ start }: { start: string }) {
     </Button>
   );
   return (
-    <Card title="What happened" flush actions={add}>
+    <Card title="Annotations" flush actions={add}>
       {remove.error && <Failure error={remove.error} />}
       <Loaded query={list} skeleton={<Skeleton rows={4} />}>
         {({ annotations }) =>
           annotations.length === 0 ? (
-            <Empty title="There are no annotations in this time.">
+            <Empty title="There are no annotations in this period.">
               The service notes releases, pauses and changes of the plan. Add what else explains the numbers.
             </Empty>
           ) : (
@@ -57,7 +57,7 @@ export function Annotations({ start }: { start: string }) {
                       <div class="actions end">
                         <Button
                           kind="quiet"
-                          icon="cross"
+                          icon="trash"
                           label={`Delete ${row.text}`}
                           needs="annotations.delete"
                           onClick={() => setLeaving(row)}

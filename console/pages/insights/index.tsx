@@ -19,7 +19,7 @@ export function View() {
   return (
     <Page
       title="Insights"
-      about="What went out, when people read, what made them convert, and what happened meanwhile."
+      about="Messages over time, when people read, conversions and their sources, and annotations."
       actions={
         <select
           aria-label="Range"
@@ -36,8 +36,9 @@ export function View() {
     >
       <OverTime start={start} days={days} />
       <Heatmap days={days} />
-      <SourcesCard start={start} />
-      <Annotations start={start} />
+      <SourcesCard start={start}>
+        <Annotations start={start} />
+      </SourcesCard>
     </Page>
   );
 }

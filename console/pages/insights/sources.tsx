@@ -17,7 +17,7 @@ const TITLES = { campaign: "Campaigns", journey: "Journeys", channel: "Channels"
 type Group = InsightsGetSummaryQuery["group_by"];
 type Named = { id: string; name: string };
 
-export function SourcesCard({ start }: { start: string }) {
+export function SourcesCard({ start, children }: { start: string; children: ComponentChildren }) {
   const { query } = place.value;
   const group = GROUPS.find((one) => one === query.get("by")) ?? "campaign";
   const summary = useQuery("insights.getSummary", [{ group_by: group, start }]);
@@ -30,26 +30,29 @@ export function SourcesCard({ start }: { start: string }) {
     group === "channel" ? channelName(id) : (named.find((one) => one.id === id)?.name ?? <code>{id}</code>);
   return (
     <div class={group === "channel" ? "stack" : "grid wide"}>
-      <Card
-        title="Top sources"
-        flush
-        actions={
-          <select
-            class="small"
-            aria-label="Sources"
-            value={group}
-            onInput={(event) => setQuery({ by: event.currentTarget.value, source: undefined })}
-          >
-            {GROUPS.map((one) => (
-              <option key={one} value={one}>
-                {TITLES[one]}
-              </option>
-            ))}
-          </select>
-        }
-      >
-        <Top summary={summary} group={group} source={source} nameOf={nameOf} />
-      </Card>
+      <div class="stack">
+        <Card
+          title="Top sources"
+          flush
+          actions={
+            <select
+              class="small"
+              aria-label="Sources"
+              value={group}
+              onInput={(event) => setQuery({ by: event.currentTarget.value, source: undefined })}
+            >
+              {GROUPS.map((one) => (
+                <option key={one} value={one}>
+                  {TITLES[one]}
+                </option>
+              ))}
+            </select>
+          }
+        >
+          <Top summary={summary} group={group} source={source} nameOf={nameOf} />
+        </Card>
+        {children}
+      </div>
       {group !== "channel" && (
         <Card title="Funnel">
           {namesError && <Failure error={namesError} />}
@@ -88,8 +91,8 @@ function Top({ summary, group, source, nameOf }: TopProps) {
       {({ rows }) =>
         rows.length === 0 ? (
           <Empty
-            title="No conversion followed a message in this time."
-            action={<a href={pathTo("settings", "conversions")}>Say which event counts</a>}
+            title="No conversion followed a message in this period."
+            action={<a href={pathTo("settings", "conversions")}>Set up conversions</a>}
           >
             Each conversion counts for the last message delivered before it.
           </Empty>
@@ -118,7 +121,7 @@ function OneFunnel({ group, source, start }: { group: "campaign" | "journey"; so
       {(found) => (
         <>
           <Funnel of={found} caption={`Funnel of the ${group}`} />
-          <h3>What it cost</h3>
+          <h3>Cost</h3>
           <CostFacts cost={found.cost} />
           {group === "journey" && <p class="dim">Of the sends that have ended, without the moves of its runs.</p>}
         </>

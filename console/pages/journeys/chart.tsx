@@ -153,7 +153,9 @@ function Node({ node, begin, here, isHalted, hasFault, isWalked, isChosen, choos
       <StepIcon type={type} hasFault={hasFault} />
       <span class="chart-text">
         <b>{stepNames[type]}</b>
-        <span class="dim">{stepText(step)}</span>
+        <span class="dim" title={stepText(step)}>
+          {stepText(step)}
+        </span>
       </span>
       {hasFault && <span class="unseen">has a problem</span>}
       {(here > 0 || isHalted) && (

@@ -35,7 +35,7 @@ export function History({ id, show }: HistoryProps) {
   };
   return (
     <Card title="Simulate on history">
-      <p class="dim">What the journey would have done with the events of the past. Nothing is sent.</p>
+      <p class="dim">What the journey would have done with past events. Nothing is sent.</p>
       <Form
         error={simulate.error}
         onSubmit={() => {
@@ -46,7 +46,7 @@ export function History({ id, show }: HistoryProps) {
           <TextField label="Since" type="datetime-local" required value={from} onInput={setFrom} fault={fromFault} />
           <TextField label="Until" type="datetime-local" required value={to} onInput={setTo} fault={toFault} />
         </div>
-        <Slider label="People looked at" value={sample} min={1} max={100} onInput={setSample} />
+        <Slider label="Sample of people" value={sample} min={1} max={100} onInput={setSample} />
         <FormFault error={simulate.error} placed={["from", "to"]} />
         <div class="actions">
           <Button type="submit" isBusy={simulate.isBusy}>
@@ -71,7 +71,7 @@ function Progress({ id, simulation, show }: HistoryProps & { simulation: string 
       {(one) => (
         <div class="stack">
           <p role="status">
-            <Badge state={one.status} /> {isRunning(one) && `${share(one.progress, 1)} of the time is played.`}
+            <Badge state={one.status} /> {isRunning(one) && `${share(one.progress, 1)} of the period is simulated.`}
           </p>
           {isRunning(one) ? (
             <div class="actions">
@@ -104,7 +104,7 @@ function Result({ simulation, show }: Pick<HistoryProps, "show"> & { simulation:
         <Figure value={number(entered)} label="runs" />
         <Figure value={number(runs.completed)} label="completed" />
         <Figure value={number(runs.exited)} label="left early" />
-        <Figure value={number(runs.active)} label="still under way" />
+        <Figure value={number(runs.active)} label="still active" />
       </div>
       <dl class="facts">
         {[...byChannel].map(([channel, sent]) => [
@@ -119,8 +119,8 @@ function Result({ simulation, show }: Pick<HistoryProps, "show"> & { simulation:
         ])}
         {deferred > 0 && <dt>Waits for the end of quiet hours</dt>}
         {deferred > 0 && <dd>{plural(deferred, "message")}</dd>}
-        {dead.length > 0 && <dt>Never taken</dt>}
-        {dead.length > 0 && <dd>{plural(dead.length, "way")}</dd>}
+        {dead.length > 0 && <dt>Paths never taken</dt>}
+        {dead.length > 0 && <dd>{plural(dead.length, "path")}</dd>}
       </dl>
       <div class="actions">
         <Button onClick={() => show(simulation)}>Show on the chart</Button>

@@ -35,7 +35,7 @@ function All() {
     </Button>
   );
   return (
-    <Page title="Journeys" about="What happens to each person after something happened to them." actions={add}>
+    <Page title="Journeys" about="The steps that each person goes through after a trigger." actions={add}>
       <Loaded query={journeys.first} skeleton={<Skeleton table rows={5} />}>
         {() =>
           rows.length === 0 ? (
@@ -53,13 +53,13 @@ function All() {
                   { title: "Name", cell: ({ name }: Journey) => name },
                   { title: "Status", cell: ({ status }: Journey) => <Badge state={status} /> },
                   {
-                    title: "Begins when",
+                    title: "Trigger",
                     cell: ({ trigger }: Journey) => <span class="dim">{triggerText(trigger)}</span>,
                   },
                   { title: "Entered", isNumber: true, cell: ({ entered }: Journey) => number(entered) },
                   { title: "Completed", isNumber: true, cell: ({ completed }: Journey) => number(completed) },
                   { title: "Version", isNumber: true, cell: ({ version }: Journey) => version },
-                  { title: "Changed", cell: ({ updated_at }: Journey) => <Time at={updated_at} /> },
+                  { title: "Updated", cell: ({ updated_at }: Journey) => <Time at={updated_at} /> },
                 ]}
               />
               <More
@@ -97,7 +97,7 @@ function Add({ close }: { close: () => void }) {
       >
         <TextField label="Name" required value={name} onInput={setName} fault={create.error?.fields?.name} />
         <TextField
-          label="Begins with the event"
+          label="Trigger event"
           value={event}
           onInput={setEvent}
           fault={create.error?.fields?.["trigger.event_name"]}
@@ -107,7 +107,7 @@ function Add({ close }: { close: () => void }) {
         <div class="actions end">
           <Button onClick={close}>Cancel</Button>
           <Button kind="primary" type="submit" isBusy={create.isBusy}>
-            Make the draft
+            Create the draft
           </Button>
         </div>
       </Form>

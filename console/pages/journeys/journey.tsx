@@ -1,13 +1,8 @@
 // One journey: its steps as an indented list with the people on each, its editor, and its moves.
 import { useState } from "preact/hooks";
-import type {
-  HistorySimulation,
-  Journey,
-  JourneyGraph,
-  JourneyTrigger,
-  JourneyVersion,
-} from "../../../sdk/src/types.gen.ts";
+import type { HistorySimulation, Journey, JourneyGraph, JourneyVersion } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
+import { useKept } from "../../app/kept.ts";
 import { useQuery } from "../../app/query.ts";
 import { go, pathTo, place, setQuery } from "../../app/router.ts";
 import { isLocal } from "../../app/session.ts";
@@ -25,10 +20,12 @@ import { Simulate, type WalkAnswer } from "./simulate.tsx";
 import { Steps } from "./step-list.tsx";
 import { isAbout, nameOf, triggerText } from "./steps.ts";
 import { TriggerForm } from "./trigger-form.tsx";
+import { Unsaved } from "./unsaved.tsx";
 import { Versions } from "./versions.tsx";
 
 const STALE = ["journeys."];
 const EVERY_MS = 5_000;
+const isSame = (one: object, other: object) => JSON.stringify(one) === JSON.stringify(other);
 /** A chart needs room: without a choice, narrow windows show the list. */
 const NARROW = "(max-width: 800px)";
 
@@ -52,8 +49,9 @@ function Opened({ journey }: { journey: Journey }) {
   const { id, status } = journey;
   const stats = useQuery("journeys.getStats", [id], { every: EVERY_MS });
   const brakes = useQuery("brakes.list", [id], { every: EVERY_MS });
-  const [graph, setGraph] = useState<JourneyGraph>(journey.steps);
-  const [trigger, setTrigger] = useState<JourneyTrigger>(journey.trigger);
+  const start = () => ({ graph: journey.steps, trigger: journey.trigger });
+  const { value: edited, keep, drop, discard } = useKept(`journey.${id}.${journey.updated_at}`, start);
+  const { graph, trigger } = edited;
   const [past, setPast] = useState<readonly JourneyGraph[]>([]);
   /** Instead of the journey as it is now: an activated version with its numbers, or a simulation on history. */
   const [version, setVersion] = useState<JourneyVersion>();
@@ -72,7 +70,7 @@ function Opened({ journey }: { journey: Journey }) {
   const remove = useAction("journeys.delete", { stale: STALE });
   const error = [save, activate, pause, archive, duplicate, remove].find((action) => action.error)?.error;
   const mayEdit = status === "draft" || status === "paused";
-  const isChanged = graph !== journey.steps || trigger !== journey.trigger;
+  const isChanged = !isSame(graph, journey.steps) || !isSame(trigger, journey.trigger);
   const running = stats.data?.runs.active ?? 0;
   const faults = error?.fields ?? {};
   const unplaced = Object.entries(faults).filter(
@@ -82,20 +80,23 @@ function Opened({ journey }: { journey: Journey }) {
   const isList = view ? view === "list" : matchMedia(NARROW).matches;
   const change = (next: JourneyGraph) => {
     setPast([...past, graph]);
-    setGraph(next);
+    keep({ ...edited, graph: next });
   };
-  const keep = async () => {
+  const saveIt = async () => {
     const { name, entry_rules } = journey;
     const done = await save.run(id, { name, trigger, entry_rules, steps: graph });
-    if (done)
-      say(
-        running > 0 ? `Saved. ${plural(running, "run")} stay on version ${journey.version}.` : "The journey is saved.",
-      );
+    if (!done) return;
+    drop();
+    say(running > 0 ? `Saved. ${plural(running, "run")} stay on version ${journey.version}.` : "The journey is saved.");
   };
   const halts = (brakes.data?.items ?? []).flatMap(({ halted, ...brake }) =>
     brake.status === "halted" && halted ? [{ ...brake, halted }] : [],
   );
   const last = past.at(-1);
+  const undo = () => {
+    setPast(past.slice(0, -1));
+    keep({ ...edited, graph: last ?? graph });
+  };
   const counted = replay?.result ?? (version ? ofVersion.data : stats.data);
   const shown = {
     journey: replay ? undefined : id,
@@ -111,7 +112,7 @@ function Opened({ journey }: { journey: Journey }) {
       back={{ href: pathTo("journeys"), label: "Journeys" }}
       about={
         <>
-          <Badge state={status} /> version {journey.version}, changed <Time at={journey.updated_at} />
+          <Badge state={status} /> version {journey.version}, updated <Time at={journey.updated_at} />
         </>
       }
       actions={
@@ -183,25 +184,10 @@ function Opened({ journey }: { journey: Journey }) {
         )}
       </Loaded>
       {mayEdit && isChanged && (
-        <div class="banner">
-          <span>Not saved yet.</span>
-          <Button kind="primary" needs="journeys.replace" isBusy={save.isBusy} onClick={() => void keep()}>
-            Save
-          </Button>
-          {last && (
-            <Button
-              onClick={() => {
-                setPast(past.slice(0, -1));
-                setGraph(last);
-              }}
-            >
-              Undo
-            </Button>
-          )}
-        </div>
+        <Unsaved isBusy={save.isBusy} save={() => void saveIt()} undo={last && undo} discard={discard} />
       )}
       <Card
-        title={shown.change ? "Begins when" : `Begins when ${triggerText((version ?? journey).trigger)}`}
+        title={shown.change ? "Trigger" : `Trigger: ${triggerText((version ?? journey).trigger)}`}
         actions={<Views isList={isList} />}
       >
         {(version || replay) && (
@@ -221,7 +207,9 @@ function Opened({ journey }: { journey: Journey }) {
             </Button>
           </div>
         )}
-        {shown.change && <TriggerForm trigger={trigger} onInput={setTrigger} faults={faults} />}
+        {shown.change && (
+          <TriggerForm trigger={trigger} onInput={(next) => keep({ ...edited, trigger: next })} faults={faults} />
+        )}
         {isList ? (
           <Steps {...shown} />
         ) : (

@@ -3,7 +3,7 @@
 import type { JourneyGraph, JourneyStep } from "../../../sdk/src/types.gen.ts";
 import { nextOf, typeOf, type Way, ways } from "./steps.ts";
 
-export const NODE = { width: 208, height: 60 };
+export const NODE = { width: 240, height: 60 };
 const GAP = { x: 28, y: 56 };
 /** The width of a place where an edge passes a layer. */
 const PASS = 32;

@@ -22,7 +22,7 @@ export function Play() {
   };
   return (
     <Button icon="clock" isBusy={isBusy} onClick={() => void play()}>
-      Play 72 h
+      Advance 72 h
     </Button>
   );
 }

@@ -37,8 +37,8 @@ export function Simulate({ id, walk, onWalk }: SimulateProps) {
         <input
           type="search"
           class="grow"
-          aria-label="External id of the person"
-          placeholder="External id; empty: a sample person"
+          aria-label="External ID of the person"
+          placeholder="External ID; empty: a sample person"
           value={text}
           onInput={(event) => {
             setText(event.currentTarget.value);

@@ -28,7 +28,7 @@ export function BrakeForm({ safety, onInput, faultAt }: FormProps) {
           safety={safety}
           onInput={onInput}
           faultAt={(name) => faultAt(`safety.${name}`)}
-          empty="What is empty is as in the settings."
+          empty="Empty fields use the workspace default."
         />
       )}
     </>

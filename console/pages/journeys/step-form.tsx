@@ -55,7 +55,7 @@ export function StepEditor({ graph, id, faults, change }: EditorProps) {
       <Targets graph={graph} id={id} step={step} type={type} change={change} />
       <div class="actions">
         <Button kind="danger" onClick={() => change(removeStep(graph, id))}>
-          Take the step out
+          Remove the step
         </Button>
       </div>
     </>

@@ -95,7 +95,7 @@ export function Insert({ insert }: { insert: (type: StepType) => void }) {
           {stepNames[type]}
         </Button>
       ))}
-      <Button kind="quiet" icon="cross" label="Insert none" onClick={() => setOpen(false)} />
+      <Button kind="quiet" icon="cross" label="Insert no step" onClick={() => setOpen(false)} />
     </div>
   );
 }

@@ -22,8 +22,8 @@ export const ways: Record<StepType, readonly Way[]> = {
     { field: "else", label: "If not", short: "no", outcome: "branch:else" },
   ],
   wait_for_event: [
-    { field: "on_event", label: "When it happens", short: "event", outcome: "wait:event" },
-    { field: "on_timeout", label: "When the time is over", short: "time is over", outcome: "wait:timeout" },
+    { field: "on_event", label: "When the event happens", short: "event", outcome: "wait:event" },
+    { field: "on_timeout", label: "On timeout", short: "timeout", outcome: "wait:timeout" },
   ],
   exit: [],
 };

@@ -35,7 +35,7 @@ export function Versions({ id, chosen, choose }: VersionsProps) {
                 keyOf={({ version }) => String(version)}
                 columns={[
                   { title: "Version", cell: ({ version }: JourneyVersion) => <b>{version}</b> },
-                  { title: "Begins when", cell: ({ trigger }: JourneyVersion) => triggerText(trigger) },
+                  { title: "Trigger", cell: ({ trigger }: JourneyVersion) => triggerText(trigger) },
                   {
                     title: "Steps",
                     isNumber: true,

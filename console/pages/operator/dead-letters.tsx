@@ -25,7 +25,7 @@ export function DeadLetters() {
     <Card title="Dead letters">
       {error && <p class="banner bad">{error}</p>}
       {!found && !error && <Skeleton rows={2} />}
-      {found?.length === 0 && <Empty title="No message used up its attempts." />}
+      {found?.length === 0 && <Empty title="There are no dead letters." />}
       {found?.map(({ queue, count }) => (
         <div class="actions" key={queue}>
           <b>{queue}</b> {plural(count, "message")}
@@ -47,7 +47,7 @@ export function DeadLetters() {
               await read();
             }}
           >
-            Send again
+            Redrive
           </Button>
         </div>
       ))}

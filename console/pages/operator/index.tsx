@@ -9,16 +9,18 @@ export function View() {
   return (
     <Page
       title="Operator"
-      about="This service as its operator sees it. Of a deployment, npm run operate -- console shows the same."
+      about="This service as its operator sees it. For a deployment, run npm run operate -- console."
     >
       <Workspaces />
       <DeadLetters />
       <div class="grid wide">
-        <Clock />
+        <div class="stack">
+          <Clock />
+          <Version />
+        </div>
         <Faults />
       </div>
       <Meter />
-      <Version />
     </Page>
   );
 }
@@ -32,7 +34,9 @@ function Version() {
     <Card title="Version">
       <dl class="facts">
         {facts.map(([name, value]) => [
-          <dt key={name}>{name}</dt>,
+          <dt key={name} class="initial">
+            {name}
+          </dt>,
           <dd key={`${name}-value`}>{typeof value === "object" ? JSON.stringify(value) : String(value)}</dd>,
         ])}
       </dl>

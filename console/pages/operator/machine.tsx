@@ -23,7 +23,7 @@ export function Clock() {
     <Card title="Service time">
       <p class="big">{clock.data ? fullTime(clock.data.now) : "…"}</p>
       {error && <p class="banner bad">{error}</p>}
-      <p class="hint">Forward only. What falls due on the way happens, in its order.</p>
+      <p class="hint">The clock only moves forward. Everything that falls due on the way happens, in order.</p>
       <div class="actions">
         {Object.entries(jumps).map(([advance, label]) => (
           <Button
@@ -71,7 +71,7 @@ export function Faults() {
   const [outcome, setOutcome] = useState("transient");
   const [times, setTimes] = useState("");
   return (
-    <Card title="Faults">
+    <Card title="Fault injection">
       <Form
         onSubmit={async () => {
           if (await fault.run("faults", { channel, outcome, ...(times && { times: Number(times) }) }))
@@ -79,8 +79,8 @@ export function Faults() {
         }}
       >
         <div class="row">
-          <SelectField label="Of" value={channel} options={optionsOf(targets)} onInput={setChannel} />
-          <SelectField label="Answer" value={outcome} options={optionsOf(outcomes)} onInput={setOutcome} />
+          <SelectField label="Target" value={channel} options={optionsOf(targets)} onInput={setChannel} />
+          <SelectField label="Outcome" value={outcome} options={optionsOf(outcomes)} onInput={setOutcome} />
           <TextField label="Times" type="number" placeholder="always" value={times} onInput={setTimes} />
         </div>
         {fault.error && (
@@ -90,7 +90,7 @@ export function Faults() {
         )}
         <div class="actions">
           <Button type="submit" isBusy={fault.isBusy}>
-            Set the fault
+            Inject the fault
           </Button>
           <Button
             kind="quiet"
@@ -135,7 +135,7 @@ export function Meter() {
       .join(", ");
   return (
     <Card
-      title="What AWS was asked for"
+      title="AWS usage"
       flush
       actions={
         <Button

@@ -40,7 +40,7 @@ export function View() {
   return (
     <Page
       title="Outbox"
-      about="What providers were given by this machine. Nothing leaves it."
+      about="What providers received from this machine. Nothing leaves it."
       actions={
         <Button
           isBusy={clear.isBusy}
@@ -48,7 +48,7 @@ export function View() {
             if (await clear.run("outbox", undefined, "DELETE")) found.refresh();
           }}
         >
-          Empty it
+          Clear
         </Button>
       }
     >
@@ -62,7 +62,7 @@ export function View() {
           label="Channel"
           value={channel}
           options={[
-            { value: "", label: "Every channel" },
+            { value: "", label: "All channels" },
             ...channels.map((value) => ({ value, label: channelName(value) })),
           ]}
           onInput={(value) => setQuery({ channel: value })}
@@ -76,7 +76,7 @@ export function View() {
         <div class="grid wide">
           <div class="stack">
             <Table
-              caption="What providers were given"
+              caption="What providers received"
               rows={items}
               keyOf={(one) => one.id}
               hrefOf={(one) => pathTo("outbox", one.id, channel ? { channel } : {})}
@@ -94,7 +94,7 @@ export function View() {
               </div>
             )}
           </div>
-          <div class="preview">{item && <Shown key={item.id} item={item} />}</div>
+          <div class="preview is-first">{item && <Shown key={item.id} item={item} />}</div>
         </div>
       )}
     </Page>
@@ -108,11 +108,11 @@ function Shown({ item: { channel, to, title, body, payload, headers, subscriber_
     <Card title={`${channelName(channel)} to ${to}`}>
       <SeenAs channel={channel} title={title ?? ""} body={body ?? ""} from={headers?.From} />
       <p class="actions">
-        {subscriber_id && !isOfAccount && <a href={pathTo("people", subscriber_id)}>The person</a>}
-        {job_id && !isOfAccount && <a href={pathTo("activity", job_id)}>The send</a>}
+        {subscriber_id && !isOfAccount && <a href={pathTo("people", subscriber_id)}>View person</a>}
+        {job_id && !isOfAccount && <a href={pathTo("activity", job_id)}>View send</a>}
       </p>
       <details>
-        <summary>As the provider got it</summary>
+        <summary>Provider request</summary>
         <Code text={typeof payload === "string" ? payload : JSON.stringify(payload, null, 2)} />
       </details>
     </Card>

@@ -1,4 +1,4 @@
-// People: find a subscriber by external id, e-mail or last name; then everything that is known of them.
+// People: find a subscriber by external ID, email or last name; then everything that is known of them.
 import { useEffect, useState } from "preact/hooks";
 import type { ArgumentsOf } from "../../app/api.ts";
 import { usePages } from "../../app/pages-of.ts";
@@ -47,8 +47,8 @@ function PeopleList() {
       <div class="filters">
         <input
           type="search"
-          aria-label="Find by external id, e-mail or last name"
-          placeholder="External id, e-mail or last name"
+          aria-label="Find by external ID, email or last name"
+          placeholder="External ID, email or last name"
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
         />
@@ -57,7 +57,7 @@ function PeopleList() {
         {() =>
           items.length === 0 ? (
             <Empty
-              title={q ? `No external id, e-mail or last name begins with "${q}".` : "There are no subscribers yet."}
+              title={q ? `No external ID, email or last name begins with "${q}".` : "There are no subscribers yet."}
             >
               {q ? "Upper and lower case are the same." : "Your product adds them with the SDK, or you import a file."}
             </Empty>
@@ -69,10 +69,10 @@ function PeopleList() {
                 keyOf={({ id }) => id}
                 hrefOf={({ id }) => pathTo("people", id)}
                 columns={[
-                  { title: "External id", cell: ({ external_id }) => external_id },
+                  { title: "External ID", cell: ({ external_id }) => external_id },
                   { title: "Name", cell: ({ attributes }) => nameOf(attributes) || <span class="dim">–</span> },
-                  { title: "E-mail", cell: ({ email }) => email ?? <span class="dim">–</span> },
-                  { title: "Changed", cell: ({ updated_at }) => <Time at={updated_at} /> },
+                  { title: "Email", cell: ({ email }) => email ?? <span class="dim">–</span> },
+                  { title: "Updated", cell: ({ updated_at }) => <Time at={updated_at} /> },
                   { title: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
                 ]}
               />

@@ -5,7 +5,6 @@ import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
 import { go, pathTo } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
-import { plural } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
@@ -66,7 +65,7 @@ export function Profile({ id }: { id: string }) {
         <Confirm
           title={`Erase ${data.external_id}?`}
           name={data.external_id}
-          act="Erase for ever"
+          act="Erase permanently"
           isBusy={erase.isBusy}
           close={() => setAsking(false)}
           onConfirm={async () => {
@@ -146,7 +145,7 @@ function Attributes({ profile }: { profile: SubscriberProfile }) {
               />
               <Button
                 kind="quiet"
-                icon="cross"
+                icon="trash"
                 label={`Remove ${key}`}
                 onClick={() => setRows(rows.filter((_, n) => n !== at))}
               />
@@ -253,9 +252,9 @@ const version = (parts: { major: number; minor: number; patch: number } | null):
 
 function Devices({ devices }: { devices: SubscriberProfile["devices"] }) {
   return (
-    <Card title={plural(devices.length, "device")} flush>
+    <Card title="Devices" flush>
       {devices.length === 0 ? (
-        <p class="dim inset">Push reaches no device of this person.</p>
+        <p class="dim inset">There are no devices: push cannot reach this person.</p>
       ) : (
         <Table
           caption="Devices"

@@ -12,6 +12,8 @@ const WAIT_MS = 400;
 
 interface BuilderProps {
   rule: SegmentRule | undefined;
+  /** What was written before the page was left, where it is not the rule. */
+  begun?: SegmentRule | undefined;
   /** Undefined while the rule cannot be saved. */
   onRule: (rule: SegmentRule | undefined) => void;
   /** What the API says about the rule, by path. */
@@ -20,13 +22,13 @@ interface BuilderProps {
   members?: number;
 }
 
-export function Builder({ rule, onRule, fault, members }: BuilderProps) {
-  const [current, setCurrent] = useState(rule);
+export function Builder({ rule, begun = rule, onRule, fault, members }: BuilderProps) {
+  const [current, setCurrent] = useState(begun);
   return (
     <>
-      <Card title="Who belongs to it">
+      <Card title="Conditions">
         <RuleBuilder
-          rule={rule}
+          rule={begun}
           fault={fault}
           onInput={(next) => {
             setCurrent(next);
@@ -35,7 +37,7 @@ export function Builder({ rule, onRule, fault, members }: BuilderProps) {
         />
       </Card>
       {members !== undefined && JSON.stringify(current) === JSON.stringify(rule) ? (
-        <Card title="How many">
+        <Card title="Size">
           <p class="verdict">
             <b>{plural(members, "person", "people")}</b>
           </p>
@@ -57,7 +59,7 @@ function Count({ rule }: { rule: SegmentRule | undefined }) {
   const preview = useQuery("segments.preview", [asked ?? { attribute: {} }], { when: asked !== undefined });
   const { data, error } = preview;
   return (
-    <Card title="How many">
+    <Card title="Size">
       {error && <Failure error={error} retry={preview.refresh} />}
       <p class="verdict" aria-live="polite">
         {!rule && "Finish the conditions to see how many match."}

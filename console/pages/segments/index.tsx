@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import type { Segment, SegmentRule } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import type { ArgumentsOf } from "../../app/api.ts";
+import { useKept } from "../../app/kept.ts";
 import { usePages } from "../../app/pages-of.ts";
 import { go, pathTo, place } from "../../app/router.ts";
 import { number } from "../../app/time.ts";
@@ -54,8 +55,8 @@ function All() {
                 columns={[
                   { title: "Name", cell: ({ name }: Segment) => name },
                   { title: "People", isNumber: true, cell: ({ count }: Segment) => number(count) },
-                  { title: "Kept up to date", cell: (segment: Segment) => <Kind segment={segment} /> },
-                  { title: "Changed", cell: ({ updated_at }: Segment) => <Time at={updated_at} /> },
+                  { title: "Type", cell: (segment: Segment) => <Kind segment={segment} /> },
+                  { title: "Updated", cell: ({ updated_at }: Segment) => <Time at={updated_at} /> },
                 ]}
               />
               {list.error && <Failure error={list.error} />}
@@ -70,14 +71,25 @@ function All() {
 
 function Kind({ segment: { is_dynamic, needs_recompute } }: { segment: Segment }) {
   if (needs_recompute) return <Badge state="processing" word="being computed" />;
-  return is_dynamic ? <Badge state="active" word="at once" /> : <Badge state="draft" word="when asked to" />;
+  return is_dynamic ? <Badge state="active" word="dynamic" /> : <Badge state="draft" word="static" />;
+}
+
+interface Draft {
+  name: string;
+  isDynamic: boolean;
+  /** Undefined while its conditions are not finished. */
+  rule: SegmentRule | undefined;
 }
 
 function New() {
   const create = useAction("segments.create", { stale: STALE });
-  const [name, setName] = useState("");
-  const [isDynamic, setDynamic] = useState(true);
-  const [rule, setRule] = useState<SegmentRule>();
+  const {
+    value: draft,
+    keep,
+    drop,
+  } = useKept<Draft>("segment", () => ({ name: "", isDynamic: true, rule: undefined }));
+  const { name, isDynamic, rule } = draft;
+  const [kept] = useState(rule);
   const fields = create.error?.fields ?? {};
   const ruleFault = Object.entries(fields).find(([path]) => path.startsWith("rule"));
   return (
@@ -89,20 +101,31 @@ function New() {
           if (!rule) return;
           const done = await create.run({ name, rule, is_dynamic: isDynamic });
           if (!done) return;
+          drop();
           say(`${name} is created; its members are being computed.`);
           go(pathTo("segments", done.answer.id));
         }}
       >
         <Card>
-          <TextField label="Name" value={name} onInput={setName} fault={fields.name} required />
+          <TextField
+            label="Name"
+            value={name}
+            onInput={(next) => keep({ ...draft, name: next })}
+            fault={fields.name}
+            required
+          />
           <Check
-            label="Keep it up to date"
-            note="People enter and leave as soon as they match, which can start journeys."
+            label="Dynamic"
+            note="People enter and leave as soon as they match, which can trigger journeys. Otherwise, members change when you recompute."
             checked={isDynamic}
-            onInput={setDynamic}
+            onInput={(next) => keep({ ...draft, isDynamic: next })}
           />
         </Card>
-        <Builder rule={undefined} onRule={setRule} fault={ruleFault && `${ruleFault[0]}: ${ruleFault[1]}`} />
+        <Builder
+          rule={kept}
+          onRule={(next) => keep({ ...draft, rule: next })}
+          fault={ruleFault && `${ruleFault[0]}: ${ruleFault[1]}`}
+        />
         <FormFault error={create.error} placed={["name", ...(ruleFault ? [ruleFault[0]] : [])]} />
         <div class="actions">
           <Button

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import type { Segment, SegmentRule } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import type { ArgumentsOf } from "../../app/api.ts";
+import { useKept } from "../../app/kept.ts";
 import { usePages } from "../../app/pages-of.ts";
 import { useQuery } from "../../app/query.ts";
 import { go, pathTo } from "../../app/router.ts";
@@ -82,10 +83,19 @@ export function OneSegment({ id }: { id: string }) {
   );
 }
 
+interface Draft {
+  name: string;
+  /** Undefined while its conditions are not finished. */
+  rule: SegmentRule | undefined;
+}
+
 function Rule({ segment: { id, name: known, rule: stored, count } }: { segment: Segment }) {
   const update = useAction("segments.update", { stale: STALE });
-  const [name, setName] = useState(known);
-  const [rule, setRule] = useState<SegmentRule | undefined>(stored);
+  const { value: draft, keep, drop, discard } = useKept<Draft>(`segment.${id}`, () => ({ name: known, rule: stored }));
+  const { name, rule } = draft;
+  // What the rows of conditions begin with, and how often that was: they keep what is typed.
+  const [begun, setBegun] = useState(rule);
+  const [round, setRound] = useState(0);
   const fields = update.error?.fields ?? {};
   const ruleFault = Object.entries(fields).find(([path]) => path.startsWith("rule"));
   const isChanged = name !== known || JSON.stringify(rule) !== JSON.stringify(stored);
@@ -94,13 +104,28 @@ function Rule({ segment: { id, name: known, rule: stored, count } }: { segment: 
       error={update.error}
       kind="stack"
       onSubmit={async () => {
-        if (rule && (await update.run(id, { name, rule }))) say("Saved. Its members are being computed.");
+        if (!rule || !(await update.run(id, { name, rule }))) return;
+        drop();
+        say("Saved. Its members are being computed.");
       }}
     >
       <Card>
-        <TextField label="Name" value={name} onInput={setName} fault={fields.name} required />
+        <TextField
+          label="Name"
+          value={name}
+          onInput={(next) => keep({ ...draft, name: next })}
+          fault={fields.name}
+          required
+        />
       </Card>
-      <Builder rule={stored} members={count} onRule={setRule} fault={ruleFault && `${ruleFault[0]}: ${ruleFault[1]}`} />
+      <Builder
+        key={round}
+        rule={stored}
+        begun={begun}
+        members={count}
+        onRule={(next) => keep({ ...draft, rule: next })}
+        fault={ruleFault && `${ruleFault[0]}: ${ruleFault[1]}`}
+      />
       <FormFault error={update.error} placed={["name", ...(ruleFault ? [ruleFault[0]] : [])]} />
       <div class="actions">
         <Button
@@ -112,6 +137,18 @@ function Rule({ segment: { id, name: known, rule: stored, count } }: { segment: 
         >
           Save
         </Button>
+        {isChanged && (
+          <Button
+            kind="quiet"
+            onClick={() => {
+              discard();
+              setBegun(stored);
+              setRound(round + 1);
+            }}
+          >
+            Discard
+          </Button>
+        )}
       </div>
     </Form>
   );
@@ -125,24 +162,24 @@ function IsIn({ id }: { id: string }) {
   const member = useQuery("segments.getMember", [id, subscriber?.id ?? ""], { when: subscriber !== undefined });
   const isUnknown = asked !== "" && found.data !== undefined && subscriber === undefined;
   return (
-    <Card title="Is somebody in it?">
+    <Card title="Check a person">
       <Form
         kind="row"
         onSubmit={() => {
           setAsked(text.trim());
         }}
       >
-        <TextField label="External id" value={text} onInput={setText} />
+        <TextField label="External ID" value={text} onInput={setText} />
         <Button type="submit">Check</Button>
       </Form>
-      {isUnknown && <p>No subscriber has this id.</p>}
+      {isUnknown && <p>No subscriber has this ID.</p>}
       {(found.error ?? member.error) && <Failure error={(found.error ?? member.error)!} />}
       {subscriber && member.data && (
         <>
           <p class="verdict">
             <Badge
               state={member.data.member ? "active" : "not_in_audience"}
-              word={member.data.member ? "is in it" : "is not in it"}
+              word={member.data.member ? "is a member" : "is not a member"}
             />{" "}
             <a href={pathTo("people", subscriber.id)}>{subscriber.external_id}</a>
           </p>
@@ -153,12 +190,12 @@ function IsIn({ id }: { id: string }) {
             columns={[
               { title: "Condition", cell: ({ path }) => <code>{path}</code> },
               {
-                title: "Holds",
+                title: "Met",
                 cell: ({ matched }) => <Badge state={matched ? "active" : "failed"} word={matched ? "yes" : "no"} />,
               },
-              { title: "Wanted", cell: ({ expected }) => wordsOf(expected) },
+              { title: "Expected", cell: ({ expected }) => wordsOf(expected) },
               {
-                title: "Found",
+                title: "Actual",
                 cell: ({ actual }) => (actual === undefined ? "–" : <code>{JSON.stringify(actual)}</code>),
               },
             ]}
@@ -190,7 +227,7 @@ function Members({ id }: { id: string }) {
                 keyOf={({ subscriber_id }) => subscriber_id}
                 hrefOf={({ subscriber_id }) => pathTo("people", subscriber_id)}
                 columns={[
-                  { title: "External id", cell: ({ external_id }) => external_id },
+                  { title: "External ID", cell: ({ external_id }) => external_id },
                   { title: "Since", cell: ({ entered_at }) => <Time at={entered_at} /> },
                 ]}
               />

@@ -1,7 +1,7 @@
 // The draft of a send: kept for the tab until the server accepts it, with undo, and as the body of the API.
 import { useRef, useState } from "preact/hooks";
 import type { NotificationsCreateBody, TestsTestNotificationsBody } from "../../../sdk/src/types.gen.ts";
-import { place } from "../../app/router.ts";
+import { useKept } from "../../app/kept.ts";
 import { fromLocalInput } from "../../app/time.ts";
 import { type Content, contentOf } from "../../components/content-model.ts";
 import type { Safety } from "../../components/safety.tsx";
@@ -78,17 +78,9 @@ export interface DraftEditor {
 }
 
 export function useDraft(): DraftEditor {
-  const storageKey = `draft.send.${place.value.tenant}`;
-  const [draft, setDraft] = useState<Draft>(() => {
-    const kept = sessionStorage.getItem(storageKey);
-    return kept ? { ...emptyDraft(), ...(JSON.parse(kept) as Partial<Draft>) } : emptyDraft();
-  });
+  const { value: draft, keep, discard: beginAnew } = useKept("send", emptyDraft);
   const [past, setPast] = useState<readonly Draft[]>([]);
   const changedAt = useRef(0);
-  const keep = (next: Draft) => {
-    sessionStorage.setItem(storageKey, JSON.stringify(next));
-    setDraft(next);
-  };
   const change = (part: Partial<Draft>) => {
     // Typing without a pause is one step of undo.
     if (performance.now() - changedAt.current > PAUSE_MS) setPast([...past.slice(1 - MAX_UNDO), draft]);
@@ -103,9 +95,8 @@ export function useDraft(): DraftEditor {
       keep(last);
     });
   const discard = () => {
-    sessionStorage.removeItem(storageKey);
     setPast([]);
-    setDraft(emptyDraft());
+    beginAnew();
   };
   const isBegun = JSON.stringify(draft) !== JSON.stringify({ ...emptyDraft(), key: draft.key });
   return { draft, change, undo, isBegun, discard };
@@ -122,7 +113,7 @@ const targetOf = ({ audience, list_id, segment_id, people }: Draft): Partial<Not
 export function missingIn(draft: Draft, channelIds: readonly string[]): string | undefined {
   if (draft.audience === "list" && !draft.list_id) return "Choose a list.";
   if (draft.audience === "segment" && !draft.segment_id) return "Choose a segment.";
-  if (draft.audience === "people" && !draft.people.trim()) return "Name at least one person.";
+  if (draft.audience === "people" && !draft.people.trim()) return "Give at least one external ID.";
   if (draft.when === "later" && !draft.at) return "Choose a time.";
   return missingInMessage(draft, channelIds);
 }
@@ -131,7 +122,7 @@ export function missingIn(draft: Draft, channelIds: readonly string[]): string |
 export function missingInMessage(draft: Draft, channelIds: readonly string[]): string | undefined {
   if (channelIds.length === 0) return "Choose a channel.";
   if (draft.source === "template" && !draft.template_id) return "Choose a template.";
-  if (draft.source === "inline" && (!draft.title.trim() || !draft.body.trim())) return "Write a title and a text.";
+  if (draft.source === "inline" && (!draft.title.trim() || !draft.body.trim())) return "Write a title and a body.";
   if (draft.ab && (!draft.b_title.trim() || !draft.b_body.trim())) return "Write variant B.";
   return undefined;
 }

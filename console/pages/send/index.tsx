@@ -40,7 +40,7 @@ export function View() {
   const reached = counts?.sent ?? 0;
   const isCurrent = settled !== undefined && JSON.stringify(settled) === JSON.stringify(body) && !preview.isLoading;
   const refusal =
-    missing ?? (!isCurrent ? "Counting who gets it." : preview.error ? "Mend what is marked first." : undefined);
+    missing ?? (!isCurrent ? "Counting who gets it." : preview.error ? "Fix the marked fields first." : undefined);
 
   const submit = async () => {
     const done = await send.run(body, { idempotencyKey: draft.key });
@@ -48,7 +48,7 @@ export function View() {
     editor.discard();
     say(
       draft.when === "later"
-        ? `Planned for ${dateTime(body.scheduled_at ?? "")}.`
+        ? `Scheduled for ${dateTime(body.scheduled_at ?? "")}.`
         : `Sent to ${plural(reached, "person", "people")}.`,
     );
     go(pathTo("activity", done.answer.id));
@@ -57,7 +57,7 @@ export function View() {
   return (
     <Page
       title="Send"
-      about="A one-off message. For repeated ones use campaigns and journeys."
+      about="A one-off message. To measure or automate messages, use campaigns and journeys."
       actions={
         <>
           {editor.undo && <Button onClick={editor.undo}>Undo</Button>}
@@ -114,7 +114,7 @@ export function View() {
                 refusal={refusal}
                 isBusy={send.isBusy}
               >
-                {draft.when === "later" ? "Plan" : "Send"}
+                {draft.when === "later" ? "Schedule" : "Send"}
                 {counts &&
                   !missing &&
                   ` ${draft.when === "later" ? "for" : "to"} ${plural(reached, "person", "people")}`}
@@ -139,7 +139,7 @@ export function View() {
           ) : (
             <Card title="Preview">
               {missing ? (
-                <p class="dim">What a person sees is shown here, once the message has a text.</p>
+                <p class="dim">The preview appears here once the message has a title and a body.</p>
               ) : (
                 <Skeleton rows={4} />
               )}

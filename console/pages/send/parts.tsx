@@ -22,7 +22,7 @@ interface PartProps {
 
 export function Audience({ editor: { draft, change }, fields }: PartProps) {
   return (
-    <Card title="Who">
+    <Card title="Recipients">
       <Choices
         legend="Audience"
         name="audience"
@@ -31,7 +31,7 @@ export function Audience({ editor: { draft, change }, fields }: PartProps) {
           { value: "all", label: "Everyone" },
           { value: "list", label: "A list" },
           { value: "segment", label: "A segment" },
-          { value: "people", label: "Named people" },
+          { value: "people", label: "Specific people" },
         ]}
         onInput={(audience) => change({ audience: audience as Draft["audience"] })}
         fault={fields.target}
@@ -48,12 +48,12 @@ export function Audience({ editor: { draft, change }, fields }: PartProps) {
       )}
       {draft.audience === "people" && (
         <TextField
-          label="Their ids in your product"
+          label="Their external IDs"
           rows={2}
           value={draft.people}
           onInput={(people) => change({ people })}
           fault={fields.external_ids}
-          hint="Separated by commas or lines."
+          hint="Separated by commas or line breaks."
         />
       )}
     </Card>
@@ -79,7 +79,7 @@ export function Message({ editor: { draft, change }, fields, shown, show }: Mess
   const [shownB, setShownB] = useState<Own | "">("");
   const templates = useQuery("templates.list", [{ per_page: 100 }], { when: draft.source === "template" });
   return (
-    <Card title="What">
+    <Card title="Message">
       <Choices
         legend="Content"
         name="source"
@@ -157,7 +157,7 @@ export function Delivery({ editor: { draft, change }, fields, channels, chosen }
   const toggle = (id: string) =>
     change({ channel_ids: chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id] });
   return (
-    <Card title="How and when">
+    <Card title="Delivery">
       <Loaded query={channels}>
         {({ channels: all }) => (
           <Choices
@@ -181,8 +181,8 @@ export function Delivery({ editor: { draft, change }, fields, channels, chosen }
       </p>
       {chosen.length > 1 && smart.allowed && (
         <Check
-          label="Smart: one channel for each person"
-          note="The one to which the person responds best."
+          label="Smart channel: one channel for each person"
+          note="The channel to which the person responds most."
           checked={draft.smart}
           onInput={(is) => change({ smart: is })}
         />

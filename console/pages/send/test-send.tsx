@@ -23,8 +23,8 @@ export function TestSend({ draft, chosen }: { draft: Draft; chosen: readonly str
     setResults(done.answer.deliveries);
   };
   return (
-    <Card title="Test">
-      <p class="dim">Goes to the test subscribers of the workspace, and by e-mail to you. No report counts it.</p>
+    <Card title="Test send">
+      <p class="dim">Goes to the test subscribers of the workspace, and by email to you. No report counts it.</p>
       {draft.ab && (
         <SelectField
           label="Variant"

@@ -97,7 +97,7 @@ function Sessions() {
                   ) : (
                     <Button
                       kind="quiet"
-                      icon="cross"
+                      icon="leave"
                       label={`End the session of ${device || "an unknown device"}`}
                       needs="auth.deleteSession"
                       isBusy={end.isBusy}

@@ -172,7 +172,7 @@ function Verify() {
   };
   return (
     <Card
-      title="Is the record whole?"
+      title="Integrity"
       actions={
         <Button icon="shield" needs="audit.verify" isBusy={isBusy} onClick={() => void verify()}>
           Verify
@@ -181,11 +181,13 @@ function Verify() {
     >
       {error && <Failure error={error} />}
       {!found && (
-        <p class="dim">Each entry proves the one before it. Verifying finds the first that was changed or removed.</p>
+        <p class="dim">
+          Each entry holds a hash of the one before it. Verifying finds the first entry that was changed or removed.
+        </p>
       )}
       {found && !found.broken && (
         <p>
-          <Badge state="verified" word="whole" /> {number(found.verified)} entries are as they were written.
+          <Badge state="verified" word="intact" /> {number(found.verified)} entries are as they were written.
         </p>
       )}
       {found?.broken && (

@@ -41,7 +41,7 @@ export function Brake({ safety, onSafety, fields }: BrakeProps) {
             safety={safety}
             onInput={onSafety}
             faultAt={(name) => fields[`safety.${name}`]}
-            empty="What is empty has no limit."
+            empty="An empty field sets no limit."
           />
         </>
       )}

@@ -10,7 +10,7 @@ const classes = [
   { value: "", label: "all channels" },
   { value: "push", label: "push" },
   { value: "web_push", label: "web push" },
-  { value: "email", label: "e-mail" },
+  { value: "email", label: "email" },
   { value: "in_app", label: "in-app" },
   { value: "sms", label: "SMS" },
   { value: "chat_app", label: "chat app" },
@@ -76,7 +76,7 @@ export function FrequencyCaps({ caps, onCaps, fields }: CapsProps) {
           />
           <Button
             kind="quiet"
-            icon="cross"
+            icon="trash"
             label={`Remove cap ${n + 1}`}
             onClick={() => onCaps(caps.filter((_, i) => i !== n))}
           />

@@ -19,7 +19,7 @@ export function Conversions() {
   const remove = useAction("insights.deleteConfig", { stale: STALE });
   return (
     <div class="grid wide">
-      <Card title="What counts as a conversion" flush>
+      <Card title="Conversion events" flush>
         {remove.error && <Failure error={remove.error} />}
         <Loaded query={config} skeleton={<Skeleton rows={3} />}>
           {({ definitions }) =>
@@ -42,7 +42,7 @@ export function Conversions() {
                     cell: ({ event_name }: Config) => (
                       <Button
                         kind="quiet"
-                        icon="cross"
+                        icon="trash"
                         label={`Remove ${event_name}`}
                         needs="insights.deleteConfig"
                         onClick={() => void remove.run({ event_name })}
@@ -55,7 +55,7 @@ export function Conversions() {
           }
         </Loaded>
       </Card>
-      <Card title="Add or change one">
+      <Card title="Add or change an event">
         <SchemaForm
           schema={forms["insights.config"]}
           texts={{

@@ -86,10 +86,10 @@ function GeneralForm({ found }: { found: WorkspacePage }) {
           options={[...new Set([timezone, "UTC", ...zones])].map((value) => ({ value, label: value }))}
           onInput={setTimezone}
           fault={fields.timezone}
-          hint="For subscribers whose own zone is not known."
+          hint="For subscribers without a time zone of their own."
         />
         <Choices
-          legend="Marketing by e-mail goes to"
+          legend="Marketing by email goes to"
           name="consent"
           value={consent}
           onInput={(value) => setConsent(value as typeof consent)}
@@ -104,7 +104,7 @@ function GeneralForm({ found }: { found: WorkspacePage }) {
           value={sender}
           onInput={setSender}
           fault={fields.sender_name}
-          hint="In the footer of marketing mails, and on the page to unsubscribe."
+          hint="In the footer of marketing emails, and on the unsubscribe page."
         />
         <TextField
           label="Postal address (optional)"
@@ -141,8 +141,8 @@ function QuietHours({ quiet, fields, onQuiet }: QuietProps) {
   return (
     <Card title="Quiet hours">
       <Check
-        label="Marketing waits during the night"
-        note="It is deferred to the end of the quiet hours, and never dropped."
+        label="Hold marketing messages during quiet hours"
+        note="They are sent at the end of the quiet hours."
         checked={quiet !== null}
         onInput={(is) => onQuiet(is ? NIGHT : null)}
       />
@@ -165,7 +165,7 @@ function QuietHours({ quiet, fields, onQuiet }: QuietProps) {
             />
           </div>
           <Choices
-            legend="By the clock of"
+            legend="In the time zone of"
             name="timezone_mode"
             value={quiet.timezone_mode}
             onInput={(mode) => onQuiet({ ...quiet, timezone_mode: mode as Quiet["timezone_mode"] })}

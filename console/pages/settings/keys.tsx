@@ -54,7 +54,7 @@ export function Keys() {
                 keyOf={({ id }) => id}
                 columns={[
                   { title: "Name", cell: ({ name }) => name },
-                  { title: "Begins", cell: ({ prefix }) => <code>{prefix}</code> },
+                  { title: "Prefix", cell: ({ prefix }) => <code>{prefix}</code> },
                   { title: "Scopes", cell: ({ scopes }) => scopes.join(", ") },
                   { title: "Last used", cell: ({ last_used_at }) => <Time at={last_used_at} /> },
                   {
@@ -65,7 +65,7 @@ export function Keys() {
                       ) : (
                         <Button
                           kind="quiet"
-                          icon="cross"
+                          icon="trash"
                           label={`Revoke ${name}`}
                           needs="account.deleteServerKey"
                           onClick={() => setEnding({ id, name })}

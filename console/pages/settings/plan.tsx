@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import type { Billing } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
-import { number, share } from "../../app/time.ts";
+import { bytes, number, share } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
@@ -13,21 +13,22 @@ import { Card, Time } from "../../components/page.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 
-const MEGABYTE = 1_000_000;
+interface Row {
+  what: string;
+  used: number;
+  limit: number;
+  text?: (value: number) => string;
+}
 
-const rowsOf = ({ usage, limits, monthly_send_cap }: Billing) => [
+const rowsOf = ({ usage, limits, monthly_send_cap }: Billing): Row[] => [
   ...(monthly_send_cap === null
     ? []
-    : [{ what: "Messages, of your own cap", used: usage.sends, limit: monthly_send_cap }]),
+    : [{ what: "Messages, of the monthly cap", used: usage.sends, limit: monthly_send_cap }]),
   { what: "Messages this period", used: usage.sends, limit: limits.sends },
   { what: "Events this period", used: usage.events, limit: limits.events },
   { what: "Subscribers", used: usage.subscribers, limit: limits.subscribers },
   { what: "Dynamic segments", used: usage.dynamic_segments, limit: limits.dynamic_segments },
-  {
-    what: "Stored images (MB)",
-    used: Math.round(usage.asset_bytes / MEGABYTE),
-    limit: Math.round(limits.asset_bytes / MEGABYTE),
-  },
+  { what: "Stored images", used: usage.asset_bytes, limit: limits.asset_bytes, text: bytes },
 ];
 
 export function Plan() {
@@ -46,7 +47,7 @@ export function Plan() {
               <dd>
                 began <Time at={found.period_start} />, ends <Time at={found.period_end} />
               </dd>
-              <dt>At this rate</dt>
+              <dt>Forecast</dt>
               <dd>{number(found.forecast.sends_at_period_end)} messages by the end of the period</dd>
               <dt>Requests a minute</dt>
               <dd>{number(found.limits.requests_per_minute)}</dd>
@@ -59,15 +60,15 @@ export function Plan() {
             rows={rowsOf(found)}
             keyOf={({ what }) => what}
             columns={[
-              { title: "What", cell: ({ what }) => what },
-              { title: "Used", isNumber: true, cell: ({ used }) => number(used) },
-              { title: "Limit", isNumber: true, cell: ({ limit }) => number(limit) },
+              { title: "Resource", cell: ({ what }) => what },
+              { title: "Used", isNumber: true, cell: ({ used, text = number }) => text(used) },
+              { title: "Limit", isNumber: true, cell: ({ limit, text = number }) => text(limit) },
               { title: "Share", isNumber: true, cell: ({ used, limit }) => share(used, limit) },
             ]}
           />
           <p class="hint">
-            A message counts for each recipient it was sent to, whatever came of it. A send that has not ended counts
-            with its whole audience.
+            A message counts once per recipient, delivered or not. A send that has not ended counts with its whole
+            audience.
           </p>
           <Cap key={found.monthly_send_cap} cap={found.monthly_send_cap} />
         </>
@@ -80,7 +81,7 @@ function Cap({ cap }: { cap: number | null }) {
   const update = useAction("billing.update", { stale: ["billing."] });
   const [text, setText] = useState(cap === null ? "" : String(cap));
   return (
-    <Card title="Your own cap">
+    <Card title="Monthly cap">
       <Form
         error={update.error}
         kind="row"
@@ -100,7 +101,7 @@ function Cap({ cap }: { cap: number | null }) {
           Save
         </Button>
       </Form>
-      <p class="hint">Empty: only the plan limits you. A send that would pass the cap is refused whole.</p>
+      <p class="hint">If empty, only the plan sets a limit. A send that would exceed the cap is refused as a whole.</p>
       <FormFault error={update.error} placed={["monthly_send_cap"]} />
     </Card>
   );

@@ -58,7 +58,7 @@ export function Team() {
             keyOf={({ user_id }) => user_id}
             columns={[
               { title: "Name", cell: ({ name }: TeamMember) => name },
-              { title: "E-mail", cell: ({ email }: TeamMember) => email },
+              { title: "Email", cell: ({ email }: TeamMember) => email },
               {
                 title: "Role",
                 cell: (member: TeamMember) => {
@@ -93,7 +93,7 @@ export function Team() {
                 cell: (member: TeamMember) => (
                   <Button
                     kind="quiet"
-                    icon="cross"
+                    icon="trash"
                     label={`Remove ${member.name}`}
                     needs="team.deleteMember"
                     refusal={refusalOf(member, items)}
@@ -158,7 +158,7 @@ function Invitations() {
               rows={items}
               keyOf={({ id }) => id}
               columns={[
-                { title: "E-mail", cell: ({ email }) => email },
+                { title: "Email", cell: ({ email }) => email },
                 { title: "Role", cell: ({ role }) => role },
                 { title: "Valid until", cell: ({ expires_at }) => <Time at={expires_at} /> },
                 {
@@ -166,7 +166,7 @@ function Invitations() {
                   cell: (invitation) => (
                     <Button
                       kind="quiet"
-                      icon="cross"
+                      icon="trash"
                       label={`Withdraw the invitation of ${invitation.email}`}
                       needs="team.deleteInvitation"
                       onClick={() => setLeaving(invitation)}
@@ -206,7 +206,7 @@ function Invitations() {
                 ...schema,
                 properties: { ...schema.properties, role: { enum: givenRoles().map(({ value }) => value) } },
               }}
-              texts={{ email: { label: "E-mail" }, role: { label: "Role", options: roleLabels } }}
+              texts={{ email: { label: "Email" }, role: { label: "Role", options: roleLabels } }}
               initial={{ role: "viewer" }}
               submit="Invite"
               needs="team.createInvitation"
@@ -216,7 +216,7 @@ function Invitations() {
                 const done = await create.run(values as never);
                 if (!done) return;
                 if ("token" in done.answer && done.answer.token) return setToken(done.answer.token);
-                say("The invitation is mailed.");
+                say("The invitation is sent.");
                 close();
               }}
             />

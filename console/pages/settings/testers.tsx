@@ -28,7 +28,7 @@ export function Testers({ ids, onIds, fields }: TestersProps) {
   };
   return (
     <Card title="Test sends">
-      <p class="dim">A test message goes to these subscribers, and by e-mail to the user who sends it.</p>
+      <p class="dim">A test message goes to these subscribers, and by email to the user who sends it.</p>
       {ids.length > 0 && (
         <ul class="stack tight">
           {ids.map((id, n) => (
@@ -43,7 +43,7 @@ export function Testers({ ids, onIds, fields }: TestersProps) {
       )}
       <div class="row">
         <TextField
-          label="External id of a test subscriber"
+          label="External ID of a test subscriber"
           value={text}
           onInput={setText}
           fault={fields.test_subscriber_ids}
@@ -69,7 +69,7 @@ function Tester({ id, fault, remove }: { id: string; fault: string | undefined; 
   return (
     <li class="actions">
       <a href={pathTo("people", id)}>{name}</a>
-      <Button kind="quiet" icon="cross" label={`Remove ${name}`} onClick={remove} />
+      <Button kind="quiet" icon="trash" label={`Remove ${name}`} onClick={remove} />
       {fault && <span class="fault">{fault}</span>}
     </li>
   );

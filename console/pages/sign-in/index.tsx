@@ -67,9 +67,9 @@ function Login() {
   return (
     <Entry
       title="Sign in"
-      about="Go on where you left off."
+      about="Continue where you left off."
       fields={{
-        email: { label: "E-mail", type: "email", autocomplete: "username" },
+        email: { label: "Email", type: "email", autocomplete: "username" },
         password: { label: "Password", type: "password", autocomplete: "current-password" },
       }}
       action={login}
@@ -81,7 +81,7 @@ function Login() {
       }}
     >
       <p class="dim">
-        <a href="/console/forgot">Forgotten password</a>
+        <a href="/console/forgot">Forgot password</a>
       </p>
       <p class="dim">
         New here? <a href="/console/register">Create a workspace</a>
@@ -99,7 +99,7 @@ function Register() {
       fields={{
         name: { label: "Your name", autocomplete: "name" },
         workspace_name: { label: "Name of the workspace", autocomplete: "organization" },
-        email: { label: "E-mail", type: "email", autocomplete: "username" },
+        email: { label: "Email", type: "email", autocomplete: "username" },
         password: { ...newPassword, label: "Password" },
       }}
       action={register}
@@ -110,7 +110,7 @@ function Register() {
       }}
     >
       <p class="dim">
-        Registered already? <a href={signInPath()}>Sign in</a>
+        Already registered? <a href={signInPath()}>Sign in</a>
       </p>
     </Entry>
   );

@@ -16,7 +16,7 @@ export function Forgot() {
   if (address)
     return (
       <>
-        <h1>Look into your mailbox</h1>
+        <h1>Check your inbox</h1>
         <p role="status">
           If {address} is known here, a link to choose a new password is on its way. It is good once, for one hour.
         </p>
@@ -25,11 +25,11 @@ export function Forgot() {
     );
   return (
     <Entry
-      title="Forgotten password"
-      about="You get a mail with a link to choose a new one."
-      fields={{ email: { label: "E-mail", type: "email", autocomplete: "username" } }}
+      title="Forgot password"
+      about="You get an email with a link to choose a new one."
+      fields={{ email: { label: "Email", type: "email", autocomplete: "username" } }}
       action={forgot}
-      submit="Send the mail"
+      submit="Send the email"
       onSubmit={async ({ email }) => {
         if (await forgot.run({ email })) setAddress(email);
       }}
@@ -45,7 +45,7 @@ export function Reset() {
     <Entry
       title="Choose a new password"
       about="All your other sessions end."
-      fields={{ token: tokenField("Token of the mail"), password: newPassword }}
+      fields={{ token: tokenField("Token from the email"), password: newPassword }}
       action={reset}
       submit="Save and sign in"
       onSubmit={async (values) => {
@@ -71,9 +71,9 @@ export function Confirm() {
     );
   return (
     <Entry
-      title="Confirm your e-mail address"
+      title="Confirm your email address"
       about="Until then you may look around, but not send or invite."
-      fields={{ token: tokenField("Token of the mail") }}
+      fields={{ token: tokenField("Token from the email") }}
       action={confirm}
       submit="Confirm the address"
       onSubmit={async (values) => {

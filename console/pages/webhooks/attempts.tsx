@@ -23,9 +23,9 @@ export function AttemptsDialog({ delivery, close, children }: AttemptsProps) {
         <dd>
           <Badge state={outcome} />
         </dd>
-        <dt>Id</dt>
+        <dt>ID</dt>
         <dd>{id}</dd>
-        <dt>Number</dt>
+        <dt>Sequence</dt>
         <dd>{sequence ?? "none: it was made before deliveries were numbered"}</dd>
       </dl>
       {attempts.length > 0 && (
@@ -36,12 +36,12 @@ export function AttemptsDialog({ delivery, close, children }: AttemptsProps) {
           columns={[
             { title: "Attempt", isNumber: true, cell: ({ n }) => n },
             { title: "When", cell: ({ at }) => <Time at={at} /> },
-            { title: "Answer", cell: ({ status_code, error }) => status_code ?? error ?? "–" },
-            { title: "Took", isNumber: true, cell: ({ duration_ms }) => `${number(duration_ms)} ms` },
+            { title: "Response", cell: ({ status_code, error }) => status_code ?? error ?? "–" },
+            { title: "Duration", isNumber: true, cell: ({ duration_ms }) => `${number(duration_ms)} ms` },
           ]}
         />
       )}
-      {payload ? <Code text={JSON.stringify(payload, null, 2)} /> : <p class="dim">Its body is no longer kept.</p>}
+      {payload ? <Code text={JSON.stringify(payload, null, 2)} /> : <p class="dim">The payload is no longer kept.</p>}
       {children}
     </Dialog>
   );

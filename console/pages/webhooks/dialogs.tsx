@@ -65,7 +65,7 @@ export function Replay({ id, close }: { id: string; close: () => void }) {
           value={from}
           onInput={setFrom}
           fault={replay.error?.fields?.from}
-          hint="All until now, each with the id and body that it had."
+          hint="All deliveries since then, each with its original ID and body."
         />
         <SelectField
           label="Which"

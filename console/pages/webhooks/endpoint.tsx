@@ -52,7 +52,7 @@ export function Endpoint({ id }: { id: string }) {
               isBusy={update.isBusy}
               onClick={() => void update.run(id, { active: !data.active })}
             >
-              {data.active ? "Turn off" : "Turn on"}
+              {data.active ? "Disable" : "Enable"}
             </Button>
             <Button kind="danger" needs="webhooks.delete" onClick={() => setOpen({ kind: "delete" })}>
               Delete
@@ -100,7 +100,7 @@ export function Endpoint({ id }: { id: string }) {
             go(pathTo("webhooks"));
           }}
         >
-          Nothing more is delivered to it, and its deliveries can no longer be seen or replayed.
+          It receives no more events, and its deliveries can no longer be viewed or replayed.
         </Confirm>
       )}
     </Page>
@@ -122,7 +122,7 @@ function Facts({ endpoint, isBusy, rotate }: { endpoint: Webhook; isBusy: boolea
         <dd>
           <EndpointState endpoint={endpoint} />
         </dd>
-        <dt>Address</dt>
+        <dt>URL</dt>
         <dd>{endpoint.target_url}</dd>
         <dt>Events</dt>
         <dd>{endpoint.events.join(", ")}</dd>
@@ -183,10 +183,10 @@ function Deliveries({ id, show }: { id: string; show: (delivery: string) => void
                 columns={[
                   { title: "Event", cell: ({ event_type }) => event_type },
                   { title: "Outcome", cell: ({ outcome: state }) => <Badge state={state} /> },
-                  { title: "Number", isNumber: true, cell: ({ sequence }) => sequence ?? "–" },
+                  { title: "Sequence", isNumber: true, cell: ({ sequence }) => sequence ?? "–" },
                   { title: "Attempts", isNumber: true, cell: ({ attempt_count }) => attempt_count },
                   {
-                    title: "Answer",
+                    title: "Response",
                     cell: ({ last_status_code, attempts }) =>
                       last_status_code ?? <div class="reason">{attempts.at(-1)?.error ?? "–"}</div>,
                   },
@@ -222,10 +222,10 @@ function OneDelivery({ webhook, delivery, close }: { webhook: string; delivery: 
           needs="webhooks.redeliverDelivery"
           isBusy={again.isBusy}
           onClick={async () => {
-            if (await again.run(webhook, delivery)) say("It is sent again, with the same id and body.");
+            if (await again.run(webhook, delivery)) say("It is redelivered, with the same ID and body.");
           }}
         >
-          Send again
+          Redeliver
         </Button>
         <Button kind="primary" onClick={close}>
           Close

@@ -32,14 +32,14 @@ function All() {
   return (
     <Page
       title="Webhooks"
-      about="What happens here is posted to your own servers: signed, in order of a sequence, and tried again."
+      about="Events are posted to your servers: signed, numbered in sequence, and retried."
       actions={add}
     >
       <Loaded query={endpoints} skeleton={<Skeleton table rows={3} />}>
         {({ items }) =>
           items.length === 0 ? (
             <Empty title="There are no endpoints yet." action={add}>
-              Add the address of your server to be told of deliveries, answers and new subscribers.
+              Add the URL of your server to receive events about deliveries, replies and new subscribers.
             </Empty>
           ) : (
             <Table
@@ -48,7 +48,7 @@ function All() {
               keyOf={({ id }) => id}
               hrefOf={({ id }) => pathTo("webhooks", id)}
               columns={[
-                { title: "Address", cell: ({ target_url }: Webhook) => target_url },
+                { title: "URL", cell: ({ target_url }: Webhook) => target_url },
                 { title: "State", cell: (endpoint: Webhook) => <EndpointState endpoint={endpoint} /> },
                 { title: "Events", cell: ({ events }: Webhook) => events.join(", ") },
                 { title: "Description", cell: ({ description }: Webhook) => description ?? <span class="dim">–</span> },
@@ -84,7 +84,7 @@ function Add({ close }: { close: () => void }) {
       <SchemaForm
         schema={forms["webhooks.create"]}
         texts={{
-          target_url: { label: "Address", hint: "A public https address of your server." },
+          target_url: { label: "URL", hint: "A public https URL of your server." },
           events: { label: "Events" },
           description: { label: "Description" },
         }}

@@ -1,0 +1,72 @@
+// What was written and not saved: it is there again after a reload and after another page, until it is saved or given up.
+import { expect, it } from "vitest";
+import type { Tab } from "../support/console-tab.ts";
+
+export function draftStories(open: () => Promise<Tab>): void {
+  it("CON-2 what is not saved outlives a reload and another page: campaign, segment, journey and template", async () => {
+    const { page, visit } = await open();
+    const dialog = page.locator("dialog[open]");
+    const leave = async (path: string) => {
+      await page.reload();
+      await page.locator("main h1").waitFor();
+      await visit("people");
+      await visit(path);
+    };
+    await visit("campaigns/new");
+    await page.getByLabel("Name").fill("Spring news");
+    await page.getByLabel("Title").fill("It is spring");
+    await leave("campaigns/new");
+    expect(await page.getByLabel("Name").inputValue()).toBe("Spring news");
+    expect(await page.getByLabel("Title").inputValue()).toBe("It is spring");
+
+    await visit("segments/new");
+    await page.getByLabel("Name").fill("Paying");
+    await page.getByLabel("Attribute 1").fill("plan");
+    await page.getByLabel("Value 1").fill("pro");
+    await leave("segments/new");
+    expect(await page.getByLabel("Value 1").inputValue()).toBe("pro");
+    await page.getByRole("button", { name: "Create the segment" }).click();
+    await page.getByRole("heading", { name: "Paying", level: 1 }).waitFor();
+    const segment = new URL(page.url()).pathname.split("/").slice(-2).join("/");
+    await page.getByLabel("Value 1").fill("team");
+    await leave(segment);
+    expect(await page.getByLabel("Value 1").inputValue()).toBe("team");
+    await page.getByRole("button", { name: "Discard" }).click();
+    expect(await page.getByLabel("Value 1").inputValue()).toBe("pro");
+    await visit("segments/new");
+    expect(await page.getByLabel("Name").inputValue()).toBe("");
+
+    await visit("journeys");
+    await page.getByRole("button", { name: "New journey" }).first().click();
+    await dialog.getByLabel("Name").fill("Trial");
+    await dialog.getByLabel("Trigger event").fill("trial_began");
+    await dialog.getByRole("button", { name: "Create the draft" }).click();
+    await page.getByRole("button", { name: /^Insert a step after/ }).click();
+    await page.locator(".chart-panel").getByRole("button", { name: "Wait", exact: true }).click();
+    const journey = new URL(page.url()).pathname.split("/").slice(-2).join("/");
+    await leave(journey);
+    await page.locator("button.chart-node", { hasText: "Wait" }).waitFor();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("Not saved yet.").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: /^Insert a step after Wait/ }).click();
+    await page.locator(".chart-panel").getByRole("button", { name: "Branch", exact: true }).click();
+    await page.getByRole("button", { name: "Discard" }).click();
+    await page.getByText("Not saved yet.").waitFor({ state: "detached" });
+    expect(await page.locator("button.chart-node", { hasText: "Branch" }).count()).toBe(0);
+
+    await visit("content");
+    const write = () => page.getByRole("button", { name: "New template" }).first().click();
+    await write();
+    await dialog.getByLabel("Title").fill("A long text");
+    await leave("content");
+    await write();
+    expect(await dialog.getByLabel("Title").inputValue()).toBe("A long text");
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await write();
+    expect(await dialog.getByLabel("Title").inputValue()).toBe("");
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("button", { name: "Sign in" }).waitFor();
+    expect(await page.evaluate("sessionStorage.length")).toBe(0);
+  });
+}
