@@ -1,6 +1,7 @@
 // The console: signs in, then shows the page of the address inside the shell.
 import { effect } from "@preact/signals";
 import { render } from "preact";
+import { calls } from "./api.ts";
 import { App } from "./app.tsx";
 import { startKeys } from "./keys.ts";
 import { forgetAll } from "./query.ts";
@@ -15,6 +16,18 @@ const isOperate = place.value.tenant === "" && place.value.page === "operate";
 const start = place.value.tenant || (place.value.page === "" ? lastWorkspace() : "");
 if (start) void open(start);
 else session.value = { kind: "closed" };
+
+/** Whose data the cache and the call log hold. */
+let holder = "";
+effect(() => {
+  if (session.value.kind === "opening") return;
+  const next = me.value ? `${me.value.user.id} ${me.value.tenant.id}` : "";
+  if (holder && next !== holder) {
+    forgetAll();
+    calls.value = [];
+  }
+  holder = next;
+});
 
 effect(() => {
   const user = me.value;

@@ -123,7 +123,7 @@ export function invalidate(...prefixes: string[]): void {
   }
 }
 
-/** Forgets everything: another workspace is opened. */
+/** Forgets everything: another user or another workspace is shown. */
 export function forgetAll(): void {
   entries.clear();
 }

@@ -69,4 +69,24 @@ export function draftStories(open: () => Promise<Tab>): void {
     await page.getByRole("button", { name: "Sign in" }).waitFor();
     expect(await page.evaluate("sessionStorage.length")).toBe(0);
   });
+
+  it("CON-2 who signs in after another, in the same tab, sees nothing of the other's workspace", async () => {
+    const { page, visit } = await open();
+    await visit("people");
+    await page.getByRole("link", { name: "ada", exact: true }).waitFor();
+    await visit("home");
+    await page.getByText("1 of 20,000,000").waitFor();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("link", { name: "Create a workspace" }).click();
+    await page.getByLabel("Your name").fill("Hedy");
+    await page.getByLabel("Name of the workspace").fill("Frequencies");
+    await page.getByLabel("Email").fill("hedy@lamarr.example");
+    await page.getByLabel("Password").fill("eighty eight piano keys");
+    await page.getByRole("button", { name: "Create the workspace" }).click();
+    await page.getByText("Get to your first message").waitFor();
+    await page.getByText("0 of 20,000,000").waitFor();
+    await page.keyboard.press("d");
+    await page.locator("aside.drawer").getByText("GET /api/v1/billing").waitFor();
+    expect(await page.locator("aside.drawer").getByText("/api/v1/subscribers").count()).toBe(0);
+  });
 }
