@@ -174,7 +174,7 @@ function Reasons({ report: { skip_reasons, fail_reasons } }: { report: Campaigns
   const rows = [...Object.entries(skip_reasons), ...Object.entries(fail_reasons)];
   if (rows.length === 0) return null;
   return (
-    <Card title="Skipped">
+    <Card title="Not delivered">
       <dl class="facts">
         {rows.map(([reason, count]) => [
           <dt key={reason}>{plural(count, "person", "people")}</dt>,
