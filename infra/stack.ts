@@ -56,9 +56,8 @@ export class EngagementStack extends Stack {
         STREAM_CONCURRENCY: String(
           settings.streamConcurrency ?? Math.max(2, Math.floor(settings.accountConcurrency / 2)),
         ),
-        SDK_REQUESTS_PER_ADDRESS:
-          settings.sdkRequestsPerAddress > 0 ? String(settings.sdkRequestsPerAddress) : undefined,
-        SDK_REQUESTS_PER_KEY: settings.sdkRequestsPerKey > 0 ? String(settings.sdkRequestsPerKey) : undefined,
+        SDK_REQUESTS_PER_ADDRESS: String(settings.sdkRequestsPerAddress),
+        SDK_REQUESTS_PER_KEY: String(settings.sdkRequestsPerKey),
         ORIGIN_SECRET: storage.originSecret,
         MAIL_SENDER: mailSender,
         VERSION: versionOf(),

@@ -23,14 +23,14 @@ interface Minute {
   refusal: unknown;
 }
 
-/** Without the variables there is no limit. */
+/** Without a variable, or with 0, there is no limit. */
 export const sdkLimits: Capability<"sdkLimits", SdkLimits> = {
   as: "sdkLimits",
   env: ["SDK_REQUESTS_PER_ADDRESS", "SDK_REQUESTS_PER_KEY"],
   grants: [],
   open: ({ env }) => {
     const limitOf = (kind: string, max: string | undefined): AttemptLimit | undefined =>
-      max === undefined ? undefined : { kind, max: Number(max), windowMs: MINUTE };
+      Number(max ?? 0) === 0 ? undefined : { kind, max: Number(max), windowMs: MINUTE };
     const perAddress = limitOf("sdk-address", env.SDK_REQUESTS_PER_ADDRESS);
     const perKey = limitOf("sdk-key", env.SDK_REQUESTS_PER_KEY);
     const minutes = recent<Minute>(MAX_CACHED);

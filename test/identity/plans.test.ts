@@ -160,6 +160,13 @@ describe("requests with a publishable key", () => {
     await world.advance(60_000);
     expect(await requests(3, "203.0.113.1")).toBe(0);
   });
+
+  it("OPS-2 are not limited by a limit of 0", async () => {
+    world = await testWorld({ env: { SDK_REQUESTS_PER_ADDRESS: "0", SDK_REQUESTS_PER_KEY: "0" } });
+    const { sdk } = await world.tenant();
+    for (let n = 0; n < 50; n++)
+      expect((await world.call("POST /v1/events", { as: sdk, body: { events: [] } })).status).not.toBe(429);
+  });
 });
 
 describe("quotas and caps", () => {
