@@ -250,6 +250,16 @@ describe("an invitation", () => {
     expect([done.status, await me(done), await me(squatter)]).toEqual([201, 200, 401]);
   });
 
+  it("ACC-9 whose mail failed proves nothing: who invited has its token, and sets no password of another user", async () => {
+    const owner = await register();
+    const grace = await register(EMAIL_OF_GRACE);
+    await world.call("POST /_local/faults", { body: { channel: "email", outcome: "transient" } });
+    const { mailed, token } = (await invite(owner)).body;
+    expect(mailed).toBe(false);
+    expect([(await accept(token, NEW)).status, await me(grace)]).toEqual([401, 200]);
+    expect((await accept(token)).status).toBe(201);
+  });
+
   it("AMB-77 admits nobody by a password that names the user or the workspace, and stays open", async () => {
     await invite(await register());
     const token = await mailedToken(world, EMAIL_OF_GRACE);

@@ -1,5 +1,6 @@
 // Members, invitations and roles.
 import { beforeEach, describe, expect, it } from "vitest";
+import { HOUR } from "../../shared/clock.ts";
 import { permissions, roles } from "../../shared/http/roles.ts";
 import { platformWrite } from "../../shared/resources.ts";
 import { hashOf } from "../../shared/store/hash.ts";
@@ -7,6 +8,7 @@ import type { TenantId } from "../../shared/store/model.ts";
 import { countAttempt } from "../../shared/store/workspaces/attempts.ts";
 import { InvitationItem, UserItem } from "../../shared/store/workspaces/identity-items.ts";
 import { mailedToken, withMailedToken } from "../support/accounts.ts";
+import { quickDeps } from "../support/people.ts";
 import { type Headers, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
 
 const PASSWORD = "correct horse battery";
@@ -101,6 +103,16 @@ describe("invitations", () => {
     expect(statuses).toEqual([201, 201, 409, 409, 409, 429]);
     await world.advance(3_600_000);
     expect((await invite("grace@navy.example", "viewer", await tenant.dashboard())).status).toBe(409);
+  });
+
+  it("AMB-78 LIM-4 a hundred an hour are made by one workspace", async () => {
+    const platform = platformWrite.open(quickDeps(world))("" as TenantId);
+    await countAttempt(platform, { kind: "invite-workspace", max: 100, windowMs: HOUR }, tenant.id, 99);
+    const statuses = [
+      (await invite("ada@navy.example", "viewer")).status,
+      (await invite("grace@navy.example", "viewer")).status,
+    ];
+    expect(statuses).toEqual([201, 429]);
   });
 
   it.each(["Win at https://evil.example", "www.evil.example", "evil.example/win", "two\nlines", "hidden\u202etext"])(
