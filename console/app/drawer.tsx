@@ -35,7 +35,7 @@ export function Drawer() {
   const [kind, setKind] = useState<"curl" | "sdk">("curl");
   const shown = calls.value.filter(({ operation }) => operation && !operation.startsWith("auth."));
   return (
-    <aside class="drawer" aria-label="API calls of this page">
+    <aside class="drawer" aria-label="API calls">
       <header>
         <h2>API calls</h2>
         <div class="actions">

@@ -6,7 +6,7 @@ import { panel } from "./keys.ts";
 
 const KEYS = [
   ["Ctrl K", "Find pages, actions and people"],
-  ["d", "API calls of this page, as curl and SDK code"],
+  ["d", "API calls, as curl and SDK code"],
   ["/", "Go to the filter"],
   ["j  k", "Next and previous row"],
   ["Enter", "Open the row"],

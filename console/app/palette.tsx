@@ -27,7 +27,7 @@ const places = (): Hit[] =>
 const actions = (): Hit[] => [
   {
     id: "calls",
-    title: "API calls of this page",
+    title: "API calls",
     note: "developer curl SDK",
     icon: "code",
     run: () => {
@@ -47,8 +47,9 @@ const actions = (): Hit[] => [
 ];
 
 const WAIT_MS = 250;
+const MAX_PEOPLE = 5;
 
-/** Subscribers whose external ID or address is what was typed. */
+/** Subscribers whose external ID, email or last name begins with what was typed. */
 function usePeople(text: string): Hit[] {
   const [people, setPeople] = useState<Hit[]>([]);
   useEffect(() => {
@@ -56,9 +57,10 @@ function usePeople(text: string): Hit[] {
     if (text.length < 2) return;
     const abort = new AbortController();
     const timer = setTimeout(async () => {
-      const query = text.includes("@") ? { email: text, limit: 5 } : { external_id: text, limit: 5 };
       // A search that fails shows no people; the call log has the error.
-      const found = await api.subscribers.list(query, { signal: abort.signal }).catch(() => undefined);
+      const found = await api.subscribers
+        .list({ q: text, limit: MAX_PEOPLE }, { signal: abort.signal })
+        .catch(() => undefined);
       setPeople(
         (found?.items ?? []).map(({ id, external_id, email }) => ({
           id,
@@ -112,7 +114,7 @@ export function Palette() {
         aria-expanded="true"
         aria-controls="palette-hits"
         aria-activedescendant={chosen && `hit-${chosen.id}`}
-        placeholder="Find a page, an action, or a person by external ID or email"
+        placeholder="Find a page, an action, or a person by external ID, email or last name"
         value={text}
         onInput={(event) => {
           setText(event.currentTarget.value);

@@ -111,7 +111,7 @@ function NavigationEnd() {
         <Button
           kind="quiet"
           icon="code"
-          label="API calls of this page (d)"
+          label="API calls (d)"
           pressed={panel.value === "drawer"}
           onClick={() => (panel.value = panel.value === "drawer" ? "" : "drawer")}
         />

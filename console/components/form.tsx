@@ -53,6 +53,8 @@ interface SchemaFormProps {
   omit?: readonly string[];
   initial?: Values;
   submit: string;
+  /** Of a dialog: closes it. */
+  cancel?: (() => void) | undefined;
   needs?: Parameters<typeof Button>[0]["needs"];
   action: { isBusy: boolean; error: ServiceError | undefined };
   onSubmit: (values: Values) => void;
@@ -113,6 +115,7 @@ export function SchemaForm({
   omit = [],
   initial = {},
   submit,
+  cancel,
   needs,
   action,
   onSubmit,
@@ -151,7 +154,8 @@ export function SchemaForm({
       ))}
       {children}
       <FormFault error={action.error} placed={fields.map(([name]) => name)} />
-      <div class="actions">
+      <div class={cancel ? "actions end" : "actions"}>
+        {cancel && <Button onClick={cancel}>Cancel</Button>}
         <Button kind="primary" type="submit" needs={needs} isBusy={action.isBusy}>
           {submit}
         </Button>

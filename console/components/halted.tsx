@@ -122,6 +122,7 @@ function Banner({ halt, what, resume, cancel, onResume, onCancel, children }: Ba
         <Confirm
           title={asking === "resume" ? `Resume the ${what}?` : `Cancel the ${what}?`}
           act={asking === "resume" ? "Resume it" : `Cancel the ${what}`}
+          kind={asking === "resume" ? "primary" : "danger"}
           isBusy={resume.action.isBusy || cancel.action.isBusy}
           close={() => setAsking(undefined)}
           onConfirm={() => void act()}

@@ -159,12 +159,14 @@ interface ConfirmProps {
   /** Must be typed before the button works; deleting asks the name. */
   name?: string;
   act: string;
+  /** What does no harm is not shown as a danger. */
+  kind?: "primary" | "danger";
   isBusy?: boolean;
   onConfirm: () => void;
   close: () => void;
 }
 
-export function Confirm({ title, children, name, act, isBusy, onConfirm, close }: ConfirmProps) {
+export function Confirm({ title, children, name, act, kind = "danger", isBusy, onConfirm, close }: ConfirmProps) {
   const [typed, setTyped] = useState("");
   const refusal = name !== undefined && typed !== name ? "Type the name first." : undefined;
   return (
@@ -183,7 +185,7 @@ export function Confirm({ title, children, name, act, isBusy, onConfirm, close }
         )}
         <div class="actions end">
           <Button onClick={close}>Cancel</Button>
-          <Button kind="danger" type="submit" refusal={refusal} isBusy={isBusy}>
+          <Button kind={kind} type="submit" refusal={refusal} isBusy={isBusy}>
             {act}
           </Button>
         </div>

@@ -17,6 +17,7 @@ import {
 import { cleanUp, type ServiceProcess, startService } from "../support/service-process.ts";
 import { draftStories } from "./drafts.ts";
 import { formStories } from "./forms.ts";
+import { keyStories } from "./keys.ts";
 import { longStories } from "./long.ts";
 import { outsideStories } from "./outside.ts";
 import { roleStories } from "./roles.ts";
@@ -287,6 +288,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
   roleStories(open);
   longStories(open);
   draftStories(open);
+  keyStories(open);
   formStories({ service: () => service, open });
 
   it("CON-1 no page broke the policy, wrote an error or asked another site for anything", () => {

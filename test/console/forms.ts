@@ -23,7 +23,7 @@ const forms: readonly Form[] = [
   { path: "settings", submit: "Save", field: "test_subscriber_ids", label: "External ID of a test subscriber" },
   { path: "settings/account", submit: "Change the password", field: "password", label: "New password" },
   { path: "settings/conversions", submit: "Save", field: "event_name", label: "Event" },
-  { path: "settings/keys", open: ["New key"], submit: "Make the key", field: "name", label: "Name" },
+  { path: "settings/keys", open: ["New key"], submit: "Create the key", field: "name", label: "Name" },
   { path: "settings/team", open: ["Invite"], submit: "Invite", field: "email", label: "Email" },
   { path: "content", open: ["New template"], submit: "Save the template", field: "content.title", label: "Title" },
   {
@@ -206,7 +206,7 @@ export function formStories({ service, open }: Tabs): void {
     });
     await page.getByRole("button", { name: "Import 1,996 rows" }).click();
     await page.locator("main .verdict .badge", { hasText: "completed" }).waitFor(LONG);
-    await page.locator(".figure", { hasText: "1,996rows imported" }).waitFor();
+    await page.locator(".figure", { hasText: "1,996imported" }).waitFor();
     expect(read.at(-1)).toBe(2_000);
     expect(read).toEqual(read.toSorted((a, b) => a - b));
     expect(await violationsInThemes(page)).toEqual({});

@@ -176,7 +176,7 @@ function Release({
     },
   ]);
   return (
-    <Confirm title={`Release ${campaign.name}?`} act="Release it" {...rest}>
+    <Confirm title={`Release ${campaign.name}?`} act="Release it" kind="primary" {...rest}>
       <Loaded query={preview} skeleton={<Skeleton rows={2} />}>
         {({ counts, exact }) => (
           <p>

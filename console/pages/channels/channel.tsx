@@ -65,9 +65,11 @@ export function ChannelView({ id }: { id: string }) {
         {(found) => (
           <>
             <State channel={found} />
+            {/* Until it can send, its credentials are what is missing. */}
+            {found.status !== "active" && <Credentials channel={found} kind={kinds[found.type]} />}
             <Health id={id} isInApp={found.type === "in_app"} />
             {isPriced(found.type) && <Price channel={found} />}
-            <Credentials channel={found} kind={kinds[found.type]} />
+            {found.status === "active" && <Credentials channel={found} kind={kinds[found.type]} />}
           </>
         )}
       </Loaded>

@@ -90,6 +90,7 @@ function Edit({ list, close }: { list: List | undefined; close: () => void }) {
   return (
     <Dialog title={list ? `Edit ${list.name}` : "New list"} close={close}>
       <SchemaForm
+        cancel={close}
         schema={forms["lists.create"]}
         initial={list ? { name: list.name, description: list.description ?? "" } : {}}
         submit="Save the list"

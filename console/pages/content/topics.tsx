@@ -90,6 +90,7 @@ function Edit({ topic, close }: { topic: Topic | undefined; close: () => void })
   return (
     <Dialog title={topic ? `Edit ${topic.name}` : "New topic"} close={close}>
       <SchemaForm
+        cancel={close}
         schema={forms[topic ? "topics.update" : "topics.create"]}
         initial={
           topic ? { name: topic.name, description: topic.description ?? "", default: topic.default } : { default: "in" }

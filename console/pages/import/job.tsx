@@ -63,8 +63,8 @@ function Outcome({ job, cancel }: { job: Import; cancel: () => void }) {
       </p>
       {error_message && <p class="banner bad">{error_message}</p>}
       <div class="figures" aria-live="polite">
-        <Figure value={number(good)} label={dry_run ? "rows are good" : "rows imported"} />
-        <Figure value={number(failed_rows)} label="rows rejected" />
+        <Figure value={number(good)} label={dry_run ? "valid" : "imported"} />
+        <Figure value={number(failed_rows)} label="rejected" />
         <Figure value={total_rows === undefined ? "–" : number(total_rows)} label="rows in the file" />
       </div>
       {total_rows !== undefined && (

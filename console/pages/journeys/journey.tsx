@@ -187,7 +187,7 @@ function Opened({ journey }: { journey: Journey }) {
         <Unsaved isBusy={save.isBusy} save={() => void saveIt()} undo={last && undo} discard={discard} />
       )}
       <Card
-        title={shown.change ? "Trigger" : `Trigger: ${triggerText((version ?? journey).trigger)}`}
+        title={shown.change ? "Trigger and steps" : `Trigger: ${triggerText((version ?? journey).trigger)}`}
         actions={<Views isList={isList} />}
       >
         {(version || replay) && (
@@ -241,6 +241,7 @@ function Opened({ journey }: { journey: Journey }) {
         <Confirm
           title={`Activate ${journey.name}?`}
           act="Activate it"
+          kind="primary"
           isBusy={activate.isBusy}
           close={() => setAsking(undefined)}
           onConfirm={async () => {

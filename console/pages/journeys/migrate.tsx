@@ -71,6 +71,7 @@ export function Migrate({ id, from, to }: MigrateProps) {
         <Confirm
           title={`Move runs to version ${to.version}?`}
           act="Move them"
+          kind="primary"
           isBusy={migrate.isBusy}
           close={() => setAsking(false)}
           onConfirm={async () => {

@@ -87,8 +87,9 @@ export function Keys() {
             </>
           ) : (
             <SchemaForm
+              cancel={close}
               schema={forms["account.createServerKey"]}
-              submit="Make the key"
+              submit="Create the key"
               needs="account.createServerKey"
               action={create}
               onSubmit={async (values) => {

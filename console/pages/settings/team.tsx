@@ -202,6 +202,7 @@ function Invitations() {
             </>
           ) : (
             <SchemaForm
+              cancel={close}
               schema={{
                 ...schema,
                 properties: { ...schema.properties, role: { enum: givenRoles().map(({ value }) => value) } },

@@ -82,6 +82,7 @@ function Add({ close }: { close: () => void }) {
   return (
     <Dialog title="Add an endpoint" close={close}>
       <SchemaForm
+        cancel={close}
         schema={forms["webhooks.create"]}
         texts={{
           target_url: { label: "URL", hint: "A public https URL of your server." },

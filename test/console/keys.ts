@@ -1,0 +1,40 @@
+// The palette, the list of API calls and the list of keys, from the keyboard.
+import { expect, it } from "vitest";
+import { type Tab, violations } from "../support/console-tab.ts";
+
+export function keyStories(open: () => Promise<Tab>): void {
+  it("CON-4 the palette takes what is typed at once, and finds a page, an action, and a person by the beginning of a name", async () => {
+    const { page, visit } = await open();
+    const hits = page.locator("dialog.palette [role=option]");
+    await visit("home");
+    // No key goes to the shortcuts of the page, of which `d` and `?` open panels.
+    await page.keyboard.press("Control+k");
+    await page.keyboard.press("d");
+    await page.locator("dialog.palette input:focus").waitFor();
+    expect(await page.locator("aside.drawer").count()).toBe(0);
+    await page.locator("dialog.palette input").fill("ad");
+    await hits.filter({ hasText: "ada" }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.locator("dialog.palette input").fill("webh");
+    await hits.first().filter({ hasText: "Webhooks" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Webhooks", level: 1 }).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.locator("dialog.palette input").fill("curl");
+    await page.keyboard.press("Enter");
+    const drawer = page.locator("aside.drawer");
+    await drawer.getByText("GET /api/v1/webhooks").first().click();
+    await drawer.getByText('-H "Authorization: Bearer $ACCESS_TOKEN"').first().waitFor();
+    await drawer.getByRole("button", { name: "SDK" }).click();
+    await drawer.getByText("await client.webhooks.list(").first().waitFor();
+    expect(await violations(page, "light", "html")).toEqual([]);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("?");
+    await page.locator("dialog[open]").getByText("API calls, as curl and SDK code").waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator("dialog[open]").waitFor({ state: "detached" });
+    await page.keyboard.press("g");
+    await page.keyboard.press("e");
+    await page.getByRole("heading", { name: "Segments", level: 1 }).waitFor();
+  });
+}
