@@ -68,6 +68,7 @@ export interface Shape {
     fields: GenericSchema;
     part: string;
     isOptional: boolean;
+    refusal?: 400;
     read(body: Buffer, contentType: string | undefined): Promise<Upload>;
   };
   /** Instead of `body`: the unparsed bytes, of this media type, where the handler verifies a signature of them. */

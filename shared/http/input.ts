@@ -7,6 +7,7 @@ import type { Caller } from "./authenticate.ts";
 import { withoutEcho } from "./echo.ts";
 import type { Shape } from "./endpoint.ts";
 import { ApiError, notFound } from "./errors.ts";
+import type { Upload } from "./upload.ts";
 
 type RefusalStyle = Pick<Shape, "refusal">;
 
@@ -120,7 +121,16 @@ export async function parseForm(
     if (shape.refusal !== 400 || !(error instanceof ApiError) || error.code !== "FILE_TOO_LARGE") throw error;
     throw refusalOf(shape, error.message, { [form.part]: "is too large" });
   });
+  const misplaced = misplacedFile(form.part, fields, file);
+  if (misplaced) throw refusalOf(form.refusal ? form : shape, firstOf(misplaced), misplaced);
   return { fields: parse(shape, form.fields, { ...fields }), file };
+}
+
+/** Of a form whose file was sent as text (`curl -F file=a.csv` without the `@`) or under another name. */
+function misplacedFile(part: string, fields: Upload["fields"], file: Upload["file"]) {
+  if (Object.hasOwn(fields, part)) return { [part]: "must be sent as a file" };
+  if (file && file.field !== part) return { [part]: "is required" };
+  return undefined;
 }
 
 /** Before any schema: a body must be an object, neither deep nor very wide, since schemas are recursive. */
@@ -134,8 +144,12 @@ function parse(shape: RefusalStyle, schema: v.GenericSchema, input: unknown): un
   const result = v.safeParse(schema, input, { abortPipeEarly: true });
   if (result.success) return result.output;
   const fields = fieldsOf(result.issues);
+  throw refusalOf(shape, firstOf(fields), fields);
+}
+
+function firstOf(fields: Record<string, string>): string {
   const [[name, reason] = ["body", "is invalid"]] = Object.entries(fields);
-  throw refusalOf(shape, `${name}: ${reason}`, fields);
+  return `${name}: ${reason}`;
 }
 
 const MAX_FIELDS = 20;

@@ -33,16 +33,19 @@ interface FilePart {
   part?: string;
   /** The handler can do without it. */
   isOptional?: boolean;
+  /** The status of a part that is no file or has another name. Default: the endpoint's. */
+  refusal?: 400;
 }
 
 /** A declared form: its fields, its file and the maximum size. Only bundles with a form contain the parser. */
 export const multipart = <F extends GenericSchema>(
   fields: F,
-  { fileBytes, part = "file", isOptional = false }: Pick<UploadLimits, "fileBytes"> & FilePart,
+  { fileBytes, part = "file", isOptional = false, refusal }: Pick<UploadLimits, "fileBytes"> & FilePart,
 ) => ({
   fields,
   part,
   isOptional,
+  ...(refusal && { refusal }),
   read: (body: Buffer, contentType: string | undefined) => readUpload(body, contentType, { fileBytes }),
 });
 

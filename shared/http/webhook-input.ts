@@ -7,7 +7,7 @@ import { invalid } from "./errors.ts";
 /** HOK-1; the egress client checks the address, now and at every attempt. */
 export const TargetUrl = v.pipe(
   v.string("must be an https URL"),
-  v.startsWith("https://", "must be an https URL"),
+  v.regex(/^[Hh][Tt][Tt][Pp][Ss]:\/\//, "must be an https URL"),
   v.maxLength(2_048, "must be at most 2048 characters"),
   v.url("must be a valid URL"),
   v.transform((text) => URL.parse(text)?.href ?? text),

@@ -110,6 +110,8 @@ it("CRD-3 the environment is sandbox by default; the other fields and the key fi
   expect(await refusal({ ...IOS_FIELDS, environment: "test" }, good)).toEqual([422, "environment"]);
   expect(await refusal(IOS_FIELDS)).toEqual([422, "key_file"]);
   expect(await refusal(IOS_FIELDS, { name: "file", text: APPLE_KEY })).toEqual([422, "key_file"]);
+  const asText = await upload(id, "ios-push", form({ ...IOS_FIELDS, key_file: APPLE_KEY }));
+  expect(asText).toMatchObject({ status: 422, body: { fields: { key_file: "must be sent as a file" } } });
   for (const text of ["", "not a key", GOOGLE_KEY.private_key, APPLE_KEY.slice(0, 90)])
     expect(await refusal(IOS_FIELDS, keyFile(text))).toEqual([422, "key_file"]);
   expect(await refusal(IOS_FIELDS, keyFile("x".repeat(65_537)))).toEqual([413]);

@@ -47,6 +47,12 @@ describe("server keys: /v1/hooks", () => {
     expect(refused.body).toMatchObject({ code: "VALIDATION_ERROR", fields: { [field]: expect.any(String) } });
   });
 
+  it("HOK-2 the scheme of a target may be in capitals (RFC 3986)", async () => {
+    const { world, tenant } = await withTenant();
+    const made = await create(world, tenant, { target_url: "HTTPS://Hooks.Example.com/In" });
+    expect([made.status, made.body.target_url]).toEqual([201, "https://hooks.example.com/In"]);
+  });
+
   it.each([[["subscriber.deleted"]], [[]], ["subscriber.created"], [undefined]])(
     "HOK-3 refuses the events %j",
     async (events) => {

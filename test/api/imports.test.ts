@@ -42,6 +42,18 @@ describe("requests", () => {
     expect(json.status).toBe(400);
   });
 
+  it.each<[string, string | undefined, Record<string, string>, Partial<FilePart> | undefined]>([
+    ["an empty listId", "listId", { listId: "" }, {}],
+    ["a listId that is too long for any id", "listId", { listId: "x".repeat(200) }, {}],
+    ["a file that is sent as text", "file", { file: "email\na@example.com" }, undefined],
+    ["a file under another name", "file", {}, { name: "csv" }],
+  ])("IMP-6 AMB-34 %s is 400 naming it", async (_, field, fields, part) => {
+    const { post, list } = await setting();
+    const file = part && { filename: "a.csv", content: people(1), ...part };
+    const { status, body } = await post({ listId: list, ...fields }, file);
+    expect([status, body.code, Object.keys(body.fields ?? {})]).toEqual([400, "BAD_REQUEST", [field]]);
+  });
+
   it("IMP-7 LIM-6 AMB-83 a byte more than 50 MB is FILE_TOO_LARGE", async () => {
     const { post, list } = await setting();
     const content = Buffer.alloc(52_428_801, "a");

@@ -35,7 +35,7 @@ export const assets = group("assets", "Images for in-app content.", [
       errors: ["QUOTA_EXCEEDED"],
     },
     ({ store, timers, assetFiles, caller, form: { file } }) => {
-      if (file?.field !== "file") throw refusal("is required");
+      if (!file) throw refusal("is required");
       const type = imageTypeOf(file.bytes);
       if (!type) throw refusal("must be a png, jpeg, gif or webp image");
       const { plan } = workspaceOf(caller);

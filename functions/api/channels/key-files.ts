@@ -52,7 +52,7 @@ export function makeVapid(ids: Ids, email: string): Credentials {
 }
 
 function textOf(file: UploadedFile | undefined): string {
-  if (file?.field !== KEY_FILE) throw invalid({ [KEY_FILE]: "is required" });
+  if (!file) throw invalid({ [KEY_FILE]: "is required" });
   if (file.bytes.length === 0) throw invalid({ [KEY_FILE]: "must not be empty" });
   return file.bytes.toString("utf8");
 }

@@ -32,7 +32,8 @@ export const MAX_FILE_BYTES = 52_428_800;
 const FORM_SECONDS = 900;
 
 const Form = v.strictObject({
-  listId: v.optional(Id),
+  // Checked by the handler: whatever is wrong with it is 400 (IMP-6, AMB-34).
+  listId: v.optional(v.string()),
   source: v.optional(v.picklist(importSources, `must be one of ${importSources.join(", ")}`), "csv"),
   upload_id: v.optional(Id),
   dry_run: v.optional(v.picklist(["true", "false"], "must be true or false"), "false"),
@@ -131,7 +132,7 @@ export const imports = group("imports", "CSV files into lists, and exports as CS
         "`source` is `csv` for our own columns, `platform_a` or `platform_b` for another platform's export as it is. " +
         "A file of more than a few megabytes is uploaded first, see `POST /api/v1/lists/import/uploads`. With `dry_run` " +
         "everything is checked and counted and nothing is written.",
-      form: multipart(Form, { fileBytes: MAX_FILE_BYTES, isOptional: true }),
+      form: multipart(Form, { fileBytes: MAX_FILE_BYTES, isOptional: true, refusal: 400 }),
       returns: v.object({ import_job_id: v.string(), status: v.literal("pending") }),
       status: 202,
       errors: ["BAD_REQUEST", "NOT_FOUND", "CONFLICT", "FILE_TOO_LARGE"],
