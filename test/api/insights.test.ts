@@ -30,6 +30,12 @@ describe("conversion definitions", () => {
     expect((await call("DELETE /api/v1/insights/config")).status).toBe(422);
     for (const bad of [{ event_name: "" }, { event_name: undefined }, { window_seconds: 0 }, { window_seconds: 1.5 }])
       expect((await define(bad)).status).toBe(422);
+    // A value may be in any property that an event can have (EVT-6).
+    for (const [length, status] of [
+      [256, 204],
+      [257, 422],
+    ] as const)
+      expect((await define({ value_property: "🎉".repeat(length) })).status).toBe(status);
   });
 });
 
@@ -262,7 +268,7 @@ describe("campaign report", () => {
         },
         {
           position: 2,
-          label: "Message 3",
+          label: "From the template",
           delivered: 0,
           opened: 0,
           opened_human: 0,
@@ -273,7 +279,15 @@ describe("campaign report", () => {
       ],
     });
     const before = timestamp(world.clock.now() - HOUR);
-    expect(await report(`?end=${before}`)).toMatchObject({ sent: 0, converted: 0 });
+    const labels = ({ by_message }: { by_message: { label: string }[] }) => by_message.map(({ label }) => label);
+    const earlier = await report(`?end=${before}`);
+    expect(earlier).toMatchObject({ sent: 0, converted: 0 });
+    expect(labels(earlier)).toEqual(["First", "From the template", "From the template"]);
+    // What was sent keeps its title; what is to be sent shows the template as it is, and its number without one.
+    await call(`PATCH /api/v1/templates/${template_id}`, { content: { title: "Another title", body: "b" } });
+    expect(labels(await report(`?end=${before}`))).toEqual(["First", "From the template", "Another title"]);
+    await call(`DELETE /api/v1/templates/${template_id}`);
+    expect(labels(await report())).toEqual(["First", "From the template", "Message 3"]);
     expect((await call(`GET /api/v1/campaigns/${id}/report?start=soon`)).status).toBe(422);
     expect((await call(`GET /api/v1/campaigns/${UNKNOWN}/report`)).status).toBe(404);
   });

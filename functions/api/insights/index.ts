@@ -5,6 +5,7 @@ import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { Id, maxCharacters, Timestamp, Uuid } from "../../../shared/http/schemas.ts";
 import { windowFields, windowOf } from "../../../shared/http/window.ts";
 import { storeRead, storeWrite } from "../../../shared/resources.ts";
+import { MAX_NAME_CHARACTERS, MAX_PROPERTY_CHARACTERS } from "../../../shared/rules/event-limits.ts";
 import {
   ConversionDefinition,
   conversionDefinitions,
@@ -19,7 +20,11 @@ import { seriesOf } from "../../../shared/store/insights/series.ts";
 
 const MAX_DAYS = 365;
 
-const EventName = v.pipe(v.string("must be a string"), v.minLength(1, "must not be empty"), maxCharacters(128));
+const nameUpTo = (max: number) =>
+  v.pipe(v.string("must be a string"), v.minLength(1, "must not be empty"), maxCharacters(max));
+const EventName = nameUpTo(MAX_NAME_CHARACTERS);
+/** As long as a key of an event's properties may be (EVT-6). */
+const PropertyName = nameUpTo(MAX_PROPERTY_CHARACTERS);
 const Count = v.number();
 const Arm = v.object({ size: Count, converters: Count, conversion_rate: v.number(), revenue_cents: Count });
 const Measure = v.nullable(v.number());
@@ -209,7 +214,7 @@ export const insights = group("insights", "Results of sends, and the lift they c
       summary: "Define an event as a conversion, or change its definition",
       body: v.strictObject({
         event_name: EventName,
-        value_property: v.nullish(EventName, null),
+        value_property: v.nullish(PropertyName, null),
         window_seconds: v.optional(
           v.pipe(
             v.number("must be a number"),

@@ -6,10 +6,10 @@ import { campaignJobs, campaignSends, type Funnel, funnelOf, type Window } from 
 import type { InteractionTotals } from "../sends/interaction-totals.ts";
 import { withContents } from "../sends/job-content.ts";
 import { costOfJob } from "../sends/job-cost.ts";
-import type { Job, JobRecord } from "../sends/jobs.ts";
+import type { JobRecord } from "../sends/jobs.ts";
 import { sumOf, uncertainIn } from "../sends/tallies.ts";
+import { TemplateItem } from "../sends/template-items.ts";
 import type { Campaign, ReleasedMessage } from "./campaigns.ts";
-import type { CampaignMessage } from "./items.ts";
 
 interface Reached {
   delivered: number;
@@ -78,11 +78,12 @@ export async function reportOf(store: StoreReader, campaign: Campaign, window: W
   const costs = new Map(sends.map(({ job }) => [job.id, costOfJob(job, job)]));
   const cost = sumOfCosts([...costs.values()]);
   const byJob = new Map(sends.map(({ job, totals }) => [job.id, { job, recipients: totals.recipients }]));
+  const titles = await titlesOf(store, campaign, found);
   const by_message = campaign.messages.map((message) => {
     const { job, recipients } = byJob.get(message.job_id) ?? {};
     return {
       position: message.position,
-      label: labelOf(message, job),
+      label: message.content?.title ?? titles.get(message.id) ?? `Message ${message.position + 1}`,
       delivered: job?.counts.delivered ?? 0,
       opened: recipients?.opened ?? 0,
       opened_human: recipients?.opened_human ?? 0,
@@ -166,6 +167,29 @@ function failuresOf({ messages }: Campaign, jobs: readonly JobRecord[]): Campaig
   return { failed, fail_reasons, uncertain: uncertainIn(fail_reasons) };
 }
 
-/** CRP-4, AMB-68: its title, a template's as it was sent, else its number. */
-const labelOf = ({ content, position }: CampaignMessage, job: Job | undefined): string =>
-  content?.title ?? job?.title ?? `Message ${position + 1}`;
+/** The titles of messages with a template, by message (CRP-4, AMB-68): as they were sent, else as the template is now. */
+async function titlesOf(
+  store: StoreReader,
+  { messages }: Campaign,
+  found: readonly JobRecord[],
+): Promise<ReadonlyMap<string, string>> {
+  const templated = messages.filter(({ content }) => messages.length > 1 && content === undefined);
+  const ids = new Set(templated.map(({ job_id }) => job_id));
+  const [jobs, templates] = await Promise.all([
+    withContents(
+      store,
+      found.filter(({ id }) => ids.has(id)),
+    ),
+    store.getAll(
+      TemplateItem,
+      templated.map(({ template_id = "" }) => ({ id: template_id })),
+    ),
+  ]);
+  const sent = new Map(jobs.map(({ id, title }) => [id, title]));
+  return new Map(
+    templated.flatMap(({ id, job_id }, n) => {
+      const title = sent.get(job_id) ?? templates[n]?.title;
+      return title ? [[id, title] as const] : [];
+    }),
+  );
+}
