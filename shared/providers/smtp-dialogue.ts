@@ -12,6 +12,9 @@ export type Ask = (line?: string) => Promise<Reply>;
 
 const MAX_REPLY_BYTES = 16_384;
 
+/** Lines are read byte by byte; a server may answer in UTF-8 (RFC 6531). */
+const textOf = (bytes: string): string => Buffer.from(bytes, "latin1").toString();
+
 /** Reads and writes lines of a socket. `detach` stops reading. */
 export function openDialogue(socket: Duplex, signal: AbortSignal): { ask: Ask; detach(): void } {
   let received = "";
@@ -33,7 +36,7 @@ export function openDialogue(socket: Duplex, signal: AbortSignal): { ask: Ask; d
     const lines = reply
       .trimEnd()
       .split(/\r?\n/)
-      .map((line) => line.slice(4));
+      .map((line) => textOf(line.slice(4)));
     const { resolve } = waiting;
     waiting = undefined;
     resolve({ code: Number(end[0].slice(0, 3)), text: lines.at(-1) ?? "", lines });

@@ -256,6 +256,20 @@ describe("SMTP", () => {
     });
   });
 
+  it("D-EMAIL CHN-7 reads the server's message as UTF-8, wherever its bytes were cut", async () => {
+    const world = await fresh();
+    const bytes = Buffer.from("535 5.7.8 密码错误 ✗\r\n");
+    const inPieces = (line: Duplex) => {
+      for (const byte of bytes) line.write(Buffer.of(byte));
+    };
+    const { network } = scripted(...hello, inPieces);
+    const providers = openProviders({ ...world.depsFor("test"), network });
+    expect(await verifyBy(providers, "email", { ...smtp, username: "u", password: "p" })).toEqual({
+      ok: false,
+      error: "密码错误 ✗",
+    });
+  });
+
   it("T4 never connects to a mail server inside a network", async () => {
     const world = await fresh();
     for (const host of ["localhost", "127.0.0.1", "[::1]", "10.0.0.5", "mail.internal", "169.254.169.254"]) {
