@@ -208,3 +208,18 @@ it("RDA-13 runs are listed by the step they are on, and a journey is replaced on
   expect((await replace(`"${version}"`)).status).toBe(200);
   expect((await replace(String(version))).status).toBe(409);
 });
+
+it("JST-2 JNY-7 a step may have the name of a property that every object has", async () => {
+  const { call, send, active, person, track, stats } = await setting();
+  const id = await active(
+    graphOf({ toString: send("Hi", "valueOf"), valueOf: { delay: { duration: "1d", next: "end" } }, end: "exit" }),
+  );
+  await person("ada");
+  await track("ada", "signed_up");
+  expect((await stats(id)).steps).toEqual({
+    toString: { active: 0, outcomes: { sent: 1 } },
+    valueOf: { active: 1, outcomes: {} },
+    end: { active: 0, outcomes: {} },
+  });
+  expect((await call("GET /api/v1/journeys")).body.journeys).toMatchObject([{ id, entered: 1, completed: 0 }]);
+});

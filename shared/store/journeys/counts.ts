@@ -75,16 +75,19 @@ export async function countsOf(store: StoreReader, journeys: readonly string[]):
 
 /** Numbers by attribute as a client reads them. */
 export function readCounts(sum: Addends): JourneyCounts {
-  const counts: JourneyCounts = { runs: { active: 0, completed: 0, exited: 0, canceled: 0 }, steps: {} };
-  for (const status of runStatuses) counts.runs[status] = sum[`r:${status}`] ?? 0;
+  const runs = { active: 0, completed: 0, exited: 0, canceled: 0 };
+  for (const status of runStatuses) runs[status] = sum[`r:${status}`] ?? 0;
+  // By a map: a step may be called toString, as every object has.
+  const steps = new Map<string, JourneyCounts["steps"][string]>();
   const stepOf = (id: string) => {
-    counts.steps[id] ??= { active: 0, outcomes: {} };
-    return counts.steps[id];
+    const step = steps.get(id) ?? { active: 0, outcomes: {} };
+    steps.set(id, step);
+    return step;
   };
   for (const [step, n] of familyOf(sum, "a:")) stepOf(step).active = n;
   for (const [name, n] of familyOf(sum, "o:")) {
     const at = name.lastIndexOf("|");
     stepOf(name.slice(0, at)).outcomes[name.slice(at + 1)] = n;
   }
-  return counts;
+  return { runs, steps: Object.fromEntries(steps) };
 }
