@@ -95,11 +95,17 @@ describe("create", () => {
   });
 
   it("CMP-6 CMP-13 AMB-89 GEN-8 another workspace's template or channel is refused like an unknown one", async () => {
-    const { world, create, template, channel } = await setting();
+    const { world, create, template, channel, channel_ids } = await setting();
     const other = await world.tenant();
     const unknown = await create({ template_id: UNKNOWN, content: undefined });
     expect(unknown).toMatchObject({ status: 422, body: { code: "TEMPLATE_NOT_FOUND" } });
     expect((await create({ template_id: await template(other), content: undefined })).body).toEqual(unknown.body);
+    const messages = [await template(), UNKNOWN].map((template_id) => ({ template_id, channel_ids }));
+    const second = await create({ messages, content: undefined, channel_ids: undefined });
+    expect([second.body.code, Object.keys(second.body.fields)]).toEqual([
+      "TEMPLATE_NOT_FOUND",
+      ["messages[1].template_id"],
+    ]);
     expect((await create({ channel_ids: [await channel(other)] })).body.fields).toHaveProperty(["channel_ids[0]"]);
   });
 });

@@ -179,6 +179,7 @@ describe("activate, pause, archive", () => {
     const id = await create(graphOf({ a: { send: { channel_ids: [channel], template_id: UNKNOWN } } }));
     const answer = await call(`POST /api/v1/journeys/${id}/activate`);
     expect([answer.status, answer.body.code]).toEqual([422, "TEMPLATE_NOT_FOUND"]);
+    expect(Object.keys(answer.body.fields)).toEqual(["steps.steps.a.send.template_id"]);
   });
 
   it("JNY-14 JNY-16 JNY-17 AMB-9 D-JNY-ARCHIVE every action from every state", async () => {

@@ -97,6 +97,14 @@ export const CampaignReplacement = v.strictObject({
 
 type Input = v.InferOutput<typeof NewCampaign> | v.InferOutput<typeof CampaignReplacement>;
 
+/** Each template that a request names, with the first field that names it. */
+function templateFields(template: string | undefined, messages: readonly { template_id?: string | undefined }[]) {
+  const fields = new Map(template === undefined ? [] : [[template, "template_id"]]);
+  for (const [i, { template_id: id }] of messages.entries())
+    if (id !== undefined && !fields.has(id)) fields.set(id, `messages[${i}].template_id`);
+  return fields;
+}
+
 /**
  * The campaign that a request describes, once everything that it refers to was found in this workspace.
  * @param replaced the messages of the draft that it replaces: their ids stay, so that a PUT may be repeated
@@ -121,8 +129,7 @@ export async function specOf(
     const channels = await requireChannels(store, plan, message.channel_ids, `${path}channel_ids`);
     await requireChatAppContent(store, channels, message, path);
   }
-  for (const id of new Set([template, ...given.map(({ template_id }) => template_id)]))
-    if (id !== undefined) await requireTemplate(store, id);
+  for (const [id, field] of templateFields(template, given)) await requireTemplate(store, id, field);
   await requireTarget(store, target);
   await requireTopic(store, topic);
   const now = store.clock.now();

@@ -108,7 +108,7 @@ export async function requireRunnable(store: StoreReader, plan: PlanName, defini
     const path = `steps.steps.${node.id}.send`;
     await requireChannels(store, plan, channel_ids, `${path}.channel_ids`);
     await requireTopic(store, topic, `${path}.topic`);
-    if (template_id !== undefined) await requireTemplate(store, template_id);
+    if (template_id !== undefined) await requireTemplate(store, template_id, `${path}.template_id`);
     else {
       for (const field of ["title", "body"] as const) {
         const problem = content?.[field] ? validateTemplate(content[field]) : "must not be empty";

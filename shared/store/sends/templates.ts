@@ -50,11 +50,11 @@ export async function getTemplate(store: StoreReader, id: string): Promise<Templ
 }
 
 /** @throws 422 TEMPLATE_NOT_FOUND if there is no such template (NTF-21, AMB-89). */
-export async function requireTemplate(store: StoreReader, id: string): Promise<Template> {
+export async function requireTemplate(store: StoreReader, id: string, field = "template_id"): Promise<Template> {
   const row = isUuid(id) ? await store.get(TemplateItem, { id }) : undefined;
   if (!row)
-    throw new ApiError("TEMPLATE_NOT_FOUND", "template_id: no such template in this workspace", {
-      fields: { template_id: "no such template in this workspace" },
+    throw new ApiError("TEMPLATE_NOT_FOUND", `${field}: no such template in this workspace`, {
+      fields: { [field]: "no such template in this workspace" },
     });
   return templateOf(row);
 }
