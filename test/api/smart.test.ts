@@ -123,6 +123,12 @@ describe("fallback", () => {
       fallback_dedup_errors: 0,
     });
     expect(await reachedOf(world, tenant, [ada], job.id)).toEqual([ada]);
+    // Counted as delivered, so without the reason of the device: fail_reasons has none either.
+    const route = `GET /api/v1/notifications/${job.id}/recipients`;
+    const { items } = (await world.call(route, { as: await tenant.dashboard() })).body;
+    expect([items, job.fail_reasons]).toMatchObject([[{ state: "delivered", reason: null, channel: "in_app" }], {}]);
+    const explained = (await world.call(`${route}/${ada}`, { as: await tenant.dashboard() })).body;
+    expect([explained.reason, explained.attempts[0].reason]).toEqual([null, "DeviceTokenNotForTopic"]);
   });
 
   it("SMA-6 does not fall back while one device may still be reached, nor after a call without an answer", async () => {

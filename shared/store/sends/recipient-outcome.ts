@@ -98,7 +98,7 @@ export function recipientOutcome(
   return {
     decision,
     state,
-    reason: skip ?? late ?? reasonOf(failuresOf(attempts, state)) ?? null,
+    reason: skip ?? late ?? (state === "delivered" ? null : (reasonOf(failuresOf(attempts, state)) ?? null)),
     attempts,
     isHeld,
     arm: ledger.find((row) => row.arm)?.arm,
