@@ -93,6 +93,13 @@ it("AMB-119 TPL-8 SCH-9 the template and the channel of an active schedule are d
     const { annotations } = (await call(`GET /api/v1/annotations?from=${at(-DAY)}&to=${at(DAY)}`)).body;
     expect(annotations).toContainEqual(expect.objectContaining({ kind: "schedule_failed", ref_id: schedule }));
     if (used.startsWith("templates")) expect((await call("POST /api/v1/schedules", { template_id })).status).toBe(422);
+    const again = await call(`PATCH /api/v1/schedules/${schedule}`, { active: true });
+    expect([again.status, Object.keys(again.body.fields)]).toEqual([
+      422,
+      [used.startsWith("templates") ? "template_id" : "channel_ids[0]"],
+    ]);
+    const renamed = await call(`PATCH /api/v1/schedules/${schedule}`, { timezone: "Europe/Berlin" });
+    expect([renamed.status, renamed.body.active]).toEqual([200, false]);
   }
 });
 

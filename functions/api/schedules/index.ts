@@ -144,8 +144,10 @@ export const schedules = group("schedules", "Cron schedules.", [
       errors: ["NOT_FOUND", "TEMPLATE_NOT_FOUND"],
     },
     async ({ store, timers, caller, params, body }) => {
-      await getSchedule(store, params.id);
-      await requireReferences(store, workspaceOf(caller).plan, body);
+      const schedule = await getSchedule(store, params.id);
+      // A forced deletion of its template or channel switches a schedule off.
+      const needed = body.active ? { ...schedule, ...body } : body;
+      await requireReferences(store, workspaceOf(caller).plan, needed);
       return changeSchedule(store, timers, params.id, body);
     },
   ),
