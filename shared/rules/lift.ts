@@ -13,7 +13,10 @@ export interface Lift {
   high: number | null;
   pValue: number | null;
   significant: boolean;
-  /** The smallest lift that arms of these sizes would show with 80 % power, in percentage points. */
+  /**
+   * The smallest lift that arms of these sizes would show with 80 % power, in percentage points; null where all or none
+   * converted, because the rates then say nothing about their spread.
+   */
   detectable: number | null;
 }
 
@@ -40,7 +43,7 @@ export function liftOf(treated: Arm, holdout: Arm): Lift {
     high: high * 100,
     pValue,
     significant: low > 0 || high < 0,
-    detectable: (Z95 + Z80) * error * 100,
+    detectable: error === 0 ? null : (Z95 + Z80) * error * 100,
   };
 }
 

@@ -26,6 +26,14 @@ describe("lift", () => {
     });
   });
 
+  it("F9 arms in which all or none converted have an interval and no smallest detectable lift", () => {
+    for (const rate of [0, 1]) {
+      const arm = (size: number) => ({ size, converters: rate * size });
+      expect(liftOf(arm(16), arm(4))).toMatchObject({ points: 0, pValue: 1, significant: false, detectable: null });
+    }
+    expect(liftOf({ size: 16, converters: 0 }, { size: 4, converters: 1 }).detectable).toBeGreaterThan(0);
+  });
+
   it("F9 an A/A test is significant in 5 ± 2 % of 1,000 seeds", () => {
     let state = 7;
     const random = () => {
