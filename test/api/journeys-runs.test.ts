@@ -1,6 +1,6 @@
 // Runs of journeys: who enters, the steps they take, and the conditions that end them (JND, JST, D-JNY-RUN).
 import { describe, expect, it } from "vitest";
-import { DAY, HOUR, MINUTE, timeOfUuid, timestamp } from "../../shared/clock.ts";
+import { DAY, HOUR, MINUTE, SECOND, timeOfUuid, timestamp } from "../../shared/clock.ts";
 import { attribute, branch, countedSetting, delayed, graphOf } from "../support/journeys.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -166,6 +166,20 @@ describe("exit conditions", () => {
     const ended = (await runs(id, "?status=exited")).map(({ end_reason }: { end_reason: string }) => end_reason);
     expect(ended.sort()).toEqual(["exit_condition:0", "exit_condition:1", "exit_condition:2"]);
     await recounted(id);
+  });
+
+  it("JND-8 an event that occurred between the one that starts a run and the row of the run ends it", async () => {
+    const { world, tenant, active, person, runs } = await setting();
+    const steps = graphOf({ wait: { wait_for_event: { event_name: "never", on_event: "end" } }, end: "exit" });
+    const id = await active({ ...steps, exit_conditions: [{ event: { name: "left" } }] });
+    await person("ada");
+    for (const event_name of ["signed_up", "left"]) {
+      const events = [{ event_name, external_id: "ada" }];
+      expect(await world.call("POST /v1/events", { as: tenant.server, body: { events } })).toMatchObject({ status: 202 });
+      world.clock.jumpTo(world.clock.now() + SECOND);
+    }
+    await world.settle();
+    expect(statuses(await runs(id))).toEqual(["exited"]);
   });
 
   it("AMB-75 a condition that is met at entry ends the run at once, with nothing sent", async () => {

@@ -1,5 +1,5 @@
 // What the engine of journeys reads of a subscriber: its attributes, and its events since a time.
-import { MINUTE } from "../../clock.ts";
+import { MINUTE, timeOfUuid } from "../../clock.ts";
 import type { StoreReader } from "../../resources.ts";
 import type { Graph } from "../../rules/journey-graph.ts";
 import { knowledgeOf, type Source } from "../../rules/journey-knowledge.ts";
@@ -16,18 +16,19 @@ import type { RunState } from "./runs.ts";
 /** The clock of the process that took an event may be so far ahead. */
 const AHEAD_MS = MINUTE;
 
-type Subject = Pick<RunState, "subscriber_id" | "context" | "entered_at">;
+type Subject = Pick<RunState, "id" | "subscriber_id" | "context" | "entered_at">;
 
 /** @param options.seen an event that was just stored @param options.now the time of the decision, in milliseconds */
 export function factsOf(
   store: StoreReader,
   graph: Graph,
-  { subscriber_id: subscriber, context, entered_at }: Subject,
+  { id, subscriber_id: subscriber, context, entered_at }: Subject,
   { seen, now }: { seen?: StoredEvent | undefined; now: number },
 ): Knowledge {
   const profile = once(async () => living(await store.get(Profile, { id: subscriber })));
   const source: Source = {
-    enteredAt: Date.parse(entered_at),
+    // The id has the time of the cause. An event between the cause and the row of the run may end the run.
+    enteredAt: Math.min(timeOfUuid(id), Date.parse(entered_at)),
     triggerId: context.event_id,
     aheadMs: AHEAD_MS,
     triggerProperties: once(async () => {

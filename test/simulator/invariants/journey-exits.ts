@@ -1,5 +1,6 @@
 // At rest, no run goes on although a condition of its journey ends it: an event that occurred since it began, or an
 // attribute (JND-9).
+import { timeOfUuid } from "../../../shared/clock.ts";
 import type { Graph } from "../../../shared/rules/journey-graph.ts";
 import { compilePredicate } from "../../../shared/rules/predicates.ts";
 import { eventsIn, HISTORY } from "../../../shared/store/events/history.ts";
@@ -43,7 +44,7 @@ function exitsOf({ get }: Mirror, tenant: string, { journey_id: journey, version
 }
 
 function holds({ get, under }: Mirror, tenant: string, run: RunRow, condition: Condition): boolean {
-  const { subscriber_id: subscriber, entered_at, context } = run;
+  const { id: runId, subscriber_id: subscriber, entered_at, context } = run;
   if ("attribute" in condition) {
     const item = get(`T#${tenant}#${Profile.pk({ id: subscriber })}`, subscriber);
     const profile = living(item && rowOf(Profile, item));
@@ -51,10 +52,11 @@ function holds({ get, under }: Mirror, tenant: string, run: RunRow, condition: C
   }
   if (!("event" in condition)) return false;
   const trigger = fromJson(context).event_id;
+  const since = Math.min(timeOfUuid(runId), Date.parse(entered_at));
   for (const [sk, item] of under(`T#${tenant}#U#${subscriber}`)) {
     if (!sk.startsWith(HISTORY)) continue;
     for (const { id, event_name, occurred_at } of eventsIn(rowOf(ActorEvents, item)))
-      if (event_name === condition.event.name && occurred_at >= entered_at && id !== trigger) return true;
+      if (event_name === condition.event.name && Date.parse(occurred_at) >= since && id !== trigger) return true;
   }
   return false;
 }
