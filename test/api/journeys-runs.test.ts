@@ -175,7 +175,9 @@ describe("exit conditions", () => {
     await person("ada");
     for (const event_name of ["signed_up", "left"]) {
       const events = [{ event_name, external_id: "ada" }];
-      expect(await world.call("POST /v1/events", { as: tenant.server, body: { events } })).toMatchObject({ status: 202 });
+      expect(await world.call("POST /v1/events", { as: tenant.server, body: { events } })).toMatchObject({
+        status: 202,
+      });
       world.clock.jumpTo(world.clock.now() + SECOND);
     }
     await world.settle();

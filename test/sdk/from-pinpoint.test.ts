@@ -70,3 +70,61 @@ it("F26 an export of Pinpoint becomes subscribers, devices, segments, templates,
   expect((await get("/api/v1/subscribers/count")).count).toBe(4);
   expect((await cli.run("diff", "--exit-code")).code).toBe(0);
 });
+
+it("F26 the report names what is cut off, and what a step, a trigger, a button or a template loses", async () => {
+  const world = await testWorld();
+  const cli = await cliOf(world, await world.tenant());
+  const send = (more: object) => ({ EMAIL: { TemplateName: "Hello", ...more } });
+  const plan = { UserAttributes: { plan: { AttributeType: "INCLUSIVE", Values: ["pro"] } } };
+  const Condition = { Conditions: [{ SegmentDimensions: plan }] };
+  const split = { Condition, EvaluationWaitTime: { WaitUntil: "2024-02-01T00:00:00Z" }, TrueActivity: "mail" };
+  const Metrics = { total: { ComparisonOperator: "GREATER_THAN", Value: 10 } };
+  const Dimensions = { EventType: { Values: ["order_placed"] }, Metrics };
+  const journey = {
+    Name: "Orders",
+    StartActivity: "split",
+    StartCondition: { EventStartCondition: { EventFilter: { Dimensions } } },
+    Activities: { split: { ConditionalSplit: split }, mail: send({ NextActivity: "gone" }) },
+  };
+  const primary = {
+    DefaultConfig: { Text: "Go", ButtonAction: "CLOSE" },
+    Android: { ButtonAction: "LINK", Link: "app://y" },
+  };
+  const documents = {
+    segments: {
+      SegmentsResponse: {
+        Item: [{ Id: "s", Name: "Pro", SegmentType: "DIMENSIONAL", Dimensions: plan }],
+        NextToken: "t",
+      },
+    },
+    journey: { JourneyResponse: journey },
+    names: { TemplatesResponse: { Item: [{ TemplateName: "Hello", TemplateType: "EMAIL" }] } },
+    hello: { EmailTemplateResponse: { TemplateName: "Hello", TemplateType: "EMAIL", Subject: "Hello" } },
+    push: {
+      PushNotificationTemplateResponse: {
+        ...{ TemplateName: "Push", TemplateType: "PUSH" },
+        Default: { Title: "Hi", Body: "There", Action: "DEEP_LINK", Url: "app://x" },
+      },
+    },
+    banner: {
+      InAppTemplateResponse: {
+        ...{ TemplateName: "Banner", TemplateType: "INAPP" },
+        Content: [{ HeaderConfig: { Header: "Hi" }, PrimaryBtn: primary }],
+      },
+    },
+  };
+  for (const [name, document] of Object.entries(documents))
+    cli.write(`pinpoint/${name}.json`, JSON.stringify(document));
+  const { counts, unmapped } = await cli.json("from-pinpoint", "pinpoint");
+  expect(counts).toMatchObject({ "segments written": 1, "journeys written": 1, "templates written": 3 });
+  expect(unmapped.map(({ name, field }: { name: string; field: string }) => `${name} ${field}`).sort()).toEqual([
+    "Banner Content.PrimaryBtn.Android",
+    "Hello ",
+    "Orders Activities",
+    "Orders Activities.split.ConditionalSplit.EvaluationWaitTime",
+    "Orders StartCondition.EventStartCondition.EventFilter",
+    "segments.json NextToken",
+  ]);
+  const push = JSON.parse(readFileSync(join(cli.folder, "engagement/templates/push.json"), "utf8"));
+  expect(push.content.by_channel.push).toEqual({ url: "app://x" });
+});

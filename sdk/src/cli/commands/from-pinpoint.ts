@@ -53,8 +53,10 @@ function listOf(path: string, { byId, lists }: Audiences): string | undefined {
 }
 
 async function* people(folder: string, { endpointFiles }: PinpointExport, report: Report) {
-  for (const file of endpointFiles)
-    for await (const endpoint of endpointsIn(file, report)) yield { endpoint, path: relative(folder, file) };
+  for (const file of endpointFiles) {
+    const path = relative(folder, file);
+    for await (const endpoint of endpointsIn(file, path, report)) yield { endpoint, path };
+  }
 }
 
 async function readPeople(folder: string, found: PinpointExport, report: Report): Promise<void> {

@@ -48,7 +48,14 @@ function startOf(condition: unknown, at: At, { report, audiences }: Context): Re
     const start = eventOf(filter.Dimensions);
     if ("field" in start) report.unmapped(at, `StartCondition.EventStartCondition.${start.field}`, start.reason);
     const { where } = "name" in start ? start : {};
-    if (where) report.unmapped(at, "StartCondition.EventStartCondition.Attributes", "a trigger has no conditions");
+    if (where) {
+      const on = Object.keys(where).join(", ");
+      report.unmapped(
+        at,
+        "StartCondition.EventStartCondition.EventFilter",
+        `has conditions on ${on}: a trigger has none`,
+      );
+    }
     const eligibility = typeof event.SegmentId === "string" ? audiences.ruleOf(event.SegmentId) : undefined;
     if (eligibility && !isRule(eligibility))
       report.unmapped(at, "StartCondition.EventStartCondition.SegmentId", eligibility.reason);
@@ -68,7 +75,12 @@ function startOf(condition: unknown, at: At, { report, audiences }: Context): Re
 function graphOf({ Activities, StartActivity }: Resource, at: At, context: Context): Resource {
   const activities = isObject(Activities) ? Activities : {};
   const steps: Steps = new Map();
-  const next = (id: unknown) => (typeof id === "string" && id in activities ? id : END);
+  const next = (id: unknown) => {
+    if (typeof id !== "string" || id === "") return END;
+    if (Object.hasOwn(activities, id)) return id;
+    context.report.unmapped(at, "Activities", `has no ${id}, to which a step leads: the journey ends there`);
+    return END;
+  };
   for (const [id, activity] of Object.entries(activities))
     if (isObject(activity)) stepsOf(id, activity, next, { at, context, steps });
   steps.set(END, { id: END, type: "exit" });
@@ -180,12 +192,21 @@ function ruleOfCondition(condition: Resource, { audiences }: Context): Ruled {
   return "field" in event ? event : { rule: { event } };
 }
 
+/** How long a split waits before it is evaluated. */
+function waitBefore(time: unknown, field: string, { at, context }: ActivityContext): string | undefined {
+  const { WaitFor, WaitUntil } = isObject(time) ? time : {};
+  const wait = durationOf(WaitFor);
+  if (!wait && (WaitFor ?? WaitUntil))
+    context.report.unmapped(at, `${field}.EvaluationWaitTime`, `is ${String(WaitFor ?? WaitUntil)}: there is no wait`);
+  return wait;
+}
+
 /** A yes/no split: on an event with a time, it waits for the event; else it is a branch, after the time if there is one. */
 function splitStep(id: string, config: Resource, next: Next, { at, context, steps }: ActivityContext): void {
   const field = `Activities.${id}.ConditionalSplit`;
   const { Condition, EvaluationWaitTime, TrueActivity, FalseActivity } = config;
   const conditions = conditionsOf(Condition);
-  const wait = durationOf(isObject(EvaluationWaitTime) ? EvaluationWaitTime.WaitFor : undefined);
+  const wait = waitBefore(EvaluationWaitTime, field, { at, context, steps });
   const [only] = conditions;
   if (wait && conditions.length === 1 && isObject(only?.EventCondition) && !only.EventCondition.MessageActivity) {
     const event = eventOf(only.EventCondition.Dimensions);
@@ -213,7 +234,7 @@ function splitStep(id: string, config: Resource, next: Next, { at, context, step
 /** A branch for each condition, one after the other. */
 function branchSteps(id: string, config: Resource, next: Next, { at, context, steps }: ActivityContext): void {
   const { Branches, DefaultActivity, EvaluationWaitTime } = config;
-  const wait = durationOf(isObject(EvaluationWaitTime) ? EvaluationWaitTime.WaitFor : undefined);
+  const wait = waitBefore(EvaluationWaitTime, `Activities.${id}.MultiCondition`, { at, context, steps });
   const branches = (Array.isArray(Branches) ? Branches : []).filter(isObject).flatMap((branch) => {
     const ruled: Ruled = isObject(branch.Condition)
       ? ruleOfCondition(branch.Condition, context)

@@ -32,14 +32,18 @@ function kindOf(value: Resource): Thing | "endpoint" | undefined {
   return undefined;
 }
 
-/** The responses in a document: itself, what its envelope holds, or the items of a list. */
-function responsesIn(value: unknown): Resource[] {
-  if (Array.isArray(value)) return value.flatMap(responsesIn);
+/**
+ * The responses in a document: itself, what its envelope holds, or the items of a list.
+ * @param isCut is called for a list that has more pages
+ */
+function responsesIn(value: unknown, isCut: () => void): Resource[] {
+  if (Array.isArray(value)) return value.flatMap((one) => responsesIn(one, isCut));
   if (!isObject(value)) return [];
   const [[name = "", inner] = []] = Object.entries(value);
-  if (ENVELOPE.test(name)) return responsesIn(inner);
-  if (Array.isArray(value.Item)) return value.Item.flatMap(responsesIn);
-  return [value];
+  if (ENVELOPE.test(name)) return responsesIn(inner, isCut);
+  if (!Array.isArray(value.Item)) return [value];
+  if (typeof value.NextToken === "string" && value.NextToken !== "") isCut();
+  return value.Item.flatMap((one) => responsesIn(one, isCut));
 }
 
 function parsed(text: string): unknown {
@@ -58,7 +62,10 @@ export function readExport(folder: string, report: Report): PinpointExport {
   if (files.length === 0) throw new CommandError(`There is no file in ${folder}.`);
   for (const file of files) {
     const document = file.endsWith(".json") ? parsed(readFileSync(file, "utf8")) : undefined;
-    const responses = responsesIn(document);
+    const at = { kind: "files", name: relative(folder, file) };
+    const responses = responsesIn(document, () =>
+      report.unmapped(at, "NextToken", "says that there are more pages: fetch them, too"),
+    );
     const isWhole = document !== undefined && !responses.some((one) => kindOf(one) === "endpoint");
     if (!isWhole) {
       endpointFiles.push(file);
@@ -67,7 +74,7 @@ export function readExport(folder: string, report: Report): PinpointExport {
     for (const response of responses) {
       const kind = kindOf(response);
       if (kind && kind !== "endpoint") things[kind].push(response);
-      else report.unmapped({ kind: "files", name: relative(folder, file) }, "", "is of no known kind");
+      else report.unmapped(at, "", "is of no known kind");
     }
   }
   for (const [kind, found] of Object.entries(things)) if (found.length > 0) report.count(`${kind} read`, found.length);
@@ -86,8 +93,11 @@ function filesIn(folder: string): string[] {
   }
 }
 
-/** The endpoints of a file, one at a time: such a file may be larger than the memory. */
-export async function* endpointsIn(file: string, report: Report): AsyncGenerator<Resource> {
+/**
+ * The endpoints of a file, one at a time: such a file may be larger than the memory.
+ * @param name the file in the report
+ */
+export async function* endpointsIn(file: string, name: string, report: Report): AsyncGenerator<Resource> {
   const raw = createReadStream(file);
   const input = file.endsWith(".gz") ? raw.pipe(createGunzip()) : raw;
   const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
@@ -97,8 +107,8 @@ export async function* endpointsIn(file: string, report: Report): AsyncGenerator
       n++;
       if (line.trim() === "") continue;
       const value = parsed(line);
-      const endpoints = responsesIn(value).filter(isEndpoint);
-      if (endpoints.length === 0) report.unmapped({ kind: "files", name: `${file}:${n}` }, "", "is no endpoint");
+      const endpoints = responsesIn(value, () => undefined).filter(isEndpoint);
+      if (endpoints.length === 0) report.unmapped({ kind: "files", name: `${name}:${n}` }, "", "is no endpoint");
       yield* endpoints;
     }
   } catch (error) {

@@ -41,6 +41,8 @@ export function emailContent(
 }
 
 const PLATFORMS = ["APNS", "GCM", "ADM", "Baidu"];
+/** A template has one of these; what ListTemplates returns has none. */
+const CONTENT = ["Subject", "HtmlPart", "TextPart", "Body", "Default", "Content", ...PLATFORMS];
 const PUSH_FIELDS = ["Title", "Body", "Url", "Action", "Sound", "MediaUrl", "ImageUrl"];
 
 /** @param messages by platform, `Default` among them */
@@ -63,11 +65,12 @@ export function pushContent(
     );
   }
   report.rest(at, chosen, PUSH_FIELDS, "Default.");
-  if (chosen.Action !== undefined && !["OPEN_APP", "URL"].includes(String(chosen.Action)))
+  const opens = ["URL", "DEEP_LINK"].includes(String(chosen.Action));
+  if (chosen.Action !== undefined && chosen.Action !== "OPEN_APP" && !opens)
     report.unmapped(at, "Action", `is ${String(chosen.Action)}: a tap opens the app`);
   const title = liquid(chosen.Title, "Title") ?? at.name;
   const push = compact({
-    url: chosen.Action === "URL" ? chosen.Url : undefined,
+    url: opens ? chosen.Url : undefined,
     image_url: chosen.MediaUrl ?? chosen.ImageUrl,
     sound: chosen.Sound,
   });
@@ -90,8 +93,9 @@ function inAppContent(
   report.rest(at, text, ["Body"], "Content.BodyConfig.");
   report.rest(at, rest, ["PrimaryBtn", "SecondaryBtn"], "Content.");
   const actions = ["PrimaryBtn", "SecondaryBtn"].flatMap((button) => {
-    const given =
-      isObject(rest[button]) && isObject(rest[button].DefaultConfig) ? rest[button].DefaultConfig : undefined;
+    const configs = isObject(rest[button]) ? rest[button] : {};
+    report.rest(at, configs, ["DefaultConfig"], `Content.${button}.`);
+    const given = isObject(configs.DefaultConfig) ? configs.DefaultConfig : undefined;
     if (!given) return [];
     report.rest(at, given, ["Text", "Link", "ButtonAction"], `Content.${button}.`);
     return [
@@ -137,6 +141,10 @@ export function convertTemplates(found: readonly Resource[], report: Report): Te
   const names = new Map<string, string>();
   for (const template of found) {
     const at = { kind: "templates", name: String(template.TemplateName) };
+    if (!CONTENT.some((field) => field in template)) {
+      report.unmapped(at, "", "has no content: fetch the template itself");
+      continue;
+    }
     const content = contentOf(template, at, report);
     if (!content) continue;
     const name = free(files.has(at.name) ? `${at.name} ${String(template.TemplateType)}` : at.name, files);
