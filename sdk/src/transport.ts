@@ -41,6 +41,8 @@ export interface CallOptions {
   maxRetries?: number;
   /** If the endpoint accepts one; default: a new one per call, the same for all its attempts. */
   idempotencyKey?: string;
+  /** In a browser: the request outlives the page, for reports that are sent while the user leaves. At most 64 KB. */
+  keepalive?: boolean;
   /** Of a journey that is replaced: only if this is still its version, else a 409. */
   ifVersion?: number;
 }
@@ -86,6 +88,7 @@ interface Request {
   url: string;
   headers: Record<string, string>;
   body: string | FormData | undefined;
+  keepalive?: boolean;
 }
 
 /** One attempt. @throws ServiceError with status 0 if there is no response. */
@@ -98,6 +101,7 @@ async function attempt(send: typeof fetch, request: Request, timeoutMs: number, 
       method: init.method,
       headers: init.headers,
       ...(init.body !== undefined && { body: init.body }),
+      ...(init.keepalive && { keepalive: true }),
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     });
     if (!response.ok) throw await errorOf(response);
@@ -182,7 +186,8 @@ function methodOf(
     const text = body === "json" ? JSON.stringify(content) : (content as FormData | undefined);
     // What has succeeded would be refused when it is repeated: it has made another version.
     const isSafe = (REPEATABLE.has(verb) && options.ifVersion === undefined) || idempotent === true;
-    return send(settings, { method: verb, url, headers, body: text }, isSafe, options);
+    const { keepalive = false } = options;
+    return send(settings, { method: verb, url, headers, body: text, keepalive }, isSafe, options);
   };
 }
 

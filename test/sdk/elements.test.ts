@@ -170,6 +170,30 @@ describe.skipIf(!hasBrowser)("in a browser", () => {
     expect(faults).toEqual([]);
   }, 60_000);
 
+  it("a click that leads to another page is reported, and the message is read", async () => {
+    const elsewhere = `${outside.fact("service")}/healthz`;
+    const { id } = (await api("POST /api/v1/in-app/experiences", {
+      ...{ name: "Leave", format: "banner", audience: { type: "all" } },
+      display: { trigger: "immediate" },
+      content: { title: "Leave", body: "There", actions: [{ id: "go", title: "Go", url: elsewhere }] },
+    })) as { id: string };
+    const subscriber = await openFeed("leaver");
+    await page.evaluate("globalThis.inApp = sdk.showInApp(feed)");
+    await api(`POST /api/v1/in-app/experiences/${id}/publish`);
+    await settle();
+    await page.getByRole("button", { name: "Go" }).click();
+    await page.waitForURL(elsewhere);
+    const outcome = async () => {
+      await settle();
+      const { clicks } = (await api(`GET /api/v1/in-app/experiences/${id}/stats`)) as { clicks: number };
+      const inbox = (await api(`GET /v1/in-app/messages?subscriber_id=${subscriber}`)) as {
+        messages: { content: { title: string }; status: string }[];
+      };
+      return [clicks, inbox.messages.find(({ content }) => content.title === "Leave")?.status];
+    };
+    await expect.poll(outcome, { timeout: 5_000 }).toEqual([1, "read"]);
+  }, 60_000);
+
   it("web push is registered with consent alone, and taken back without it", async () => {
     const id = await openFeed("pushed");
     const { id: channel } = (await api("POST /api/v1/channels", { type: "web_push", name: "Web" })) as { id: string };

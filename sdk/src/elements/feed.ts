@@ -29,6 +29,9 @@ export interface FeedMessage extends Omit<Message, "content"> {
   };
 }
 
+/** What the user does often leads to another page, which would cancel the request. */
+const LEAVING = { keepalive: true };
+
 type Listener = (feed: Feed, arrived: readonly FeedMessage[]) => void;
 
 export interface Feed {
@@ -127,18 +130,16 @@ export function openFeed(
       listener(feed, messages);
       return () => listeners.delete(listener);
     },
-    read: (id) => optimistic(marked("read", id), () => client.inbox.readMessage(id, subscriber)),
+    read: (id) => optimistic(marked("read", id), () => client.inbox.readMessage(id, subscriber, LEAVING)),
     readAll: () => optimistic(marked("read"), () => client.inbox.readMessages(subscriber)),
-    dismiss: (id) => optimistic(marked("dismissed", id), () => client.inbox.dismissMessage(id, subscriber)),
+    dismiss: (id) => optimistic(marked("dismissed", id), () => client.inbox.dismissMessage(id, subscriber, LEAVING)),
     report: ({ notification_id: job_id, content: { variant_id } }, interaction, action_id) => {
       const about = { job_id, interaction, platform: "web" as const, occurred_at: new Date().toISOString() };
       client.notifications
-        .createInteraction({
-          ...about,
-          ...subscriber,
-          ...(variant_id && { variant_id }),
-          ...(action_id && { action_id }),
-        })
+        .createInteraction(
+          { ...about, ...subscriber, ...(variant_id && { variant_id }), ...(action_id && { action_id }) },
+          LEAVING,
+        )
         .catch(onError);
     },
     close: () => {
