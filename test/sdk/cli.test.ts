@@ -1,6 +1,6 @@
 // The command line at work: logins, sends, the activity, webhooks on this machine, imports and simulations.
 import { once } from "node:events";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -65,6 +65,13 @@ it("a login is saved for its owner alone, renewed, and ended", async () => {
   const whoami = await Promise.all([cli.run("whoami"), cli.run("whoami")]);
   expect(whoami.map(({ code }) => code)).toEqual([0, 0]);
   expect(refreshes).toHaveLength(1);
+  // The clock of this machine is a day behind: the service refuses a token that seems valid.
+  const saved = JSON.parse(readFileSync(file, "utf8"));
+  saved.default.expires_at += 24 * 3_600_000;
+  writeFileSync(file, JSON.stringify(saved));
+  await world.advance(16 * 60_000);
+  expect((await cli.run("whoami")).code).toBe(0);
+  expect(refreshes).toHaveLength(2);
   expect((await cli.run("logout")).code).toBe(0);
   expect((await cli.run("whoami")).code).toBe(3);
 });

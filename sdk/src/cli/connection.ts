@@ -146,7 +146,21 @@ export async function connect(io: Io, wanted: Wanted): Promise<Connection> {
   }
   if (given !== undefined && checkedUrl(given) !== login.url)
     throw usageError(`The saved login is for ${login.url}. Log in to ${given} with another --profile.`);
-  return connectionOf(io, login.url, { accessToken: () => validToken(io, profile) });
+  const renewing = { ...io, fetch: renewingFetch(io, profile) };
+  return connectionOf(renewing, login.url, { accessToken: () => validToken(io, profile) });
+}
+
+/** Renews the token of the saved login where the service refuses it: the clock of this machine may be behind. */
+function renewingFetch(io: Io, profile: string): typeof fetch {
+  return async (input, init) => {
+    const answer = await io.fetch(input, init);
+    const sent = new Headers(init?.headers).get("authorization");
+    if (answer.status !== 401 || !sent) return answer;
+    const token = await validToken(io, profile, sent.slice("Bearer ".length)).catch(() => undefined);
+    if (token === undefined) return answer;
+    const headers = { ...Object.fromEntries(new Headers(init?.headers)), authorization: `Bearer ${token}` };
+    return io.fetch(input, { ...init, headers });
+  };
 }
 
 /** A session for this command alone, such as in a pipeline. */
@@ -181,11 +195,14 @@ async function passingConnection(
 
 const renewals = new Map<string, Promise<string>>();
 
-/** The token of the saved login, renewed and saved if it is about to end. Another process may have renewed it. */
-async function validToken(io: Io, profile: string): Promise<string> {
+/**
+ * The token of the saved login, renewed and saved if it is about to end. Another process may have renewed it.
+ * @param refused a token that the service refused
+ */
+async function validToken(io: Io, profile: string, refused?: string): Promise<string> {
   const login = readLogins(io)[profile];
   if (!login) throw new CommandError("The login was removed meanwhile. Log in again.", EXIT.denied);
-  if (login.expires_at - io.now() >= RENEW_MS) return login.access_token;
+  if (login.expires_at - io.now() >= RENEW_MS && login.access_token !== refused) return login.access_token;
   const renew = async () => {
     const { auth } = createClient({ baseUrl: login.url, fetch: io.fetch });
     const { access_token, refresh_token, expires_in } = await auth.refresh({ refresh_token: login.refresh_token });
