@@ -121,11 +121,11 @@ async function segments({ createClient, settle, process, console }: GuideDeps) {
   console.log((await service.segments.preview(flat)).estimated_count); // 2
 }
 
-async function journeys({ createClient, settle, advance, process, console }: GuideDeps) {
+async function journeys({ createClient, settle, advance, freshToken, process, console }: GuideDeps) {
 
   const service = createClient({
     baseUrl: process.env.BASE_URL!,
-    accessToken: process.env.ACCESS_TOKEN!,
+    accessToken: () => freshToken(),
     sdkKey: process.env.SDK_KEY!,
   });
   const { channels } = await service.channels.list();
@@ -406,7 +406,7 @@ async function email({ createClient, settle, process, console }: GuideDeps) {
   console.log(send.sent); // 1
 }
 
-async function webhooks({ createClient, settle, process, console }: GuideDeps) {
+async function webhooks({ createClient, settle, advance, process, console }: GuideDeps) {
 
   const integration = createClient({ baseUrl: process.env.BASE_URL!, serverKey: process.env.SERVER_KEY! });
   const service = createClient({ baseUrl: process.env.BASE_URL!, accessToken: process.env.ACCESS_TOKEN! });
@@ -429,6 +429,43 @@ async function webhooks({ createClient, settle, process, console }: GuideDeps) {
   await settle();
   const { items } = await service.webhooks.listDeliveries(id);
   console.log(items.length, items[0]?.event_type); // 1 "notification.terminal"
+
+  await advance("1m"); // after the last attempt
+  const missing = await service.webhooks.listDeliveries(id, { missing: "true" });
+  const from = new Date(Date.parse(items[0]!.created_at) - 3_600_000).toISOString();
+  const to = new Date(Date.parse(items[0]!.created_at) + 60_000).toISOString();
+  const { queued } = await service.webhooks.replay(id, { from, to, outcome: "failed" });
+  console.log(missing.items.length, queued); // 1 1
+}
+
+async function personalData({ createClient, settle, advance, freshToken, process, console }: GuideDeps) {
+
+  const service = createClient({
+    baseUrl: process.env.BASE_URL!,
+    accessToken: () => freshToken(),
+    sdkKey: process.env.SDK_KEY!,
+  });
+  const ada = await service.subscribers.upsert({ external_id: "ada", email: "ada@example.com" });
+  await service.notifications.create({ subscriberIds: [ada.id], title: "Hello", body: "It works." });
+  await settle();
+
+  const about = await service.subscribers.getExport(ada.id);
+  console.log(about.subscriber?.email, about.inbox.length); // "ada@example.com" 1
+
+  await service.subscribers.delete(ada.id, { erase_properties: "true" });
+  await settle();
+  await advance("5m");
+  const erasure = await service.erasures.get(ada.id);
+  console.log(erasure.state, erasure.properties_erased); // "completed" true
+
+  const { keys } = await service.erasures.listReceipts();
+  const [header = "", payload = "", signature = ""] = (erasure.receipt ?? "").split(".");
+  const decoded = (text: string) => Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (byte) => byte.charCodeAt(0));
+  const { kid } = JSON.parse(new TextDecoder().decode(decoded(header))) as { kid: string };
+  const jwk = keys.find((one) => one.kid === kid);
+  const key = await crypto.subtle.importKey("jwk", jwk!, "Ed25519", false, ["verify"]);
+  const signed = new TextEncoder().encode(`${header}.${payload}`);
+  console.log(await crypto.subtle.verify("Ed25519", key, decoded(signature), signed)); // true
 }
 
 async function testClock({ createClient, settle, process, console }: GuideDeps) {
@@ -609,7 +646,8 @@ export const runnableGuides: readonly RunnableGuide[] = [
   { name: "in-app", run: inApp, printed: ["\"live\"","\"Spring, Ada\"","1 1 1"] },
   { name: "web-push", run: webPush, printed: ["\"active\" \"string\"","\"active\"","1"] },
   { name: "email", run: email, printed: ["\"active\" true","1 {\"no_consent\":1}","\"News\" 0","[\"sent\",\"sent\"]","1"] },
-  { name: "webhooks", run: webhooks, printed: ["\"400\"","[\"job_id\",\"status\",\"delivered\",\"failed\",\"total\"]","1 \"notification.terminal\""] },
+  { name: "webhooks", run: webhooks, printed: ["\"400\"","[\"job_id\",\"status\",\"delivered\",\"failed\",\"total\"]","1 \"notification.terminal\"","1 1"] },
+  { name: "personal-data", run: personalData, printed: ["\"ada@example.com\" 1","\"completed\" true","true"] },
   { name: "test-clock", run: testClock, printed: ["\"sandbox\"","1","[\"webhook\",\"webhook\",\"webhook\",\"webhook\"]"] },
   { name: "agents", run: agents, printed: ["\"service_mcp_\" [\"read\"]"] },
   { name: "configuration", run: configuration, printed: ["+ channels/App","+ segments/Paying","    1 would enter (ada), 0 would leave","+ templates/Welcome","+ journeys/Onboarding","0 unchanged, 1 in the workspace alone","+ channels/App","+ segments/Paying","+ templates/Welcome","+ journeys/Onboarding","4 changed, 0 blocked, 0 unchanged","0 changed, 0 blocked, 4 unchanged","~ segments/Paying  rule","    1 would enter (bob), 1 would leave (ada)","3 unchanged, 1 in the workspace alone"] },

@@ -17,6 +17,7 @@ const names = [
   "web-push",
   "email",
   "webhooks",
+  "personal-data",
   "test-clock",
   "agents",
   "configuration",
@@ -44,7 +45,9 @@ const modules: Record<string, string> = {
 /** Replaced by the test: the clients of a guide talk to an embedded service. */
 const INJECTED = ["createClient", "createBrowserClient"];
 /** What else a guide is given. */
-const FUNCTIONS = [...INJECTED, "settle", "advance", "write", "engagement"];
+const FUNCTIONS = [...INJECTED, "settle", "advance", "freshToken", "write", "engagement"];
+
+const COMMAND = "npx engagement ";
 
 interface Block {
   /** TypeScript that the test runs. */
@@ -63,15 +66,15 @@ const blocksOf = ({ text }: Guide): Block[] =>
       if (language === "ts") return [{ code, printed: printedBy(code) }];
       if (language === "json" && file)
         return [{ code: `write(${JSON.stringify(file)}, ${JSON.stringify(code)});\n`, printed: [] }];
-      return language === "sh" && code.startsWith("engagement ") ? [commandsOf(code)] : [];
+      return language === "sh" && code.startsWith(COMMAND) ? [commandsOf(code)] : [];
     },
   );
 
 function commandsOf(text: string): Block {
   const lines = text.trimEnd().split("\n");
-  const commands = lines.filter((line) => line.startsWith("engagement "));
+  const commands = lines.filter((line) => line.startsWith(COMMAND));
   return {
-    code: commands.map((line) => `await engagement(${JSON.stringify(line.slice("engagement ".length))});\n`).join(""),
+    code: commands.map((line) => `await engagement(${JSON.stringify(line.slice(COMMAND.length))});\n`).join(""),
     printed: lines.filter((line) => line.startsWith("# ")).map((line) => line.slice(2)),
   };
 }

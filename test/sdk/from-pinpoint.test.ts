@@ -117,7 +117,8 @@ it("F26 the report names what is cut off, and what a step, a trigger, a button o
     cli.write(`pinpoint/${name}.json`, JSON.stringify(document));
   const { counts, unmapped } = await cli.json("from-pinpoint", "pinpoint");
   expect(counts).toMatchObject({ "segments written": 1, "journeys written": 1, "templates written": 3 });
-  expect(unmapped.map(({ name, field }: { name: string; field: string }) => `${name} ${field}`).sort()).toEqual([
+  const fields = (unmapped as { name: string; field: string }[]).map(({ name, field }) => `${name} ${field}`);
+  expect(fields.sort()).toEqual([
     "Banner Content.PrimaryBtn.Android",
     "Hello ",
     "Orders Activities",

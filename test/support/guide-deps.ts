@@ -12,6 +12,7 @@ export interface GuideDeps {
   console: { log(...values: unknown[]): void };
   settle(): Promise<void>;
   advance(duration: string): Promise<void>;
+  freshToken(): Promise<string>;
   /** Writes a file into the folder of the guide. */
   write(file: string, text: string): void;
   /** Runs the command line in that folder; what it prints is among the lines. */
@@ -31,19 +32,13 @@ export async function guideDeps(world: TestWorld, tenant: Tenant): Promise<{ dep
   const fetch = fetchOf(world);
   const cli = await cliOf(world, tenant);
   const tokenOf = async () => String((await tenant.dashboard()).authorization).slice("Bearer ".length);
-  const ownToken = await tokenOf();
   const deps: GuideDeps = {
-    createClient: ({ accessToken, ...settings }) =>
-      createClient({
-        ...settings,
-        fetch,
-        ...(accessToken !== undefined && { accessToken: accessToken === ownToken ? tokenOf : accessToken }),
-      }),
+    createClient: (settings) => createClient({ ...settings, fetch }),
     createBrowserClient: (settings) => createBrowserClient({ ...settings, fetch }),
     process: {
       env: {
         BASE_URL,
-        ACCESS_TOKEN: ownToken,
+        ACCESS_TOKEN: await tokenOf(),
         SERVER_KEY: tenant.serverKey,
         SDK_KEY: tenant.sdkKey,
       },
@@ -54,8 +49,11 @@ export async function guideDeps(world: TestWorld, tenant: Tenant): Promise<{ dep
       const { out, notes } = await cli.run(...words.split(" "));
       lines.push(...out, ...notes);
     },
+    freshToken: tokenOf,
     settle: () => world.settle(),
-    advance: (duration) => world.advance(Number(duration.slice(0, -1)) * 3_600_000),
+    advance: async (duration) => {
+      await world.call("POST /_local/clock", { body: { advance: duration } });
+    },
   };
   return { deps, lines };
 }
