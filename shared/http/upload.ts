@@ -49,7 +49,7 @@ export const multipart = <F extends GenericSchema>(
   read: (body: Buffer, contentType: string | undefined) => readUpload(body, contentType, { fileBytes }),
 });
 
-const FIELD_BYTES = 4_096;
+export const FIELD_BYTES = 4_096;
 const MAX_FIELDS = 10;
 
 /**

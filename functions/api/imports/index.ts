@@ -4,7 +4,7 @@ import { endpoints, group, redirect } from "../../../shared/http/endpoint.ts";
 import { ApiError, notFound } from "../../../shared/http/errors.ts";
 import { cursor, limit, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/http/paging.ts";
 import { Id, isUuid, LastError, TextUpTo, Timestamp, Uuid } from "../../../shared/http/schemas.ts";
-import { multipart, type UploadedFile } from "../../../shared/http/upload.ts";
+import { FIELD_BYTES, multipart, type UploadedFile } from "../../../shared/http/upload.ts";
 import { importUploads } from "../../../shared/import-files.ts";
 import { openedRejectedLink, rejectedLinks } from "../../../shared/rejected-links.ts";
 import { secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
@@ -32,8 +32,8 @@ export const MAX_FILE_BYTES = 52_428_800;
 const FORM_SECONDS = 900;
 
 const Form = v.strictObject({
-  // Checked by the handler: whatever is wrong with it is 400 (IMP-6, AMB-34).
-  listId: v.optional(v.string()),
+  // Checked by the handler: whatever is wrong with it is 400 (IMP-6, AMB-34). A form has no longer fields.
+  listId: v.optional(v.pipe(v.string(), v.maxLength(FIELD_BYTES))),
   source: v.optional(v.picklist(importSources, `must be one of ${importSources.join(", ")}`), "csv"),
   upload_id: v.optional(Id),
   dry_run: v.optional(v.picklist(["true", "false"], "must be true or false"), "false"),
