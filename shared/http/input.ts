@@ -136,9 +136,12 @@ function misplacedFile(part: string, fields: Upload["fields"], file: Upload["fil
 /** Before any schema: a body must be an object, neither deep nor very wide, since schemas are recursive. */
 export function refuseDeepBody(shape: RefusalStyle & Pick<Shape, "limits" | "batches">, body: unknown): void {
   const isObject = typeof body === "object" && body !== null && (shape.batches === true || !Array.isArray(body));
-  const reason = isObject ? checkJson(body, shape.limits) : "must be a JSON object";
-  if (reason) throw refusalOf(shape, reason, { body: reason });
+  const { path, reason } = (isObject ? checkJson(body, shape.limits) : NO_OBJECT) ?? {};
+  if (reason === undefined) return;
+  throw refusalOf(shape, path ? `${path}: ${reason}` : reason, { [path || "body"]: reason });
 }
+
+const NO_OBJECT = { path: "", reason: "must be a JSON object" };
 
 function parse(shape: RefusalStyle, schema: v.GenericSchema, input: unknown): unknown {
   const result = v.safeParse(schema, input, { abortPipeEarly: true });

@@ -27,53 +27,59 @@ interface ContainerPath {
   parent: ContainerPath | undefined;
 }
 
+/** What of a value is refused (`a.b[3]`, or empty for the whole), and why. */
+export interface JsonProblem {
+  path: string;
+  reason: string;
+}
+
 /**
- * The reason why a parsed JSON value is refused, with the path of the problem (`at a.b[3]`), or undefined if it is
- * within the limits. Refused are too much depth, too many keys, too much text, the keys `__proto__`, `constructor` and
+ * What is wrong with a parsed JSON value, or undefined if it is within the limits. Refused are too much depth, too many keys, too much text, the keys `__proto__`, `constructor` and
  * `prototype`, numbers that are not finite, and lone surrogates: all of them have the same UTF-8, so different ids would
  * be one. The function does not recurse.
  */
-export function checkJson(value: unknown, limits: Partial<JsonLimits> = {}): string | undefined {
+export function checkJson(value: unknown, limits: Partial<JsonLimits> = {}): JsonProblem | undefined {
   const { depth, keys, characters } = { ...JSON_LIMITS, ...limits };
   const places: ContainerPath[] = [];
   let seenKeys = 0;
   let seenCharacters = 0;
 
-  const visit = (item: unknown, key: string | number, parent: ContainerPath | undefined): string | undefined => {
+  const visit = (item: unknown, key: string | number, parent: ContainerPath | undefined): JsonProblem | undefined => {
+    const here = (reason: string): JsonProblem => ({ path: pathOf(key, parent), reason });
     if (typeof item === "string") {
       seenCharacters += item.length;
-      if (seenCharacters > characters) return `must not hold more than ${characters} characters of text`;
-      if (!item.isWellFormed()) return `must not hold half a character${at(pathOf(key, parent))}`;
+      if (seenCharacters > characters)
+        return { path: "", reason: `must not hold more than ${characters} characters of text` };
+      if (!item.isWellFormed()) return here("must not hold half a character");
     } else if (typeof item === "number" && !Number.isFinite(item)) {
-      return `must not hold a number out of range${at(pathOf(key, parent))}`;
+      return here("must not hold a number out of range");
     } else if (typeof item === "object" && item !== null) {
       const level = parent ? parent.depth + 1 : 1;
-      if (level > depth) return `must not be nested deeper than ${depth} levels${at(pathOf(key, parent))}`;
+      if (level > depth) return here(`must not be nested deeper than ${depth} levels`);
       places.push({ value: item, depth: level, key, parent });
     }
     return undefined;
   };
 
-  let reason = visit(value, "", undefined);
-  for (let place = places.pop(); place && !reason; place = places.pop()) {
+  let problem = visit(value, "", undefined);
+  for (let place = places.pop(); place && !problem; place = places.pop()) {
     if (Array.isArray(place.value)) {
-      for (let i = 0; i < place.value.length && !reason; i++) reason = visit(place.value[i], i, place);
+      for (let i = 0; i < place.value.length && !problem; i++) problem = visit(place.value[i], i, place);
       continue;
     }
+    const within = (reason: string): JsonProblem => ({ path: pathOf("", place), reason });
     for (const [key, item] of Object.entries(place.value)) {
       seenKeys++;
       seenCharacters += key.length;
-      if (seenKeys > keys) reason = `must not hold more than ${keys} keys`;
-      else if (!key.isWellFormed()) reason = `must not hold half a character in a key${at(pathOf("", place))}`;
-      else if (isRefusedKey(key)) reason = `must not use the key "${key}"${at(pathOf("", place))}`;
-      else reason = visit(item, key, place);
-      if (reason) break;
+      if (seenKeys > keys) problem = { path: "", reason: `must not hold more than ${keys} keys` };
+      else if (!key.isWellFormed()) problem = within("must not hold half a character in a key");
+      else if (isRefusedKey(key)) problem = within(`must not use the key "${key}"`);
+      else problem = visit(item, key, place);
+      if (problem) break;
     }
   }
-  return reason;
+  return problem;
 }
-
-const at = (path: string): string => (path === "" ? "" : ` at ${path}`);
 
 function pathOf(key: string | number, parent: ContainerPath | undefined): string {
   const steps = key === "" ? [] : [key];

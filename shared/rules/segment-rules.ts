@@ -53,7 +53,7 @@ export const isProblem = (read: object): read is RuleProblem => "reason" in read
 export function parseRule(value: unknown): Read<RuleNode> {
   if (!isMap(value)) return problem("", "must be an object");
   const unsafe = checkJson(value, { depth: RULE_JSON_DEPTH });
-  if (unsafe) return problem("", unsafe);
+  if (unsafe) return unsafe;
   return isFlat(value) ? readFlat(value) : readNode(value, "", 1, { nodes: 0 });
 }
 

@@ -184,6 +184,8 @@ describe("requests that are refused as a whole", () => {
     ["EVT-6 a key of 257 characters", { properties: { ["k".repeat(257)]: 1 } }, "properties"],
     ["EVT-6 a text of 257 characters", { properties: { k: "x".repeat(257) } }, "properties"],
     ["EVT-6 such a text deeper down", { properties: { k: [{ k: "x".repeat(257) }] } }, "properties"],
+    ["GEN-3 a text that was cut within a character", { properties: { k: ["\ud83d"] } }, "properties.k[0]"],
+    ["ERR-13 a key that no object may have", { properties: { constructor: 1 } }, "properties"],
     ["EVT-6 properties that are an array", { properties: [] }, "properties"],
     ["EVT-7 a time that is none", { occurred_at: "yesterday" }, "occurred_at"],
     ["EVT-8 an empty key", { idempotency_key: "" }, "idempotency_key"],

@@ -1,6 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { checkJson, isRefusedKey } from "../../shared/rules/json-limits.ts";
+import { isRefusedKey, type JsonLimits, checkJson as problemOf } from "../../shared/rules/json-limits.ts";
+
+const checkJson = (value: unknown, limits?: Partial<JsonLimits>): string | undefined => {
+  const { path, reason } = problemOf(value, limits) ?? {};
+  return path ? `${reason} at ${path}` : reason;
+};
 
 const nested = (depth: number): unknown => {
   let value: unknown = 1;

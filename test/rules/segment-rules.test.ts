@@ -66,8 +66,8 @@ describe("trees", () => {
     ["RUL-8", "event.where", "object", event({ where: [] })],
     ["AMB-69", "group.nodes[0]", "flat form inside", group([{ attribute: { key: "a", value: 1 } }])],
     ["AMB-69", "group.nodes[0]", "flat form inside", group([event({ count: 1 })])],
-    ["RUL-4", "", "prototype|constructor", JSON.parse('{"attribute": {"constructor": {"$eq": 1}}}')],
-    ["RUL-4", "", "__proto__", JSON.parse('{"attribute": {"__proto__": {"$eq": 1}}}')],
+    ["RUL-4", "attribute", "prototype|constructor", JSON.parse('{"attribute": {"constructor": {"$eq": 1}}}')],
+    ["RUL-4", "attribute", "__proto__", JSON.parse('{"attribute": {"__proto__": {"$eq": 1}}}')],
   ] as const)("%s is refused at %j (%s): %j", (_, path, reason, rule) => {
     expect(problemOf(rule)).toEqual([path, expect.stringMatching(reason)]);
   });
