@@ -1933,6 +1933,8 @@ export interface JourneysJourney {
     event_id?: string | undefined;
     /** The name of the event */
     event_name?: string | undefined;
+    /** Of an event that was received later than it occurred. RFC 3339. */
+    occurred_at?: string | undefined;
     /** The segment */
     segment_id?: string | undefined;
   };

@@ -16,8 +16,10 @@ export interface KnownEvent {
 
 /** Where the attributes and events of a run's subscriber come from. */
 export interface Source {
-  /** When the run began, in milliseconds. */
+  /** When what started the run happened, in milliseconds. */
   enteredAt: number;
+  /** When the run came to where it is, in milliseconds: earlier than the decision where its worker is behind. */
+  arrivedAt: number;
   /** The event that started the run, if one did: it ends no wait (AMB-75). */
   triggerId: string | undefined;
   triggerProperties(): Promise<Readonly<Record<string, unknown>>>;
@@ -83,6 +85,7 @@ export function knowledgeOf(graph: Pick<Graph, "exit_conditions">, source: Sourc
 
   return {
     now,
+    arrivedAt: source.arrivedAt,
     holds: (condition) => judge(condition, source.explained?.bind(source)),
     exit: async () => {
       for (const [index, condition] of (graph.exit_conditions ?? []).entries())

@@ -57,8 +57,8 @@ function placeOf(graph: Graph, arrival: Arrival, now: number): Pick<JourneyMove,
     const position = { step: arrival.node.id, ...(arrival.event !== undefined && { spent: arrival.event }) };
     return { to: { position }, times: [now + CONTINUED_MS], isBetweenSteps: true };
   }
-  const { step, since = now, until } = arrival.position;
+  const { step, until } = arrival.position;
   const isWait = graph.steps[step]?.type === "wait_for_event";
-  const times = [...(isWait ? [since + SECOND_LOOK_MS] : []), ...(until === undefined ? [] : [until])];
+  const times = [...(isWait ? [now + SECOND_LOOK_MS] : []), ...(until === undefined ? [] : [until])];
   return { to: { position: arrival.position }, times, isBetweenSteps: false };
 }

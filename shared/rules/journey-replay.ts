@@ -163,6 +163,7 @@ function sourceOf(
 ): Source {
   return {
     enteredAt,
+    arrivedAt: now,
     triggerId: trigger?.id,
     aheadMs: 0,
     triggerProperties: async () => trigger?.properties ?? {},

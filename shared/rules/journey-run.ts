@@ -34,6 +34,8 @@ export interface Advance {
 /** What the engine asks for, as of `now`. */
 export interface Knowledge {
   now: number;
+  /** A wait that begins now is also ended by an event since this time, if its window reaches back so far. */
+  arrivedAt: number;
   /** The index of the first exit condition that holds. */
   exit(): Promise<number | undefined>;
   holds(condition: Record<string, unknown>): Promise<boolean>;
@@ -101,7 +103,7 @@ async function moveFrom(node: JourneyNode, position: Position, knowledge: Knowle
       : { arrival: { kind: "waits", position } };
   }
   const { on_event, on_timeout, within } = node.wait_for_event;
-  if (since === undefined) return waiting(position, knowledge.now, within);
+  if (since === undefined) return waiting(position, knowledge.now, within, knowledge.arrivedAt);
   const last = Math.min(knowledge.now, until ?? Number.POSITIVE_INFINITY);
   const event = await knowledge.occurred(node, since, last, spent);
   if (event !== undefined) return { outcome: "wait:event", next: on_event, spent: event };
@@ -110,12 +112,13 @@ async function moveFrom(node: JourneyNode, position: Position, knowledge: Knowle
     : { arrival: { kind: "waits", position } };
 }
 
-function waiting({ step, spent }: Position, now: number, duration: string | undefined): Move {
+function waiting({ step, spent }: Position, now: number, duration: string | undefined, arrivedAt = now): Move {
   const ms = duration === undefined ? undefined : parseDuration(duration);
+  const since = Math.max(arrivedAt, now - (ms ?? Number.POSITIVE_INFINITY));
   return {
     arrival: {
       kind: "waits",
-      position: { ...before(step, spent), since: now, ...(ms !== undefined && { until: now + ms }) },
+      position: { ...before(step, spent), since, ...(ms !== undefined && { until: now + ms }) },
     },
   };
 }

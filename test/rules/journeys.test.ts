@@ -102,6 +102,7 @@ async function engine(steps: Graph, { x, paid, leaves }: Life, last: number): Pr
   for (let taken = 0; taken < 300; taken++) {
     const known: Knowledge = {
       now,
+      arrivedAt: now,
       exit: async () => (leaves !== undefined && leaves * MINUTE <= now ? 0 : undefined),
       holds: async (given) => (given as { attribute: { x: { $eq: number } } }).attribute.x.$eq === x,
       occurred: async (_, since, until, spent) =>
@@ -161,6 +162,7 @@ describe("the engine", () => {
         fc.pre(graphProblems(steps as unknown as Record<string, unknown>).length === 0);
         const known: Knowledge = {
           now: 0,
+          arrivedAt: 0,
           exit: async () => undefined,
           holds: async (given) => (given as { attribute: { x: { $eq: number } } }).attribute.x.$eq === x,
           occurred: async () => undefined,

@@ -156,8 +156,9 @@ async function takeEvents(context: WorkerContext, ids: readonly string[]): Promi
   );
   const held = new Set([...(await drive(context, driven))].map(({ seen }) => seen?.id));
   const entries = events.flatMap(({ event, subscriber }) => {
-    const { id, event_name, received_at: at } = event;
-    const cause = { event_id: id, event_name, at, key: `event#${id}` };
+    const { id, event_name, occurred_at, received_at: at } = event;
+    const isLate = Date.parse(occurred_at) < Date.parse(at);
+    const cause = { event_id: id, event_name, ...(isLate && { occurred_at }), at, key: `event#${id}` };
     const journeys = byTrigger.get(eventTrigger(event_name)) ?? [];
     return journeys.map((journey) => ({ journey, candidate: { subscriber, cause, seen: event, of: id } }));
   });

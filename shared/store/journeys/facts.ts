@@ -16,19 +16,27 @@ import type { RunState } from "./runs.ts";
 /** The clock of the process that took an event may be so far ahead. */
 const AHEAD_MS = MINUTE;
 
-type Subject = Pick<RunState, "id" | "subscriber_id" | "context" | "entered_at">;
+type Subject = Pick<RunState, "id" | "subscriber_id" | "context" | "entered_at" | "seq">;
+
+/**
+ * When what started the run happened, in milliseconds. The run itself begins later, by as much as its worker is behind:
+ * what the subscriber does meanwhile counts.
+ */
+const startedAt = ({ id, entered_at, context: { occurred_at } }: Subject): number =>
+  Math.min(Date.parse(entered_at), occurred_at === undefined ? timeOfUuid(id) : Date.parse(occurred_at));
 
 /** @param options.seen an event that was just stored @param options.now the time of the decision, in milliseconds */
 export function factsOf(
   store: StoreReader,
   graph: Graph,
-  { id, subscriber_id: subscriber, context, entered_at }: Subject,
+  run: Subject,
   { seen, now }: { seen?: StoredEvent | undefined; now: number },
 ): Knowledge {
+  const { subscriber_id: subscriber, context } = run;
   const profile = once(async () => living(await store.get(Profile, { id: subscriber })));
   const source: Source = {
-    // The id has the time of the cause. An event between the cause and the row of the run may end the run.
-    enteredAt: Math.min(timeOfUuid(id), Date.parse(entered_at)),
+    enteredAt: startedAt(run),
+    arrivedAt: run.seq === 0 ? startedAt(run) : now,
     triggerId: context.event_id,
     aheadMs: AHEAD_MS,
     triggerProperties: once(async () => {

@@ -9,6 +9,7 @@ import { json } from "../json-text.ts";
 export const Cause = v.object({
   event_id: v.optional(v.string()),
   event_name: v.optional(v.string()),
+  occurred_at: v.pipe(v.optional(Timestamp), v.description("Of an event that was received later than it occurred")),
   segment_id: v.optional(v.string()),
 });
 export type Cause = v.InferOutput<typeof Cause>;

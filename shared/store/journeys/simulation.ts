@@ -142,6 +142,7 @@ function sourceOf(store: StoreReader, { subject, events, cause, start, now, clau
   const happened = events.filter(({ at }) => at <= now);
   return {
     enteredAt: start,
+    arrivedAt: now,
     triggerId: cause?.id,
     aheadMs: 0,
     triggerProperties: async () => cause?.properties ?? {},

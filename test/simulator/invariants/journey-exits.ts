@@ -51,8 +51,8 @@ function holds({ get, under }: Mirror, tenant: string, run: RunRow, condition: C
     return profile !== undefined && compilePredicate(condition.attribute)(attributesForRules(profile));
   }
   if (!("event" in condition)) return false;
-  const trigger = fromJson(context).event_id;
-  const since = Math.min(timeOfUuid(runId), Date.parse(entered_at));
+  const { event_id: trigger, occurred_at: causedAt } = fromJson(context);
+  const since = Math.min(causedAt === undefined ? timeOfUuid(runId) : Date.parse(causedAt), Date.parse(entered_at));
   for (const [sk, item] of under(`T#${tenant}#U#${subscriber}`)) {
     if (!sk.startsWith(HISTORY)) continue;
     for (const { id, event_name, occurred_at } of eventsIn(rowOf(ActorEvents, item)))

@@ -1,0 +1,67 @@
+// A run begins when its worker gets to it. What its subscriber did between the trigger and that moment counts (JND-9, JND-13).
+import { expect, it } from "vitest";
+import { DAY, HOUR, MINUTE, SECOND } from "../../shared/clock.ts";
+import { countedSetting, graphOf } from "../support/journeys.ts";
+import { START } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh } = worlds();
+
+async function threeJourneys() {
+  const all = await countedSetting(await fresh());
+  const { send, active, person, tenant, world } = all;
+  const wait = { wait_for_event: { event_name: "paid", within: "1h", on_event: "yes", on_timeout: "no" } };
+  const ends = { yes: "exit", no: "exit" } as const;
+  const waiting = await active(graphOf({ wait, ...ends }));
+  const sending = await active(graphOf({ hello: send("Hello", "wait"), wait, ...ends }));
+  const pause = { delay: { duration: "1d", next: "remind" } };
+  const leaving = await active(graphOf({ pause, remind: send("Remind") }, [{ event: { name: "paid" } }]));
+  const ada = await person("ada");
+  /** Accepts events; nothing handles them yet. */
+  const accept = async (...events: object[]) => {
+    const body = { events: events.map((event) => ({ external_id: "ada", ...event })) };
+    expect((await world.call("POST /v1/events", { as: tenant.server, body })).status).toBe(202);
+  };
+  const results = async () => {
+    await world.advance(MINUTE);
+    const [one, two, three] = await Promise.all([waiting, sending, leaving].map(all.stats));
+    return [one.steps.wait.outcomes, two.steps.wait.outcomes, three.runs.exited];
+  };
+  return { ...all, ada, accept, results };
+}
+
+it("JND-9 JND-13 an event that is accepted before the run of the one before it has begun ends its wait, or the run", async () => {
+  const { world, accept, results, inbox, ada } = await threeJourneys();
+  await accept({ event_name: "paid" });
+  world.clock.jumpTo(START + 1 * SECOND);
+  await accept({ event_name: "signed_up" });
+  world.clock.jumpTo(START + 2 * SECOND);
+  await world.settle();
+  expect(await results()).toEqual([{}, {}, 0]);
+
+  const late = await threeJourneys();
+  await late.accept({ event_name: "signed_up" });
+  late.world.clock.jumpTo(START + 1 * SECOND);
+  await late.accept({ event_name: "paid" });
+  late.world.clock.jumpTo(START + 5 * MINUTE);
+  expect(await late.results()).toEqual([{ "wait:event": 1 }, { "wait:event": 1 }, 1]);
+  expect([await inbox(ada), await late.inbox(late.ada)]).toEqual([["Hello"], ["Hello"]]);
+});
+
+it("JND-9 JND-13 events that a client sends later, in one request, count in the order in which they occurred", async () => {
+  const { accept, results, at } = await threeJourneys();
+  await accept(
+    { event_name: "paid", occurred_at: at(-1 * SECOND) },
+    { event_name: "signed_up", occurred_at: at(-5 * SECOND) },
+  );
+  expect(await results()).toEqual([{ "wait:event": 1 }, { "wait:event": 1 }, 1]);
+});
+
+it("JND-13 a wait does not take what occurred longer ago than its window", async () => {
+  const { accept, results, at } = await threeJourneys();
+  await accept(
+    { event_name: "signed_up", occurred_at: at(-2 * DAY) },
+    { event_name: "paid", occurred_at: at(-1 * HOUR - SECOND) },
+  );
+  expect(await results()).toEqual([{}, {}, 1]);
+});
