@@ -168,6 +168,24 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     await page.locator("ol.step-list").getByText("Your trial has ended").waitFor();
   });
 
+  it("CON-4 forced colours leave amounts, choices and what is pressed to be seen", async () => {
+    const { page, visit } = await open();
+    const styleOf = (selector: string, property: string): Promise<unknown> =>
+      page.evaluate(`getComputedStyle(document.querySelector(${JSON.stringify(selector)})).${property}`);
+    await page.emulateMedia({ forcedColors: "active" });
+    await visit("campaigns");
+    expect(await styleOf("main select", "appearance")).toBe("auto");
+    await page.locator("main a[data-row]", { hasText: "Autumn sale" }).click();
+    await page.locator(".meter i").first().waitFor();
+    expect(await styleOf(".meter i", "backgroundColor")).not.toBe(await styleOf(".meter", "backgroundColor"));
+    await visit("journeys");
+    await page.locator("main a[data-row]", { hasText: "Welcome" }).click();
+    await page.locator(".button[aria-pressed=true]").first().waitFor();
+    expect(await styleOf("main .button[aria-pressed=true]", "outlineStyle")).toBe("solid");
+    expect(await styleOf("main .button[aria-pressed=false]", "outlineStyle")).toBe("none");
+    await page.emulateMedia({ forcedColors: "none" });
+  });
+
   phoneStories(open);
   stories({ service: () => service, open });
 

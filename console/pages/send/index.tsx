@@ -57,7 +57,7 @@ export function View() {
   return (
     <Page
       title="Send"
-      about="A one-off message. To measure or automate messages, use campaigns and journeys."
+      about="A one-off message. For a series of messages use campaigns and journeys."
       actions={
         <>
           {editor.undo && <Button onClick={editor.undo}>Undo</Button>}
