@@ -247,6 +247,21 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     await operate.close();
   });
 
+  it("CON-1 one funnel is read, though the names of the sources come before the first of them is known", async () => {
+    const { page, visit } = await open();
+    const { promise: isNamed, resolve: named } = Promise.withResolvers<void>();
+    const funnels: string[] = [];
+    page.on("response", (response) => response.url().includes("/api/v1/campaigns?page_size=100") && named());
+    page.on("request", (request) => request.url().includes("/insights/funnel?") && funnels.push(request.url()));
+    await page.route("**/api/v1/insights/summary?*", async (route) => {
+      await isNamed;
+      await route.continue();
+    });
+    await visit("insights?days=30");
+    await page.getByRole("row", { name: /^Converted/ }).waitFor();
+    expect(funnels).toHaveLength(1);
+  });
+
   it("RDA-10 the days of a series are read by arrow keys", async () => {
     const { page, visit } = await open();
     await visit("insights?series=channel&days=7");

@@ -25,7 +25,10 @@ export function SourcesCard({ start, children }: { start: string; children: Comp
   const journeys = useQuery("journeys.list", [], { when: group === "journey" });
   const named: readonly Named[] = (group === "campaign" ? campaigns.data?.items : journeys.data?.journeys) ?? [];
   const namesError = group === "channel" ? undefined : (campaigns.error ?? journeys.error);
-  const source = query.get("source") || summary.data?.rows[0]?.source_id || named[0]?.id;
+  // Until the first of the sources is known, no funnel is read in its place.
+  const isKnown = summary.data !== undefined || summary.error !== undefined;
+  const first = isKnown ? summary.data?.rows[0]?.source_id || named[0]?.id : undefined;
+  const source = query.get("source") || first;
   const nameOf = (id: string) =>
     group === "channel" ? channelName(id) : (named.find((one) => one.id === id)?.name ?? <code>{id}</code>);
   return (
@@ -66,6 +69,8 @@ export function SourcesCard({ start, children }: { start: string; children: Comp
           )}
           {source ? (
             <OneFunnel group={group} source={source} start={start} />
+          ) : !isKnown ? (
+            <Skeleton rows={5} />
           ) : (
             !namesError && <p class="dim">There is no {group} yet whose messages could be counted.</p>
           )}
