@@ -3,6 +3,7 @@ import { conflict } from "../http/errors.ts";
 import type { Store, StoreReader } from "../resources.ts";
 import { pauseCampaign } from "./campaigns/campaigns.ts";
 import { CampaignItem } from "./campaigns/items.ts";
+import { pauseUndelivered } from "./experiences/moves.ts";
 import type { RowOf } from "./item.ts";
 import { ActiveJourney, JourneyItem } from "./journeys/items.ts";
 import { pauseJourney } from "./journeys/journeys.ts";
@@ -11,6 +12,7 @@ import { ScheduleItem } from "./sends/schedule-items.ts";
 import { type ScheduleRow, switchOff } from "./sends/schedules.ts";
 import { State } from "./status-index.ts";
 import type { Timers } from "./timers.ts";
+import { usersOf } from "./uses.ts";
 
 type JourneyRow = RowOf<typeof JourneyItem>;
 
@@ -24,13 +26,33 @@ interface Options {
   force: boolean;
 }
 
-/** @throws 409 naming an active journey that the segment triggers, unless `force`. */
+/**
+ * A scheduled notification cannot be paused: after a forced deletion it fails at its time, and says why.
+ * @throws 409 naming an active journey that the segment triggers, or what sends to it, unless `force`.
+ */
 export async function releaseSegment(store: Store, { id, name }: Named, { force }: Options): Promise<void> {
-  const active = await store.queryAll(ActiveJourney, {});
+  const [active, released, users] = await Promise.all([
+    store.queryAll(ActiveJourney, {}),
+    releasedCampaigns(store),
+    usersOf(store, { kind: "segment", id }),
+  ]);
   const journeys = active.filter(({ trigger }) => fromJson(trigger).segment_id === id).map(({ sk }) => sk);
-  if (force) for (const journey of journeys) await pauseJourney(store, journey, `its segment ${name} was deleted`);
-  else if (journeys.length > 0)
-    throw conflict(`The segment triggers the active journey ${journeys[0]}. With force=true it is paused.`);
+  const campaigns = released.filter((row) => {
+    const target = fromJson(row.target);
+    return target.type === "segment" && target.segment_id === id;
+  });
+  if (!force) {
+    if (journeys[0] !== undefined)
+      throw conflict(`The segment triggers the active journey ${journeys[0]}. With force=true it is paused.`);
+    if (campaigns[0])
+      throw conflict(`The segment is the target of the campaign ${campaigns[0].id}. With force=true it is paused.`);
+    if (users[0])
+      throw conflict(`The segment is named by ${users[0].kind} ${users[0].id}. force=true deletes it anyway.`);
+  }
+  const reason = `its segment ${name} was deleted`;
+  for (const journey of journeys) await pauseJourney(store, journey, reason);
+  for (const campaign of campaigns) await pauseCampaign(store, campaign, reason);
+  for (const user of users) if (user.kind === "experience") await pauseUndelivered(store, user.id, reason);
 }
 
 /** @throws 409 naming an active schedule or journey that sends by the template, unless `force`. */

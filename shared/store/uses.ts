@@ -1,5 +1,5 @@
-// What uses a list: a scheduled notification, or an experience. A row beside the list names each user, and counts only
-// while the user still needs the list.
+// What uses a list or segment: a scheduled notification, or an experience. A row beside the group names each user, and
+// counts only while the user still needs the group.
 import { DAY, SECOND } from "../clock.ts";
 import type { Target } from "../http/send-input.ts";
 import type { StoreReader } from "../resources.ts";
@@ -15,35 +15,44 @@ interface User {
   id: string;
 }
 
-const keyOf = (list: string, { kind, id }: User) => ({ kind: "list", id: list, user: kind, user_id: id }) as const;
+/** The key of the row of a user beside the group that it targets; undefined for other targets. */
+function keyOf(target: Target | null, { kind, id }: User) {
+  const user = { user: kind, user_id: id };
+  if (target?.type === "list") return { kind: "list", id: target.list_id, ...user } as const;
+  if (target?.type === "segment") return { kind: "segment", id: target.segment_id, ...user } as const;
+  return undefined;
+}
 
-/** The writes that note the list which a notification or experience needs until a time. */
+/** The writes that note the list or segment which a notification or experience needs until a time. */
 export function useWrites(
   target: Target | null,
   { until, ...user }: User & { until: string | undefined },
 ): ItemWrite<"workspace">[] {
-  if (target?.type !== "list") return [];
+  const key = keyOf(target, user);
+  if (!key) return [];
   const expires = until === undefined ? undefined : Math.ceil((Date.parse(until) + KEPT_MS) / SECOND);
-  return [putItem(Use, keyOf(target.list_id, user), { expires })];
+  return [putItem(Use, key, { expires })];
 }
 
-/** The writes of a user that no longer needs its list. */
-export const endUseWrites = (target: Target | null, user: User): ItemWrite<"workspace">[] =>
-  target?.type === "list" ? [removeItem(Use, keyOf(target.list_id, user))] : [];
+/** The writes of a user that no longer needs its list or segment. */
+export function endUseWrites(target: Target | null, user: User): ItemWrite<"workspace">[] {
+  const key = keyOf(target, user);
+  return key ? [removeItem(Use, key)] : [];
+}
 
-/** The users that still need a list, as `notification <id>`. */
-export async function usersOf(store: StoreReader, { kind, id }: Group): Promise<string[]> {
+/** The users that still need a list or segment. */
+export async function usersOf(store: StoreReader, { kind, id }: Group): Promise<User[]> {
   const rows = await store.queryAll(Use, { kind, id });
-  const users = rows.map(({ sk }) => {
-    const [user = "", user_id = ""] = sk.split("#");
-    return { user, user_id };
+  const users = rows.map(({ sk }): User => {
+    const [user, user_id = ""] = sk.split("#");
+    return { kind: user === "experience" ? user : "notification", id: user_id };
   });
-  const areNeeding = await Promise.all(users.map(({ user, user_id }) => stillNeeds(store, user, user_id)));
-  return users.flatMap(({ user, user_id }, i) => (areNeeding[i] ? [`${user} ${user_id}`] : []));
+  const areNeeding = await Promise.all(users.map((user) => stillNeeds(store, user)));
+  return users.filter((_, i) => areNeeding[i]);
 }
 
-async function stillNeeds(store: StoreReader, user: string, id: string): Promise<boolean> {
-  if (user === "notification") return (await findJob(store, id))?.status === "scheduled";
+async function stillNeeds(store: StoreReader, { kind, id }: User): Promise<boolean> {
+  if (kind === "notification") return (await findJob(store, id))?.status === "scheduled";
   const row = await store.get(Status, { kind: "experience", id });
   return row?.status === "live" || row?.status === "paused";
 }

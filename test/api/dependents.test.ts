@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import { DAY } from "../../shared/clock.ts";
 import { at, UNKNOWN, withCampaigns } from "../support/campaigns.ts";
+import { SMS } from "../support/channels.ts";
 import { graphOf, journeySetting } from "../support/journeys.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -42,6 +43,58 @@ it("AMB-119 SEG-9 a segment whose journey is paused is deleted", async () => {
   expect((await call(`DELETE /api/v1/segments/${segment}`)).status).toBe(409);
   await call(`POST /api/v1/journeys/${journey}/pause`);
   expect((await call(`DELETE /api/v1/segments/${segment}`)).status).toBe(204);
+});
+
+it("AMB-119 SEG-9 the segment that something sends to is deleted only with force, which pauses what can be paused", async () => {
+  const { world, call, channel_ids, create, release, get } = await withCampaigns(await fresh());
+  const rule = { attribute: { plan: { $in: ["pro"] } } };
+  const segment_id = (await call("POST /api/v1/segments", { name: "Paying", rule })).body.id;
+  const remove = (query = "") => call(`DELETE /api/v1/segments/${segment_id}${query}`);
+  const target = { type: "segment", segment_id };
+
+  const send = { title: "t", body: "b", channel_ids, target, scheduled_at: at(DAY) };
+  const notification = (await call("POST /api/v1/notifications", send)).body.id;
+  expect((await remove()).body).toMatchObject({ code: "CONFLICT", message: expect.stringContaining(notification) });
+
+  const experience = async (fields: object): Promise<string> => {
+    const draft = { name: "Sale", format: "banner", content: { title: "t", body: "b" } };
+    const { id } = (await call("POST /api/v1/in-app/experiences", draft)).body;
+    await call(`PATCH /api/v1/in-app/experiences/${id}`, { audience: target, ...fields });
+    await call(`POST /api/v1/in-app/experiences/${id}/publish`);
+    return id;
+  };
+  const shown = await experience({});
+  const waiting = await experience({ start_at: at(DAY) });
+  await call(`POST /api/v1/notifications/${notification}/cancel`);
+  expect((await remove()).body.message).toMatch(new RegExp(`${shown}|${waiting}`));
+
+  const { id: campaign } = (await create({ target, scheduled_at: at(DAY) })).body;
+  await release(campaign);
+  await world.settle();
+  expect((await remove()).body.message).toContain(campaign);
+  expect((await call(`GET /api/v1/segments/${segment_id}`)).status).toBe(200);
+
+  expect((await remove("?force=true")).status).toBe(204);
+  const statusOf = async (id: string) => (await call(`GET /api/v1/in-app/experiences/${id}`)).body.status;
+  expect([(await get(campaign)).status, await statusOf(waiting), await statusOf(shown)]).toEqual([
+    ...["paused", "paused", "live"],
+  ]);
+  const { annotations } = (await call(`GET /api/v1/annotations?from=${at(-DAY)}&to=${at(DAY)}`)).body;
+  for (const [kind, ref_id] of Object.entries({ campaign_paused: campaign, experience_paused: waiting }))
+    expect(annotations).toContainEqual(
+      expect.objectContaining({ kind, ref_id, text: expect.stringContaining("segment Paying was deleted") }),
+    );
+});
+
+it("AMB-119 CHN-17 a channel with credentials is refused with what uses it, and only then because of the credentials", async () => {
+  const { world, call, create, release } = await withCampaigns(await fresh());
+  const channel = (await call("POST /api/v1/channels", { type: "sms", name: "SMS" })).body.id;
+  await call(`POST /api/v1/channels/${channel}/credentials/sms`, SMS);
+  await world.settle();
+  expect((await call(`DELETE /api/v1/channels/${channel}`)).body.message).toContain("Credentials are stored");
+  const { id } = (await create({ channel_ids: [channel], scheduled_at: at(DAY) })).body;
+  await release(id);
+  expect((await call(`DELETE /api/v1/channels/${channel}`)).body.message).toContain(id);
 });
 
 it("AMB-119 CHN-17 the channel of a scheduled campaign is deleted only with force, which pauses the campaign", async () => {

@@ -17,10 +17,10 @@ import { Experience } from "../../../shared/store/experiences/items.ts";
 import {
   archiveExperience,
   endExperience,
-  pauseExperience,
   publishExperience,
   resumeExperience,
 } from "../../../shared/store/experiences/life.ts";
+import { pauseExperience } from "../../../shared/store/experiences/moves.ts";
 import { experienceStats } from "../../../shared/store/experiences/stats.ts";
 import type { Allowance } from "../../../shared/store/workspaces/usage.ts";
 import { CopyName, ExperienceChange, NewExperience } from "./input.ts";

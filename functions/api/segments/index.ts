@@ -181,7 +181,7 @@ export const segments = group("segments", "Subscribers that match a rule over at
     {
       summary: "Delete a segment; its subscribers stay",
       description:
-        "Refused while it triggers an active journey. With `force` the journey is paused, with an annotation.",
+        "Refused while it triggers an active journey, or while a released campaign, a scheduled notification or a live or paused experience names it. With `force` journeys, campaigns and experiences that wait for their start are paused, with an annotation. A notification fails at its time, and says why.",
       query: Force,
       errors: ["NOT_FOUND", "CONFLICT"],
     },

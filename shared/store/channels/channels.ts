@@ -142,8 +142,8 @@ export async function removeChannel(
   };
   const channel = await store.get(ChannelItem, { id });
   if (channel) {
-    permit(channel);
     await releaseChannel(store, timers, channel, { force });
+    permit(channel);
   }
   const extraItems = [removeItem(CredentialsItem, { channel: id })];
   const isRemoved = await removeNamed(store, ChannelItem, id, { permit, extraItems });

@@ -3,30 +3,19 @@
 import { timestamp } from "../../clock.ts";
 import { ApiError } from "../../http/errors.ts";
 import type { Store, StoreReader } from "../../resources.ts";
-import { type ExperienceAction, experienceMoves, isDone } from "../../rules/experience-states.ts";
-import { jobMoves } from "../../rules/job-states.ts";
 import { isUsable, listChannels } from "../channels/channels.ts";
-import { is } from "../conditions.ts";
 import { annotationWrite } from "../insights/annotations.ts";
 import type { ChangeOf, ItemWrite } from "../item.ts";
-import { moveWrite } from "../lifecycle.ts";
-import { onTransactionCanceled } from "../refusals.ts";
 import { jobIdOf } from "../sends/job-ids.ts";
-import { JobItem } from "../sends/job-items.ts";
 import type { JobSpec } from "../sends/job-spec.ts";
-import { findJob } from "../sends/jobs.ts";
 import { startSend } from "../sends/sends.ts";
-import { statusWrite } from "../status-index.ts";
 import type { Timers } from "../timers.ts";
 import { endUseWrites, useWrites } from "../uses.ts";
 import type { Allowance } from "../workspaces/usage.ts";
 import { DEFAULT_DISPLAY } from "./blocks.ts";
-import { busy, type ExperienceRecord, getExperience, malformed, missingAudience } from "./experiences.ts";
-import { ExperienceItem } from "./items.ts";
-
-type Change = ChangeOf<typeof ExperienceItem>;
-
-const MAX_ATTEMPTS = 10;
+import { type ExperienceRecord, malformed, missingAudience } from "./experiences.ts";
+import type { ExperienceItem } from "./items.ts";
+import { attempt, cancelWrites, moveWrites, transacted } from "./moves.ts";
 
 /** INX-31, INX-32. @throws 400 naming what is missing or the current status, 402, 404. */
 export const publishExperience = (store: Store, timers: Timers, allowance: Allowance, id: string) =>
@@ -40,14 +29,6 @@ export const publishExperience = (store: Store, timers: Timers, allowance: Allow
       annotationWrite(store, { kind: "experience_published", text, ref_id: id }),
       ...useWrites(audience, { kind: "experience", id, until: end_at }),
     ]);
-  });
-
-/** INX-33. @throws 400 naming the current status, 404. */
-export const pauseExperience = (store: Store, id: string) =>
-  attempt(store, id, "pause", async (experience) => {
-    const canceling = await cancelWrites(store, experience);
-    const change: Change = canceling.length > 0 ? { set: { canceled_send: true } } : {};
-    return transacted(store, [...moveWrites(store, experience, "pause", change), ...canceling]);
   });
 
 /** INX-34, AMB-6. @throws 400 naming the current status, also where end_at has passed (AMB-5); 402, 404. */
@@ -80,55 +61,6 @@ export const archiveExperience = (store: Store, id: string) =>
     return transacted(store, moveWrites(store, experience, "archive", { set: { archived_at } }));
   });
 
-/** Attempts a transition, again after a concurrent change. @returns the experience after it. */
-async function attempt(
-  store: Store,
-  id: string,
-  action: ExperienceAction,
-  take: (experience: ExperienceRecord) => Promise<boolean>,
-): Promise<ExperienceRecord> {
-  for (let attemptCount = 0; attemptCount < MAX_ATTEMPTS; attemptCount++) {
-    const experience = await getExperience(store, id);
-    if (isDone(action, experience.status)) return experience;
-    const { from } = experienceMoves[action];
-    if (!from.some((status) => status === experience.status))
-      throw new ApiError("BAD_REQUEST", `The experience is ${experience.status}: it cannot ${action}.`);
-    if (await take(experience)) return getExperience(store, id);
-  }
-  throw busy();
-}
-
-/** The transition of the revision that was read, in the entity and in its status row. */
-function moveWrites(
-  store: Store,
-  { id, rev }: ExperienceRecord,
-  action: ExperienceAction,
-  { set, ...change }: Change = {},
-): ItemWrite<"workspace">[] {
-  const updated_at = timestamp(store.clock.now());
-  return [
-    moveWrite(ExperienceItem, { id }, experienceMoves, action, {
-      change: { ...change, set: { ...set, updated_at, rev: rev + 1 } },
-      when: is("rev", rev),
-    }),
-    statusWrite(ExperienceItem, id, experienceMoves[action].to),
-  ];
-}
-
-const transacted = (store: Store, writes: readonly ItemWrite<"workspace">[]): Promise<boolean> =>
-  store.transact(writes).then(
-    () => true,
-    onTransactionCanceled(() => false),
-  );
-
-/** Cancels a scheduled send. If the send starts first, the whole transaction fails and the next attempt finds it. */
-async function cancelWrites(store: Store, { notification_id }: ExperienceRecord): Promise<ItemWrite<"workspace">[]> {
-  const job = notification_id === undefined ? undefined : await findJob(store, notification_id);
-  if (job?.status !== "scheduled") return [];
-  const completed_at = timestamp(store.clock.now());
-  return [moveWrite(JobItem, { job: job.id }, jobMoves, "cancel", { change: { set: { completed_at } } })];
-}
-
 /** Starts the send in the transaction of the transition. */
 async function send(
   store: Store,
@@ -139,7 +71,7 @@ async function send(
   extraItems: readonly ItemWrite<"workspace">[] = [],
 ): Promise<boolean> {
   const notification_id = jobIdOf("experience", store.clock.now(), store.ids.bytes(10));
-  const change: Change = { set: { notification_id }, remove: ["canceled_send"] };
+  const change: ChangeOf<typeof ExperienceItem> = { set: { notification_id }, remove: ["canceled_send"] };
   const spec = await specOf(store, experience);
   const started = await startSend(store, timers, allowance, { id: notification_id, spec }, [
     ...moveWrites(store, experience, action, change),

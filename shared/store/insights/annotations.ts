@@ -14,6 +14,7 @@ export const autoKinds = [
   "plan_change",
   "campaign_released",
   "campaign_paused",
+  "experience_paused",
   "campaign_failed",
   "journey_activated",
   "journey_paused",

@@ -124,11 +124,11 @@ export const DeletedMemberships = item({
   writers: ["api-lists", "api-segments", "delete-memberships"],
 });
 
-/** What can name a list. */
+/** What can name a list or segment. */
 export type UserKind = "notification" | "experience";
 
 export const Use = item({
-  about: "A notification or experience that names a list, so that the list cannot be deleted while it waits.",
+  about: "A notification or experience that names a list or segment, which cannot be deleted while it waits.",
   pk: ({ kind, id }: Group) => `${kind}#${id}:uses`,
   sk: ({ user, user_id }: { user: UserKind; user_id: string }) => `${user}#${user_id}`,
   row: { expires: v.optional(v.number()) },

@@ -100,7 +100,7 @@ export async function removeList(store: Store, timers: Timers, id: string): Prom
   const group = groupOf(id);
   await requireList(store, id);
   const [user] = await usersOf(store, group);
-  if (user !== undefined) throw conflict(`The list is named by ${user}.`);
+  if (user) throw conflict(`The list is named by ${user.kind} ${user.id}.`);
   await planSecondPass(store, timers, group);
   if (!(await removeNamed(store, ListItem, id, { extraItems: [membershipDeletionWrite(store, group)] })))
     throw notFound("list");

@@ -1,0 +1,97 @@
+// What every transition of an experience has: the attempts, the writes, the cancellation of a scheduled send. And its
+// pause, which a deleted segment causes as well.
+import { timestamp } from "../../clock.ts";
+import { ApiError } from "../../http/errors.ts";
+import type { Store } from "../../resources.ts";
+import { type ExperienceAction, experienceMoves, isDone } from "../../rules/experience-states.ts";
+import { jobMoves } from "../../rules/job-states.ts";
+import { is } from "../conditions.ts";
+import { annotationWrite } from "../insights/annotations.ts";
+import type { ChangeOf, ItemWrite } from "../item.ts";
+import { moveWrite } from "../lifecycle.ts";
+import { onTransactionCanceled } from "../refusals.ts";
+import { JobItem } from "../sends/job-items.ts";
+import { findJob } from "../sends/jobs.ts";
+import { statusWrite } from "../status-index.ts";
+import { busy, type ExperienceRecord, getExperience } from "./experiences.ts";
+import { ExperienceItem } from "./items.ts";
+
+type Change = ChangeOf<typeof ExperienceItem>;
+
+const MAX_ATTEMPTS = 10;
+
+/** INX-33. @throws 400 naming the current status, 404. */
+export const pauseExperience = (store: Store, id: string) =>
+  attempt(store, id, "pause", async (experience) => {
+    const canceling = await cancelWrites(store, experience);
+    const change: Change = canceling.length > 0 ? { set: { canceled_send: true } } : {};
+    return transacted(store, [...moveWrites(store, experience, "pause", change), ...canceling]);
+  });
+
+/** Pauses a live experience whose send is still scheduled, because of what the service found (AMB-119). */
+export async function pauseUndelivered(store: Store, id: string, reason: string): Promise<void> {
+  for (let attemptCount = 0; attemptCount < MAX_ATTEMPTS; attemptCount++) {
+    const experience = await getExperience(store, id);
+    const canceling = experience.status === "live" ? await cancelWrites(store, experience) : [];
+    if (canceling.length === 0) return;
+    const text = `The experience "${experience.name}" was paused: ${reason}.`;
+    const writes = [
+      ...moveWrites(store, experience, "pause", { set: { canceled_send: true } }),
+      annotationWrite(store, { kind: "experience_paused", text, ref_id: id }),
+    ];
+    if (await transacted(store, [...writes, ...canceling])) return;
+  }
+  throw busy();
+}
+
+/** Attempts a transition, again after a concurrent change. @returns the experience after it. */
+export async function attempt(
+  store: Store,
+  id: string,
+  action: ExperienceAction,
+  take: (experience: ExperienceRecord) => Promise<boolean>,
+): Promise<ExperienceRecord> {
+  for (let attemptCount = 0; attemptCount < MAX_ATTEMPTS; attemptCount++) {
+    const experience = await getExperience(store, id);
+    if (isDone(action, experience.status)) return experience;
+    const { from } = experienceMoves[action];
+    if (!from.some((status) => status === experience.status))
+      throw new ApiError("BAD_REQUEST", `The experience is ${experience.status}: it cannot ${action}.`);
+    if (await take(experience)) return getExperience(store, id);
+  }
+  throw busy();
+}
+
+/** The transition of the revision that was read, in the entity and in its status row. */
+export function moveWrites(
+  store: Store,
+  { id, rev }: ExperienceRecord,
+  action: ExperienceAction,
+  { set, ...change }: Change = {},
+): ItemWrite<"workspace">[] {
+  const updated_at = timestamp(store.clock.now());
+  return [
+    moveWrite(ExperienceItem, { id }, experienceMoves, action, {
+      change: { ...change, set: { ...set, updated_at, rev: rev + 1 } },
+      when: is("rev", rev),
+    }),
+    statusWrite(ExperienceItem, id, experienceMoves[action].to),
+  ];
+}
+
+export const transacted = (store: Store, writes: readonly ItemWrite<"workspace">[]): Promise<boolean> =>
+  store.transact(writes).then(
+    () => true,
+    onTransactionCanceled(() => false),
+  );
+
+/** Cancels a scheduled send. If the send starts first, the whole transaction fails and the next attempt finds it. */
+export async function cancelWrites(
+  store: Store,
+  { notification_id }: ExperienceRecord,
+): Promise<ItemWrite<"workspace">[]> {
+  const job = notification_id === undefined ? undefined : await findJob(store, notification_id);
+  if (job?.status !== "scheduled") return [];
+  const completed_at = timestamp(store.clock.now());
+  return [moveWrite(JobItem, { job: job.id }, jobMoves, "cancel", { change: { set: { completed_at } } })];
+}
