@@ -1,5 +1,6 @@
 // `npm run fuzz`: see USAGE.
 import { readArguments, wholeNumber } from "../../tools/arguments.ts";
+import { openProgress } from "../simulator/progress.ts";
 import { fuzz } from "./fuzz.ts";
 
 const USAGE = `npm run fuzz -- [--requests 20000] [--seed 1]: random requests to every route, made from the published document:
@@ -7,7 +8,7 @@ half of them from its schemas, half of them near its examples, in a workspace wh
 
 Fails on a 5xx, on an answer that the document does not describe, on a request that takes more than two seconds of CPU,
 on data of another workspace in an answer, and on a worker that fails at what was accepted. The same seed makes the same
-requests. Progress goes to stderr, findings to stdout. Ends with 1 if there is one.
+requests. Progress goes to stderr every three seconds, findings to stdout. Ends with 1 if there is one.
 
 Example: npm run fuzz -- --requests 5000 --seed 7`;
 
@@ -16,18 +17,19 @@ const { values } = readArguments(USAGE, {
 });
 const requests = wholeNumber("--requests", values.requests, 1);
 const seed = wholeNumber("--seed", values.seed);
-const STEP = 500;
+const progress = openProgress("requests", requests);
 
 let printed = 0;
 const { findings, statuses, refusing } = await fuzz({
   requests,
   seed,
-  onRequest: (n, found) => {
+  onRequest: (_n, found) => {
     for (const { n: at, request, problem } of found.slice(printed)) console.log(`${at}: ${request}\n    ${problem}`);
+    progress.add(1, found.length - printed);
     printed = found.length;
-    if (n % STEP === 0 || n === requests) console.error(`${n} of ${requests} requests, ${found.length} findings`);
   },
 });
+progress.end();
 const answers = [...statuses].sort(([a], [b]) => a - b).map(([status, n]) => `${n} of ${status}`);
 console.log(`Answers: ${answers.join(", ")}`);
 if (refusing.length > 0) console.log(`Routes that took no request: ${refusing.join(", ")}`);

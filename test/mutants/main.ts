@@ -17,7 +17,7 @@ const USAGE = `npm run mutants -- [--sample 20] [--seed 1] [--area sends]: chang
   --list              prints the mutations that are drawn, and runs nothing
 
 Each mutation is made in a copy of the repository, where the suites of its area run, then its scenarios. Progress goes to
-stderr. What no test noticed is printed with its place. Ends with 1 if there is such a mutation.
+stderr, at least every five seconds. What no test noticed is printed with its place. Ends with 1 if there is such a mutation.
 
 Example: npm run mutants -- --area sends --sample 5`;
 
@@ -31,6 +31,8 @@ const { values } = readArguments(USAGE, {
     list: { type: "boolean", default: false },
   },
 });
+/** A long run says at least this often that it goes on. */
+const TELL_MS = 5_000;
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const sample = wholeNumber("--sample", values.sample, 1);
 const seed = wholeNumber("--seed", values.seed);
@@ -66,10 +68,13 @@ else await tryAll();
 async function tryAll(): Promise<void> {
   const copy = makeCopy();
   const survivors: Drawn[] = [];
+  let doing = "the tests without any mutation";
+  const telling = setInterval(() => console.error(`still at ${doing}, ${survivors.length} not noticed`), TELL_MS);
   try {
     await requireSound(copy);
     for (const [n, mutation] of drawn.entries()) {
       const { file, from, to, replacement, area } = mutation;
+      doing = `${n + 1} of ${drawn.length}: ${file}`;
       const text = textOf(file);
       copy.write(file, text.slice(0, from) + replacement + text.slice(to));
       const failure = await copy.firstFailure(area, suitesOf(area), seeds);
@@ -80,6 +85,7 @@ async function tryAll(): Promise<void> {
       );
     }
   } finally {
+    clearInterval(telling);
     copy.remove();
   }
   for (const mutation of survivors)
