@@ -200,6 +200,11 @@ it("what is misspelt or refused is explained, with its exit code", async () => {
   expect(await cli.run("send", "--two", "ada")).toMatchObject({ code: 2, notes: [expect.stringContaining("--two")] });
   expect((await cli.json("send", "--to", "ada")).error).toMatchObject({ message: expect.stringContaining("--title") });
   expect(await cli.run("diff")).toMatchObject({ code: 1, notes: [expect.stringContaining("There is no folder")] });
+  cli.write("file", "");
+  expect(await cli.run("diff", "file")).toMatchObject({
+    code: 1,
+    notes: [expect.stringContaining("There is no folder")],
+  });
   cli.write("engagement/segments/a.json", { name: "A" });
   cli.write("engagement/segments/b.json", { name: "A" });
   cli.write("engagement/segmnts/c.json", {});

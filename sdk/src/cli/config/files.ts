@@ -1,6 +1,6 @@
 // The folder of configuration: a folder for each kind, a JSON file for each thing.
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { CommandError } from "../command.ts";
 import type { Resource } from "../connection.ts";
@@ -49,7 +49,8 @@ function withEnvironment(document: Resource, env: Environment, missing: (name: s
 
 /** @throws CommandError naming everything that is wrong with the files. */
 export function readFolder(folder: string, env: Environment): Folder {
-  if (!existsSync(folder)) throw new CommandError(`There is no folder ${folder}.`);
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    throw new CommandError(`There is no folder ${folder}.`);
   const problems: string[] = [];
   const known: ReadonlySet<string> = new Set(kinds.map(({ name }) => name));
   for (const entry of readdirSync(folder, { withFileTypes: true }))
