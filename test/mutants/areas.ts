@@ -27,9 +27,9 @@ export const areas: Readonly<Record<string, Area>> = {
       "test/rules/quiet-hours",
       "test/rules/split",
       ...api("delivery", "rounds", "single-sends", "notifications", "quiet-hours", "frequency-caps", "split-holdout"),
-      ...api("smart", "ledger-crash", "late-delivery", "inbox", "recipients"),
+      ...api("smart", "ledger-crash", "late-delivery", "inbox", "recipients", "brake", "preview", "pacing", "stops"),
     ],
-    scenarios: ["sends", "pushes", "nights", "timers", "topics", "chat app"],
+    scenarios: ["sends", "pushes", "nights", "timers", "topics", "chat app", "brakes"],
   },
   events: {
     code: ["shared/store/events/", "functions/api/events/"],
