@@ -191,8 +191,8 @@ async function dashboardCaller(
     claims.agency === undefined ? undefined : platform.get(WorkspaceItem, { tenant: claims.agency }),
   ]);
   if (!workspace || !member || (session !== undefined && !begun)) throw unauthorized();
-  // Who is suspended, or no agency any more, is out of the workspaces of its clients at once.
-  if (claims.agency !== undefined && (agency?.status !== "active" || agency.kind !== "agency")) throw unauthorized();
+  // The members of a suspended or deleted agency are out of the workspaces of its clients at once.
+  if (claims.agency !== undefined && agency?.status !== "active") throw unauthorized();
   const { email, name, role, unconfirmed: isUnconfirmed = false } = member;
   if (!roles.includes(role)) throw unauthorized();
   const narrowed = claims.narrowed ?? (claims.ro && claims.role !== "viewer");

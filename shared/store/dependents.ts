@@ -1,9 +1,8 @@
-// What is active and depends on a segment, a channel or a template (AMB-119): it refuses the deletion, or is paused by a forced one.
+// What is active and depends on a channel, a template or a topic (AMB-119): it refuses the deletion, or is paused by a forced one.
 import { conflict } from "../http/errors.ts";
 import type { Store, StoreReader } from "../resources.ts";
 import { pauseCampaign } from "./campaigns/campaigns.ts";
 import { CampaignItem } from "./campaigns/items.ts";
-import { pauseUndelivered } from "./experiences/moves.ts";
 import type { RowOf } from "./item.ts";
 import { ActiveJourney, JourneyItem } from "./journeys/items.ts";
 import { pauseJourney } from "./journeys/journeys.ts";
@@ -12,7 +11,6 @@ import { ScheduleItem } from "./sends/schedule-items.ts";
 import { type ScheduleRow, switchOff } from "./sends/schedules.ts";
 import { State } from "./status-index.ts";
 import type { Timers } from "./timers.ts";
-import { usersOf } from "./uses.ts";
 
 type JourneyRow = RowOf<typeof JourneyItem>;
 
@@ -24,35 +22,6 @@ interface Named {
 interface Options {
   /** Pauses what depends on it, instead of refusing. */
   force: boolean;
-}
-
-/**
- * A scheduled notification cannot be paused: after a forced deletion it fails at its time, and says why.
- * @throws 409 naming an active journey that the segment triggers, or what sends to it, unless `force`.
- */
-export async function releaseSegment(store: Store, { id, name }: Named, { force }: Options): Promise<void> {
-  const [active, released, users] = await Promise.all([
-    store.queryAll(ActiveJourney, {}),
-    releasedCampaigns(store),
-    usersOf(store, { kind: "segment", id }),
-  ]);
-  const journeys = active.filter(({ trigger }) => fromJson(trigger).segment_id === id).map(({ sk }) => sk);
-  const campaigns = released.filter((row) => {
-    const target = fromJson(row.target);
-    return target.type === "segment" && target.segment_id === id;
-  });
-  if (!force) {
-    if (journeys[0] !== undefined)
-      throw conflict(`The segment triggers the active journey ${journeys[0]}. With force=true it is paused.`);
-    if (campaigns[0])
-      throw conflict(`The segment is the target of the campaign ${campaigns[0].id}. With force=true it is paused.`);
-    if (users[0])
-      throw conflict(`The segment is named by ${users[0].kind} ${users[0].id}. force=true deletes it anyway.`);
-  }
-  const reason = `its segment ${name} was deleted`;
-  for (const journey of journeys) await pauseJourney(store, journey, reason);
-  for (const campaign of campaigns) await pauseCampaign(store, campaign, reason);
-  for (const user of users) if (user.kind === "experience") await pauseUndelivered(store, user.id, reason);
 }
 
 /** @throws 409 naming an active schedule or journey that sends by the template, unless `force`. */
@@ -112,7 +81,8 @@ export async function refuseUsedTopic(store: StoreReader, key: string): Promise<
   if (journey) throw conflict(`The topic is used by the active journey ${journey.id}.`);
 }
 
-async function releasedCampaigns(store: StoreReader): Promise<RowOf<typeof CampaignItem>[]> {
+/** Campaigns whose messages are still to be sent. */
+export async function releasedCampaigns(store: StoreReader): Promise<RowOf<typeof CampaignItem>[]> {
   const states = await store.queryAll(State, { kind: "campaign" });
   const released = states
     .filter(({ state }) => state === "scheduled" || state === "live")

@@ -94,9 +94,6 @@ it("D-AGENCY D-TENANT a suspended agency stays out, a deleted client is closed a
   expect(await statusInside()).toBe(401);
   await operate({ tenant_id: tenant.id, status: "active" });
   expect(await statusInside()).toBe(200);
-  await operate({ tenant_id: tenant.id, kind: "standard" });
-  expect(await statusInside()).toBe(401);
-  await operate({ tenant_id: tenant.id, kind: "agency" });
   await operate({ tenant_id: id, status: "deleted" });
   expect((await session(as, id)).body.code).toBe("TENANT_DELETED");
   await world.advance(31 * 24 * 3_600_000);

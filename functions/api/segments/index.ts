@@ -12,12 +12,12 @@ import { RULE_JSON_DEPTH, RULE_NODES } from "../../../shared/rules/segment-rules
 import { listMembers, memberList } from "../../../shared/store/lists/membership-list.ts";
 import { explainMembership } from "../../../shared/store/segments/explain.ts";
 import { previewChange, previewRule } from "../../../shared/store/segments/preview.ts";
+import { removeSegment } from "../../../shared/store/segments/removal.ts";
 import {
   createSegment,
   getSegment,
   listSegments,
   recomputeSegment,
-  removeSegment,
   requireRule,
   Segment,
   updateSegment,

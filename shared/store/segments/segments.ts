@@ -11,17 +11,16 @@ import { capProblem, compileRule, type Rule } from "../../rules/segment-evaluati
 import { isProblem, parseRule, type RuleProblem } from "../../rules/segment-rules.ts";
 import { absent, all, any, below, is } from "../conditions.ts";
 import { countChange } from "../counters.ts";
-import { releaseSegment } from "../dependents.ts";
 import { type EntityRange, entityPage } from "../entity-pages.ts";
 import { watchWrites } from "../events/watchers.ts";
 import { changeItem, fieldsOf, type ItemWrite, type NewRowOf, putItem, removeItem } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import type { Group } from "../lists/items.ts";
 import { countMembers, countsOfMany } from "../lists/member-counts.ts";
-import { membershipDeletionWrite, planSecondPass } from "../lists/membership-deletion.ts";
-import { listNames, MAX_ENTITIES, Name, removeNamed } from "../name-index.ts";
+import { listNames, MAX_ENTITIES, Name } from "../name-index.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import type { Timers } from "../timers.ts";
+
 import { partsNeeded } from "./fill.ts";
 import { DynamicSegmentCount, SegmentItem, type SegmentRow, segmentFields } from "./items.ts";
 
@@ -48,7 +47,7 @@ interface SegmentInput {
 const MAX_ATTEMPTS = 10;
 export const WATCH_RUN_MS = 15 * MINUTE;
 
-const groupOf = (id: string): Group => ({ kind: "segment", id });
+export const groupOf = (id: string): Group => ({ kind: "segment", id });
 const nameTaken = () => conflict("The name is already used by another segment.");
 
 /** @throws 422 saying what is wrong with a rule, or what the plan does not allow about it (SEG-7). */
@@ -129,7 +128,7 @@ const watchRun = (store: Store, timers: Timers, id: string) =>
 export const findSegment = (store: StoreReader, id: string): Promise<SegmentRow | undefined> =>
   store.get(SegmentItem, { id });
 
-async function requireRow(store: StoreReader, id: string): Promise<SegmentRow> {
+export async function requireRow(store: StoreReader, id: string): Promise<SegmentRow> {
   const row = await findSegment(store, id);
   if (!row) throw notFound("segment");
   return row;
@@ -212,25 +211,6 @@ export async function recomputeSegment(store: Store, timers: Timers, id: string)
     if (isStarted) return;
   }
   throw busy();
-}
-
-/**
- * SEG-9: deletes a segment at once, and its memberships in the background.
- * @throws 404, 409 while it triggers an active journey, unless `force` (AMB-119).
- */
-export async function removeSegment(
-  store: Store,
-  timers: Timers,
-  id: string,
-  options: { force: boolean },
-): Promise<void> {
-  const { name, is_dynamic } = await requireRow(store, id);
-  await releaseSegment(store, { id, name }, options);
-  await planSecondPass(store, timers, groupOf(id));
-  const extraItems = [membershipDeletionWrite(store, groupOf(id))];
-  if (is_dynamic)
-    extraItems.push(changeItem(DynamicSegmentCount, {}, countChange({ n: -1 })), ...watchWrites("segment", id, []));
-  if (!(await removeNamed(store, SegmentItem, id, { extraItems }))) throw notFound("segment");
 }
 
 /** The number of dynamic segments of a workspace. */
