@@ -1,5 +1,6 @@
 // Sequence numbers of webhook deliveries: without gaps, whatever fails; the list of what is missing; replay in order.
 import { describe, expect, it } from "vitest";
+import type { Hooks } from "../../local/aws/protocol.ts";
 import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/clock.ts";
 import { type Envelope, webhookSamples } from "../../shared/rules/webhook-events.ts";
 import { type JsonText, toJson } from "../../shared/store/json-text.ts";
@@ -244,6 +245,26 @@ describe("a replay", () => {
     const firsts = sequences().filter((n, i, all) => all.indexOf(n) === i);
     expect(firsts).toEqual(upTo(6));
     expect(outside.received).toHaveLength(24);
+  });
+
+  it("AMB-124 AMB-104 sends what it had reopened when a write failed", async () => {
+    let writes = 0;
+    const before: Hooks["before"] = (_service, operation, { Key }) => {
+      const isDelivery = operation === "UpdateItem" && JSON.stringify(Key).includes('"D#');
+      if (isDelivery && ++writes > 3) throw new Error("The table does not answer.");
+    };
+    const { world, outside, accept, replay, sequences } = await setting({
+      hooks: (name) => (name === "api-webhooks" ? { before } : {}),
+    });
+    outside.answer(() => 400);
+    await accept(..."abcdef");
+    await world.settle();
+    outside.received.length = 0;
+    outside.answer(() => 200);
+    expect((await replay({ outcome: "failed" })).status).toBe(500);
+    await world.settle();
+    expect(sequences()).toHaveLength(3);
+    expect(sequences()).toEqual(ascending(sequences()));
   });
 });
 

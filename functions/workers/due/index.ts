@@ -15,7 +15,7 @@ import { queueWorker, type RuntimeContext } from "../../../shared/worker.ts";
 const OVERDUE_MINUTES = 3;
 /** A first sweep, or one after a long pause, looks back no further than rows are kept. */
 const MAX_MINUTES = 7 * 24 * 60;
-/** Minutes of one sweep message; the next message continues there. */
+/** Minutes of one sweep; the next one, five minutes later, continues there. */
 const MINUTES_PER_SWEEP = 60;
 /** Rows that are forwarded and removed together. */
 const PAGE = 250;

@@ -28,17 +28,20 @@ export async function replayDeliveries(
   let examined = 0;
   let after: Key | undefined;
   let nextFrom: string | undefined;
+  let failure: PromiseRejectedResult | undefined;
   do {
     const page = await listDeliveries(store, webhook, { ...range, newestFirst: false, limit: PAGE, after });
     const deliveries = await numberedDeliveries(store, webhook, page.rows);
     const free = deliveries.filter((delivery) => !isUnderWay(store, delivery));
-    const isOpen = await Promise.all(free.map((delivery) => reopenDelivery(store, webhook, delivery, id)));
-    reopened.push(...free.filter((_, i) => isOpen[i]));
+    const results = await Promise.allSettled(free.map((delivery) => reopenDelivery(store, webhook, delivery, id)));
+    // A write without an answer may have reopened its delivery.
+    reopened.push(...free.filter((_, i) => results[i]?.status === "rejected" || results[i]?.value === true));
+    failure = results.find((result) => result.status === "rejected");
     examined += deliveries.length;
     after = page.next;
     const last = deliveries.at(-1);
     if (after && last && examined >= MAX_REPLAYED) nextFrom = last.created_at;
-  } while (after && nextFrom === undefined);
+  } while (after && nextFrom === undefined && !failure);
   if (reopened.length > 0) {
     const deliveries = reopened.sort((a, b) => orderOf(a) - orderOf(b)).map((delivery) => delivery.id);
     const expires = Math.ceil((store.clock.now() + KEPT_MS) / SECOND);
@@ -46,6 +49,8 @@ export async function replayDeliveries(
     // The id is new: what is there already is this very row, whose reply was lost.
     await store.put(ReplayItem, { webhook, id }, row, absent()).catch(onConditionFailed(() => undefined));
   }
+  // What was reopened is sent all the same: nothing else would queue it before the watchdog looks.
+  if (failure) throw failure.reason;
   return nextFrom === undefined ? { queued: reopened.length } : { queued: reopened.length, next_from: nextFrom };
 }
 
