@@ -114,6 +114,7 @@ it("AMB-119 CHN-17 the channel of a scheduled campaign is deleted only with forc
   expect((await get(id)).status).toBe("scheduled");
   expect((await call(`DELETE /api/v1/channels/${channel}?force=true`)).status).toBe(204);
   expect([(await get(id)).status, (await get(draft)).status]).toEqual(["paused", "draft"]);
+  expect((await get(id)).last_error).toMatchObject({ code: "PAUSED", message: expect.stringContaining("was deleted") });
   const { annotations } = (await call(`GET /api/v1/annotations?from=${at(-DAY)}&to=${at(DAY)}`)).body;
   expect(annotations).toContainEqual(
     expect.objectContaining({ kind: "campaign_paused", ref_id: id, text: expect.stringContaining("was deleted") }),

@@ -229,11 +229,12 @@ export async function releaseCampaign(store: Store, id: string): Promise<Campaig
   return moveCampaign(store, id, isNow ? "release_now" : "release_later", change, { when: unchanged, extraItems });
 }
 
-/** Pauses a campaign because of what the service found, if its status allows it still. */
+/** Pauses a campaign because of what the service found, if its status allows it still, and says why on it (AMB-119). */
 export async function pauseCampaign(store: Store, { id, name }: Pick<Campaign, "id" | "name">, reason: string) {
+  const last_error = { code: "PAUSED", message: reason, at: timestamp(store.clock.now()) };
   const note = { kind: "campaign_paused", text: `The campaign ${name} was paused: ${reason}.`, ref_id: id } as const;
   const options = { ...conditionsOf("pause"), extraItems: [annotationWrite(store, note)] };
-  await changeListed(store, CampaignItem, id, movedBy(store, "pause", {}), options);
+  await changeListed(store, CampaignItem, id, movedBy(store, "pause", { set: { last_error } }), options);
 }
 
 export const campaignActions = ["pause", "resume", "archive", "unarchive"] as const;
