@@ -21,6 +21,13 @@ export const integrationsBugs: readonly Bug[] = [
     replace: "const seen = delivery;",
   },
   {
+    name: "a replay whose request fails leaves what it had reopened to the watchdog",
+    area: "webhooks",
+    file: "shared/store/webhooks/replays.ts",
+    find: "if (reopened.length > 0) {",
+    replace: "if (failure) throw failure.reason;\n  if (reopened.length > 0) {",
+  },
+  {
     name: "two workers read the file of an import at once",
     area: "imports",
     file: "shared/store/subscribers/imports.ts",

@@ -205,4 +205,11 @@ export const packsBugs: readonly Bug[] = [
     find: "{ subscriber: subscriber_id, status }, absent()),",
     replace: "{ subscriber: subscriber_id, status }),",
   },
+  {
+    name: "a run does not look back to its trigger",
+    area: "journeys",
+    file: "shared/store/journeys/facts.ts",
+    find: "    enteredAt: startedAt(run),",
+    replace: "    enteredAt: Date.parse(run.entered_at),",
+  },
 ];
