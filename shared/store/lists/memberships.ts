@@ -48,6 +48,13 @@ function leaveWrites({ clock }: Pick<Store, "clock">, group: Group, subscriber: 
   return [changeItem(SegmentMembership, { subscriber, segment: group.id }, { set: exit }, is("member", true)), member];
 }
 
+interface MemberChanges {
+  enter?: readonly string[];
+  leave?: readonly string[];
+  /** Part of every transaction: where its condition fails, nothing is changed. */
+  hold?: ItemWrite<"workspace"> | undefined;
+}
+
 /**
  * Adds subscribers to a group and removes others from it; a subscriber that is already in, or out, is left alone. The
  * shards are worked on concurrently.
@@ -56,14 +63,14 @@ function leaveWrites({ clock }: Pick<Store, "clock">, group: Group, subscriber: 
 export async function changeMembers(
   store: Store,
   group: Group,
-  { enter = [], leave = [] }: { enter?: readonly string[]; leave?: readonly string[] },
+  { enter = [], leave = [], hold }: MemberChanges,
 ): Promise<{ entered: string[]; left: string[] }> {
   const changeAll = async (ids: readonly string[], writesOf: typeof enterWrites, sign: 1 | -1) => {
     const changed = await Promise.all(
       [...Map.groupBy(ids, shardOf)].map(async ([shard, members]) => {
         const done: string[] = [];
         for (const batch of chunksOf(members, CHANGES_PER_TRANSACTION))
-          done.push(...(await changeBatch(store, { group, shard, sign }, batch, writesOf)));
+          done.push(...(await changeBatch(store, { group, shard, sign, hold }, batch, writesOf)));
         return done;
       }),
     );
@@ -77,18 +84,20 @@ export async function changeMembers(
 /** Changes members of one shard in one transaction. Refused changes are left out, and the others are tried again. */
 async function changeBatch(
   store: Store,
-  { group, shard, sign }: { group: Group; shard: string; sign: 1 | -1 },
+  { group, shard, sign, hold }: { group: Group; shard: string; sign: 1 | -1 } & Pick<MemberChanges, "hold">,
   batch: readonly string[],
   writesOf: typeof enterWrites,
 ): Promise<readonly string[]> {
+  const held = hold ? [hold] : [];
   for (let pending = batch; pending.length > 0; ) {
     const writes = pending.flatMap((subscriber) => writesOf(store, group, subscriber));
-    const failures = await store.transact([...writes, countWrite(group, shard, sign * pending.length)]).then(
+    const failures = await store.transact([...held, ...writes, countWrite(group, shard, sign * pending.length)]).then(
       () => undefined,
       onTransactionCanceled((failures) => failures),
     );
     if (!failures) return pending;
-    pending = pending.filter((_, i) => !failures[2 * i]);
+    if (hold && failures[0]) return [];
+    pending = pending.filter((_, i) => !failures[held.length + 2 * i]);
   }
   return [];
 }

@@ -4,7 +4,7 @@ import type { Store } from "../../resources.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import { compileRule } from "../../rules/segment-evaluation.ts";
 import { absent, all, is } from "../conditions.ts";
-import { changeItem } from "../item.ts";
+import { changeItem, type ItemWrite } from "../item.ts";
 import { fromJson } from "../json-text.ts";
 import { leafChanges, leafWrites, leavesBetween, timeAfter } from "../lists/leaves.ts";
 import { onTransactionCanceled } from "../refusals.ts";
@@ -19,6 +19,10 @@ const PAGE_ROWS = 500;
 const LEAVES_PER_TRANSACTION = 40;
 /** How often a page is read again after another worker changed its leaves. */
 const MAX_ATTEMPTS = 10;
+
+/** Part of what a computation writes: refused once the part is done, or a newer computation has begun it. */
+export const holdWrite = ({ id, run }: Pick<SegmentRow, "id" | "run">, part: string): ItemWrite<"workspace"> =>
+  changeItem(Fill, { segment: id, part }, { set: { run } }, all(is("run", run), absent("done")));
 
 interface PartPage {
   /** The part of the computation, which is this run's as long as the row of the part says so. */
@@ -47,8 +51,7 @@ export async function fillLeaves(
   const wanted = new Set(verdicts.flatMap(({ profile, matches }) => (matches ? [profile.id] : [])));
   const until = last === undefined ? undefined : subscriberIn({ sk: last });
   const range = { shard, after: subscriberIn({ sk: after }), until };
-  const isOurs = all(is("run", segment.run), absent("done"));
-  const hold = changeItem(Fill, { segment: segment.id, part }, { set: { run: segment.run } }, isOurs);
+  const hold = holdWrite(segment, part);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const leaves = await leavesBetween(store, segment.id, range);
     const at = timeAfter(leaves, store.clock.now());

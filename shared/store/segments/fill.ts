@@ -14,7 +14,7 @@ import { Profile } from "../subscribers/items.ts";
 import { countSubscribers, isLiving } from "../subscribers/subscribers.ts";
 import type { Timers } from "../timers.ts";
 import { changedKeys, judgeProfiles, type SubscriberVerdict } from "./facts.ts";
-import { fillLeaves } from "./fill-leaves.ts";
+import { fillLeaves, holdWrite } from "./fill-leaves.ts";
 import { Fill, SegmentItem, type SegmentRow } from "./items.ts";
 import { reevaluate, scheduleRecheck } from "./reevaluation.ts";
 
@@ -68,11 +68,11 @@ export async function fillPart(
     // What is written to leaves is refused once a newer computation has begun, so the rule is read once.
     if (!row?.leaves) row = await store.get(SegmentItem, { id: segment });
     if (row?.run !== run) return true;
-    if (row.leaves && !isBegun && !(await storePosition(store, computation, position))) return true;
+    if (!isBegun && !(await storePosition(store, computation, position))) return true;
     isBegun = true;
     const page: Awaited<ReturnType<typeof fillLeaves>> = row.leaves
       ? await fillLeaves(store, row, { part, ...position })
-      : { last: await fillPage(store, timers, row, position) };
+      : { last: await fillPage(store, timers, row, { part, ...position }) };
     if (page === "ended") return true;
     const { last }: { last: string | undefined } = page;
     const needsCheckpoint = last !== undefined || isTimeUp();
@@ -107,7 +107,7 @@ async function fillPage(
   store: Store,
   timers: Timers,
   segment: SegmentRow,
-  { shard, after }: PagePosition,
+  { part, shard, after }: PagePosition & { part: string },
 ): Promise<string | undefined> {
   const { id } = segment;
   const page = await audiencePage(store, shard, { limit: PAGE_ROWS, after: after === "" ? undefined : after });
@@ -124,7 +124,8 @@ async function fillPage(
   const matching = new Set(verdicts.filter(({ matches }) => matches).map(({ profile }) => profile.id));
   const enter = [...matching].filter((subscriber) => !members.has(subscriber));
   const leave = [...members].filter((subscriber) => !matching.has(subscriber));
-  await changeMembers(store, { kind: "segment", id }, { enter, leave });
+  // A worker that was slow would else write by a rule that has changed, and may end before it looks again.
+  await changeMembers(store, { kind: "segment", id }, { enter, leave, hold: holdWrite(segment, part) });
   const unsure = await lookAgain(store, timers, segment, [...enter, ...leave], verdicts);
   const rules = { now: () => currentRule(store, id), isMixed: unsure.length > 0 && (await hasFirstFormat(store)) };
   await reevaluate(
@@ -189,7 +190,7 @@ async function membersBetween(
 async function finishPart(store: Store, { segment, run, part }: Computation): Promise<true> {
   const done = { run, done: true };
   if (part.startsWith(AGAIN)) {
-    await store.put(Fill, { segment, part }, done);
+    await store.put(Fill, { segment, part }, done, isOpen(run)).catch(onConditionFailed(() => undefined));
     return true;
   }
   await store

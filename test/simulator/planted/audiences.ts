@@ -216,4 +216,11 @@ export const audiencesBugs: readonly Bug[] = [
     find: "  await addMembers(store, job.list, members);\n",
     replace: "",
   },
+  {
+    name: "a slow computation of a segment writes by a rule that has changed",
+    area: "segments",
+    file: "shared/store/segments/fill.ts",
+    find: "{ enter, leave, hold: holdWrite(segment, part) }",
+    replace: "{ enter, leave }",
+  },
 ];
