@@ -8,7 +8,6 @@ let world: TestWorld;
 beforeEach(async () => {
   world = await testWorld();
 });
-
 const operate = (event: object) => world.host.invoke("operator", event) as Promise<Record<string, never>>;
 const upsert = (tenant: Tenant, external_id: string) =>
   world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id } });
@@ -164,8 +163,8 @@ describe("requests with a publishable key", () => {
   it("OPS-2 are not limited by a limit of 0", async () => {
     world = await testWorld({ env: { SDK_REQUESTS_PER_ADDRESS: "0", SDK_REQUESTS_PER_KEY: "0" } });
     const { sdk } = await world.tenant();
-    for (let n = 0; n < 50; n++)
-      expect((await world.call("POST /v1/events", { as: sdk, body: { events: [] } })).status).not.toBe(429);
+    const request = () => world.call("POST /v1/events", { as: sdk, body: { events: [] } });
+    for (let n = 0; n < 50; n++) expect((await request()).status).not.toBe(429);
   });
 });
 
