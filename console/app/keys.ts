@@ -45,8 +45,9 @@ function onKey(event: KeyboardEvent): void {
     return;
   }
   if (event.ctrlKey || event.metaKey || event.altKey || isEditing(event.target)) return;
-  // A panel that was asked for takes the keys before its dialog is there.
-  if (panel.value === "palette" || panel.value === "keys" || document.querySelector("dialog[open]")) return;
+  // A panel that was asked for takes the keys before its dialog is there, and no more once it is closing.
+  const isComing = (panel.value === "palette" || panel.value === "keys") && !document.querySelector("dialog");
+  if (isComing || document.querySelector("dialog[open]")) return;
   if (key === "Escape" && panel.value) {
     panel.value = "";
     return;

@@ -115,8 +115,8 @@ export const audiencesBugs: readonly Bug[] = [
     name: "an earlier computation goes on writing leaves",
     area: "segments",
     file: fillLeaves,
-    find: "{ set: { run: segment.run } }, isOurs);",
-    replace: "{ set: {}, initial: { run: segment.run } });",
+    find: '{ set: { run } }, all(is("run", run), absent("done")));',
+    replace: "{ set: {}, initial: { run } });",
   },
   {
     name: "an erased subscriber that an in-app send had reached counts as a failure",
