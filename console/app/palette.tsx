@@ -1,5 +1,5 @@
 // Finds pages, actions and people by what is typed.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon, type IconName } from "../components/icon.tsx";
 import { pages } from "../pages/index.ts";
 import { api } from "./api.ts";
@@ -83,7 +83,7 @@ export function Palette() {
   const dialog = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
-  useEffect(() => dialog.current?.showModal(), []);
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   const people = usePeople(text.trim());
   const wanted = text.trim().toLowerCase();
   const fixed = [...places(), ...actions()].filter(({ title, note }) =>
