@@ -83,7 +83,7 @@ it("D-SCOPE ATH-R3 ATH-R4 ATH-R11 every route of server keys asks for its scope,
   });
 });
 
-it("D-TENANT ATH-R6 only sessions, the own account, the bill and /me are open while suspended, only ingestion remembers a credential", () => {
+it("ARC-9 D-TENANT ATH-R6 only sessions, the own account, the bill and /me are open while suspended, only ingestion remembers a credential", () => {
   const open = endpoints.filter(({ access }) => access.openWhileSuspended).map(({ route }) => route);
   expect(open.sort()).toEqual([
     "DELETE /api/v1/auth/sessions/:id",

@@ -1,6 +1,7 @@
 // Whatever code, tests and pages cite is in the repository.
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { requirements, requirementsPage } from "../docs/generate/requirements.ts";
 import { deadCitations, type Targets, targetsOfTree, textsOfTree } from "./support/references.ts";
 
 const pathOf = (path: string) => new URL(`../${path}`, import.meta.url);
@@ -11,6 +12,13 @@ it("every id, decision, page and link that is cited leads somewhere", () => {
   const texts = textsOfTree();
   expect(texts.length).toBeGreaterThan(500);
   expect(texts.flatMap(([path, text]) => deadCitations(path, text, targets))).toEqual([]);
+});
+
+it("each line of docs/requirements.md has an id of its own, and a test that names it", () => {
+  expect(requirements.length).toBeGreaterThan(700);
+  const ids = requirements.map(({ id }) => id);
+  expect(ids.filter((id, i) => ids.indexOf(id) !== i)).toEqual([]);
+  expect(requirementsPage().match(/^\| .* \| {2}\|$/gm) ?? []).toEqual([]);
 });
 
 it("SECURITY.md names files that are there, and titles that their tests have", () => {

@@ -85,7 +85,7 @@ describe("upload", () => {
     },
   );
 
-  it("AST-2 AMB-83 accepts 4,194,304 bytes; one more, or many more, is 400", async () => {
+  it("ARC-2 AST-2 AMB-83 accepts 4,194,304 bytes; one more, or many more, is 400", async () => {
     const { world, tenant } = await withTenant();
     expect((await upload(world, tenant, { file: pictureOf(4 * MB) })).status).toBe(201);
     for (const size of [4 * MB + 1, 12 * MB]) {

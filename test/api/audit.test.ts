@@ -132,7 +132,7 @@ describe("the audit trail", () => {
     expect((await call(`GET /api/v1/audit?cursor=${foreign}`, undefined, await other.dashboard())).status).toBe(422);
   });
 
-  it("RDA-23 verify names the first row that was changed, removed or cut off, in each chain", async () => {
+  it("F22 RDA-23 verify names the first row that was changed, removed or cut off, in each chain", async () => {
     const { world, tenant, call, verify } = await setting();
     for (let n = 0; n < 6; n++) await call("POST /api/v1/lists", { name: `n${n}` });
     const shard = Number(/#AUDIT#(\d)/.exec((await rowsOf(world, tenant))[0]!.pk.S)![1]);

@@ -171,7 +171,7 @@ describe("pages", () => {
     }
   });
 
-  it("EXP-8 the end of an open window is fixed at the first page", async () => {
+  it("ARC-6 EXP-8 the end of an open window is fixed at the first page", async () => {
     const { world, tenant } = await withTenant();
     await ingest(world, tenant, { events: someEvents(3) });
     await world.advance(SECOND);

@@ -185,7 +185,7 @@ it("RDA-16 SUB-9 an erasure deletes the files that were made before it, and ends
   expect(JSON.stringify(await wholeTable(world))).not.toContain("ada@example.com");
 });
 
-it("RDA-16 a large file is made in parts, by several messages and after a crash, with each row once", async () => {
+it("ARC-15 RDA-16 a large file is made in parts, by several messages and after a crash, with each row once", async () => {
   let [pages, crashes] = [0, 0];
   const found = await setting({
     hooks: (name) => ({

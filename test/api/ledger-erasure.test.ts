@@ -28,7 +28,7 @@ const tracesOf = async (world: TestWorld, id: string): Promise<string[]> =>
 const rowsOf = async (tenant: Tenant, pk: string, prefix: string) =>
   (await tenant.rows.query({ pk: `T#${tenant.id}#${pk}`, prefix })).items;
 
-it("SUB-10 T11 what was sent is kept without the subscriber: chunks, touches, inbox, control group, failures", async () => {
+it("ARC-12 SUB-10 T11 what was sent is kept without the subscriber: chunks, touches, inbox, control group, failures", async () => {
   const { world, tenant } = await withTenant();
   const { ios } = await openChannels(world, tenant, "ios-push");
   const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];

@@ -64,7 +64,7 @@ describe("fire", () => {
     expect((await jobOf(world, tenant, given)).skip_reasons).toEqual({ unknown_subscriber: 1 });
   });
 
-  it("NTF-9 many sends of one minute all go out, each once", async () => {
+  it("ARC-5 NTF-9 many sends of one minute all go out, each once", async () => {
     const { world, tenant, ids } = await withPeople(1);
     const jobs: string[] = [];
     for (let n = 0; n < 8; n++) jobs.push(await schedule(world, tenant, SOON + n * 5 * SECOND));

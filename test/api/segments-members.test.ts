@@ -114,7 +114,7 @@ describe("members", () => {
     expect((await ask(world, tenant, `GET /api/v1/segments/${UNKNOWN}/members`)).status).toBe(404);
   });
 
-  it("F2 a member is explained clause by clause; unknown subscribers are 404", async () => {
+  it("D-SEG F2 a member is explained clause by clause; unknown subscribers are 404", async () => {
     const { world, tenant } = await withTenant();
     const ada = await upsert(world, tenant, "ada", { plan: "pro" });
     const bob = await upsert(world, tenant, "bob", { plan: "free" });

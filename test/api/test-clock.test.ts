@@ -18,7 +18,7 @@ async function mailing({ call, tenant, person }: Calls, world: TestWorld) {
 }
 
 describe("a move", () => {
-  it("F4 a journey of 30 days is over in less than a second, and the same way each time", async () => {
+  it("ARC-14 F4 a journey of 30 days is over in less than a second, and the same way each time", async () => {
     const seen = [];
     for (let run = 0; run < 2; run++) {
       const world = await fresh();

@@ -6,7 +6,7 @@ import { worlds } from "../support/worlds.ts";
 const setting = receiving(worlds());
 
 describe("retries", () => {
-  it("WHK-8 WHK-10 LIM-5 a 5xx is attempted four times, after 1, 2 and 4 seconds, with every attempt in the log", async () => {
+  it("ARC-4 WHK-8 WHK-10 LIM-5 a 5xx is attempted four times, after 1, 2 and 4 seconds, with every attempt in the log", async () => {
     const here = await setting();
     const { id } = await hook(here, ["subscriber.created"]);
     here.outside.answer((_, n) => 499 + n);

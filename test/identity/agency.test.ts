@@ -28,7 +28,7 @@ async function agency(): Promise<Tenant> {
   return tenant;
 }
 
-it("D-AGENCY ANN-3 ANN-4 an agency makes a client's workspace, goes in and writes what only agencies see", async () => {
+it("AMB-99 D-AGENCY ANN-3 ANN-4 an agency makes a client's workspace, goes in and writes what only agencies see", async () => {
   const tenant = await agency();
   const as = await tenant.dashboard();
   const made = await create(as, "Baker");

@@ -35,7 +35,7 @@ describe("requests per minute", () => {
     expect(answers.filter(({ status }) => status === 200).length).toBe(60);
   });
 
-  it("LIM-1 counts all callers of a workspace together; another workspace has its own minute", async () => {
+  it("ARC-8 LIM-1 counts all callers of a workspace together; another workspace has its own minute", async () => {
     const [tenant, other] = [await world.tenant({ plan: "free" }), await world.tenant({ plan: "free" })];
     const people = [await tenant.dashboard(), await tenant.dashboard("admin"), await tenant.dashboard("viewer")];
     const status = async (as: Headers) => (await world.call("GET /api/v1/me", { as })).status;

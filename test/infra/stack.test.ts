@@ -66,7 +66,7 @@ describe("size", () => {
 });
 
 describe("cost at rest", () => {
-  it("has nothing that is billed by the hour", () => {
+  it("F6 has nothing that is billed by the hour", () => {
     const types = new Set(Object.values(template.Resources).map(({ Type }) => Type));
     const free = [
       "AWS::ApiGatewayV2::Api",

@@ -156,7 +156,7 @@ it("WHK-12 WHK-13 verifies a delivery that really came", async () => {
   });
 }, 30_000);
 
-it("its types hold in a strict project outside, and refuse what the service would", () => {
+it("D-SDK its types hold in a strict project outside, and refuse what the service would", () => {
   const code = `
     import { createClient } from "engagement-sdk";
     import { createBrowserClient } from "engagement-sdk/browser";
