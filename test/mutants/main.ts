@@ -1,11 +1,12 @@
 // `npm run mutants`: see USAGE.
-import { globSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { readFileSync } from "node:fs";
+import { constants } from "node:os";
 import { readArguments, refuse, wholeNumber } from "../../tools/arguments.ts";
 import { randomFrom } from "../simulator/random.ts";
-import { type Area, areas } from "./areas.ts";
-import { makeCopy } from "./copy.ts";
+import { type Area, areas, codeOf, ROOT } from "./areas.ts";
+import { type Copy, makeCopy } from "./copy.ts";
 import { describe, type Mutation, mutationsOf, operators } from "./mutations.ts";
+import { soundChecks, type Verdict, verdictOf } from "./trials.ts";
 
 const USAGE = `npm run mutants -- [--sample 20] [--seed 1] [--area sends]: changes the code a little, and looks whether a test fails.
 
@@ -17,7 +18,8 @@ const USAGE = `npm run mutants -- [--sample 20] [--seed 1] [--area sends]: chang
   --list              prints the mutations that are drawn, and runs nothing
 
 Each mutation is made in a copy of the repository, where the suites of its area run, then its scenarios. Progress goes to
-stderr, at least every five seconds. What no test noticed is printed with its place. Ends with 1 if there is such a mutation.
+stderr, at least every five seconds. What no test noticed is printed with its place, and what is unknown because a test ran
+much longer than without the mutation. Ends with 1 if a mutation was not noticed.
 
 Example: npm run mutants -- --area sends --sample 5`;
 
@@ -33,7 +35,6 @@ const { values } = readArguments(USAGE, {
 });
 /** A long run says at least this often that it goes on. */
 const TELL_MS = 5_000;
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const sample = wholeNumber("--sample", values.sample, 1);
 const seed = wholeNumber("--seed", values.seed);
 const seeds = wholeNumber("--seeds", values.seeds);
@@ -42,10 +43,7 @@ if (values.operator !== undefined && !operators.some((operator) => operator === 
   refuse(`There is no operator "${values.operator}".`);
 
 const textOf = (file: string) => readFileSync(ROOT + file, "utf8");
-const filesUnder = (place: string) =>
-  place.endsWith("/") ? globSync(`${place}**/*.ts`, { cwd: ROOT }).sort() : [place];
-/** Declarations of items are checked by what reads and writes them. */
-const isCode = (file: string) => !/items?\.ts$/.test(file);
+const described = (mutation: Mutation) => describe(mutation, textOf(mutation.file));
 
 interface Drawn extends Mutation {
   area: Area;
@@ -54,57 +52,74 @@ interface Drawn extends Mutation {
 const all = Object.entries(areas)
   .filter(([name]) => values.area === undefined || name === values.area)
   .flatMap(([, area]) =>
-    area.code
-      .flatMap(filesUnder)
-      .filter(isCode)
-      .flatMap((file) => mutationsOf(file, textOf(file)).map((mutation): Drawn => ({ ...mutation, area }))),
+    codeOf(area).flatMap((file) => mutationsOf(file, textOf(file)).map((mutation): Drawn => ({ ...mutation, area }))),
   )
   .filter(({ operator }) => values.operator === undefined || operator === values.operator);
 const drawn = randomFrom(seed).some(all, sample);
 console.error(`${drawn.length} of ${all.length} mutations`);
-if (values.list) for (const mutation of drawn) console.log(describe(mutation, textOf(mutation.file)));
-else await tryAll();
+if (values.list) for (const mutation of drawn) console.log(described(mutation));
+else await tryUnlessStopped();
 
-async function tryAll(): Promise<void> {
-  const copy = makeCopy();
-  const survivors: Drawn[] = [];
-  let doing = "the tests without any mutation";
-  const telling = setInterval(() => console.error(`still at ${doing}, ${survivors.length} not noticed`), TELL_MS);
+/** A signal, or the end of what started this process, ends the tests and removes the copy. */
+async function tryUnlessStopped(): Promise<void> {
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+    process.on(signal, () => stop.abort(constants.signals[signal]));
+  process.on("disconnect", () => stop.abort(constants.signals.SIGHUP));
+  process.channel?.unref();
+
+  const copy = makeCopy(ROOT);
   try {
-    await requireSound(copy);
+    await tryAll(copy, stop.signal);
+  } catch (error) {
+    if (!stop.signal.aborted) throw error;
+    process.exitCode = 128 + stop.signal.reason;
+  } finally {
+    copy.remove();
+  }
+}
+
+async function tryAll(copy: Copy, signal: AbortSignal): Promise<void> {
+  const checksOf = new Map<Area, Awaited<ReturnType<typeof soundChecks>>>();
+  const open: string[] = [];
+  const counts = { noticed: 0, "not noticed": 0, unknown: 0 };
+  let doing = "";
+  const telling = setInterval(() => console.error(`still at ${doing}, ${counts["not noticed"]} not noticed`), TELL_MS);
+  try {
     for (const [n, mutation] of drawn.entries()) {
       const { file, from, to, replacement, area } = mutation;
-      doing = `${n + 1} of ${drawn.length}: ${file}`;
+      const number = `${n + 1} of ${drawn.length}`;
+      doing = `${number}: its tests without any mutation`;
+      const checks = checksOf.get(area) ?? (await soundChecks(copy, area, seeds, signal));
+      checksOf.set(area, checks);
+
+      doing = `${number}: ${file}`;
       const text = textOf(file);
       copy.write(file, text.slice(0, from) + replacement + text.slice(to));
-      const failure = await copy.firstFailure(area, suitesOf(area), seeds);
+      const verdict = await verdictOf(copy, checks, signal);
       copy.write(file, text);
-      if (!failure) survivors.push(mutation);
-      console.error(
-        `${n + 1} of ${drawn.length}: ${failure ? `noticed by ${failure}` : "NOT NOTICED"}  ${describe(mutation, text)}`,
-      );
+
+      counts[verdict.kind]++;
+      if (verdict.kind !== "noticed") open.push(`${verdict.kind}  ${mutation.operator}  ${described(mutation)}`);
+      console.error(`${number}: ${textOfVerdict(verdict)}  ${described(mutation)}`);
     }
   } finally {
     clearInterval(telling);
-    copy.remove();
   }
-  for (const mutation of survivors)
-    console.log(`not noticed  ${mutation.operator}  ${describe(mutation, textOf(mutation.file))}`);
-  const noticed = drawn.length - survivors.length;
-  console.log(`${noticed} of ${drawn.length} mutations noticed (${Math.round((100 * noticed) / drawn.length)} %)`);
-  if (survivors.length > 0) process.exitCode = 1;
+  for (const line of open) console.log(line);
+  const decided = counts.noticed + counts["not noticed"];
+  const share = decided === 0 ? "" : ` (${Math.round((100 * counts.noticed) / decided)} %)`;
+  console.log(`${counts.noticed} of ${decided} mutations noticed${share}, ${counts.unknown} unknown`);
+  if (counts["not noticed"] > 0) process.exitCode = 1;
 }
 
-/** A test that fails without any mutation would notice each of them. */
-async function requireSound(copy: ReturnType<typeof makeCopy>): Promise<void> {
-  for (const area of new Set(drawn.map((mutation) => mutation.area))) {
-    const failure = await copy.firstFailure(area, suitesOf(area), seeds);
-    if (failure) throw new Error(`Without any mutation ${failure} failed.`);
+function textOfVerdict(verdict: Verdict): string {
+  switch (verdict.kind) {
+    case "noticed":
+      return `noticed by ${verdict.by}`;
+    case "not noticed":
+      return "NOT NOTICED";
+    case "unknown":
+      return `unknown, ${verdict.why}`;
   }
-}
-
-function suitesOf({ suites }: Area): string[] {
-  return globSync("test/{rules,api}/*.test.ts", { cwd: ROOT })
-    .filter((file) => suites.some((beginning) => file.startsWith(beginning)))
-    .sort();
 }
