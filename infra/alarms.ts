@@ -14,12 +14,14 @@ import {
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
+import { STREAM_WORKER } from "../shared/messages.ts";
 import { counted, dimensionOf, NAMESPACE } from "../shared/metrics.ts";
 import { tableDefinition } from "../shared/store/definition.ts";
 import type { Api } from "./api.ts";
-import { type Contents, logicalIdOf } from "./functions.ts";
+import type { Contents } from "./functions.ts";
 import type { Lambdas } from "./lambdas.ts";
-import { type Queues, STREAM_WORKER } from "./queues.ts";
+import { logicalIdOf, lookUp } from "./names.ts";
+import type { Queues } from "./queues.ts";
 import type { Schedules } from "./schedules.ts";
 import type { Settings } from "./settings.ts";
 import type { Storage } from "./storage.ts";
@@ -105,7 +107,7 @@ function mailTo(stack: Stack, address: string): Topic {
 }
 
 function warnings({ declared, queues, lambdas, api }: Watched): Warning[] {
-  const stream = lambdas.get(declared.stream.name)!;
+  const stream = lookUp(lambdas, declared.stream.name);
   const sum = { statistic: Stats.SUM, period: PERIOD };
   return [
     ...[...queues.dead].map(([name, queue]) => ({
@@ -116,7 +118,7 @@ function warnings({ declared, queues, lambdas, api }: Watched): Warning[] {
     })),
     {
       id: "ReactionsLate",
-      metric: lambdas.get(STREAM_WORKER)!.metric("IteratorAge", { statistic: Stats.MAXIMUM, period: PERIOD }),
+      metric: lookUp(lambdas, STREAM_WORKER).metric("IteratorAge", { statistic: Stats.MAXIMUM, period: PERIOD }),
       above: OLDEST_REACTION_MS,
       lost: "Writes have no effect yet: accepted sends do not start, timers are not set, erasures wait. After 24 hours the stream drops its records.",
     },

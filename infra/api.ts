@@ -4,8 +4,9 @@ import { CfnApi, CfnStage } from "aws-cdk-lib/aws-apigatewayv2";
 import { CfnPermission } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import { routeKeyOf, routesOf } from "../shared/http/endpoint.ts";
-import { type Contents, logicalIdOf } from "./functions.ts";
-import { functionNameOf, type Lambdas } from "./lambdas.ts";
+import type { Contents } from "./functions.ts";
+import type { Lambdas } from "./lambdas.ts";
+import { deployedName, logicalIdOf, lookUp } from "./names.ts";
 import type { Settings } from "./settings.ts";
 
 /** The gateway's limit. The functions time out a second before it. */
@@ -48,7 +49,7 @@ export function createApi(stack: Stack, settings: Settings, contents: Contents):
     const target = stack.formatArn({
       service: "lambda",
       resource: "function",
-      resourceName: functionNameOf(settings, name),
+      resourceName: deployedName(settings.stackName, name),
       arnFormat: ArnFormat.COLON_RESOURCE_NAME,
     });
     return `arn:${stack.partition}:apigateway:${stack.region}:lambda:path/2015-03-31/functions/${target}/invocations`;
@@ -91,7 +92,7 @@ export function createApi(stack: Stack, settings: Settings, contents: Contents):
     for (const name of targets)
       new CfnPermission(stack, `${logicalIdOf(name)}Invoke`, {
         action: "lambda:InvokeFunction",
-        functionName: lambdas.get(name)!.functionName,
+        functionName: lookUp(lambdas, name).functionName,
         principal: "apigateway.amazonaws.com",
         sourceArn,
       });

@@ -3,11 +3,9 @@ import { mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { threadId } from "node:worker_threads";
-import { build, type Metafile, type Plugin } from "esbuild";
-import { buildConsole } from "../console/build.ts";
-import { packConsole } from "../console/packed.ts";
+import { build, type Metafile } from "esbuild";
+import { consoleFiles, items, loadedLate, virtual } from "./bundle-plugins.ts";
 import { contents, knownRoutes } from "./functions.ts";
-import { items } from "./items-plugin.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const FUNCTIONS = join(ROOT, "dist", "functions");
@@ -45,7 +43,7 @@ export async function bundleFunctions(): Promise<Map<string, Bundle>> {
 export const bundle = (entries: ReadonlyMap<string, string>, outdir: string) =>
   build({
     entryPoints: [...entries.keys()].map((name) => ({ in: `function:${name}`, out: name })),
-    plugins: [virtual(entries), consoleFiles, items, loadedLate],
+    plugins: [virtual(entries, ROOT), consoleFiles, items, loadedLate],
     absWorkingDir: ROOT,
     outdir,
     write: false,
@@ -101,50 +99,6 @@ export async function bundleSizes(): Promise<BundleSize[]> {
   const names = (await readdir(FUNCTIONS)).sort();
   return Promise.all(names.map(async (name) => ({ name, bytes: (await stat(bundleFile(name))).size })));
 }
-
-function virtual(entries: ReadonlyMap<string, string>): Plugin {
-  return {
-    name: "function-entries",
-    setup: ({ onResolve, onLoad }) => {
-      onResolve({ filter: /^function:/ }, ({ path }) => ({ path: path.slice("function:".length), namespace: "entry" }));
-      onLoad({ filter: /.*/, namespace: "entry" }, ({ path }) => ({
-        contents: entries.get(path)!,
-        loader: "ts",
-        resolveDir: ROOT,
-      }));
-    },
-  };
-}
-
-/** The built console, as one module of the function that serves it. */
-const consoleFiles: Plugin = {
-  name: "console-files",
-  setup: ({ onResolve, onLoad }) => {
-    onResolve({ filter: /^console:files$/ }, ({ path }) => ({ path, namespace: "console" }));
-    onLoad({ filter: /.*/, namespace: "console" }, async () => ({
-      contents: `export const packed = ${JSON.stringify(packConsole(await buildConsole()))};`,
-    }));
-  },
-};
-
-/**
- * Built-in modules that few calls need, loaded on first use: `node:http2`, and `node:http`. An import of `node:http`
- * reads all its exports. One of them is a browser's WebSocket, which loads all of undici: a third of a bundle's load time.
- */
-const LATE = /^(?:node:)?(http2?)$/;
-const loadedLate: Plugin = {
-  name: "loaded-late",
-  setup: ({ onResolve, onLoad }) => {
-    onResolve({ filter: LATE }, ({ path, namespace }) =>
-      namespace === "late" ? { path, external: true } : { path: path.replace(LATE, "node:$1"), namespace: "late" },
-    );
-    onLoad({ filter: /.*/, namespace: "late" }, async ({ path }) => {
-      const names = Object.keys(await import(path)).filter((name) => name !== "default");
-      const late = `Object.defineProperty(exports,name,{enumerable:true,get:()=>require("${path}")[name]})`;
-      return { contents: `for(const name of ${JSON.stringify(names)})${late}` };
-    });
-  },
-};
 
 /** The entry of each bundle: makes the declaration into a handler with the deps of a deployed function. */
 async function entriesOf(): Promise<Map<string, string>> {

@@ -1,11 +1,15 @@
-// One dashboard: requests, functions, queues and the table.
+// What one looks at in the console of AWS: a dashboard, and saved queries of the logs (docs/operate.md).
 import { Duration, type Stack } from "aws-cdk-lib";
 import { Dashboard, GraphWidget, type IMetric, type IWidget, MathExpression, Stats } from "aws-cdk-lib/aws-cloudwatch";
+import { CfnQueryDefinition } from "aws-cdk-lib/aws-logs";
+import { STREAM_WORKER } from "../shared/messages.ts";
 import { counted, dimensionOf, NAMESPACE } from "../shared/metrics.ts";
 import { apiMetric } from "./alarms.ts";
 import type { Api } from "./api.ts";
+import type { DeployedFunction } from "./functions.ts";
 import type { Lambdas } from "./lambdas.ts";
-import { type Queues, STREAM_WORKER } from "./queues.ts";
+import { lookUp } from "./names.ts";
+import type { Queues } from "./queues.ts";
 import type { Settings } from "./settings.ts";
 import type { Storage } from "./storage.ts";
 
@@ -71,11 +75,11 @@ export function addDashboard(stack: Stack, { stackName }: Settings, { queues, la
         "Oldest message, seconds",
         [...queues.live].map(([label, queue]) => queue.metricApproximateAgeOfOldestMessage({ ...maximum, label })),
       ),
-      graph("Reactions behind, ms", [lambdas.get(STREAM_WORKER)!.metric("IteratorAge", maximum)]),
+      graph("Reactions behind, ms", [lookUp(lambdas, STREAM_WORKER).metric("IteratorAge", maximum)]),
     ],
     [
       graph("Table units", [table.metricConsumedReadCapacityUnits(sum), table.metricConsumedWriteCapacityUnits(sum)]),
-      graph("Live streams open", [lambdas.get("stream")!.metric("ConcurrentExecutions", maximum)]),
+      graph("Live streams open", [lookUp(lambdas, "stream").metric("ConcurrentExecutions", maximum)]),
     ],
     own.slice(0, 2),
     own.slice(2, 4),
@@ -83,4 +87,41 @@ export function addDashboard(stack: Stack, { stackName }: Settings, { queues, la
   ];
   // Dashboards belong to the account, not to a region.
   new Dashboard(stack, "Dashboard", { dashboardName: `${stackName}-${stack.region}`, widgets: rows });
+}
+
+/** The fields that a line of our log may have. */
+const FIELDS = "fields @timestamp, @log, level, message, tenant, route, status, ms, error, stack";
+const NEWEST = "sort @timestamp desc\n| limit 200";
+const FAILED = 'filter level in ["error", "ERROR", "warn", "WARN"]';
+
+/** By the functions whose logs they read: a query reads 50 log groups at most. */
+const queries = {
+  requests: {
+    RequestQuery: ["one-request", 'filter request_id = "REQUEST_ID" or requestId = "REQUEST_ID"'],
+    WorkspaceRequestsQuery: ["requests-of-a-workspace", 'filter tenant = "TENANT_ID"'],
+    FailedRequestsQuery: ["failed-requests", FAILED],
+  },
+  workers: {
+    WorkspaceWorkQuery: ["work-for-a-workspace", 'filter tenant = "TENANT_ID"'],
+    FailedWorkQuery: ["failed-work", FAILED],
+  },
+} as const;
+
+export function addQueries(
+  stack: Stack,
+  { stackName }: Settings,
+  declared: readonly DeployedFunction[],
+  lambdas: Lambdas,
+): void {
+  for (const [of, some] of Object.entries(queries)) {
+    const logGroupNames = declared
+      .filter(({ kind }) => (kind === "worker") === (of === "workers"))
+      .map(({ name }) => lookUp(lambdas, name).logGroup.logGroupName);
+    for (const [id, [name, filter]] of Object.entries<readonly [string, string]>(some))
+      new CfnQueryDefinition(stack, id, {
+        name: `${stackName}/${name}`,
+        logGroupNames,
+        queryString: [FIELDS, filter, NEWEST].join("\n| "),
+      });
+  }
 }

@@ -26,14 +26,17 @@ import { FunctionUrlAuthType, InvokeMode } from "aws-cdk-lib/aws-lambda";
 import type { IBucket } from "aws-cdk-lib/aws-s3";
 import { HASHED_PATH } from "../console/policy.ts";
 import { ASSETS_PATH, assetHeaders } from "../shared/asset-files.ts";
+import { preflightHeaders } from "../shared/http/fallback.ts";
 import type { Api } from "./api.ts";
 import type { Contents } from "./functions.ts";
 import type { Lambdas } from "./lambdas.ts";
+import { lookUp } from "./names.ts";
 import type { Settings } from "./settings.ts";
-import { viewerRequestCode } from "./viewer-request.ts";
 
 /** Named by the functions that read them. */
 const ORIGIN_SECRET_HEADER = "x-origin-secret";
+const VIEWER_ADDRESS_HEADER = "x-viewer-ip";
+const VIEWER_AUTHORIZATION_HEADER = "x-viewer-authorization";
 
 /** Every error status that CloudFront would cache. None of them is to be cached. */
 const REMEMBERED_STATUSES = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];
@@ -75,7 +78,7 @@ export function createEdge(
     compress: false,
     functionAssociations: [{ function: viewerRequest, eventType: FunctionEventType.VIEWER_REQUEST }],
   };
-  const streamUrl = lambdas.get(stream.name)!.addFunctionUrl({
+  const streamUrl = lookUp(lambdas, stream.name).addFunctionUrl({
     authType: FunctionUrlAuthType.AWS_IAM,
     invokeMode: InvokeMode.RESPONSE_STREAM,
   });
@@ -168,4 +171,28 @@ function assetBehavior(stack: Stack, assets: IBucket): BehaviorOptions {
       },
     }),
   };
+}
+
+/**
+ * The function that CloudFront runs on every request, as text, because its runtime is not Node. The stream's origin never gets `Authorization`, because CloudFront signs its own request there (E10 in docs/edge.md).
+ * It never answers OPTIONS, because CloudFront routes by path alone and `$default` is behind the other origin (E11 in
+ * docs/edge.md).
+ */
+function viewerRequestCode(streamPath: string, method: string): string {
+  const preflight = Object.fromEntries(
+    Object.entries(preflightHeaders([method])).map(([name, value]) => [name, { value }]),
+  );
+  return `function handler(event) {
+  var request = event.request;
+  var headers = request.headers;
+  headers["${VIEWER_ADDRESS_HEADER}"] = { value: event.viewer.ip };
+  delete headers["${VIEWER_AUTHORIZATION_HEADER}"];
+  if (request.uri !== ${JSON.stringify(streamPath)}) return request;
+  if (request.method === "OPTIONS") {
+    return { statusCode: 204, statusDescription: "No Content", headers: ${JSON.stringify(preflight)} };
+  }
+  if (headers.authorization) headers["${VIEWER_AUTHORIZATION_HEADER}"] = { value: headers.authorization.value };
+  return request;
+}
+`;
 }

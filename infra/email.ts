@@ -10,6 +10,7 @@ import {
   EventDestination,
   Identity,
 } from "aws-cdk-lib/aws-ses";
+import { lookUp } from "./names.ts";
 import type { Queues } from "./queues.ts";
 import type { Settings } from "./settings.ts";
 
@@ -44,7 +45,7 @@ export function createEmail(stack: Stack, { emailIdentity, stackName }: Settings
       source: ["aws.ses"],
       detail: { mail: { tags: { "ses:configuration-set": [stackName] } } },
     },
-    targets: [new SqsQueue(live.get("mail-event")!, { deadLetterQueue: dead.get("mail-event")! })],
+    targets: [new SqsQueue(lookUp(live, "mail-event"), { deadLetterQueue: lookUp(dead, "mail-event") })],
   });
   identity.dkimRecords.forEach(({ name, value }, n) => {
     new CfnOutput(stack, `DkimRecord${n + 1}`, {

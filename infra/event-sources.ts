@@ -7,12 +7,13 @@ import {
   type IEventSourceDlq,
   StartingPosition,
 } from "aws-cdk-lib/aws-lambda";
-import { maxConcurrency, queues as messages } from "../shared/messages.ts";
+import { maxConcurrency, queues as messages, STREAM_WORKER } from "../shared/messages.ts";
 import { tableDefinition } from "../shared/store/definition.ts";
 import type { QueueWorker } from "../shared/worker.ts";
-import { type Contents, logicalIdOf } from "./functions.ts";
+import type { Contents } from "./functions.ts";
 import type { Lambdas } from "./lambdas.ts";
-import { type Queues, STREAM_WORKER } from "./queues.ts";
+import { logicalIdOf, lookUp } from "./names.ts";
+import type { Queues } from "./queues.ts";
 import type { Settings } from "./settings.ts";
 import type { Storage } from "./storage.ts";
 
@@ -40,11 +41,11 @@ export function addEventSources(
   const enabled = settings.workers === "on";
   for (const worker of workers) {
     const id = `${logicalIdOf(worker.name)}Wake`;
-    const target = lambdas.get(worker.name)!;
+    const target = lookUp(lambdas, worker.name);
     if (worker.eventSource === "queue") {
       new EventSourceMapping(stack, id, {
         target,
-        eventSourceArn: queues.live.get(worker.name)!.queueArn,
+        eventSourceArn: lookUp(queues.live, worker.name).queueArn,
         enabled,
         batchSize: batchOf(worker),
         maxConcurrency: maxConcurrency[worker.name] ?? settings.workerConcurrency,

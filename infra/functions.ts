@@ -143,7 +143,3 @@ export const knownRoutes = ({ groups, stream }: Contents): KnownRoute[] =>
     route,
     credentials: access.credentials,
   }));
-
-/** `fan-out` → `FanOut`: the logical id of a function, the same in every deployment. */
-export const logicalIdOf = (name: string): string =>
-  name.replaceAll(/(?:^|[^A-Za-z0-9])([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());

@@ -2,11 +2,12 @@
 import type { Stack } from "aws-cdk-lib";
 import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { ASSETS_PATH } from "../shared/asset-files.ts";
-import { queueNames } from "../shared/messages.ts";
+import { queueNames, STREAM_WORKER } from "../shared/messages.ts";
 import { queueVariable } from "../shared/queue-sender.ts";
 import { tableDefinition } from "../shared/store/definition.ts";
 import type { DeployedFunction } from "./functions.ts";
-import { type Queues, STREAM_WORKER } from "./queues.ts";
+import { lookUp } from "./names.ts";
+import type { Queues } from "./queues.ts";
 import type { Schedules } from "./schedules.ts";
 import type { Storage } from "./storage.ts";
 
@@ -156,7 +157,7 @@ export function variablesOf({ storage, queues, schedules }: StackResources): Rec
     ...Object.fromEntries(
       queueNames.flatMap((name) => {
         const variable = queueVariable(name);
-        const { queueUrl, queueArn } = queues.live.get(name)!;
+        const { queueUrl, queueArn } = lookUp(queues.live, name);
         return [
           [variable, queueUrl],
           [variable.replace(/URL$/, "ARN"), queueArn],

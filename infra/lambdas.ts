@@ -14,8 +14,9 @@ import {
 } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import { sendsToItself } from "../shared/worker.ts";
-import { type DeployedFunction, logicalIdOf } from "./functions.ts";
+import type { DeployedFunction } from "./functions.ts";
 import { baseStatements, declaredStatements, type StackResources, variablesOf } from "./grants.ts";
+import { deployedName, logicalIdOf } from "./names.ts";
 import type { Settings } from "./settings.ts";
 
 export type Lambdas = ReadonlyMap<string, LambdaFunction>;
@@ -43,7 +44,7 @@ export function createLambdas(
     declared.map((spec) => {
       const { name, kind, about, memoryMb, timeoutSeconds } = spec;
       const id = logicalIdOf(name);
-      const functionName = functionNameOf(settings, name);
+      const functionName = deployedName(settings.stackName, name);
       const logGroup = new LogGroup(stack, `${id}Log`, {
         logGroupName: `/aws/lambda/${functionName}`,
         retention: RetentionDays.ONE_MONTH,
@@ -84,6 +85,3 @@ export function createLambdas(
     }),
   );
 }
-
-/** Named here, so that the gateway can name a function without depending on it. */
-export const functionNameOf = ({ stackName }: Settings, name: string): string => `${stackName}-${name}`;

@@ -6,7 +6,7 @@ import { json } from "node:stream/consumers";
 import { buildConsole } from "../console/build.ts";
 import { isConsole } from "../console/packed.ts";
 import { commonHeaders, documentOf } from "../console/policy.ts";
-import type { Operate } from "./operate.ts";
+import type { Invoke } from "./redrive-records.ts";
 
 const HOST = "127.0.0.1";
 const KEY_BYTES = 24;
@@ -18,7 +18,7 @@ export interface OperateConsole {
 }
 
 /** Serves until it is closed. Other users of the machine, and other sites in the browser, do not know the key. */
-export async function serveOperateConsole(operate: Operate, port: number): Promise<OperateConsole> {
+export async function serveOperateConsole(operate: Invoke, port: number): Promise<OperateConsole> {
   const files = await buildConsole();
   const key = randomBytes(KEY_BYTES).toString("base64url");
   const answer = (response: ServerResponse, status: number, body: object) =>

@@ -2,13 +2,12 @@
 import { readFileSync } from "node:fs";
 import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { awsClients } from "../shared/aws.ts";
+import { deadQueueOf, STREAM_WORKER } from "../shared/messages.ts";
 import { REFUSED } from "../tools/arguments.ts";
 import { columnsOf } from "../tools/text-table.ts";
+import { deployedName } from "./names.ts";
 import { serveOperateConsole } from "./operate-console.ts";
-import { redriveRecords } from "./redrive-records.ts";
-
-/** The worker of the table's stream. */
-const STREAM_WORKER = "react";
+import { type Invoke, redriveRecords } from "./redrive-records.ts";
 
 const HELP = `npm run operate -- <command> [--stack NAME | --local URL] [--json]
 
@@ -26,9 +25,6 @@ const HELP = `npm run operate -- <command> [--stack NAME | --local URL] [--json]
 Credentials and region are those of the environment or the profile, as for npm run deploy. docs/operate.md says more.
 
 Example: npm run operate -- workspaces --near 80`;
-
-/** Invokes the operator function with an event. */
-export type Operate = (event: object) => Promise<unknown>;
 
 interface Wish {
   command: string;
@@ -76,7 +72,7 @@ interface Report {
   /** One line below the table. */
   note: string;
 }
-type Command = (operate: Operate, wish: Wish, now: number) => Promise<Report>;
+type Command = (operate: Invoke, wish: Wish, now: number) => Promise<Report>;
 
 interface Workspace {
   id: string;
@@ -168,7 +164,7 @@ function tableOf(rows: readonly Row[]): string {
   return columnsOf([names, ...rows.map((row) => names.map((name) => String(row[name])))], texts);
 }
 
-async function everyPage<T>(operate: Operate, wish: (after: { after?: string }) => object): Promise<T[]> {
+async function everyPage<T>(operate: Invoke, wish: (after: { after?: string }) => object): Promise<T[]> {
   const all: T[] = [];
   let after: string | undefined;
   do {
@@ -186,7 +182,7 @@ function lastMonth(now: number): string {
 
 /** @throws an error with what the operator function refuses. */
 export const checked =
-  (invoke: Operate): Operate =>
+  (invoke: Invoke): Invoke =>
   async (event) => {
     const answer = await invoke(event);
     const { error, message, fields } = Object(answer) as { error?: string; message?: string; fields?: object };
@@ -195,7 +191,7 @@ export const checked =
   };
 
 /** What a command prints. @throws an error with what the operator function refuses. */
-export async function run(wish: Wish, invoke: Operate, now: number): Promise<string> {
+export async function run(wish: Wish, invoke: Invoke, now: number): Promise<string> {
   const operate = checked(invoke);
   const { answer, rows, note } = await commands[wish.command]!(operate, wish, now);
   if (wish.isJson) return JSON.stringify(answer, null, 2);
@@ -203,27 +199,29 @@ export async function run(wish: Wish, invoke: Operate, now: number): Promise<str
 }
 
 /** The function of a deployment. Failed records of the stream are read and given to react from here. */
-function deployed(stack: string): Operate {
+function deployed(stack: string): Invoke {
   const aws = awsClients();
   const invoke = async (name: string, event: object): Promise<unknown> => {
+    const FunctionName = deployedName(stack, name);
     const { Payload, FunctionError } = await aws(LambdaClient).send(
-      new InvokeCommand({ FunctionName: `${stack}-${name}`, Payload: Buffer.from(JSON.stringify(event)) }),
+      new InvokeCommand({ FunctionName, Payload: Buffer.from(JSON.stringify(event)) }),
     );
     const text = Buffer.from(Payload ?? []).toString();
-    if (FunctionError) throw new Error(`${stack}-${name} failed: ${text}`);
+    if (FunctionError) throw new Error(`${FunctionName} failed: ${text}`);
     return JSON.parse(text);
   };
+  const deadLetters = deployedName(stack, deadQueueOf(STREAM_WORKER));
   return async (event) => {
     const { redrive } = event as { redrive?: { queue: string } };
     if (redrive?.queue !== STREAM_WORKER) return invoke("operator", event);
-    const count = await redriveRecords(aws, `${stack}-`, (batch) => invoke(STREAM_WORKER, batch));
+    const count = await redriveRecords(aws, deadLetters, (batch) => invoke(STREAM_WORKER, batch));
     return { redriven: { queue: STREAM_WORKER, count } };
   };
 }
 
 /** The function of the local service, through its control surface. */
 export const local =
-  (url: string): Operate =>
+  (url: string): Invoke =>
   async (event) => {
     const response = await fetch(new URL("/_local/operator", url), {
       method: "POST",

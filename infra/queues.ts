@@ -4,40 +4,45 @@ import { Rule } from "aws-cdk-lib/aws-events";
 import { SqsQueue } from "aws-cdk-lib/aws-events-targets";
 import type { Bucket, CfnBucket } from "aws-cdk-lib/aws-s3";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
-import { MAX_RECEIVES, type QueueName, queueNames, VISIBILITY_SECONDS } from "../shared/messages.ts";
-import { logicalIdOf } from "./functions.ts";
+import {
+  type DeadQueueName,
+  deadQueueOf,
+  MAX_RECEIVES,
+  type QueueName,
+  queueNames,
+  STREAM_WORKER,
+  VISIBILITY_SECONDS,
+} from "../shared/messages.ts";
+import { deployedName, logicalIdOf } from "./names.ts";
 
 const DEAD_KEPT = Duration.days(14);
 
 export interface Queues {
   live: ReadonlyMap<QueueName, Queue>;
   /** By the name of the worker whose messages end there, including the worker of the table's stream. */
-  dead: ReadonlyMap<string, Queue>;
-  /** What stands before `<worker>` and `<worker>-dead` in URLs and ARNs. */
+  dead: ReadonlyMap<DeadQueueName, Queue>;
+  /** What stands before the names of `shared/messages.ts` in URLs and ARNs. */
   urlPrefix: string;
   arnPrefix: string;
 }
 
-/** The worker that the table's stream triggers (docs/architecture.md). */
-export const STREAM_WORKER = "react";
-
 export function createQueues(stack: Stack, failures: Bucket): Queues {
   const safe = { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true };
-  const deadQueue = (name: string) =>
+  const deadQueue = (name: DeadQueueName) =>
     new Queue(stack, `${logicalIdOf(name)}DeadQueue`, {
       ...safe,
-      queueName: `${stack.stackName}-${name}-dead`,
+      queueName: deployedName(stack.stackName, deadQueueOf(name)),
       retentionPeriod: DEAD_KEPT,
     });
 
-  const dead = new Map<string, Queue>();
+  const dead = new Map<DeadQueueName, Queue>();
   const live = new Map<QueueName, Queue>();
   for (const name of queueNames) {
     const deadLetters = deadQueue(name);
     dead.set(name, deadLetters);
     const queue = new Queue(stack, `${logicalIdOf(name)}Queue`, {
       ...safe,
-      queueName: `${stack.stackName}-${name}`,
+      queueName: deployedName(stack.stackName, name),
       visibilityTimeout: Duration.seconds(VISIBILITY_SECONDS),
       deadLetterQueue: { queue: deadLetters, maxReceiveCount: MAX_RECEIVES },
     });
@@ -46,12 +51,13 @@ export function createQueues(stack: Stack, failures: Bucket): Queues {
   const reactions = deadQueue(STREAM_WORKER);
   dead.set(STREAM_WORKER, reactions);
   announce(stack, failures, reactions);
-  const { region, account, urlSuffix, stackName } = stack;
+  const { region, account, urlSuffix } = stack;
+  const prefix = deployedName(stack.stackName, "");
   return {
     live,
     dead,
-    urlPrefix: `https://sqs.${region}.${urlSuffix}/${account}/${stackName}-`,
-    arnPrefix: stack.formatArn({ service: "sqs", resource: `${stackName}-` }),
+    urlPrefix: `https://sqs.${region}.${urlSuffix}/${account}/${prefix}`,
+    arnPrefix: stack.formatArn({ service: "sqs", resource: prefix }),
   };
 }
 

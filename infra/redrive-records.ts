@@ -14,8 +14,8 @@ import type { Aws } from "../shared/deps.ts";
 /** Longer than one invocation of react. A message that fails again is received once by a command. */
 const HIDDEN_SECONDS = 300;
 
-/** Invokes react with an event of the stream. @throws if it fails */
-type React = (event: object) => Promise<unknown>;
+/** Invokes a function with an event. @throws if it fails */
+export type Invoke = (event: object) => Promise<unknown>;
 
 const ObjectCreated = v.pipe(
   v.string(),
@@ -32,13 +32,13 @@ interface StoredObject {
 
 /**
  * Gives each batch to react, and deletes its message when it was handled. The object stays until it expires.
- * @param prefix what stands before the queue's name
+ * @param QueueName of the dead letters of react
  * @returns how many batches were handled
  * @throws an error with what failed again; those messages stay
  */
-export async function redriveRecords(aws: Aws, prefix: string, react: React): Promise<number> {
+export async function redriveRecords(aws: Aws, QueueName: string, react: Invoke): Promise<number> {
   const sqs = aws(SQSClient);
-  const { QueueUrl } = await sqs.send(new GetQueueUrlCommand({ QueueName: `${prefix}react-dead` }));
+  const { QueueUrl } = await sqs.send(new GetQueueUrlCommand({ QueueName }));
   const { Attributes } = await sqs.send(
     new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["ApproximateNumberOfMessages"] }),
   );

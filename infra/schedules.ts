@@ -5,6 +5,7 @@ import { CfnSchedule, CfnScheduleGroup } from "aws-cdk-lib/aws-scheduler";
 import { SWEEP_EVERY_MS } from "../functions/workers/due/index.ts";
 import { MINUTE } from "../shared/clock.ts";
 import type { Message } from "../shared/messages.ts";
+import { lookUp } from "./names.ts";
 import type { Queues } from "./queues.ts";
 import type { Settings } from "./settings.ts";
 
@@ -14,7 +15,7 @@ export interface Schedules {
 }
 
 export function createSchedules(stack: Stack, { stackName, workers }: Settings, { live }: Queues): Schedules {
-  const due = live.get("due")!;
+  const due = lookUp(live, "due");
   const group = new CfnScheduleGroup(stack, "ScheduleGroup", { name: stackName });
   const send = new PolicyStatement({ actions: ["sqs:SendMessage"], resources: [due.queueArn] });
   const role = new Role(stack, "SchedulerRole", {

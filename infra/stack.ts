@@ -6,13 +6,13 @@ import { versionOf } from "../tools/release.ts";
 import { addAlarms } from "./alarms.ts";
 import { createApi } from "./api.ts";
 import { bundleFolder } from "./bundle.ts";
-import { addDashboard } from "./dashboard.ts";
+import { addDashboard, addQueries } from "./dashboard.ts";
 import { createEdge } from "./edge.ts";
 import { createEmail } from "./email.ts";
 import { addEventSources } from "./event-sources.ts";
 import { type Contents, contents, deployedFunctions } from "./functions.ts";
 import { createLambdas } from "./lambdas.ts";
-import { addQueries } from "./queries.ts";
+import { lookUp } from "./names.ts";
 import { createQueues } from "./queues.ts";
 import { createSchedules } from "./schedules.ts";
 import type { Settings } from "./settings.ts";
@@ -81,6 +81,6 @@ export class EngagementStack extends Stack {
     new CfnOutput(this, "BaseUrl", { value: edge.url, description: "What clients call." });
     new CfnOutput(this, "DistributionDomain", { value: edge.domain, description: "The target of your own domain." });
     new CfnOutput(this, "TableName", { value: storage.table.tableName });
-    new CfnOutput(this, "OperatorFunction", { value: lambdas.get("operator")!.functionName });
+    new CfnOutput(this, "OperatorFunction", { value: lookUp(lambdas, "operator").functionName });
   }
 }

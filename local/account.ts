@@ -1,6 +1,6 @@
 // The AWS resources of the local service: those that `cdk deploy` creates, created once in the embedded services.
 import type { Ids } from "../shared/clock.ts";
-import { MAX_RECEIVES, queueNames, VISIBILITY_SECONDS } from "../shared/messages.ts";
+import { deadQueueOf, MAX_RECEIVES, queueNames, STREAM_WORKER, VISIBILITY_SECONDS } from "../shared/messages.ts";
 import { queueVariable } from "../shared/queue-sender.ts";
 import { tableDefinition } from "../shared/store/definition.ts";
 import type { Services } from "./aws/protocol.ts";
@@ -27,7 +27,8 @@ export async function makeResources(
   table = TABLE,
 ): Promise<Record<string, string>> {
   const urls: Record<string, string> = {};
-  const { QueueUrl: streamDead } = await sqs.operate("CreateQueue", { QueueName: "react-dead" });
+  const streamDead = deadQueueOf(STREAM_WORKER);
+  const { QueueUrl: streamDeadUrl } = await sqs.operate("CreateQueue", { QueueName: streamDead });
   const made = await unlessThere("ResourceInUseException", () => dynamodb.operate("CreateTable", tableInput(table)));
   if (!made) await addIndexes(dynamodb, table);
   await unlessThere("ValidationException", () =>
@@ -37,8 +38,9 @@ export async function makeResources(
     }),
   );
   for (const name of queueNames) {
-    await sqs.operate("CreateQueue", { QueueName: `${name}-dead`, Attributes: { MessageRetentionPeriod: "1209600" } });
-    const redrive = { deadLetterTargetArn: queueArn(`${name}-dead`), maxReceiveCount: MAX_RECEIVES };
+    const dead = deadQueueOf(name);
+    await sqs.operate("CreateQueue", { QueueName: dead, Attributes: { MessageRetentionPeriod: "1209600" } });
+    const redrive = { deadLetterTargetArn: queueArn(dead), maxReceiveCount: MAX_RECEIVES };
     const { QueueUrl } = await sqs.operate("CreateQueue", {
       QueueName: name,
       Attributes: { VisibilityTimeout: String(VISIBILITY_SECONDS), RedrivePolicy: JSON.stringify(redrive) },
@@ -60,7 +62,7 @@ export async function makeResources(
     SCHEDULE_GROUP,
     SCHEDULER_ROLE_ARN: SCHEDULER_ROLE,
     DUE_QUEUE_ARN: queueArn("due"),
-    QUEUE_URL_PREFIX: String(streamDead).slice(0, -"react-dead".length),
+    QUEUE_URL_PREFIX: String(streamDeadUrl).slice(0, -streamDead.length),
     QUEUE_ARN_PREFIX: queueArn(""),
   };
 }

@@ -9,11 +9,7 @@ import {
 } from "@aws-sdk/client-sqs";
 import { timestamp } from "./clock.ts";
 import { type Capability, type Deps, setting } from "./deps.ts";
-import { queueNames } from "./messages.ts";
-
-/** By the worker whose messages end there. The worker of the table's stream has one too. */
-export const deadQueueNames = ["react", ...queueNames] as const;
-export type DeadQueueName = (typeof deadQueueNames)[number];
+import { type DeadQueueName, deadQueueNames, deadQueueOf, queueNames } from "./messages.ts";
 
 export interface DeadLetter {
   id: string;
@@ -55,7 +51,7 @@ export const deadLetters: Capability<"deadLetters", DeadLetters> = {
 
 function openDeadLetters(deps: Deps): DeadLetters {
   const client = deps.aws(SQSClient);
-  const placeOf = (queue: DeadQueueName) => ({ QueueUrl: `${setting(deps, "QUEUE_URL_PREFIX")}${queue}-dead` });
+  const placeOf = (queue: DeadQueueName) => ({ QueueUrl: `${setting(deps, "QUEUE_URL_PREFIX")}${deadQueueOf(queue)}` });
 
   const count: DeadLetters["count"] = async (queue) => {
     const AttributeNames = ["ApproximateNumberOfMessages"] as const;
@@ -101,8 +97,13 @@ function openDeadLetters(deps: Deps): DeadLetters {
     redrive: async (queue) => {
       const found = await count(queue);
       if (found === 0) return 0;
-      const DestinationArn = `${setting(deps, "QUEUE_ARN_PREFIX")}${queue}`;
-      await client.send(new StartMessageMoveTaskCommand({ SourceArn: `${DestinationArn}-dead`, DestinationArn }));
+      const prefix = setting(deps, "QUEUE_ARN_PREFIX");
+      await client.send(
+        new StartMessageMoveTaskCommand({
+          SourceArn: `${prefix}${deadQueueOf(queue)}`,
+          DestinationArn: `${prefix}${queue}`,
+        }),
+      );
       return found;
     },
   };

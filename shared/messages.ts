@@ -232,6 +232,16 @@ export const realTimeQueues: ReadonlySet<QueueName> = new Set(["move-clock", "pu
 
 export const queueNames = Object.keys(queues) as QueueName[];
 
+/** The worker that the table's stream triggers. It has no queue, but dead letters. */
+export const STREAM_WORKER = "react";
+
+export const deadQueueNames = [STREAM_WORKER, ...queueNames] as const;
+/** A worker whose messages end in a queue of dead letters. */
+export type DeadQueueName = (typeof deadQueueNames)[number];
+
+/** The queue of the messages of a worker that used up their attempts. */
+export const deadQueueOf = (worker: DeadQueueName): string => `${worker}-dead`;
+
 /** Seconds a worker may run; an unfinished message is delivered again after six times that (docs/decisions/0021#worker-timeouts). */
 export const WORKER_TIMEOUT_SECONDS = 60;
 export const VISIBILITY_SECONDS = 6 * WORKER_TIMEOUT_SECONDS;

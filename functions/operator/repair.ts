@@ -1,6 +1,7 @@
 // What the operator repairs: messages that used up their attempts, and counters.
 import * as v from "valibot";
-import { type DeadLetter, type DeadQueueName, deadQueueNames } from "../../shared/dead-letters.ts";
+import type { DeadLetter } from "../../shared/dead-letters.ts";
+import { type DeadQueueName, deadQueueNames, STREAM_WORKER } from "../../shared/messages.ts";
 import { getWorkspace } from "../../shared/store/workspaces/workspaces.ts";
 import type { OperatorContext, Refusal } from "./context.ts";
 
@@ -29,7 +30,7 @@ export async function redrive(
   { deadLetters }: OperatorContext,
   { redrive: { queue } }: v.InferOutput<typeof RedriveWish>,
 ): Promise<{ redriven: { queue: DeadQueueName; count: number } } | Refusal> {
-  if (queue === "react") return { error: "conflict", message: STREAM_RECORDS };
+  if (queue === STREAM_WORKER) return { error: "conflict", message: STREAM_RECORDS };
   return { redriven: { queue, count: await deadLetters.redrive(queue) } };
 }
 

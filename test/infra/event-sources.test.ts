@@ -1,6 +1,7 @@
 // What triggers the workers: queues with dead-letter queues, the table's stream, the sweep.
 import { describe, expect, it } from "vitest";
-import { contents, deployedFunctions, logicalIdOf } from "../../infra/functions.ts";
+import { contents, deployedFunctions } from "../../infra/functions.ts";
+import { logicalIdOf } from "../../infra/names.ts";
 import { MAX_RECEIVES, maxConcurrency, queueNames, queues } from "../../shared/messages.ts";
 import { placesOf } from "./support/policies.ts";
 import { deployed, ofType, synthesize, type Template, textOf } from "./support/template.ts";

@@ -1,6 +1,7 @@
 // Every role against its declaration: nothing missing, nothing more, no wildcard where a name would do.
 import { describe, expect, it } from "vitest";
-import { contents, deployedFunctions, logicalIdOf } from "../../infra/functions.ts";
+import { contents, deployedFunctions } from "../../infra/functions.ts";
+import { logicalIdOf } from "../../infra/names.ts";
 import { maxConcurrency, queueNames } from "../../shared/messages.ts";
 import { tableDefinition } from "../../shared/store/definition.ts";
 import { placesOf, rightsOf, statementsOf } from "./support/policies.ts";

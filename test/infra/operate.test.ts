@@ -109,7 +109,7 @@ it("RDA-19 failed records of the stream are handled again, and stay where they f
     await world.host.invoke("react", batch);
     handled.push(batch);
   };
-  await expect(redriveRecords(aws, "", react)).rejects.toThrow(
+  await expect(redriveRecords(aws, "react-dead", react)).rejects.toThrow(
     "2 batches were handled, 2 failed again:\ns3://failed-records/broken: the object has no payload\n" +
       `message ${MessageId}: it names no object of S3`,
   );

@@ -1,6 +1,7 @@
 // The stack as a whole: size, costs at rest, what is kept, functions and e-mail.
 import { describe, expect, it, vi } from "vitest";
-import { contents, deployedFunctions, logicalIdOf } from "../../infra/functions.ts";
+import { contents, deployedFunctions } from "../../infra/functions.ts";
+import { logicalIdOf } from "../../infra/names.ts";
 import { type Endpoint, endpoints, group } from "../../shared/http/endpoint.ts";
 import { platformWrite, storeWrite } from "../../shared/resources.ts";
 import { tableDefinition } from "../../shared/store/definition.ts";

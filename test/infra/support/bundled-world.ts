@@ -1,7 +1,8 @@
 // The service as it ships: built bundles with the env and the rights of the template, around the embedded AWS services.
 import { Worker } from "node:worker_threads";
 import { bundleFile } from "../../../infra/bundle.ts";
-import { contents, deployedFunctions, logicalIdOf } from "../../../infra/functions.ts";
+import { contents, deployedFunctions } from "../../../infra/functions.ts";
+import { logicalIdOf } from "../../../infra/names.ts";
 import { awsFailure, type Wire } from "../../../local/aws/stand-in.ts";
 import { startAwsPort } from "../../../local/aws-port.ts";
 import { createGateway } from "../../../local/gateway.ts";
