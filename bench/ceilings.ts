@@ -1,9 +1,9 @@
 // The ceilings of one workspace, as rows of `npm run bench -- scale` and of docs/performance.md: what is offered each second
 // to a warm table, and whether it is taken; and single sends beside the import of another workspace.
 import { readFileSync, writeFileSync } from "node:fs";
-import { MINUTE, SECOND } from "../shared/clock.ts";
-import { timers } from "../shared/resources.ts";
+import { MINUTE, SECOND } from "../shared/kernel/clock.ts";
 import { chunksOf } from "../shared/rules/chunks.ts";
+import { timers } from "../shared/store/capabilities.ts";
 import { greetingGraph, journeySetting } from "../test/support/journeys.ts";
 import { multipartBody } from "../test/support/multipart.ts";
 import { openChannels } from "../test/support/reached.ts";

@@ -6,7 +6,7 @@ import { openDatabase } from "../local/aws/database.ts";
 import { createDynamoDb } from "../local/aws/dynamodb/index.ts";
 import type { StandIn } from "../local/aws/stand-in.ts";
 import { startAwsPort } from "../local/aws-port.ts";
-import { systemClock, systemIds } from "../shared/clock.ts";
+import { systemClock, systemIds } from "../shared/runtime/system.ts";
 import { hasEngines, startDynamoDbLocal } from "../test/parity/engines.ts";
 import { remote } from "../test/parity/remote.ts";
 import { type Figure, measurePlain } from "./measure.ts";

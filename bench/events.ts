@@ -1,5 +1,5 @@
 // The cost of events and interactions: ingested by thousands and one by one, exported, reported.
-import { SECOND } from "../shared/clock.ts";
+import { SECOND } from "../shared/kernel/clock.ts";
 import type { Tenant, TestWorld } from "../test/support/world.ts";
 import { type Figure, measure, type Work } from "./measure.ts";
 import { fill } from "./people.ts";

@@ -2,11 +2,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { MINUTE, SECOND, uuidOfText } from "../shared/clock.ts";
-import { timers } from "../shared/resources.ts";
+import { MINUTE, SECOND } from "../shared/kernel/clock.ts";
+import { timers } from "../shared/store/capabilities.ts";
+import { uuidOfText } from "../shared/store/hash.ts";
 import type { Key } from "../shared/store/model.ts";
-import { audienceRules, planRange } from "../shared/store/sends/audiences.ts";
-import { messageWrite } from "../shared/store/sends/inbox.ts";
+import { audienceRules, planRange } from "../shared/store/sends/audience/audiences.ts";
+import { messageWrite } from "../shared/store/sends/inbox/inbox.ts";
 import { SHARDS } from "../shared/store/shards.ts";
 import { Profile } from "../shared/store/subscribers/items.ts";
 import { openChannels } from "../test/support/reached.ts";

@@ -1,10 +1,10 @@
 // The loads of `npm run bench -- scale`: what arrives each second, or at once, on a workspace of many people.
 import type { Faults } from "../local/faults.ts";
-import { MINUTE, SECOND } from "../shared/clock.ts";
-import { timers } from "../shared/resources.ts";
+import { MINUTE, SECOND } from "../shared/kernel/clock.ts";
 import { chunksOf } from "../shared/rules/chunks.ts";
+import { timers } from "../shared/store/capabilities.ts";
 import { keyOf } from "../shared/store/item.ts";
-import { Message } from "../shared/store/sends/inbox-items.ts";
+import { Message } from "../shared/store/sends/inbox/inbox-items.ts";
 import { greetingGraph, journeySetting } from "../test/support/journeys.ts";
 import { SES } from "../test/support/mails.ts";
 import { openChannels } from "../test/support/reached.ts";

@@ -1,8 +1,8 @@
 // `npm run bench -- scale`: loads on a table of limited throughput, in service time, whatever the machine takes for it.
 import { warm } from "../local/aws/dynamodb/throughput.ts";
 import { createFaults } from "../local/faults.ts";
-import { MINUTE, SECOND } from "../shared/clock.ts";
-import { plans } from "../shared/plans.ts";
+import { MINUTE, SECOND } from "../shared/kernel/clock.ts";
+import { plans } from "../shared/rules/plans.ts";
 import { type TestWorld, testWorld } from "../test/support/world.ts";
 import { columnsOf, short } from "../tools/text-table.ts";
 import { LOAD_SECONDS, type Load, loads, TICK, unitsOf, type Waits } from "./scale-loads.ts";

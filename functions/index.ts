@@ -1,6 +1,6 @@
 // What there is: every group of endpoints, every worker, and the live stream. One line each.
 import type { Group } from "../shared/http/endpoint.ts";
-import type { Worker } from "../shared/worker.ts";
+import type { Worker } from "../shared/runtime/worker.ts";
 import { account } from "./api/account/index.ts";
 import { agency } from "./api/agency/index.ts";
 import { annotations } from "./api/annotations/index.ts";

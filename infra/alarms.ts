@@ -14,8 +14,8 @@ import {
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
-import { STREAM_WORKER } from "../shared/messages.ts";
-import { counted, dimensionOf, NAMESPACE } from "../shared/metrics.ts";
+import { STREAM_WORKER } from "../shared/contract/messages.ts";
+import { counted, dimensionOf, NAMESPACE } from "../shared/runtime/metrics.ts";
 import { tableDefinition } from "../shared/store/definition.ts";
 import type { Api } from "./api.ts";
 import type { Contents } from "./functions.ts";

@@ -102,7 +102,7 @@ export async function bundleSizes(): Promise<BundleSize[]> {
 
 /** The entry of each bundle: makes the declaration into a handler with the deps of a deployed function. */
 async function entriesOf(): Promise<Map<string, string>> {
-  const deps = 'import { deployedDeps } from "./shared/lambda.ts";\n';
+  const deps = 'import { deployedDeps } from "./shared/runtime/lambda.ts";\n';
   const entries = new Map<string, string>();
   for (const group of contents.groups) {
     const imported = await importOf(`./functions/api/${group.name}/index.ts`, group);

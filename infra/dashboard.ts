@@ -2,8 +2,8 @@
 import { Duration, type Stack } from "aws-cdk-lib";
 import { Dashboard, GraphWidget, type IMetric, type IWidget, MathExpression, Stats } from "aws-cdk-lib/aws-cloudwatch";
 import { CfnQueryDefinition } from "aws-cdk-lib/aws-logs";
-import { STREAM_WORKER } from "../shared/messages.ts";
-import { counted, dimensionOf, NAMESPACE } from "../shared/metrics.ts";
+import { STREAM_WORKER } from "../shared/contract/messages.ts";
+import { counted, dimensionOf, NAMESPACE } from "../shared/runtime/metrics.ts";
 import { apiMetric } from "./alarms.ts";
 import type { Api } from "./api.ts";
 import type { DeployedFunction } from "./functions.ts";

@@ -25,8 +25,8 @@ import { FunctionUrlOrigin, HttpOrigin, S3BucketOrigin } from "aws-cdk-lib/aws-c
 import { FunctionUrlAuthType, InvokeMode } from "aws-cdk-lib/aws-lambda";
 import type { IBucket } from "aws-cdk-lib/aws-s3";
 import { HASHED_PATH } from "../console/policy.ts";
-import { ASSETS_PATH, assetHeaders } from "../shared/asset-files.ts";
 import { preflightHeaders } from "../shared/http/fallback.ts";
+import { ASSETS_PATH, assetHeaders } from "../shared/store/files/assets.ts";
 import type { Api } from "./api.ts";
 import type { Contents } from "./functions.ts";
 import type { Lambdas } from "./lambdas.ts";

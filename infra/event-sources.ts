@@ -7,9 +7,9 @@ import {
   type IEventSourceDlq,
   StartingPosition,
 } from "aws-cdk-lib/aws-lambda";
-import { maxConcurrency, queues as messages, STREAM_WORKER } from "../shared/messages.ts";
+import { maxConcurrency, queues as messages, STREAM_WORKER } from "../shared/contract/messages.ts";
+import type { QueueWorker } from "../shared/runtime/worker.ts";
 import { tableDefinition } from "../shared/store/definition.ts";
-import type { QueueWorker } from "../shared/worker.ts";
 import type { Contents } from "./functions.ts";
 import type { Lambdas } from "./lambdas.ts";
 import { logicalIdOf, lookUp } from "./names.ts";

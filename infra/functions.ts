@@ -1,12 +1,12 @@
 // Every deployed function, derived from functions/index.ts: its trigger, its limits, its grants.
 import { groups, operator, stream, workers } from "../functions/index.ts";
 import { furtherActions, listedActions } from "../functions/table-actions.ts";
-import type { Grant, Uses } from "../shared/deps.ts";
+import { WORKER_TIMEOUT_SECONDS } from "../shared/contract/messages.ts";
 import type { Group } from "../shared/http/endpoint.ts";
 import type { KnownRoute } from "../shared/http/fallback.ts";
 import { servingUses } from "../shared/http/serving.ts";
-import { WORKER_TIMEOUT_SECONDS } from "../shared/messages.ts";
-import type { Worker } from "../shared/worker.ts";
+import type { Grant, Uses } from "../shared/kernel/deps.ts";
+import type { Worker } from "../shared/runtime/worker.ts";
 
 export interface Contents {
   groups: readonly Group[];

@@ -1,10 +1,10 @@
 // Policies: what a function declared, resource by resource, and the base statements of its kind.
 import type { Stack } from "aws-cdk-lib";
 import { PolicyStatement } from "aws-cdk-lib/aws-iam";
-import { ASSETS_PATH } from "../shared/asset-files.ts";
-import { queueNames, STREAM_WORKER } from "../shared/messages.ts";
-import { queueVariable } from "../shared/queue-sender.ts";
+import { queueNames, STREAM_WORKER } from "../shared/contract/messages.ts";
 import { tableDefinition } from "../shared/store/definition.ts";
+import { ASSETS_PATH } from "../shared/store/files/assets.ts";
+import { queueVariable } from "../shared/store/queue-sender.ts";
 import type { DeployedFunction } from "./functions.ts";
 import { lookUp } from "./names.ts";
 import type { Queues } from "./queues.ts";

@@ -13,7 +13,7 @@ import {
   Tracing,
 } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
-import { sendsToItself } from "../shared/worker.ts";
+import { sendsToItself } from "../shared/runtime/worker.ts";
 import type { DeployedFunction } from "./functions.ts";
 import { baseStatements, declaredStatements, type StackResources, variablesOf } from "./grants.ts";
 import { deployedName, logicalIdOf } from "./names.ts";

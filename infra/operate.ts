@@ -1,8 +1,8 @@
 // npm run operate -- <command>: what the operator of a deployment sees and repairs, through the operator function.
 import { readFileSync } from "node:fs";
 import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
-import { awsClients } from "../shared/aws.ts";
-import { deadQueueOf, STREAM_WORKER } from "../shared/messages.ts";
+import { deadQueueOf, STREAM_WORKER } from "../shared/contract/messages.ts";
+import { awsClients } from "../shared/runtime/aws.ts";
 import { REFUSED } from "../tools/arguments.ts";
 import { columnsOf } from "../tools/text-table.ts";
 import { deployedName } from "./names.ts";

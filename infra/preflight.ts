@@ -3,8 +3,8 @@ import { DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb";
 import { GetAccountSettingsCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { GetParameterCommand, SSMClient } from "@aws-sdk/client-ssm";
 import { App } from "aws-cdk-lib";
-import { awsClients } from "../shared/aws.ts";
-import type { Client } from "../shared/deps.ts";
+import type { Client } from "../shared/kernel/deps.ts";
+import { awsClients } from "../shared/runtime/aws.ts";
 import { readSettings, type Settings } from "./settings.ts";
 
 export interface Report {

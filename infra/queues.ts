@@ -12,7 +12,7 @@ import {
   queueNames,
   STREAM_WORKER,
   VISIBILITY_SECONDS,
-} from "../shared/messages.ts";
+} from "../shared/contract/messages.ts";
 import { deployedName, logicalIdOf } from "./names.ts";
 
 const DEAD_KEPT = Duration.days(14);
@@ -21,7 +21,7 @@ export interface Queues {
   live: ReadonlyMap<QueueName, Queue>;
   /** By the name of the worker whose messages end there, including the worker of the table's stream. */
   dead: ReadonlyMap<DeadQueueName, Queue>;
-  /** What stands before the names of `shared/messages.ts` in URLs and ARNs. */
+  /** What stands before the names of `shared/contract/messages.ts` in URLs and ARNs. */
   urlPrefix: string;
   arnPrefix: string;
 }

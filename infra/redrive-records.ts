@@ -9,7 +9,7 @@ import {
   SQSClient,
 } from "@aws-sdk/client-sqs";
 import * as v from "valibot";
-import type { Aws } from "../shared/deps.ts";
+import type { Aws } from "../shared/kernel/deps.ts";
 
 /** Longer than one invocation of react. A message that fails again is received once by a command. */
 const HIDDEN_SECONDS = 300;

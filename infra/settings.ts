@@ -1,8 +1,8 @@
 // The settings of a deployment: the context of cdk.json, or `-c name=value`, where an object is JSON text.
 import type { Node } from "constructs";
 import * as v from "valibot";
-import { planNames } from "../shared/plans.ts";
-import { registrations } from "../shared/registration.ts";
+import { registrations } from "../shared/http/registration.ts";
+import { planNames } from "../shared/rules/plans.ts";
 import { UNKNOWN_COMMIT } from "../tools/release.ts";
 
 const Amount = v.pipe(v.union([v.string(), v.number()]), v.transform(Number), v.integer(), v.minValue(0));

@@ -1,8 +1,15 @@
 // The AWS resources of the local service: those that `cdk deploy` creates, created once in the embedded services.
-import type { Ids } from "../shared/clock.ts";
-import { deadQueueOf, MAX_RECEIVES, queueNames, STREAM_WORKER, VISIBILITY_SECONDS } from "../shared/messages.ts";
-import { queueVariable } from "../shared/queue-sender.ts";
+
+import {
+  deadQueueOf,
+  MAX_RECEIVES,
+  queueNames,
+  STREAM_WORKER,
+  VISIBILITY_SECONDS,
+} from "../shared/contract/messages.ts";
+import type { Ids } from "../shared/kernel/ids.ts";
 import { tableDefinition } from "../shared/store/definition.ts";
+import { queueVariable } from "../shared/store/queue-sender.ts";
 import type { Services } from "./aws/protocol.ts";
 import { isAwsFailure, type Wire } from "./aws/stand-in.ts";
 import { ACCOUNT, REGION } from "./lambda.ts";

@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { subscribe } from "node:diagnostics_channel";
 import type { EventEmitter } from "node:events";
 import { Socket } from "node:net";
-import type { Clock } from "../shared/clock.ts";
+import type { Clock } from "../shared/kernel/clock.ts";
 
 /** The reason with which waits are aborted. One shared reason: a new one for each abort would cost a stack trace. */
 export const OVER = Symbol("over");

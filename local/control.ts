@@ -1,12 +1,12 @@
 // The control surface of the local service: workspaces, time, faults, meters. It is not part of a deployment.
 import * as v from "valibot";
-import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../shared/clock.ts";
-import { ApiError, invalid, notFound, toApiError } from "../shared/http/errors.ts";
+import { limit } from "../shared/contract/paging.ts";
+import { roles } from "../shared/contract/roles.ts";
+import { Amount } from "../shared/contract/schemas.ts";
 import { parseBody, parseQuery } from "../shared/http/input.ts";
-import { limit } from "../shared/http/paging.ts";
-import { roles } from "../shared/http/roles.ts";
-import { Amount } from "../shared/http/schemas.ts";
-import { planNames } from "../shared/plans.ts";
+import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../shared/kernel/clock.ts";
+import { ApiError, invalid, notFound, toApiError } from "../shared/kernel/errors.ts";
+import { planNames } from "../shared/rules/plans.ts";
 import { parseTimestamp } from "../shared/rules/timestamps.ts";
 import { type DemoName, prepareDemo } from "./demo.ts";
 import { type Fault, type Faults, faultChannels, outcomes } from "./faults.ts";

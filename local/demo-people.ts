@@ -1,5 +1,5 @@
 // The people of the demo workspace: most are imported with a file, the others sign up in the app.
-import { DAY, timestamp } from "../shared/clock.ts";
+import { DAY, timestamp } from "../shared/kernel/clock.ts";
 import type { Client } from "./demo-client.ts";
 
 const FIRST =

@@ -1,5 +1,5 @@
 // A week of history for the demo workspace, made through the API while the service clock runs from a week ago to now.
-import { DAY, HOUR, MINUTE, timestamp } from "../shared/clock.ts";
+import { DAY, HOUR, MINUTE, timestamp } from "../shared/kernel/clock.ts";
 import type { Demo } from "./demo.ts";
 import { type Client, clientOf } from "./demo-client.ts";
 import { addPeople, type Person } from "./demo-people.ts";

@@ -1,5 +1,5 @@
 // The demo workspace, which the first start creates and later ones keep, and what `npm start` prints about it.
-import { ApiError } from "../shared/http/errors.ts";
+import { ApiError } from "../shared/kernel/errors.ts";
 import type { State, StateName } from "./state.ts";
 import type { NewWorkspace, Tenancy } from "./tenancy.ts";
 

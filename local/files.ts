@@ -1,5 +1,5 @@
 // Files beside the gateway: assets as CloudFront serves them (docs/edge.md), and the bucket of imports as S3 does.
-import { ASSETS_PATH, assetHeaders } from "../shared/asset-files.ts";
+import { ASSETS_PATH, assetHeaders } from "../shared/store/files/assets.ts";
 import { ASSETS_BUCKET, IMPORTS_BUCKET } from "./account.ts";
 import { handleAwsRequest, type Services } from "./aws/protocol.ts";
 import { readRequest } from "./aws/s3/requests.ts";

@@ -1,6 +1,7 @@
 // A request as API Gateway hands it to a function: the event of payload format 2.0.
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
-import type { Clock, Ids } from "../shared/clock.ts";
+import type { Clock } from "../shared/kernel/clock.ts";
+import type { Ids } from "../shared/kernel/ids.ts";
 import { ACCOUNT } from "./lambda.ts";
 
 export interface GatewayRequest {

@@ -1,6 +1,7 @@
 // API Gateway HTTP API (payload format 2.0) and the function URL of a streaming route, in process.
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
-import { type Clock, type Ids, SECOND } from "../shared/clock.ts";
+import { type Clock, SECOND } from "../shared/kernel/clock.ts";
+import type { Ids } from "../shared/kernel/ids.ts";
 import { isAwsFailure } from "./aws/stand-in.ts";
 import { OVER } from "./clock.ts";
 import { type GatewayRequest, proxyEvent } from "./gateway-event.ts";

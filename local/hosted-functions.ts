@@ -1,11 +1,11 @@
 // Registers the functions of the product with the local host of Lambda.
 import { groups as everyGroup, operator, stream, workers } from "../functions/index.ts";
-import type { Deps } from "../shared/deps.ts";
+import { WORKER_TIMEOUT_SECONDS } from "../shared/contract/messages.ts";
 import { type Endpoint, type Group, routeKeyOf, routesOf } from "../shared/http/endpoint.ts";
 import { answerUnknown } from "../shared/http/fallback.ts";
 import { serve } from "../shared/http/serve.ts";
-import { WORKER_TIMEOUT_SECONDS } from "../shared/messages.ts";
-import { sendsToItself } from "../shared/worker.ts";
+import type { FunctionDeps } from "../shared/runtime/deps.ts";
+import { sendsToItself } from "../shared/runtime/worker.ts";
 import type { GatewayRoute } from "./gateway.ts";
 import type { LambdaHost } from "./lambda.ts";
 import { awslambda } from "./lambda-stream.ts";
@@ -23,7 +23,7 @@ const takesFile = ({ shape }: Endpoint) => shape.form !== undefined;
 /** Registers every function of the product with the host. @returns the gateway's routes to them. */
 export function hostFunctions(
   host: LambdaHost,
-  depsFor: (name: string) => Deps,
+  depsFor: (name: string) => FunctionDeps,
   groups: readonly Group[] = everyGroup,
 ): GatewayRoute[] {
   const routes: GatewayRoute[] = [];

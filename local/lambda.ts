@@ -1,7 +1,8 @@
 // The Lambda host: one environment serves one invocation at a time, and payloads are serialized.
 import type { Context } from "aws-lambda";
-import type { Clock, Ids } from "../shared/clock.ts";
-import { SECOND } from "../shared/clock.ts";
+import type { Clock } from "../shared/kernel/clock.ts";
+import { SECOND } from "../shared/kernel/clock.ts";
+import type { Ids } from "../shared/kernel/ids.ts";
 import { awsFailure } from "./aws/stand-in.ts";
 import { OVER, type Runner, runner } from "./clock.ts";
 import { failure, functionFailure, requestOf, responseOf } from "./lambda-payloads.ts";

@@ -1,7 +1,7 @@
 // The AWS clients of local functions, and the address of the service.
 import { randomUUID } from "node:crypto";
-import { awsClients } from "../shared/aws.ts";
-import type { Aws, Client } from "../shared/deps.ts";
+import type { Aws, Client } from "../shared/kernel/deps.ts";
+import { awsClients } from "../shared/runtime/aws.ts";
 import { type Hooks, requestHandler, type Services, sendThrough, unsigned } from "./aws/protocol.ts";
 import type { Wire } from "./aws/stand-in.ts";
 import type { ServiceClock } from "./clock.ts";

@@ -1,11 +1,13 @@
 // One whole service in a process: embedded AWS, Lambda host, mappings, time and gateway around the product's functions.
 import { workers } from "../functions/index.ts";
-import { type Ids, systemIds } from "../shared/clock.ts";
-import type { Deps, LogEntry } from "../shared/deps.ts";
+import { queues } from "../shared/contract/messages.ts";
 import type { Network } from "../shared/egress/network.ts";
 import type { Group } from "../shared/http/endpoint.ts";
-import { queues } from "../shared/messages.ts";
-import type { PlanName } from "../shared/plans.ts";
+import type { LogEntry } from "../shared/kernel/deps.ts";
+import type { Ids } from "../shared/kernel/ids.ts";
+import type { PlanName } from "../shared/rules/plans.ts";
+import type { FunctionDeps } from "../shared/runtime/deps.ts";
+import { systemIds } from "../shared/runtime/system.ts";
 import { tableDefinition } from "../shared/store/definition.ts";
 import { UNKNOWN_COMMIT, versionOf } from "../tools/release.ts";
 import { makeResources, remoteTable, TABLE } from "./account.ts";
@@ -65,7 +67,7 @@ export interface LocalServiceOptions {
   /** The endpoints; those of the product if absent. */
   groups?: readonly Group[];
   /** Called with every row that is read, and with the item that it is read as. */
-  onRead?: NonNullable<Deps["onRead"]>;
+  onRead?: NonNullable<FunctionDeps["onRead"]>;
   /** Replaces the network of webhooks. Default: this machine alone, and only if allowed. */
   network?: Network | undefined;
 }
@@ -86,7 +88,7 @@ export interface LocalService extends Services {
   database: Database;
   env: Readonly<Record<string, string>>;
   /** The deps of a function of this service. */
-  depsFor(functionName: string): Deps;
+  depsFor(functionName: string): FunctionDeps;
   close(): Promise<void>;
 }
 
@@ -237,7 +239,7 @@ function dependenciesOf(
   { hooks, baseUrl, onRead, retriesInServiceTime, areClientsDirect: isDirect }: LocalServiceOptions,
   { clock, ids, log }: Runtime,
   { services, env, network, dynamodb, table, rest }: FunctionSettings,
-): (functionName: string) => Deps {
+): (functionName: string) => FunctionDeps {
   const writeSignals = createWriteSignals(dynamodb, table);
   const turning = createTurns(clock);
   const hooksOf = (name: string) => (workerNames.has(name) ? turning(hooks?.(name)) : hooks?.(name));

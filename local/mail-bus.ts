@@ -1,5 +1,6 @@
 // EventBridge between SES and the queue of mail events: the same envelope, for the events that the stack subscribes to.
-import type { Clock, Ids } from "../shared/clock.ts";
+import type { Clock } from "../shared/kernel/clock.ts";
+import type { Ids } from "../shared/kernel/ids.ts";
 import type { SesEvent } from "./aws/ses.ts";
 import type { Sqs } from "./aws/sqs.ts";
 import { ACCOUNT, REGION } from "./lambda.ts";

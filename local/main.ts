@@ -2,8 +2,8 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { flushCompileCache } from "node:module";
 import { join } from "node:path";
-import type { LogEntry } from "../shared/deps.ts";
-import { logLine } from "../shared/log.ts";
+import type { LogEntry } from "../shared/kernel/deps.ts";
+import { logLine } from "../shared/kernel/log.ts";
 import { readArguments } from "../tools/arguments.ts";
 import { commitOf } from "../tools/release.ts";
 import { startAwsPort } from "./aws-port.ts";

@@ -1,6 +1,6 @@
 // Event source mappings: what triggers a worker from a queue or from a table's stream, as Lambda's pollers do.
 import type { SQSMessageAttributes, SQSRecord } from "aws-lambda";
-import { type Clock, SECOND } from "../shared/clock.ts";
+import { type Clock, SECOND } from "../shared/kernel/clock.ts";
 import type { Database } from "./aws/database.ts";
 import type { DynamoDb, StreamRecord } from "./aws/dynamodb/index.ts";
 import type { Sqs } from "./aws/sqs.ts";

@@ -1,6 +1,7 @@
 // Retries of SDK clients as in the SDK's standard mode, whose waits follow service time.
-import type { Clock, Ids } from "../shared/clock.ts";
-import { retryStrategy } from "../shared/retries.ts";
+import type { Clock } from "../shared/kernel/clock.ts";
+import type { Ids } from "../shared/kernel/ids.ts";
+import { retryStrategy } from "../shared/kernel/retries.ts";
 
 const FIRST_MS = { THROTTLING: 1_000, TRANSIENT: 50 };
 

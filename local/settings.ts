@@ -1,6 +1,7 @@
 // Reads the settings of `npm start` from the environment. An invalid value stops the start with one line.
-import { type PlanName, planNames } from "../shared/plans.ts";
-import { registrations } from "../shared/registration.ts";
+
+import { registrations } from "../shared/http/registration.ts";
+import { type PlanName, planNames } from "../shared/rules/plans.ts";
 
 export interface Settings {
   /** 0 takes a free port. */

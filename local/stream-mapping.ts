@@ -1,5 +1,5 @@
 // The mapping of a table's stream: in order, with a checkpoint that survives a restart, bounded retries and bisection.
-import { MINUTE, SECOND } from "../shared/clock.ts";
+import { MINUTE, SECOND } from "../shared/kernel/clock.ts";
 import type { StreamRecord } from "./aws/dynamodb/index.ts";
 import type { Mapping, MappingDeps } from "./mappings.ts";
 

@@ -1,15 +1,18 @@
 // Creates workspaces, members and tokens directly, for the control surface and the demo.
 import { operator } from "../functions/operator/index.ts";
-import { timestamp, uuidOfText } from "../shared/clock.ts";
-import type { Deps } from "../shared/deps.ts";
-import { notFound } from "../shared/http/errors.ts";
-import { agentScopes, type Role } from "../shared/http/roles.ts";
-import type { PlanName } from "../shared/plans.ts";
-import { platformWrite, secrets, storeWrite } from "../shared/resources.ts";
-import { defaultPlan, secretsMaker, tokenSigner } from "../shared/signing.ts";
+import { agentScopes, type Role } from "../shared/contract/roles.ts";
+import { defaultPlan, secretsMaker, tokenSigner } from "../shared/http/signing.ts";
+import { timestamp } from "../shared/kernel/clock.ts";
+import type { Deps } from "../shared/kernel/deps.ts";
+import { notFound } from "../shared/kernel/errors.ts";
+import type { TenantId } from "../shared/kernel/ids.ts";
+import type { PlanName } from "../shared/rules/plans.ts";
+import { secrets } from "../shared/store/capabilities.ts";
 import { absent } from "../shared/store/conditions.ts";
+import { platformWrite, storeWrite } from "../shared/store/context.ts";
+import { uuidOfText } from "../shared/store/hash.ts";
 import { putItem } from "../shared/store/item.ts";
-import type { TenantId, Value } from "../shared/store/model.ts";
+import type { Value } from "../shared/store/model.ts";
 import { onTransactionCanceled } from "../shared/store/refusals.ts";
 import { type Subscriber, upsertSubscriber } from "../shared/store/subscribers/subscribers.ts";
 import { createAgentKey } from "../shared/store/workspaces/agent-keys.ts";

@@ -1,7 +1,7 @@
 // Moves service time and runs due work: settle, advance, and the background pump of a ticking clock
 // (docs/decisions/0021#service-clock).
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
-import { MINUTE, SECOND } from "../shared/clock.ts";
+import { MINUTE, SECOND } from "../shared/kernel/clock.ts";
 import type { DynamoDb } from "./aws/dynamodb/index.ts";
 import type { Sqs } from "./aws/sqs.ts";
 import { createChangeSignal } from "./change-signal.ts";

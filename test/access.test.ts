@@ -1,8 +1,8 @@
 // Who may do what, stated again independently of the declarations, so that a forgotten permission fails here.
 import { expect, it } from "vitest";
 import { groups, stream } from "../functions/index.ts";
+import type { Permission, Scope } from "../shared/contract/roles.ts";
 import type { Endpoint } from "../shared/http/endpoint.ts";
-import type { Permission, Scope } from "../shared/http/roles.ts";
 
 const endpoints: Endpoint[] = [...groups.flatMap((group) => group.endpoints), stream.endpoint];
 const dashboard = endpoints.filter(({ access }) => access.credentials.includes("dashboard"));

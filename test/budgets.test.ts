@@ -1,15 +1,16 @@
 // Budgets of requests and units, counted in the embedded table, so the figures are reproducible.
 import { hash } from "node:crypto";
 import { expect, it } from "vitest";
-import { HOUR, idsFrom, MINUTE, SECOND } from "../shared/clock.ts";
-import { timers } from "../shared/resources.ts";
+import { HOUR, MINUTE, SECOND } from "../shared/kernel/clock.ts";
+import { idsFrom } from "../shared/kernel/ids.ts";
+import { timers } from "../shared/store/capabilities.ts";
 import { putItem } from "../shared/store/item.ts";
 import { Name } from "../shared/store/name-index.ts";
-import { messageWrite } from "../shared/store/sends/inbox.ts";
-import { TemplateItem } from "../shared/store/sends/template-items.ts";
+import { messageWrite } from "../shared/store/sends/inbox/inbox.ts";
 import { SHARDS } from "../shared/store/shards.ts";
 import { DeviceItem } from "../shared/store/subscribers/device-items.ts";
 import { Profile } from "../shared/store/subscribers/items.ts";
+import { TemplateItem } from "../shared/store/templates/items.ts";
 import { noteDeliveries } from "../shared/store/webhooks/deliveries.ts";
 import { addPeople, deviceRow, quickDeps, quickStore, send } from "./support/people.ts";
 import { openChannels } from "./support/reached.ts";

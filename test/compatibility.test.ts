@@ -9,11 +9,12 @@ import type { JsonSchema } from "../docs/generate/json-schema.ts";
 import { type OpenApi, type OperationObject, openApiOf } from "../docs/generate/openapi.ts";
 import { type Signature, signatureOf } from "../docs/generate/signature.ts";
 import { groups, stream } from "../functions/index.ts";
-import { systemClock, timestamp } from "../shared/clock.ts";
 import { type Deprecation, faultOfDeprecation } from "../shared/http/deprecation.ts";
 import { endpoints, group, type Shape } from "../shared/http/endpoint.ts";
-import { ApiError } from "../shared/http/errors.ts";
 import { serve } from "../shared/http/serve.ts";
+import { timestamp } from "../shared/kernel/clock.ts";
+import { ApiError } from "../shared/kernel/errors.ts";
+import { systemClock } from "../shared/runtime/system.ts";
 import { document } from "./support/document.ts";
 import { testWorld } from "./support/world.ts";
 

@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { requestEvent } from "../docs/generate/events.ts";
 import { groups, stream } from "../functions/index.ts";
 import type { Endpoint } from "../shared/http/endpoint.ts";
-import { statuses, toApiError } from "../shared/http/errors.ts";
-import { type Feature, features, requireFeature } from "../shared/plans.ts";
+import { statuses, toApiError } from "../shared/kernel/errors.ts";
+import { type Feature, features, requireFeature } from "../shared/rules/plans.ts";
 import { addPeople, send } from "./support/people.ts";
 import { type Tenant, type TestWorld, testWorld } from "./support/world.ts";
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { grammars } from "../docs/generate/grammars.ts";
 import type { JsonSchema } from "../docs/generate/json-schema.ts";
 import { definitionOf, JourneyInput, journeyExample } from "../functions/api/journeys/input.ts";
-import { ApiError } from "../shared/http/errors.ts";
+import { ApiError } from "../shared/kernel/errors.ts";
 import { contentProblems } from "../shared/rules/channel-content.ts";
 import { isMap, validatePredicate } from "../shared/rules/predicates.ts";
 import { isProblem, parseRule } from "../shared/rules/segment-rules.ts";

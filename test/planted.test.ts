@@ -6,7 +6,7 @@ import { generatedFiles } from "../docs/generate/files.ts";
 import type { OpenApi } from "../docs/generate/openapi.ts";
 import { contents as deployedContents } from "../infra/functions.ts";
 import { endpoints, group } from "../shared/http/endpoint.ts";
-import { storeWrite } from "../shared/resources.ts";
+import { storeWrite } from "../shared/store/context.ts";
 import { deployed, synthesize } from "./infra/support/template.ts";
 import { everyCredential, wrongRefusals } from "./support/credentials.ts";
 import { testWorld } from "./support/world.ts";

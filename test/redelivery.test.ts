@@ -1,9 +1,9 @@
 // When a message that failed is delivered again.
 import { expect, it } from "vitest";
 import { awsFailure } from "../local/aws/stand-in.ts";
-import { SECOND } from "../shared/clock.ts";
-import { MAX_RECEIVES, VISIBILITY_SECONDS } from "../shared/messages.ts";
-import { delaySeconds } from "../shared/redelivery.ts";
+import { MAX_RECEIVES, VISIBILITY_SECONDS } from "../shared/contract/messages.ts";
+import { SECOND } from "../shared/kernel/clock.ts";
+import { delaySeconds } from "../shared/runtime/redelivery.ts";
 import { testWorld } from "./support/world.ts";
 
 it("D-HEALTH the delays grow from seconds to the visibility timeout, half of each at random", () => {

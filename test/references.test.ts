@@ -42,7 +42,7 @@ describe("planted citations", () => {
     "docs/decisions/0013-the-send-ledger.md",
     "README.md",
     "sdk/README.md",
-    "shared/clock.ts",
+    "shared/kernel/clock.ts",
   ];
   const targets: Targets = {
     ids: new Set(["SUB-1", "SUB-2", "ATH-R3", "D-NTF", "F9", "T4", "E10"]),

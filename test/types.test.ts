@@ -3,13 +3,15 @@
 
 import * as v from "valibot";
 import { expect, it } from "vitest";
+import type { Message } from "../shared/contract/messages.ts";
 import { endpoints } from "../shared/http/endpoint.ts";
-import type { Message } from "../shared/messages.ts";
-import { deliverQueue, platformWrite, storeRead, storeWrite, timers } from "../shared/resources.ts";
-import type { TenantId } from "../shared/store/model.ts";
+import type { TenantId } from "../shared/kernel/ids.ts";
+import { deliverQueue } from "../shared/runtime/resources.ts";
+import { queueWorker } from "../shared/runtime/worker.ts";
+import { timers } from "../shared/store/capabilities.ts";
+import { platformWrite, storeRead, storeWrite } from "../shared/store/context.ts";
 import { SweepItem } from "../shared/store/platform-items.ts";
-import { JobItem } from "../shared/store/sends/job-items.ts";
-import { queueWorker } from "../shared/worker.ts";
+import { JobItem } from "../shared/store/sends/jobs/job-items.ts";
 
 const reading = endpoints({ credentials: ["dashboard"], uses: [storeRead] });
 const writing = endpoints({ credentials: ["dashboard"], uses: [storeWrite] });

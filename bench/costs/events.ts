@@ -1,5 +1,5 @@
 // What events cost: in batches, with segments that listen, exported.
-import { SECOND } from "../../shared/clock.ts";
+import { SECOND } from "../../shared/kernel/clock.ts";
 import { segmentOf } from "../../test/support/segments.ts";
 import type { Tenant, TestWorld } from "../../test/support/world.ts";
 import { fill } from "../people.ts";

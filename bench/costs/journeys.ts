@@ -1,5 +1,5 @@
 // What a run of a journey costs, by how many people move together.
-import { HOUR } from "../../shared/clock.ts";
+import { HOUR } from "../../shared/kernel/clock.ts";
 import { greetingGraph, journeySetting } from "../../test/support/journeys.ts";
 import { fill } from "../people.ts";
 import { type Cost, costOf, inWorld, most, type Row, taken } from "./cost.ts";

@@ -1,8 +1,8 @@
 // What single requests cost, webhooks, and the floors of the processor.
 import { createHmac } from "node:crypto";
 import { createGateway } from "../../local/gateway.ts";
-import { HOUR } from "../../shared/clock.ts";
 import { openEgress } from "../../shared/egress/egress.ts";
+import { HOUR } from "../../shared/kernel/clock.ts";
 import { noteDeliveries } from "../../shared/store/webhooks/deliveries.ts";
 import { withCampaigns } from "../../test/support/campaigns.ts";
 import { quickStore } from "../../test/support/people.ts";

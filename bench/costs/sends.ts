@@ -1,7 +1,7 @@
 // What sends cost: to one person by each channel, and to many.
-import { SECOND } from "../../shared/clock.ts";
-import { fanOutQueue } from "../../shared/resources.ts";
-import { JobItem } from "../../shared/store/sends/job-items.ts";
+import { SECOND } from "../../shared/kernel/clock.ts";
+import { fanOutQueue } from "../../shared/runtime/resources.ts";
+import { JobItem } from "../../shared/store/sends/jobs/job-items.ts";
 import { quarterAt } from "../../shared/store/workspaces/sends-ahead.ts";
 import { SES } from "../../test/support/mails.ts";
 import { openChannels } from "../../test/support/reached.ts";

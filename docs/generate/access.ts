@@ -1,6 +1,7 @@
 // Who may call what: every route and credential, with permission or scope, plan feature and effect.
+
+import { optInScopes } from "../../shared/contract/roles.ts";
 import type { Access, Credential } from "../../shared/http/endpoint.ts";
-import { optInScopes } from "../../shared/http/roles.ts";
 import { type Contents, operationsOf } from "./contents.ts";
 
 const kinds: readonly Credential[] = ["sdk", "server", "dashboard", "agent"];

@@ -1,9 +1,9 @@
 // What the console knows of the API beside the SDK: who may call what, and the shapes of flat bodies.
 
+import { permissions } from "../../shared/contract/roles.ts";
 import { camel, methodNames } from "../../shared/http/operation-names.ts";
-import { permissions } from "../../shared/http/roles.ts";
-import { plans } from "../../shared/plans.ts";
 import { importFields } from "../../shared/rules/import-columns.ts";
+import { plans } from "../../shared/rules/plans.ts";
 import { type Contents, operationsOf } from "./contents.ts";
 import type { OpenApi } from "./openapi.ts";
 

@@ -1,8 +1,8 @@
 // The errors of each route, derived from its access and shape, with their messages.
 import type { Endpoint } from "../../shared/http/endpoint.ts";
-import { type ErrorCode, statuses } from "../../shared/http/errors.ts";
 import { needsConfirmed } from "../../shared/http/gates.ts";
-import { channelTypes, type Feature, refusals } from "../../shared/plans.ts";
+import { type ErrorCode, statuses } from "../../shared/kernel/errors.ts";
+import { channelTypes, type Feature, refusals } from "../../shared/rules/plans.ts";
 import type { JsonSchema } from "./json-schema.ts";
 
 /** The message of each code. The message may change, the code may not. */

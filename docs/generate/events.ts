@@ -2,9 +2,9 @@
 import type { DynamoDBStreamEvent, SQSEvent } from "aws-lambda";
 import { proxyEvent } from "../../local/gateway-event.ts";
 import { ACCOUNT, REGION } from "../../local/lambda.ts";
-import type { Ids } from "../../shared/clock.ts";
+import { queues } from "../../shared/contract/messages.ts";
 import { type Credential, type Endpoint, routeKeyOf } from "../../shared/http/endpoint.ts";
-import { queues } from "../../shared/messages.ts";
+import type { Ids } from "../../shared/kernel/ids.ts";
 import { tableDefinition } from "../../shared/store/definition.ts";
 import type { Contents } from "./contents.ts";
 import { EXAMPLE_ID, exampleOf } from "./examples.ts";

@@ -1,6 +1,6 @@
 // The full schemas of what the declarations only mark with `grammar` (GEN-16). They describe what the validators of
 // shared/rules take; test/grammars.test.ts compares the two.
-import type { GrammarName } from "../../shared/http/grammar.ts";
+import type { GrammarName } from "../../shared/contract/grammar.ts";
 import { EXAMPLE_ID } from "./examples.ts";
 import { contents } from "./grammars/contents.ts";
 import { journeys } from "./grammars/journeys.ts";

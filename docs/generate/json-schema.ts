@@ -1,7 +1,7 @@
 // From a declared shape to the JSON Schema of its input or output, for clients.
 import { toJsonSchema } from "@valibot/to-json-schema";
 import type { GenericSchema } from "valibot";
-import { Timestamp, TimestampInput, Uuid } from "../../shared/http/schemas.ts";
+import { Timestamp, TimestampInput, Uuid } from "../../shared/contract/schemas.ts";
 import { isEmailAddress, isLocale, isPhoneNumber } from "../../shared/rules/contacts.ts";
 import { isTimeZone } from "../../shared/rules/time-zones.ts";
 
@@ -71,7 +71,7 @@ const WHOLE_NUMBER = "^[0-9]{1,9}$";
 
 const refTo = (name: string) => `#/components/schemas/${name}`;
 
-/** What an action says that JSON Schema cannot see: a grammar (shared/http/grammar.ts), the bound of a text of digits. */
+/** What an action says that JSON Schema cannot see: a grammar (shared/contract/grammar.ts), the bound of a text of digits. */
 const metadataOf = (action: object): { grammar?: string; maximum?: number } =>
   (action as { metadata?: { grammar?: string; maximum?: number } }).metadata ?? {};
 

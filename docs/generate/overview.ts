@@ -1,7 +1,8 @@
 // The introduction of the reference (GEN-16), with tables from the code.
-import { statuses } from "../../shared/http/errors.ts";
-import { permissions, roles, scopes } from "../../shared/http/roles.ts";
-import { plans } from "../../shared/plans.ts";
+
+import { permissions, roles, scopes } from "../../shared/contract/roles.ts";
+import { statuses } from "../../shared/kernel/errors.ts";
+import { plans } from "../../shared/rules/plans.ts";
 import { webhookSamples } from "../../shared/rules/webhook-events.ts";
 import type { Contents } from "./contents.ts";
 import { csvChapter, inAppChapter, liquidChapter, webhookHeaderChapter } from "./formats.ts";

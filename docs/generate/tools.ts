@@ -1,6 +1,7 @@
 // The tools of agents, from the endpoints that are marked for them and their operations in the OpenAPI document.
+
+import type { AgentScope } from "../../shared/contract/roles.ts";
 import { type Endpoint, routeKeyOf } from "../../shared/http/endpoint.ts";
-import type { AgentScope } from "../../shared/http/roles.ts";
 import { type Contents, operationsOf } from "./contents.ts";
 import type { JsonSchema } from "./json-schema.ts";
 import type { OpenApi, OperationObject } from "./openapi.ts";

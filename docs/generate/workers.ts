@@ -1,6 +1,6 @@
 // docs/workers.md: every worker, what triggers it, and which workers it may trigger, from the declarations.
 import { RATES } from "../../shared/rules/cost.ts";
-import type { Worker } from "../../shared/worker.ts";
+import type { Worker } from "../../shared/runtime/worker.ts";
 import type { Contents } from "./contents.ts";
 
 const QUEUE = "queue:";

@@ -1,11 +1,11 @@
 // What the operator changes: workspaces where registration is closed, invitations to register, plans, caps, statuses.
 import * as v from "valibot";
-import { ApiError } from "../../shared/http/errors.ts";
-import { Amount } from "../../shared/http/schemas.ts";
-import { planNames } from "../../shared/plans.ts";
-import { AccountEmail, createAccount, inviteToRegister, NewAccount } from "../../shared/registration.ts";
+import { Amount } from "../../shared/contract/schemas.ts";
+import { AccountEmail, createAccount, inviteToRegister, NewAccount } from "../../shared/http/registration.ts";
+import { ApiError } from "../../shared/kernel/errors.ts";
+import type { TenantId } from "../../shared/kernel/ids.ts";
+import { planNames } from "../../shared/rules/plans.ts";
 import { annotate } from "../../shared/store/insights/annotations.ts";
-import type { TenantId } from "../../shared/store/model.ts";
 import { changeStatus, purgeTimer } from "../../shared/store/workspaces/purge.ts";
 import { usageOf } from "../../shared/store/workspaces/usage.ts";
 import { setUsage } from "../../shared/store/workspaces/usage-correction.ts";

@@ -1,10 +1,13 @@
 // What the operator function may touch, and how it refuses.
-import type { Clock, Ids } from "../../shared/clock.ts";
-import { deadLetters } from "../../shared/dead-letters.ts";
-import type { Context } from "../../shared/deps.ts";
-import { platformWrite, recountQueue, storeWrite, timers } from "../../shared/resources.ts";
-import { anyStore, defaultPlan, secretsMaker } from "../../shared/signing.ts";
-import type { TenantId } from "../../shared/store/model.ts";
+
+import { anyStore, defaultPlan, secretsMaker } from "../../shared/http/signing.ts";
+import type { Clock } from "../../shared/kernel/clock.ts";
+import type { Context } from "../../shared/kernel/deps.ts";
+import type { Ids, TenantId } from "../../shared/kernel/ids.ts";
+import { deadLetters } from "../../shared/runtime/dead-letters.ts";
+import { recountQueue } from "../../shared/runtime/resources.ts";
+import { timers } from "../../shared/store/capabilities.ts";
+import { platformWrite, storeWrite } from "../../shared/store/context.ts";
 
 export const uses = [
   platformWrite,

@@ -1,8 +1,8 @@
 // The operator of the service, invoked with IAM rights and never through the gateway (D-TENANT): changes of workspaces,
 // what all of them use and cost, dead letters, recounts.
 import * as v from "valibot";
-import { type Deps, NO_TENANT, openAll, type Uses } from "../../shared/deps.ts";
 import { fieldsOf } from "../../shared/http/input.ts";
+import { type Deps, NO_TENANT, openAll, type Uses } from "../../shared/kernel/deps.ts";
 import { changeOne, Invitation, inviteAddress, OperatorChange, Registration, register } from "./changes.ts";
 import { type OperatorContext, type Refusal, uses } from "./context.ts";
 import { CostWish, costOf, seeWorkspaces, WorkspacesWish } from "./overview.ts";

@@ -1,8 +1,8 @@
 // What the operator sees of all workspaces: their usage and nearest limit, and what a month of them costs.
 import * as v from "valibot";
-import { type PlanName, plans } from "../../shared/plans.ts";
-import type { StoreReader } from "../../shared/resources.ts";
 import { RATES } from "../../shared/rules/cost.ts";
+import { type PlanName, plans } from "../../shared/rules/plans.ts";
+import type { StoreReader } from "../../shared/store/context.ts";
 import { storedBytes } from "../../shared/store/experiences/assets.ts";
 import { fullKey } from "../../shared/store/item.ts";
 import { countDynamicSegments } from "../../shared/store/segments/segments.ts";

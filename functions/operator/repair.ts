@@ -1,7 +1,7 @@
 // What the operator repairs: messages that used up their attempts, and counters.
 import * as v from "valibot";
-import type { DeadLetter } from "../../shared/dead-letters.ts";
-import { type DeadQueueName, deadQueueNames, STREAM_WORKER } from "../../shared/messages.ts";
+import { type DeadQueueName, deadQueueNames, STREAM_WORKER } from "../../shared/contract/messages.ts";
+import type { DeadLetter } from "../../shared/runtime/dead-letters.ts";
 import { getWorkspace } from "../../shared/store/workspaces/workspaces.ts";
 import type { OperatorContext, Refusal } from "./context.ts";
 

@@ -1,11 +1,11 @@
 // The limits of open streams: each stream counts itself once in every slot of 30 seconds, for the service, for its
 // workspace and for the viewer's address (docs/decisions/0021#live-streams).
-import { SECOND } from "../../shared/clock.ts";
-import type { Capability, Deps } from "../../shared/deps.ts";
-import { ApiError } from "../../shared/http/errors.ts";
-import type { Platform } from "../../shared/resources.ts";
+import { SECOND } from "../../shared/kernel/clock.ts";
+import type { Capability, Deps } from "../../shared/kernel/deps.ts";
+import { ApiError } from "../../shared/kernel/errors.ts";
+import type { Platform } from "../../shared/store/context.ts";
 import { hashOf } from "../../shared/store/hash.ts";
-import { OpenStreams, STREAM_COUNTERS, STREAM_SLOT_MS } from "../../shared/store/sends/stream-items.ts";
+import { OpenStreams, STREAM_COUNTERS, STREAM_SLOT_MS } from "../../shared/store/sends/inbox/stream-items.ts";
 
 const KEPT_MS = 300 * SECOND;
 /** Streams kept below the limit, so that the service refuses a stream before the platform throttles it. */

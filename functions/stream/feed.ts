@@ -1,17 +1,23 @@
 // The core of the live stream: polls the inbox past a cursor and writes frames. It does not know Lambda.
-import { HOUR, MINUTE, SECOND, timeOfUuid } from "../../shared/clock.ts";
-import type { Deps } from "../../shared/deps.ts";
-import { notFound } from "../../shared/http/errors.ts";
-import type { Platform, Store } from "../../shared/resources.ts";
-import type { RequestRetries } from "../../shared/retries.ts";
+import { HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
+import type { Deps } from "../../shared/kernel/deps.ts";
+import { notFound } from "../../shared/kernel/errors.ts";
+import { timeOfUuid } from "../../shared/kernel/ids.ts";
+import type { RequestRetries } from "../../shared/kernel/retries.ts";
 import { present } from "../../shared/store/conditions.ts";
+import type { Platform, Store } from "../../shared/store/context.ts";
 import { visibilityIn } from "../../shared/store/experiences/visibility.ts";
 import { type ConditionOf, keyOf } from "../../shared/store/item.ts";
 import { onConditionFailed } from "../../shared/store/refusals.ts";
-import { MESSAGE_LIFETIME_MS, type MessageRow, messageIdOf, messagesSince } from "../../shared/store/sends/inbox.ts";
-import { readTexts } from "../../shared/store/sends/inbox-content.ts";
-import { Message } from "../../shared/store/sends/inbox-items.ts";
-import { SubscriberStream } from "../../shared/store/sends/stream-items.ts";
+import {
+  MESSAGE_LIFETIME_MS,
+  type MessageRow,
+  messageIdOf,
+  messagesSince,
+} from "../../shared/store/sends/inbox/inbox.ts";
+import { readTexts } from "../../shared/store/sends/inbox/inbox-content.ts";
+import { Message } from "../../shared/store/sends/inbox/inbox-items.ts";
+import { SubscriberStream } from "../../shared/store/sends/inbox/stream-items.ts";
 import { Profile } from "../../shared/store/subscribers/items.ts";
 import { getProfile } from "../../shared/store/subscribers/subscribers.ts";
 import { WorkspaceItem } from "../../shared/store/workspaces/items.ts";

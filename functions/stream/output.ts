@@ -1,8 +1,10 @@
 // What a feed tells its viewer. Server-sent events are one implementation; a WebSocket API or a service that publishes to
 // subscribers would be another, and the feed would not change (docs/decisions/0048).
-import { timeOfUuid, timestamp } from "../../shared/clock.ts";
+
+import { timestamp } from "../../shared/kernel/clock.ts";
+import { timeOfUuid } from "../../shared/kernel/ids.ts";
 import { fromJson } from "../../shared/store/json-text.ts";
-import type { MessageText } from "../../shared/store/sends/inbox-content.ts";
+import type { MessageText } from "../../shared/store/sends/inbox/inbox-content.ts";
 
 export type Frame = ReturnType<typeof frameOf>;
 

@@ -1,6 +1,7 @@
 // The position of a stream, as the value of an `id:` line: the browser returns it as `Last-Event-ID`.
-import { timeOfUuid } from "../../shared/clock.ts";
-import { isUuid } from "../../shared/http/schemas.ts";
+
+import { isUuid } from "../../shared/contract/schemas.ts";
+import { timeOfUuid } from "../../shared/kernel/ids.ts";
 
 /** The last digits of a message's id: they are drawn from a hash. */
 const DIGEST = 12;

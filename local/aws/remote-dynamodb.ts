@@ -1,6 +1,6 @@
 // A DynamoDB of another process instead of the embedded one: calls are forwarded unchanged, and its streams are polled.
 import { Agent, request } from "node:http";
-import { SECOND } from "../../shared/clock.ts";
+import { SECOND } from "../../shared/kernel/clock.ts";
 import type { DynamoDb, DynamoDbMeter } from "./dynamodb/index.ts";
 import { createRemoteStream } from "./remote-stream.ts";
 import { awsFailure, type Wire } from "./stand-in.ts";

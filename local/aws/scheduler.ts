@@ -1,5 +1,5 @@
 // The embedded EventBridge Scheduler: schedules persist, and fire on the service clock.
-import { MINUTE, SECOND } from "../../shared/clock.ts";
+import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { type Operations, operateOn } from "./members.ts";
 import { firingOf, withAttempt } from "./scheduler/firings.ts";
 import { groupOperations } from "./scheduler/groups.ts";

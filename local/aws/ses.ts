@@ -1,5 +1,5 @@
 // The embedded SES: puts raw mails into the outbox. Mails to the addresses of SES's simulator bounce or complain.
-import { SECOND } from "../../shared/clock.ts";
+import { SECOND } from "../../shared/kernel/clock.ts";
 import { itemOf } from "../providers/mail.ts";
 import { faultOf, record, refusedCredentials, type SinkDeps } from "../providers/sink.ts";
 import { isRecord, membersOf, type Operations, operateOn, readers } from "./members.ts";

@@ -1,5 +1,6 @@
 // The interface of every embedded AWS service: one function from an operation and its wire input to its wire output.
-import type { Clock, Ids } from "../../shared/clock.ts";
+import type { Clock } from "../../shared/kernel/clock.ts";
+import type { Ids } from "../../shared/kernel/ids.ts";
 import type { Database } from "./database.ts";
 
 /** JSON as the service's protocol carries it; binary values are base64 text. */

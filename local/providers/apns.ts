@@ -1,5 +1,5 @@
 // The embedded APNs: Apple's headers, provider tokens, limits and reasons.
-import { SECOND } from "../../shared/clock.ts";
+import { SECOND } from "../../shared/kernel/clock.ts";
 import {
   faultOf,
   HANGS,

@@ -1,5 +1,5 @@
 // The embedded Firebase Cloud Messaging, HTTP v1, with Google's token endpoint before it.
-import { HOUR, SECOND } from "../../shared/clock.ts";
+import { HOUR, SECOND } from "../../shared/kernel/clock.ts";
 import {
   faultOf,
   HANGS,

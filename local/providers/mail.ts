@@ -1,6 +1,7 @@
 // Parses the source of a mail for the outbox: its headers, and the body without what the service added.
-import { htmlOfText } from "../../shared/providers/mail-body.ts";
+
 import { withoutAdditions } from "../../shared/providers/mail-parts.ts";
+import { htmlOfText } from "../../shared/rules/mail-body.ts";
 import type { OutboxItem } from "../outbox.ts";
 
 export interface Mail {

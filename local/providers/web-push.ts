@@ -1,6 +1,6 @@
 // The embedded Web Push service for every endpoint. It verifies VAPID, checks limits, and decrypts messages if it can.
 import { createPublicKey, verify } from "node:crypto";
-import { DAY, SECOND } from "../../shared/clock.ts";
+import { DAY, SECOND } from "../../shared/kernel/clock.ts";
 import { openPush } from "./push-keys.ts";
 import {
   faultOf,

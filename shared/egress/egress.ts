@@ -1,7 +1,7 @@
 // The client for all outbound requests except those to AWS. It checks targets, limits the time, and follows no redirects.
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import type { Duplex } from "node:stream";
-import { type Clock, SECOND } from "../clock.ts";
+import { type Clock, SECOND } from "../kernel/clock.ts";
 import { isPublicAddress } from "./addresses.ts";
 import { type Connect, type Exchange, notSent, type Pool, refusedTarget } from "./exchange.ts";
 import { openHttp1 } from "./http1.ts";

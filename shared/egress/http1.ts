@@ -1,7 +1,7 @@
 // HTTP/1.1 over pooled connections, whose addresses were checked when they were made.
 import { Agent, type ClientRequestArgs, request as startRequest } from "node:http";
 import type { Duplex } from "node:stream";
-import { type Clock, SECOND } from "../clock.ts";
+import { type Clock, SECOND } from "../kernel/clock.ts";
 import { type Connect, type Exchange, notSent, type Outgoing, type Pool, reasonOf } from "./exchange.ts";
 import { HTTPS_PORT, type Target } from "./targets.ts";
 

@@ -1,6 +1,6 @@
 // HTTP/2: concurrent requests over one connection per host, whose address was checked when it was made.
 import { type ClientHttp2Session, constants, connect as startSession } from "node:http2";
-import { type Clock, MINUTE } from "../clock.ts";
+import { type Clock, MINUTE } from "../kernel/clock.ts";
 import { type Connect, type Exchange, notSent, type Outgoing, type Pool, reasonOf } from "./exchange.ts";
 import { flat, hostHeader, MAX_READ_BYTES } from "./http1.ts";
 

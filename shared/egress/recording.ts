@@ -1,14 +1,22 @@
 // The egress client of a sandbox: nothing is connected, and what would have been requested is in its outbox.
-import type { Deps, Sandbox } from "../deps.ts";
+import type { Deps, Sandbox } from "../kernel/deps.ts";
 import { openOutbox } from "../store/sandbox/outbox.ts";
 import { type Egress, openEgress } from "./egress.ts";
+import type { Network } from "./network.ts";
 
 /** In the query of a webhook's target: the status that the sandbox answers in the place of the receiver. */
 const STATUS_PARAMETER = "sandbox_status";
 const NOWHERE = { outcome: "not_sent", reason: "nothing leaves a sandbox", isRefused: true } as const;
 
+export interface OutboundDeps extends Deps {
+  /** What the egress client connects through. Default: the real network. */
+  network?: Network;
+  /** Replaces the egress client: the simulator has one on virtual time. */
+  egress?: Egress;
+}
+
 /** The egress client of a function. Of a sandbox nothing leaves: what it would have requested is recorded. */
-export function egressOf(deps: Deps): Egress {
+export function egressOf(deps: OutboundDeps): Egress {
   const outside = openEgress(deps);
   return deps.sandbox ? recordingEgress(deps, deps.sandbox, outside) : outside;
 }

@@ -1,12 +1,12 @@
 // Which calls the audit trail records, and what it says of them (RDA-23, docs/decisions/0043).
-import type { Capability } from "../deps.ts";
+import type { Capability } from "../kernel/deps.ts";
+import { toApiError } from "../kernel/errors.ts";
+import type { TenantId } from "../kernel/ids.ts";
 import type { AuditOutcome } from "../store/audit/items.ts";
 import { type AuditEntry, type AuditTrail, openTrail } from "../store/audit/trail.ts";
-import type { TenantId } from "../store/model.ts";
 import type { Secrets } from "../store/secrets.ts";
 import type { Caller } from "./authenticate.ts";
 import { type Endpoint, type Group, isReply, type Shape } from "./endpoint.ts";
-import { toApiError } from "./errors.ts";
 import { camel, methodNames } from "./operation-names.ts";
 
 /** The trail of every workspace: rows are put by updates, with the rights that the counters of requests need too. */

@@ -1,21 +1,22 @@
 // Who is calling: SDK key, server key, agent key or dashboard token, each checked against the rows it names.
-import { createHmac, timingSafeEqual } from "node:crypto";
-import type { Clock } from "../clock.ts";
-import type { Platform } from "../resources.ts";
-import type { SandboxTime } from "../sandbox.ts";
+
+import { type AgentScope, type Role, roles, type Scope } from "../contract/roles.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { ApiError, unauthorized } from "../kernel/errors.ts";
+import type { TenantId } from "../kernel/ids.ts";
+import type { Platform } from "../store/context.ts";
 import { hashOf } from "../store/hash.ts";
 import { ref } from "../store/item.ts";
 import { fromJson } from "../store/json-text.ts";
-import type { TenantId } from "../store/model.ts";
-import { noSecrets, type Secrets } from "../store/secrets.ts";
+import type { SandboxTime } from "../store/sandbox/sandbox.ts";
+import type { Secrets } from "../store/secrets.ts";
 import { AgentCredential, MemberItem, ServerCredential } from "../store/workspaces/identity-items.ts";
 import { WorkspaceItem } from "../store/workspaces/items.ts";
+import { tenantOfSdkKey } from "../store/workspaces/sdk-keys.ts";
 import { UserSession } from "../store/workspaces/session-items.ts";
 import type { SendingSettings } from "../store/workspaces/settings.ts";
 import { sendingSettingsOf, type WorkspaceRow } from "../store/workspaces/workspaces.ts";
 import type { Access, Credential } from "./endpoint.ts";
-import { ApiError, unauthorized } from "./errors.ts";
-import { type AgentScope, type Role, roles, type Scope } from "./roles.ts";
 import type { TokenVerifier } from "./tokens.ts";
 
 /** The workspace of a caller. */
@@ -228,26 +229,3 @@ const workspaceOfRow = (row: WorkspaceRow): Workspace => ({
 
 const SERVER_KEY = /^service_srv_[A-Za-z0-9_-]{32}$/;
 const AGENT_KEY = /^service_mcp_[A-Za-z0-9_-]{32}$/;
-const SDK_KEY_PART = /^[A-Za-z0-9_-]{1,128}$/;
-const SIGNATURE_CHARACTERS = 43;
-
-const signatureOf = (root: Buffer, tenant: string) =>
-  createHmac("sha256", root).update(`sdk-key:v1:${tenant}`).digest();
-
-/** `sk_<workspace id>.<signature>`, both base64url (ATH-1). */
-export const sdkKeyOf = (root: Buffer, tenant: string): string =>
-  `sk_${Buffer.from(tenant).toString("base64url")}.${signatureOf(root, tenant).toString("base64url")}`;
-
-/** The workspace an SDK key names, if its signature is right and its encoding canonical. */
-async function tenantOfSdkKey(key: string, secrets: Secrets): Promise<string | undefined> {
-  if (!key.startsWith("sk_") || key.length > 256) return undefined;
-  const [encoded, signature, more] = key.slice(3).split(".");
-  if (!encoded || !signature || more !== undefined || signature.length !== SIGNATURE_CHARACTERS) return undefined;
-  if (!SDK_KEY_PART.test(encoded) || !SDK_KEY_PART.test(signature)) return undefined;
-  const tenant = Buffer.from(encoded, "base64url").toString();
-  const given = Buffer.from(signature, "base64url");
-  if (Buffer.from(tenant).toString("base64url") !== encoded || given.toString("base64url") !== signature)
-    return undefined;
-  const { sdkKeyRoots = [] } = (await secrets.root().catch(noSecrets)) ?? {};
-  return sdkKeyRoots.some((root) => timingSafeEqual(signatureOf(root, tenant), given)) ? tenant : undefined;
-}

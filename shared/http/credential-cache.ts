@@ -1,8 +1,8 @@
 // Caches validated credentials where the specification allows it: event ingestion, for at most one minute (ATH-R6).
 import { createHash } from "node:crypto";
-import { SECOND } from "../clock.ts";
+import { SECOND } from "../kernel/clock.ts";
+import { ApiError } from "../kernel/errors.ts";
 import type { Caller } from "./authenticate.ts";
-import { ApiError } from "./errors.ts";
 
 /** From the validation, not from the last use. */
 const TTL_MS = 60 * SECOND;

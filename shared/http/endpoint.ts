@@ -1,15 +1,15 @@
 // How an endpoint is declared: route, access, shape, handler. Everything else about it derives from the declaration.
 import type { GenericSchema, InferOutput } from "valibot";
-import type { Clock, Ids } from "../clock.ts";
-import type { Context, LogEntry, Uses } from "../deps.ts";
-import type { Feature } from "../plans.ts";
+import type { AgentScope, Permission, Scope } from "../contract/roles.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { Context, LogEntry, Uses } from "../kernel/deps.ts";
+import type { ApiError, ErrorCode } from "../kernel/errors.ts";
+import type { Ids, TenantId } from "../kernel/ids.ts";
 import type { JsonLimits } from "../rules/json-limits.ts";
-import type { TenantId } from "../store/model.ts";
+import type { Feature } from "../rules/plans.ts";
 import type { Caller } from "./authenticate.ts";
 import type { Cookie } from "./cookies.ts";
 import type { Deprecation } from "./deprecation.ts";
-import type { ApiError, ErrorCode } from "./errors.ts";
-import type { AgentScope, Permission, Scope } from "./roles.ts";
 import type { Upload, UploadedFile } from "./upload.ts";
 
 export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";

@@ -1,9 +1,9 @@
 // Answers requests that match no route: preflight requests for SDK-key routes, the console, other methods of the agents'
 // endpoint, and 404 for the rest.
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
-import type { Deps } from "../deps.ts";
+import type { Deps } from "../kernel/deps.ts";
+import { notFound } from "../kernel/errors.ts";
 import type { Credential } from "./endpoint.ts";
-import { notFound } from "./errors.ts";
 import type { ApiHandler } from "./serve.ts";
 
 export interface KnownRoute {

@@ -1,12 +1,5 @@
 // The gates between a credential and a handler, each with the refusal the specification gives it.
-import { plans } from "../plans.ts";
-import type { Platform } from "../resources.ts";
-import { minuteOf } from "../store/platform-items.ts";
-import { RequestCount, UserItem } from "../store/workspaces/identity-items.ts";
-import type { Caller } from "./authenticate.ts";
-import type { Access } from "./endpoint.ts";
-import { ApiError } from "./errors.ts";
-import { type RequestTokens, tokensToTake } from "./request-tokens.ts";
+
 import {
   type AgentScope,
   confirmedPermissions,
@@ -15,7 +8,15 @@ import {
   type Permission,
   permissionOfScope,
   type Scope,
-} from "./roles.ts";
+} from "../contract/roles.ts";
+import { ApiError } from "../kernel/errors.ts";
+import { plans } from "../rules/plans.ts";
+import type { Platform } from "../store/context.ts";
+import { minuteOf } from "../store/platform-items.ts";
+import { RequestCount, UserItem } from "../store/workspaces/identity-items.ts";
+import type { Caller } from "./authenticate.ts";
+import type { Access } from "./endpoint.ts";
+import { type RequestTokens, tokensToTake } from "./request-tokens.ts";
 
 /** How long a counter is kept after its window. */
 const KEPT_SECONDS = 300;

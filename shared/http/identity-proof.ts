@@ -1,8 +1,9 @@
 // Calls with the publishable key that name a user carry the user's signed id, where the workspace demands it (ACC-8).
+
+import { ApiError } from "../kernel/errors.ts";
 import type { Secrets } from "../store/secrets.ts";
 import { areSigned } from "../store/workspaces/identity-keys.ts";
 import type { Caller } from "./authenticate.ts";
-import { ApiError } from "./errors.ts";
 
 export const USER_HASH_HEADER = "x-user-hash";
 /** Hashes that one call may present: of the external id and of the subscriber id, under two keys each. */

@@ -1,12 +1,12 @@
 // Parses path, query and body by the declared schemas; errors name the fields as the client sent them.
 import jsonBodyParser from "@middy/http-json-body-parser";
 import * as v from "valibot";
+import { ApiError, notFound } from "../kernel/errors.ts";
 import { fieldPath } from "../rules/field-path.ts";
 import { checkJson } from "../rules/json-limits.ts";
 import type { Caller } from "./authenticate.ts";
 import { withoutEcho } from "./echo.ts";
 import type { Shape } from "./endpoint.ts";
-import { ApiError, notFound } from "./errors.ts";
 import type { Upload } from "./upload.ts";
 
 type RefusalStyle = Pick<Shape, "refusal">;

@@ -1,9 +1,9 @@
 // Notes when a server key or an agent key was last used, at most once an hour (D-SCOPE, D-MCP).
-import { HOUR, timestamp } from "../clock.ts";
-import type { Deps } from "../deps.ts";
-import { errorFields } from "../log.ts";
-import type { Platform } from "../resources.ts";
+import { HOUR, timestamp } from "../kernel/clock.ts";
+import type { Deps } from "../kernel/deps.ts";
+import { errorFields } from "../kernel/log.ts";
 import { present } from "../store/conditions.ts";
+import type { Platform } from "../store/context.ts";
 import { AgentCredential, ServerCredential } from "../store/workspaces/identity-items.ts";
 import type { Caller } from "./authenticate.ts";
 

@@ -1,6 +1,6 @@
 // Requests of a minute that an environment has taken from a workspace's limit and not used yet: a busy environment counts
 // many requests by one write.
-import type { Capability } from "../deps.ts";
+import type { Capability } from "../kernel/deps.ts";
 import { recent } from "../store/recent.ts";
 
 /** An environment that takes tokens and becomes idle makes the limit reached earlier by at most this share. */

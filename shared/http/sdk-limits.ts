@@ -1,9 +1,9 @@
 // Limits of requests with a publishable key, which anybody can read from a page: per key and per network address. They
 // protect the service from abuse and are far above what users cause; the limit per minute of a plan does not count them
 // (LIM-3).
-import { MINUTE } from "../clock.ts";
-import type { Capability } from "../deps.ts";
-import type { Platform } from "../resources.ts";
+import { MINUTE } from "../kernel/clock.ts";
+import type { Capability } from "../kernel/deps.ts";
+import type { Platform } from "../store/context.ts";
 import { recent } from "../store/recent.ts";
 import { type AttemptLimit, countAttempt } from "../store/workspaces/attempts.ts";
 import type { Caller } from "./authenticate.ts";

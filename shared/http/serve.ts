@@ -3,18 +3,18 @@
 import middy from "@middy/core";
 import type { APIGatewayProxyEventV2, Context as LambdaContext } from "aws-lambda";
 import * as v from "valibot";
-import { type Context, type Deps, NO_TENANT, openAll, opener } from "../deps.ts";
-import { errorFields } from "../log.ts";
-import { requireFeature } from "../plans.ts";
-import { requestRetries } from "../retries.ts";
-import { insideSandbox, isSandbox } from "../sandbox.ts";
+import { type Context, type Deps, NO_TENANT, openAll, opener } from "../kernel/deps.ts";
+import { ApiError, toApiError } from "../kernel/errors.ts";
+import { errorFields } from "../kernel/log.ts";
+import { requestRetries } from "../kernel/retries.ts";
+import { requireFeature } from "../rules/plans.ts";
+import { insideSandbox, isSandbox } from "../store/sandbox/sandbox.ts";
 import type { Secrets } from "../store/secrets.ts";
 import { actionsOf, audited } from "./auditing.ts";
 import { authenticate, type Caller } from "./authenticate.ts";
 import { readCookies } from "./cookies.ts";
 import { createCredentialCache } from "./credential-cache.ts";
 import { type Endpoint, type Group, isReply, routeKeyOf, routesOf, type Shape } from "./endpoint.ts";
-import { ApiError, toApiError } from "./errors.ts";
 import {
   limitRequests,
   requireConfirmed,

@@ -2,7 +2,7 @@
 // (docs/decisions/0021#tokens).
 import { JwtVerifier } from "aws-jwt-verify";
 import * as v from "valibot";
-import { type Capability, type Deps, setting } from "../deps.ts";
+import { type Capability, type Deps, setting } from "../kernel/deps.ts";
 import { type PublishedKey, SigningKeyItem } from "../store/platform-items.ts";
 import { openPlatformTable } from "../store/table.ts";
 

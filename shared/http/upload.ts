@@ -2,7 +2,7 @@
 import type { Readable } from "node:stream";
 import { Busboy, type BusboyFileStream } from "@fastify/busboy";
 import type { GenericSchema } from "valibot";
-import { ApiError } from "./errors.ts";
+import { ApiError } from "../kernel/errors.ts";
 
 export interface UploadLimits {
   /** Bytes of the file; one more is 413 FILE_TOO_LARGE. */

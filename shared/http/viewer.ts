@@ -1,6 +1,6 @@
 // The address of the client: that of the connection, never one from a client's own header (E8, E9 in docs/edge.md).
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { Capability } from "../deps.ts";
+import type { Capability } from "../kernel/deps.ts";
 
 /** Headers that the edge adds: the viewer's address counts only together with the secret. */
 const VIEWER_ADDRESS_HEADER = "x-viewer-ip";

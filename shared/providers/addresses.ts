@@ -1,8 +1,10 @@
 // The provider of a channel, and the address that it takes.
+
+import type { ProvidedChannel } from "../rules/reach.ts";
 import { fromJson } from "../store/json-text.ts";
 import type { DeviceRow } from "../store/subscribers/device-items.ts";
 import { attributesOf, type LivingProfile } from "../store/subscribers/subscribers.ts";
-import type { ProvidedChannel, Provider, Providers } from "./provider.ts";
+import type { Provider, Providers } from "./provider.ts";
 
 /** A provider takes the credentials and the address of its own channel: both are chosen by the channel. */
 export const providerOf = (providers: Providers, channel: ProvidedChannel) =>

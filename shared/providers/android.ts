@@ -1,7 +1,8 @@
 // Android push by Firebase Cloud Messaging, HTTP v1, with an access token for a service account (D-PUSH).
-import { type Clock, HOUR, MINUTE, SECOND } from "../clock.ts";
+
 import type { Egress } from "../egress/egress.ts";
 import type { Exchange } from "../egress/exchange.ts";
+import { type Clock, HOUR, MINUTE, SECOND } from "../kernel/clock.ts";
 import {
   type Addresses,
   type Answered,

@@ -1,14 +1,14 @@
 // What the chat app sends in place of texts: an approved template, filled for each recipient (AMB-90, D-WAT).
 
-import type { StoreReader } from "../resources.ts";
 import { providerName } from "../rules/chat-app-template-states.ts";
 import type { SendOutcome } from "../rules/progress.ts";
 import { compileTemplate, isRenderError } from "../rules/render.ts";
 import { chatAppOf } from "../store/channels/chat-app-content.ts";
 import { ChatAppTemplateItem } from "../store/channels/items.ts";
-import type { Job } from "../store/sends/jobs.ts";
+import type { StoreReader } from "../store/context.ts";
+import { type Arm, scopeOf } from "../store/sends/content/arms.ts";
+import type { Job } from "../store/sends/jobs/jobs.ts";
 import type { LivingProfile } from "../store/subscribers/subscribers.ts";
-import { type Arm, scopeOf } from "./arms.ts";
 import { type Outgoing, rejected } from "./provider.ts";
 
 export type FilledTemplate = Required<Pick<Outgoing, "template">>;

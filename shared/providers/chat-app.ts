@@ -1,7 +1,9 @@
 // The chat app by the WhatsApp Cloud API: texts, approved templates, and the templates themselves (CRD-7, WAT-4, WAT-5).
-import type { Clock } from "../clock.ts";
+
 import type { Egress } from "../egress/egress.ts";
 import type { Exchange } from "../egress/exchange.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { titledText } from "../rules/channel-texts.ts";
 import { type chatAppCategories, variablesOf } from "../rules/chat-app-template-states.ts";
 import {
   type Addresses,
@@ -20,7 +22,7 @@ import {
   unverifiable,
   unverified,
 } from "./provider.ts";
-import { digitsOf, referenceOf, titledText } from "./text-messages.ts";
+import { digitsOf, referenceOf } from "./text-messages.ts";
 
 type ChatApp = CredentialsFor<"chat_app">;
 

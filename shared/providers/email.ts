@@ -1,5 +1,5 @@
 // E-mail: one source, sent by SES or by an SMTP server (D-EMAIL).
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../kernel/clock.ts";
 import { mailSource } from "./mail-source.ts";
 import { type Addresses, type CredentialsFor, type Provider, rejected } from "./provider.ts";
 import type { Ses } from "./ses.ts";

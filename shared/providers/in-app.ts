@@ -1,19 +1,21 @@
 // The in-app channel: its provider is our own table. A repeat writes the same rows, and no outcome is unknown.
-import type { Store } from "../resources.ts";
+
+import { isPseudonym } from "../kernel/ids.ts";
 import { type CompiledTemplate, compileTemplate } from "../rules/render.ts";
 import { compileData } from "../rules/render-data.ts";
 import { checkUrl } from "../rules/safe-url.ts";
+import type { Store } from "../store/context.ts";
 import type { ItemWrite } from "../store/item.ts";
 import { toJson } from "../store/json-text.ts";
-import { messageId, messageWrite, PROMPT_MS } from "../store/sends/inbox.ts";
-import { type MessageText, type NamedText, saidInApp, storedText } from "../store/sends/inbox-content.ts";
-import { Message, type MessageContent } from "../store/sends/inbox-items.ts";
-import type { Job } from "../store/sends/jobs.ts";
-import { isPseudonym, type Recipient } from "../store/sends/recipients.ts";
-import { type ChunkRef, chunkRefText, earlierClaim, type RoundTimes } from "../store/sends/touches.ts";
+import type { Recipient } from "../store/sends/chunks/recipients.ts";
+import { type ArmRenderer, armRenderer, type Event, eventFor, isTooLarge } from "../store/sends/content/arms.ts";
+import { messageId, messageWrite, PROMPT_MS } from "../store/sends/inbox/inbox.ts";
+import { type MessageText, type NamedText, saidInApp, storedText } from "../store/sends/inbox/inbox-content.ts";
+import { Message, type MessageContent } from "../store/sends/inbox/inbox-items.ts";
+import type { Job } from "../store/sends/jobs/jobs.ts";
+import { type ChunkRef, chunkRefText, earlierClaim, type RoundTimes } from "../store/sends/ledger/touches.ts";
 import { KNOWN_ALIVE_MS } from "../store/subscribers/ledger-erasure.ts";
 import { getProfiles } from "../store/subscribers/subscribers.ts";
-import { type ArmRenderer, armRenderer, type Event, eventFor, isTooLarge } from "./arms.ts";
 
 export interface InAppMessages {
   /** Subscribers whose inbox has the message once it is written. */

@@ -1,8 +1,10 @@
 // iOS push by Apple's APNs: HTTP/2 with a provider token (D-PUSH).
-import { type Clock, MINUTE, SECOND, uuidOfText } from "../clock.ts";
+
 import type { Egress } from "../egress/egress.ts";
 import type { Exchange } from "../egress/exchange.ts";
+import { type Clock, MINUTE, SECOND } from "../kernel/clock.ts";
 import { MAX_COLLAPSE_KEY } from "../rules/channel-content.ts";
+import { uuidOfText } from "../store/hash.ts";
 import {
   type Addresses,
   type Answered,

@@ -1,6 +1,7 @@
 // Adds to a mail: tracked links, an open pixel, and links to unsubscribe and to the preferences (D-EMAIL, TPC-4).
-import type { Translation } from "../translations.ts";
-import { decodeEntities, escapeHtml, type MailBodies, SILENT } from "./mail-body.ts";
+
+import { decodeEntities, escapeHtml, type MailBodies, SILENT } from "../rules/mail-body.ts";
+import type { Translation } from "../rules/translations.ts";
 
 export type MailParts = MailBodies;
 

@@ -1,7 +1,7 @@
 // The MIME source of an e-mail. Values cannot inject further headers.
 import { createHash } from "node:crypto";
 import { isEmailAddress } from "../rules/contacts.ts";
-import { mailBodies } from "./mail-body.ts";
+import { mailBodies } from "../rules/mail-body.ts";
 import type { Addresses, CredentialsFor, Outgoing } from "./provider.ts";
 
 type Email = CredentialsFor<"email">;

@@ -1,7 +1,9 @@
 // The interface of a message provider: a send with four outcomes, and an inexpensive verification of credentials.
+
+import type { Credentials } from "../contract/credentials.ts";
 import type { Exchange } from "../egress/exchange.ts";
-import type { PushContent } from "../rules/channel-content.ts";
-import type { Credentials } from "./credentials.ts";
+import type { PushExtras } from "../rules/channel-content.ts";
+import type { ProvidedChannel } from "../rules/reach.ts";
 
 /** The outcome of one message, as far as it is known (docs/decisions/0010). */
 export type Outcome =
@@ -27,9 +29,6 @@ export interface Addresses {
   /** E.164. */
   chat_app: { phone: string };
 }
-export type ProvidedChannel = keyof Addresses;
-
-export type PushExtras = Omit<PushContent, "title" | "body">;
 
 /** One message to one address; its texts are final. */
 export interface Outgoing<A = Addresses[ProvidedChannel]> {

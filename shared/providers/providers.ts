@@ -1,20 +1,22 @@
 // The providers of a function, over one egress client.
-import type { Capability, Deps } from "../deps.ts";
+
+import type { Credentials } from "../contract/credentials.ts";
 import type { Egress } from "../egress/egress.ts";
-import { egressOf } from "../egress/recording.ts";
+import { egressOf, type OutboundDeps } from "../egress/recording.ts";
+import type { Capability } from "../kernel/deps.ts";
+import type { ProvidedChannel } from "../rules/reach.ts";
 import { androidProvider } from "./android.ts";
 import { type ChatAppProvider, chatAppProvider } from "./chat-app.ts";
-import type { Credentials } from "./credentials.ts";
 import { emailProvider } from "./email.ts";
 import { iosProvider } from "./ios.ts";
-import type { ProvidedChannel, Provider, Providers, Verification } from "./provider.ts";
+import type { Provider, Providers, Verification } from "./provider.ts";
 import { recordingProviders, recordingTemplates } from "./recording.ts";
 import { openSes } from "./ses.ts";
 import { smsProvider } from "./sms.ts";
 import { openSmtp } from "./smtp.ts";
 import { webPushProvider } from "./web-push.ts";
 
-export function openProviders(deps: Deps, egress: Egress = egressOf(deps)): Providers {
+export function openProviders(deps: OutboundDeps, egress: Egress = egressOf(deps)): Providers {
   if (deps.sandbox) return recordingProviders(deps, deps.sandbox);
   const { clock, ids } = deps;
   const client = { egress, clock };
@@ -33,7 +35,7 @@ export const providers: Capability<"providers", Providers> = {
   as: "providers",
   env: [],
   grants: [{ actions: ["ses:SendEmail", "ses:SendRawEmail", "ses:GetEmailIdentity"], on: "email-identities" }],
-  open: (deps) => {
+  open: (deps: OutboundDeps & { providers?: Providers }) => {
     const opened = (deps.sandbox ? undefined : deps.providers) ?? openProviders(deps);
     return () => opened;
   },

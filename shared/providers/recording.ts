@@ -1,17 +1,11 @@
 // The providers of a sandbox: every message is accepted, and is in its outbox instead of with a provider.
-import type { Deps, Sandbox } from "../deps.ts";
-import { errorFields } from "../log.ts";
+import type { Deps, Sandbox } from "../kernel/deps.ts";
+import { errorFields } from "../kernel/log.ts";
+import type { ProvidedChannel } from "../rules/reach.ts";
 import type { OutboxChannel } from "../store/sandbox/items.ts";
 import { openOutbox } from "../store/sandbox/outbox.ts";
 import type { ChatAppProvider, TemplateAnswer } from "./chat-app.ts";
-import {
-  type Addresses,
-  accepted,
-  type ProvidedChannel,
-  type Provider,
-  type Providers,
-  retryable,
-} from "./provider.ts";
+import { type Addresses, accepted, type Provider, type Providers, retryable } from "./provider.ts";
 
 /** What names an address of a channel. */
 const namedBy: { readonly [T in ProvidedChannel]: (address: Addresses[T]) => string } = {

@@ -1,10 +1,10 @@
 // How fast SES lets the account send: read once an hour by each environment that sends mails (AMB-111).
 import { GetAccountCommand, SESv2Client } from "@aws-sdk/client-sesv2";
-import { HOUR, MINUTE } from "../clock.ts";
-import type { Capability, Deps } from "../deps.ts";
 import { TIMEOUT_MS } from "../egress/egress.ts";
 import { onAbort, withTimeLimit } from "../egress/time-limit.ts";
-import { errorFields } from "../log.ts";
+import { HOUR, MINUTE } from "../kernel/clock.ts";
+import type { Capability, Deps } from "../kernel/deps.ts";
+import { errorFields } from "../kernel/log.ts";
 import { UNLIMITED } from "../rules/pacing.ts";
 import type { AccountRate } from "../store/channels/pace.ts";
 

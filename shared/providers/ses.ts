@@ -1,8 +1,8 @@
 // E-mail by Amazon SES: our own MIME source, with tags that its events return (D-EMAIL).
 import { GetEmailIdentityCommand, SESv2Client, SendEmailCommand } from "@aws-sdk/client-sesv2";
-import type { Deps } from "../deps.ts";
 import { TIMEOUT_MS } from "../egress/egress.ts";
 import { onAbort, withTimeLimit } from "../egress/time-limit.ts";
+import type { Deps } from "../kernel/deps.ts";
 import {
   type Addresses,
   accepted,

@@ -1,7 +1,9 @@
 // SMS by a provider with the API of Vonage, on the tenant's own account (CRD-6).
-import type { Clock } from "../clock.ts";
+
 import type { Egress } from "../egress/egress.ts";
 import type { Exchange } from "../egress/exchange.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { titledText } from "../rules/channel-texts.ts";
 import { isGsm } from "../rules/sms-segments.ts";
 import {
   type Addresses,
@@ -19,7 +21,7 @@ import {
   unverifiable,
   unverified,
 } from "./provider.ts";
-import { digitsOf, referenceOf, titledText } from "./text-messages.ts";
+import { digitsOf, referenceOf } from "./text-messages.ts";
 
 type Sms = CredentialsFor<"sms">;
 

@@ -1,8 +1,9 @@
 // E-mail by any SMTP server, always over TLS. Our own client, because it must know at which byte a message may have been
 // accepted.
-import { type Clock, SECOND } from "../clock.ts";
+
 import type { Egress } from "../egress/egress.ts";
 import { withTimeLimit } from "../egress/time-limit.ts";
+import { type Clock, SECOND } from "../kernel/clock.ts";
 import {
   accepted,
   type CredentialsFor,

@@ -8,7 +8,3 @@ export const digitsOf = ({ address }: TextMessage): string => address.phone.repl
 
 /** The reference that the provider stores with a message. */
 export const referenceOf = ({ job, subscriber }: TextMessage): string => `${job}:${subscriber}`;
-
-/** The text of a message: its title is the first line, between two `mark`s. */
-export const titledText = ({ title, body }: Pick<TextMessage, "title" | "body">, mark = ""): string =>
-  title ? `${mark}${title.replaceAll(/\s+/g, " ")}${mark}\n${body}` : body;

@@ -1,6 +1,6 @@
 // Signed tokens that providers require, and a cache for those that may be reused.
 import { createPrivateKey, type KeyObject, sign } from "node:crypto";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../kernel/clock.ts";
 import { recent } from "../store/recent.ts";
 
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");

@@ -1,7 +1,8 @@
 // Web Push: encrypted for the browser, signed for the push service (RFC 8030, 8291, 8292; D-PUSH).
 import { createECDH, createHash } from "node:crypto";
-import { type Clock, DAY, HOUR, type Ids, SECOND } from "../clock.ts";
 import type { Egress } from "../egress/egress.ts";
+import { type Clock, DAY, HOUR, SECOND } from "../kernel/clock.ts";
+import type { Ids } from "../kernel/ids.ts";
 import {
   type Addresses,
   type Answered,

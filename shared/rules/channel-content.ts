@@ -17,6 +17,9 @@ export type PushContent = {
   ttl_seconds?: number;
 };
 
+/** What a push has beside its texts. */
+export type PushExtras = Omit<PushContent, "title" | "body">;
+
 /** What each class of channels says in place of title and body. What a channel leaves out falls back to those. */
 export type ByChannel = {
   email?: { subject?: string; preheader?: string; html?: string; text?: string };

@@ -50,3 +50,7 @@ export function withoutTags(text: string): string {
   if (!text.includes("<")) return text;
   return text.replaceAll(LINE_TAG, "\n").replaceAll(TAG, "").trim();
 }
+
+/** The text of a message: its title is the first line, between two `mark`s. */
+export const titledText = ({ title, body }: { title: string; body: string }, mark = ""): string =>
+  title ? `${mark}${title.replaceAll(/\s+/g, " ")}${mark}\n${body}` : body;

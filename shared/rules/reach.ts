@@ -5,6 +5,8 @@ import { isInTopic, type SendTopic } from "./topics.ts";
 /** The types of channels, in the order in which their reasons count. */
 export const reachChannels = ["ios", "android", "web_push", "email", "in_app", "sms", "chat_app"] as const;
 export type ReachChannel = (typeof reachChannels)[number];
+/** Those that a provider sends by. */
+export type ProvidedChannel = Exclude<ReachChannel, "in_app">;
 
 /** What arbitration chooses between (D-ARB), in the default order. */
 export const channelClasses = ["push", "email", "web_push", "chat_app", "sms", "in_app"] as const;

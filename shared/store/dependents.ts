@@ -1,14 +1,14 @@
 // What is active and depends on a channel, a template or a topic (AMB-119): it refuses the deletion, or is paused by a forced one.
-import { conflict } from "../http/errors.ts";
-import type { Store, StoreReader } from "../resources.ts";
+import { conflict } from "../kernel/errors.ts";
 import { pauseCampaign } from "./campaigns/campaigns.ts";
 import { CampaignItem } from "./campaigns/items.ts";
+import type { Store, StoreReader } from "./context.ts";
 import type { RowOf } from "./item.ts";
 import { ActiveJourney, JourneyItem } from "./journeys/items.ts";
 import { pauseJourney } from "./journeys/journeys.ts";
 import { fromJson } from "./json-text.ts";
-import { ScheduleItem } from "./sends/schedule-items.ts";
-import { type ScheduleRow, switchOff } from "./sends/schedules.ts";
+import { ScheduleItem } from "./schedules/items.ts";
+import { type ScheduleRow, switchOff } from "./schedules/schedules.ts";
 import { State } from "./status-index.ts";
 import type { Timers } from "./timers.ts";
 

@@ -1,5 +1,5 @@
 // Pages of entities by a cursor.
-import type { StoreReader } from "../resources.ts";
+import type { StoreReader } from "./context.ts";
 import { type AnyEntity, keyOf, type RowOf } from "./item.ts";
 
 export interface EntityRange {

@@ -1,9 +1,10 @@
 // How a stored item is declared, once: its key, its row, who writes it, how long it stays. The types of reads and writes,
 // `docs/data-model.md`, the places that an erasure visits and the golden file of the table derive from the declaration.
 import * as v from "valibot";
+import type { TenantId } from "../kernel/ids.ts";
 import type { Condition } from "./conditions.ts";
 import type { tableDefinition } from "./definition.ts";
-import type { Item, Key, TenantId } from "./model.ts";
+import type { Item, Key } from "./model.ts";
 
 /** Attributes by name. A name that ends in `*` stands for all attributes with that prefix (`a:*`). */
 export type Attributes = Readonly<Record<string, v.GenericSchema>>;

@@ -1,9 +1,4 @@
 // What every stored item is made of.
-declare const brand: unique symbol;
-
-/** A workspace id that came from a verified credential, or from a message that is reloaded under it. */
-export type TenantId = string & { readonly [brand]: "tenant" };
-
 export interface Key {
   pk: string;
   sk: string;

@@ -1,10 +1,10 @@
 // Entities with a name that is unique in their workspace: the entity, and a row whose key is the name. Both change in
 // one transaction. Pages of a list are made of the names, so that they cost one query and the entities they show.
 import * as v from "valibot";
-import { timeOfUuid } from "../clock.ts";
-import { conflict } from "../http/errors.ts";
-import type { Store, StoreReader } from "../resources.ts";
+import { conflict } from "../kernel/errors.ts";
+import { timeOfUuid } from "../kernel/ids.ts";
 import { absent, all, type Condition, is, present } from "./conditions.ts";
+import type { Store, StoreReader } from "./context.ts";
 import {
   type AnyEntity,
   type AttributeOf,

@@ -1,6 +1,6 @@
 // The stored form of what belongs to the service as a whole: timers, secrets, published keys.
 import * as v from "valibot";
-import { dueKindNames } from "../due-kinds.ts";
+import { dueKindNames } from "../contract/due-kinds.ts";
 import { hashOf } from "./hash.ts";
 import { platformItem } from "./item.ts";
 import { type Key, MINUTE_MS } from "./model.ts";

@@ -1,5 +1,5 @@
 // Rows that the parts of one request need, read together before them.
-import type { Store } from "../resources.ts";
+import type { Store } from "./context.ts";
 import { type AnyItem, fullKey, prefixOf, type Ref, rowOf } from "./item.ts";
 import type { Item } from "./model.ts";
 

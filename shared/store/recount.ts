@@ -1,8 +1,8 @@
 // The recount: counters compared with the rows they count, and repaired (docs/decisions/0024).
-import { DAY, HOUR, MINUTE } from "../clock.ts";
-import type { Store } from "../resources.ts";
+import { DAY, HOUR, MINUTE } from "../kernel/clock.ts";
 import { fillNames } from "./campaigns/names.ts";
 import { absent, all, type Condition, is, present } from "./conditions.ts";
+import type { Store } from "./context.ts";
 import { countChange } from "./counters.ts";
 import { AssetItem, AssetTotals } from "./experiences/asset-items.ts";
 import { hashOf } from "./hash.ts";
@@ -13,7 +13,7 @@ import { type Group, MemberCount } from "./lists/items.ts";
 import { countRows } from "./lists/memberships.ts";
 import { onConditionFailed, onTransactionCanceled } from "./refusals.ts";
 import { DynamicSegmentCount, SegmentItem } from "./segments/items.ts";
-import { recountQuarters } from "./sends/quarter-recount.ts";
+import { recountQuarters } from "./sends/chunks/quarter-recount.ts";
 import { SHARDS } from "./shards.ts";
 import { fillErasing } from "./subscribers/erasing.ts";
 import { isAlive, Profile, SubscriberCount } from "./subscribers/items.ts";

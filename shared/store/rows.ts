@@ -16,7 +16,7 @@ import {
   type WriteRequest,
 } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
-import { type Deps, setting } from "../deps.ts";
+import { type Deps, setting } from "../kernel/deps.ts";
 import { chunksOf } from "../rules/chunks.ts";
 import { absent, type Condition } from "./conditions.ts";
 import { type Change, changeOf, conditionOf, type QueryRange, queryInput } from "./expressions.ts";

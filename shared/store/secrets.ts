@@ -1,9 +1,9 @@
 // Root secrets: one KMS-encrypted item, made on first use, decrypted once per environment
 // (docs/decisions/0021#root-secrets).
 import { DecryptCommand, EncryptCommand, KMSClient } from "@aws-sdk/client-kms";
-import { type Deps, setting } from "../deps.ts";
-import { bytesFrom } from "../kms.ts";
+import { type Deps, setting } from "../kernel/deps.ts";
 import { absent } from "./conditions.ts";
+import { bytesFrom } from "./kms.ts";
 import { SecretsItem } from "./platform-items.ts";
 import { onConditionFailed } from "./refusals.ts";
 import { openPlatformTable } from "./table.ts";

@@ -1,11 +1,11 @@
 // Entities whose names may repeat, listed by page: the entity, and a small row that holds its status. A page of one
 // status, with its total, then costs a query of the small rows and the entities it shows.
 import * as v from "valibot";
-import { uuidPrefixOf } from "../clock.ts";
-import { ApiError } from "../http/errors.ts";
-import { offsetOf, type PageQuery } from "../http/paging.ts";
-import type { Store, StoreReader } from "../resources.ts";
+import { offsetOf, type PageQuery } from "../contract/paging.ts";
+import { ApiError } from "../kernel/errors.ts";
+import { uuidPrefixOf } from "../kernel/ids.ts";
 import { absent, all, type Condition, present } from "./conditions.ts";
+import type { Store, StoreReader } from "./context.ts";
 import {
   type AnyEntity,
   type AttributeOf,

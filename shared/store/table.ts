@@ -1,6 +1,7 @@
 // The one table: every read and write of the product passes here, by declared items, bound to one workspace or to the
 // platform. The types of rows are those of their declarations: rows are not validated at run time.
-import type { Deps } from "../deps.ts";
+import type { Deps } from "../kernel/deps.ts";
+import type { TenantId } from "../kernel/ids.ts";
 import type { Change, QueryRange } from "./expressions.ts";
 import {
   type AnyIndex,
@@ -18,7 +19,7 @@ import {
   type RowsOf,
   type Scope,
 } from "./item.ts";
-import type { Item, Key, TenantId } from "./model.ts";
+import type { Item, Key } from "./model.ts";
 import { type BatchWrite, openRows, type RawPage, type RawWrite, type ReadOptions, type Rows } from "./rows.ts";
 
 export interface Page<R> {

@@ -1,9 +1,10 @@
 // Timers are due rows: put just before the state they belong to; alone they have no effect (docs/decisions/0021#timers).
-import type { Deps } from "../deps.ts";
-import type { DueKind } from "../due-kinds.ts";
+
+import type { DueKind } from "../contract/due-kinds.ts";
+import type { Deps } from "../kernel/deps.ts";
+import type { TenantId } from "../kernel/ids.ts";
 import { hashOf } from "./hash.ts";
 import { putItem } from "./item.ts";
-import type { TenantId } from "./model.ts";
 import { DueItem, dueKey } from "./platform-items.ts";
 import { setSandboxTimers } from "./sandbox/timers.ts";
 import { openPlatformTable } from "./table.ts";

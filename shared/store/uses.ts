@@ -1,11 +1,12 @@
 // What uses a list or segment: a scheduled notification, or an experience. A row beside the group names each user, and
 // counts only while the user still needs the group.
-import { DAY, SECOND } from "../clock.ts";
-import type { Target } from "../http/send-input.ts";
-import type { StoreReader } from "../resources.ts";
+
+import type { Target } from "../contract/send-input.ts";
+import { DAY, SECOND } from "../kernel/clock.ts";
+import type { StoreReader } from "./context.ts";
 import { type ItemWrite, putItem, removeItem } from "./item.ts";
 import { type Group, Use, type UserKind } from "./lists/items.ts";
-import { findJob } from "./sends/jobs.ts";
+import { findJob } from "./sends/jobs/jobs.ts";
 import { Status } from "./status-index.ts";
 
 const KEPT_MS = 7 * DAY;

@@ -1,6 +1,6 @@
 // What goes out now (RDA-11).
 import { expect, it } from "vitest";
-import { DAY, MINUTE } from "../../shared/clock.ts";
+import { DAY, MINUTE } from "../../shared/kernel/clock.ts";
 import { addPeople, send } from "../support/people.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";

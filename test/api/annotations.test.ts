@@ -1,7 +1,7 @@
 // Chart annotations of users and of the service: who can write, see and delete them (ANN).
 import { describe, expect, it } from "vitest";
-import { tokenSigner } from "../../shared/signing.ts";
-import type { TenantId } from "../../shared/store/model.ts";
+import { tokenSigner } from "../../shared/http/signing.ts";
+import type { TenantId } from "../../shared/kernel/ids.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();

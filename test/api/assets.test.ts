@@ -1,6 +1,6 @@
 // Images for in-app content (AST-1 to AST-3): uploads, public URLs, quotas and the list.
 import { describe, expect, it } from "vitest";
-import { SECOND } from "../../shared/clock.ts";
+import { SECOND } from "../../shared/kernel/clock.ts";
 import { AssetTotals } from "../../shared/store/experiences/asset-items.ts";
 import { type AssetForm, ask, list, objects, remove, storedBytes, upload } from "../support/assets.ts";
 import { hostileFiles } from "../support/hostile-files.ts";

@@ -1,7 +1,7 @@
 // The audit trail (RDA-23): what is in it, what it proves, and what a crash leaves of it.
 import { describe, expect, it } from "vitest";
 import { awsFailure } from "../../local/aws/stand-in.ts";
-import { MINUTE } from "../../shared/clock.ts";
+import { MINUTE } from "../../shared/kernel/clock.ts";
 import { toJson } from "../../shared/store/json-text.ts";
 import { wholeTable } from "../support/people.ts";
 import { spent } from "../support/spending.ts";

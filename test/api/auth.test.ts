@@ -1,6 +1,6 @@
 // Authentication by every credential (GEN-13, ATH-1 to ATH-3, ATH-R1 to ATH-R4, D-AUTH, D-WHOAMI).
 import { describe, expect, it } from "vitest";
-import { MINUTE, SECOND } from "../../shared/clock.ts";
+import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { START, type TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 

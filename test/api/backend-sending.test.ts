@@ -1,6 +1,6 @@
 // What a backend does with a server key: its users, its sends, and its own ids for both (BKS).
 import { expect, it } from "vitest";
-import type { Scope } from "../../shared/http/roles.ts";
+import type { Scope } from "../../shared/contract/roles.ts";
 import { jobOf, post } from "../support/notify.ts";
 import { addPeople, reachedOf } from "../support/people.ts";
 import { worlds } from "../support/worlds.ts";

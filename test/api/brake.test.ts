@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { Hooks } from "../../local/aws/protocol.ts";
 import type { Wire } from "../../local/aws/stand-in.ts";
 import type { Fault } from "../../local/faults.ts";
-import { DAY, MINUTE } from "../../shared/clock.ts";
+import { DAY, MINUTE } from "../../shared/kernel/clock.ts";
 import { isCanary } from "../../shared/rules/brake.ts";
 import { mailing } from "../support/mails.ts";
 import { cancel, jobOf, post } from "../support/notify.ts";

@@ -1,6 +1,6 @@
 // A message of a campaign whose job failed as a whole says why, on the campaign and in its report (AMB-123, AMB-126).
 import { expect, it } from "vitest";
-import { HOUR } from "../../shared/clock.ts";
+import { HOUR } from "../../shared/kernel/clock.ts";
 import { CampaignItem } from "../../shared/store/campaigns/items.ts";
 import { at, withCampaigns } from "../support/campaigns.ts";
 import { operate } from "../support/people.ts";

@@ -1,7 +1,7 @@
 // Campaigns: statuses and moves, held messages, and the schedules that belong to a campaign (CMP).
 import { describe, expect, it } from "vitest";
 import type { Hooks } from "../../local/aws/protocol.ts";
-import { DAY, HOUR, timestamp } from "../../shared/clock.ts";
+import { DAY, HOUR, timestamp } from "../../shared/kernel/clock.ts";
 import { campaignStatuses } from "../../shared/rules/campaign-states.ts";
 import { at, UNKNOWN, withCampaigns } from "../support/campaigns.ts";
 import { worlds } from "../support/worlds.ts";

@@ -1,6 +1,6 @@
 // Campaigns: authoring, the list, replacement, and release (CMP).
 import { describe, expect, it } from "vitest";
-import { DAY, HOUR, MINUTE } from "../../shared/clock.ts";
+import { DAY, HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { at, text, UNKNOWN, withCampaigns } from "../support/campaigns.ts";
 import { worlds } from "../support/worlds.ts";
 

@@ -1,6 +1,6 @@
 // The settings of channels without their secrets, and their health (RDA-15).
 import { expect, it } from "vitest";
-import { DAY, HOUR, MINUTE, timestamp } from "../../shared/clock.ts";
+import { DAY, HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
 import { CHAT_APP, channelCalls, IOS_FIELDS, SMS, SMTP } from "../support/channels.ts";
 import { mailing, SES } from "../support/mails.ts";
 import { post } from "../support/notify.ts";

@@ -2,11 +2,11 @@
 import { createECDH } from "node:crypto";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { calledWorkspace } from "../../shared/callbacks.ts";
-import { MINUTE } from "../../shared/clock.ts";
-import { Credentials } from "../../shared/providers/credentials.ts";
+import { Credentials } from "../../shared/contract/credentials.ts";
+import { calledWorkspace } from "../../shared/http/callbacks.ts";
+import { MINUTE } from "../../shared/kernel/clock.ts";
+import type { TenantId } from "../../shared/kernel/ids.ts";
 import { ChannelItem, CredentialsItem } from "../../shared/store/channels/items.ts";
-import type { TenantId } from "../../shared/store/model.ts";
 import {
   APPLE_KEY,
   CHAT_APP,

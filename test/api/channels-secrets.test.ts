@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { MINUTE } from "../../shared/clock.ts";
-import { redact } from "../../shared/log.ts";
+import { MINUTE } from "../../shared/kernel/clock.ts";
+import { redact } from "../../shared/kernel/log.ts";
 import { openCredentials } from "../../shared/store/channels/credentials.ts";
 import { CredentialsItem } from "../../shared/store/channels/items.ts";
-import { vaultOpening } from "../../shared/vault.ts";
+import { vaultOpening } from "../../shared/store/vault.ts";
 import {
   APPLE_KEY,
   CHAT_APP,

@@ -1,6 +1,6 @@
 // Verification of channels: only the newest one counts, and each gets an outcome (CHN-9 to CHN-11).
 import { describe, expect, it } from "vitest";
-import { DAY, HOUR, MINUTE } from "../../shared/clock.ts";
+import { DAY, HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { isUsable, listChannels } from "../../shared/store/channels/channels.ts";
 import { ChannelItem } from "../../shared/store/channels/items.ts";
 import { acceptChannel, findVerification, refuseChannel } from "../../shared/store/channels/verifications.ts";

@@ -1,6 +1,6 @@
 // Sends by the chat app with an approved template in place of title and body (AMB-90, D-WAT).
 import { expect, it } from "vitest";
-import { MINUTE } from "../../shared/clock.ts";
+import { MINUTE } from "../../shared/kernel/clock.ts";
 import { channelCalls } from "../support/channels.ts";
 import { send } from "../support/people.ts";
 import { openChannels, outboxOf } from "../support/reached.ts";

@@ -1,7 +1,7 @@
 // Chat-app templates: drafted, submitted, reviewed (WAT).
 import { describe, expect, it } from "vitest";
-import { MINUTE } from "../../shared/clock.ts";
 import { openEgress } from "../../shared/egress/egress.ts";
+import { MINUTE } from "../../shared/kernel/clock.ts";
 import { chatAppProvider } from "../../shared/providers/chat-app.ts";
 import { CHAT_APP, channelCalls } from "../support/channels.ts";
 import type { TestWorld } from "../support/world.ts";

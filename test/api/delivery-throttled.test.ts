@@ -1,7 +1,7 @@
 // Requests of the delivery worker are throttled after the provider answered: no outcome that is known is lost.
 import { expect, it } from "vitest";
 import { awsFailure, type Wire } from "../../local/aws/stand-in.ts";
-import { MINUTE } from "../../shared/clock.ts";
+import { MINUTE } from "../../shared/kernel/clock.ts";
 import { jobOf } from "../support/notify.ts";
 import { addDevice, addPeople, send } from "../support/people.ts";
 import { addPhone, ledgerOf, openChannels, outboxOf, spoil } from "../support/reached.ts";

@@ -1,6 +1,6 @@
 // Delivery by every channel: who is reached where, why others are not, and the rows of the ledger (NTF-23, D-CONSENT).
 import { describe, expect, it } from "vitest";
-import { MINUTE } from "../../shared/clock.ts";
+import { MINUTE } from "../../shared/kernel/clock.ts";
 import { jobOf } from "../support/notify.ts";
 import { addPeople, reachedOf, send } from "../support/people.ts";
 import { addPhone, ledgerOf, mend, openChannels, outboxOf, spoil } from "../support/reached.ts";

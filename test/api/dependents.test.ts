@@ -1,6 +1,6 @@
 // Deletion of what something active depends on (AMB-119).
 import { expect, it } from "vitest";
-import { DAY } from "../../shared/clock.ts";
+import { DAY } from "../../shared/kernel/clock.ts";
 import { at, UNKNOWN, withCampaigns } from "../support/campaigns.ts";
 import { SMS } from "../support/channels.ts";
 import { graphOf, journeySetting } from "../support/journeys.ts";

@@ -1,6 +1,6 @@
 // Devices: registered, recognized, moved between subscribers, limited, removed, erased (DEV-1 to DEV-3, D-DEV).
 import { describe, expect, it } from "vitest";
-import { SECOND } from "../../shared/clock.ts";
+import { SECOND } from "../../shared/kernel/clock.ts";
 import { addPeople, outsideAudit, wholeTable } from "../support/people.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";

@@ -1,7 +1,7 @@
 // The receipt of an erasure: counts of what was removed, signed (F14).
 import { createPublicKey, verify } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { MINUTE } from "../../shared/clock.ts";
+import { MINUTE } from "../../shared/kernel/clock.ts";
 import { mortal } from "../support/mortal.ts";
 import { addPeople, send } from "../support/people.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";

@@ -1,12 +1,13 @@
 // Events in blocks: how they are packed and split, what happens to a batch that ended early, and the first format.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { HOUR, MINUTE, SECOND, timestamp, uuidOfText } from "../../shared/clock.ts";
+import { HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { spanOf } from "../../shared/store/events/block-keys.ts";
 import { type NewEvent, planBlocks } from "../../shared/store/events/blocks.ts";
 import { eventsOf } from "../../shared/store/events/history.ts";
 import { EventDay, EventItem, EventsByActor, EventsByTime } from "../../shared/store/events/items.ts";
 import { packEvents, unpackEvents } from "../../shared/store/events/packing.ts";
+import { uuidOfText } from "../../shared/store/hash.ts";
 import { indexKey, putItem } from "../../shared/store/item.ts";
 import { exportAll, identify, ingest, someEvents } from "../support/events.ts";
 import { addPeople, quickStore } from "../support/people.ts";

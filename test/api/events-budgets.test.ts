@@ -1,6 +1,6 @@
 // The budgets of events and their export, counted in the embedded table.
 import { expect, it } from "vitest";
-import { MINUTE, SECOND, timestamp } from "../../shared/clock.ts";
+import { MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { exportPage, ingest, someEvents } from "../support/events.ts";
 import { addPeople } from "../support/people.ts";
 import { spent, spentByCall } from "../support/spending.ts";

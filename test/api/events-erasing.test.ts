@@ -1,8 +1,8 @@
 // Exports during erasures: the register of those that are under way hides what is not rewritten yet (EXP-11).
 import { expect, it } from "vitest";
-import { DAY, MINUTE, SECOND, timestamp } from "../../shared/clock.ts";
-import type { Store } from "../../shared/resources.ts";
+import { DAY, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { present } from "../../shared/store/conditions.ts";
+import type { Store } from "../../shared/store/context.ts";
 import { putItem } from "../../shared/store/item.ts";
 import { ErasingActor, ErasingMark } from "../../shared/store/subscribers/erasing-items.ts";
 import { Profile } from "../../shared/store/subscribers/items.ts";

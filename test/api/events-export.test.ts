@@ -1,9 +1,9 @@
 // The export of events: its window, its order, its pages during ingestion, and rows of erased subscribers (EXP).
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/clock.ts";
-import { platformWrite } from "../../shared/resources.ts";
-import type { TenantId } from "../../shared/store/model.ts";
+import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
+import type { TenantId } from "../../shared/kernel/ids.ts";
+import { platformWrite } from "../../shared/store/context.ts";
 import { createServerKey } from "../../shared/store/workspaces/identity.ts";
 import { exportAll, exportPage, identify, ingest, someEvents } from "../support/events.ts";
 import { addPeople, outsideAudit, wholeTable } from "../support/people.ts";

@@ -1,6 +1,6 @@
 // Names of events and attributes that ingestion records, and which events trigger a worker.
 import { describe, expect, it } from "vitest";
-import { SECOND } from "../../shared/clock.ts";
+import { SECOND } from "../../shared/kernel/clock.ts";
 import { HISTORY } from "../../shared/store/events/history.ts";
 import { unpackEvents } from "../../shared/store/events/packing.ts";
 import { watchWrites } from "../../shared/store/events/watchers.ts";

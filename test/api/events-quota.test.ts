@@ -1,6 +1,6 @@
 // The quota of events: exact to the last event, and under faults neither lost nor counted twice.
 import { describe, expect, it } from "vitest";
-import { MINUTE, SECOND } from "../../shared/clock.ts";
+import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { releaseQuota, takeEvents } from "../../shared/store/events/usage.ts";
 import { AnnotationItem } from "../../shared/store/insights/annotation-items.ts";
 import { usageOf } from "../../shared/store/workspaces/usage.ts";

@@ -1,6 +1,6 @@
 // Ingestion of behavioral events: what each tier may send, and what is stored (EVT).
 import { describe, expect, it } from "vitest";
-import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/clock.ts";
+import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { exportAll, exportPage, ingest, someEvents } from "../support/events.ts";
 import { addPeople } from "../support/people.ts";
 import { START } from "../support/world.ts";

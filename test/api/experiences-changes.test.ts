@@ -1,6 +1,6 @@
 // Changing and copying drafts of experiences (INX-25 to INX-29, INX-39, INX-40).
 import { describe, expect, it } from "vitest";
-import { SECOND } from "../../shared/clock.ts";
+import { SECOND } from "../../shared/kernel/clock.ts";
 import {
   act,
   createExperience as create,

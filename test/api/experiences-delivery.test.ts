@@ -1,6 +1,6 @@
 // Delivered experiences: content and stream event (INB-2, SSE-6, AMB-1, AMB-2), arms and holdout (ABH).
 import { describe, expect, it } from "vitest";
-import { HOUR, SECOND } from "../../shared/clock.ts";
+import { HOUR, SECOND } from "../../shared/kernel/clock.ts";
 import { armOf, isHeldOut } from "../../shared/rules/split.ts";
 import { draft, take } from "../support/experiences.ts";
 import { addPeople, inboxOf, wholeTable } from "../support/people.ts";

@@ -1,7 +1,7 @@
 // Pausing, resuming and ending an experience (INX-33 to INX-35, D-INBOXRECALL, AMB-108). The cost does not depend on the
 // number of recipients.
 import { describe, expect, it } from "vitest";
-import { SECOND } from "../../shared/clock.ts";
+import { SECOND } from "../../shared/kernel/clock.ts";
 import { draft, take } from "../support/experiences.ts";
 import { addPeople, inboxOf, send } from "../support/people.ts";
 import { spent, spentByCall } from "../support/spending.ts";

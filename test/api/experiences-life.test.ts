@@ -2,7 +2,7 @@
 // (AMB-4 to AMB-7).
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { HOUR, MINUTE, SECOND } from "../../shared/clock.ts";
+import { HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { experienceStatuses } from "../../shared/rules/experience-states.ts";
 import { act, draft, jobOf as job, jobsOf, readExperience as read, take } from "../support/experiences.ts";
 import { addPeople, inboxOf, operate, reachedOf, wholeTable } from "../support/people.ts";

@@ -1,6 +1,6 @@
 // The list of in-app experiences: order, filters and pages (INX).
 import { describe, expect, it } from "vitest";
-import { SECOND } from "../../shared/clock.ts";
+import { SECOND } from "../../shared/kernel/clock.ts";
 import { draft, listExperiences as list, take } from "../support/experiences.ts";
 import { worlds } from "../support/worlds.ts";
 

@@ -1,6 +1,6 @@
 // Publishing an experience (INX-17, INX-30 to INX-32): the time of its send, required fields, and the quota.
 import { describe, expect, it } from "vitest";
-import { DAY, HOUR, MINUTE, SECOND } from "../../shared/clock.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import {
   act,
   draft,

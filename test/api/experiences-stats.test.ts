@@ -1,6 +1,6 @@
 // Statistics of experiences (INX-41, INS-1 to INS-3): reported interactions, by arm where there are two.
 import { expect, it } from "vitest";
-import { SECOND } from "../../shared/clock.ts";
+import { SECOND } from "../../shared/kernel/clock.ts";
 import { draft, take } from "../support/experiences.ts";
 import { addPeople, inboxOf } from "../support/people.ts";
 import { START, type Tenant, type TestWorld } from "../support/world.ts";

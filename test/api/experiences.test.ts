@@ -1,6 +1,6 @@
 // In-app experiences as they are authored (INX-1 to INX-29, INX-39 to INX-40): fields, refusals, list, changes, copies.
 import { describe, expect, it } from "vitest";
-import { SECOND } from "../../shared/clock.ts";
+import { SECOND } from "../../shared/kernel/clock.ts";
 import { listExperiences } from "../../shared/store/experiences/experiences.ts";
 import { ExperienceItem } from "../../shared/store/experiences/items.ts";
 import { putItem } from "../../shared/store/item.ts";

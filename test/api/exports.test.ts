@@ -1,6 +1,6 @@
 // Exports as CSV files (RDA-16): what they hold, their links, erasure, crashes.
 import { expect, it } from "vitest";
-import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/clock.ts";
+import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { multipartBody } from "../support/multipart.ts";
 import { addPeople, send, wholeTable } from "../support/people.ts";
 import type { TestWorld } from "../support/world.ts";

@@ -1,7 +1,7 @@
 // Frequency caps in the running service (D-CAP, F16): never more than they allow, also under concurrent sends.
 import { expect, it } from "vitest";
-import { HOUR, MINUTE } from "../../shared/clock.ts";
-import { SendCounter } from "../../shared/store/sends/ledger-items.ts";
+import { HOUR, MINUTE } from "../../shared/kernel/clock.ts";
+import { SendCounter } from "../../shared/store/sends/ledger/ledger-items.ts";
 import { draft, take } from "../support/experiences.ts";
 import { addPeople, inboxOf, send } from "../support/people.ts";
 import { addPhone, ledgerOf, mend, openChannels, outboxOf, spoil } from "../support/reached.ts";

@@ -1,6 +1,6 @@
 // Webhook endpoints in both groups: creation, limits, samples, the log, redelivery and replay (HOK, D-HOOKS).
 import { describe, expect, it } from "vitest";
-import { HOUR, MINUTE, timestamp } from "../../shared/clock.ts";
+import { HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
 import { receiver } from "../support/receiver.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";

@@ -1,6 +1,6 @@
 // Anonymous visitors who are identified later (IDN).
 import { describe, expect, it } from "vitest";
-import { SECOND, timestamp } from "../../shared/clock.ts";
+import { SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { eventsOf } from "../../shared/store/events/history.ts";
 import { exportAll, identify, ingest, someEvents } from "../support/events.ts";
 import { addPeople, quickStore } from "../support/people.ts";

@@ -1,6 +1,6 @@
 // Files of imports keep no personal data that is not needed any more, and an erasure visits those that are left (SUB-9).
 import { expect, it } from "vitest";
-import { MINUTE } from "../../shared/clock.ts";
+import { MINUTE } from "../../shared/kernel/clock.ts";
 import { uploadFile } from "../support/imports.ts";
 import { multipartBody } from "../support/multipart.ts";
 import { wholeTable } from "../support/people.ts";

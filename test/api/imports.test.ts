@@ -1,6 +1,6 @@
 // CSV imports: what is rejected, the outcome of each row, consent, crashes, and the rejected rows (IMP, D-CSV, F13).
 import { describe, expect, it } from "vitest";
-import { DAY } from "../../shared/clock.ts";
+import { DAY } from "../../shared/kernel/clock.ts";
 import { importing, people } from "../support/imports.ts";
 import { type FilePart, multipartBody } from "../support/multipart.ts";
 import { operate } from "../support/people.ts";

@@ -2,7 +2,7 @@
 import { createHmac } from "node:crypto";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { DAY } from "../../shared/clock.ts";
+import { DAY } from "../../shared/kernel/clock.ts";
 import { isOptOut } from "../../shared/rules/chat-app-template-states.ts";
 import { Profile } from "../../shared/store/subscribers/items.ts";
 import { CHAT_APP, channelCalls } from "../support/channels.ts";

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import type { Hooks } from "../../local/aws/protocol.ts";
 import { awsFailure } from "../../local/aws/stand-in.ts";
-import { DAY, MINUTE, SECOND } from "../../shared/clock.ts";
-import { messageWrite } from "../../shared/store/sends/inbox.ts";
+import { DAY, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
+import { messageWrite } from "../../shared/store/sends/inbox/inbox.ts";
 import { addPeople, inboxOf, operate, send } from "../support/people.ts";
 import { type Answer, type Headers, START, type Tenant, type TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";

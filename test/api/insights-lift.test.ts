@@ -1,6 +1,6 @@
 // Lift of a holdout, and the heatmap of deliveries (ISG).
 import { describe, expect, it } from "vitest";
-import { DAY, HOUR } from "../../shared/clock.ts";
+import { DAY, HOUR } from "../../shared/kernel/clock.ts";
 import { bucket } from "../../shared/rules/split.ts";
 import { withBuyers } from "../support/conversions.ts";
 import { worlds } from "../support/worlds.ts";

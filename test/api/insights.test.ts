@@ -1,6 +1,6 @@
 // Insights: conversions and their attribution, funnels and sums (ISG, CNV, CRP).
 import { describe, expect, it } from "vitest";
-import { DAY, HOUR, SECOND, timestamp } from "../../shared/clock.ts";
+import { DAY, HOUR, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { withBuyers } from "../support/conversions.ts";
 import { worlds } from "../support/worlds.ts";
 

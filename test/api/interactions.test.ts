@@ -1,10 +1,10 @@
 // Interactions that clients report: accepted, counted once, by report and by recipient (INT).
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { MINUTE, SECOND, timestamp } from "../../shared/clock.ts";
+import { MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { channelOf, interactions, platforms } from "../../shared/rules/interactions.ts";
-import { interactionTotals, recountInteractions } from "../../shared/store/sends/interaction-totals.ts";
-import { countInteraction } from "../../shared/store/sends/interactions.ts";
+import { countInteraction } from "../../shared/store/sends/interactions/interactions.ts";
+import { interactionTotals, recountInteractions } from "../../shared/store/sends/interactions/totals.ts";
 import { personalEngagements, tenantEngagements } from "../../shared/store/subscribers/engagement.ts";
 import { getProfiles } from "../../shared/store/subscribers/subscribers.ts";
 import { addPeople, quickStore, send, wholeTable } from "../support/people.ts";

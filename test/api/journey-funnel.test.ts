@@ -1,6 +1,6 @@
 // The funnel of a journey. Its sends are jobs of their own: they are summed by day, so a funnel reads a few rows.
 import { describe, expect, it } from "vitest";
-import { DAY, HOUR, timestamp } from "../../shared/clock.ts";
+import { DAY, HOUR, timestamp } from "../../shared/kernel/clock.ts";
 import { graphOf, journeySetting } from "../support/journeys.ts";
 import { openChannels, outboxOf } from "../support/reached.ts";
 import { spent } from "../support/spending.ts";

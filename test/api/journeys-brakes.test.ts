@@ -2,7 +2,7 @@
 // decided.
 import { expect, it } from "vitest";
 import type { Fault } from "../../local/faults.ts";
-import { DAY, MINUTE } from "../../shared/clock.ts";
+import { DAY, MINUTE } from "../../shared/kernel/clock.ts";
 import { graphOf, journeySetting } from "../support/journeys.ts";
 import { addDevice, addPeople } from "../support/people.ts";
 import { openChannels } from "../support/reached.ts";

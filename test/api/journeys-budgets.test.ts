@@ -1,6 +1,6 @@
 // The costs of journeys, counted in the embedded table, so the figures repeat (docs/decisions/0029).
 import { expect, it } from "vitest";
-import { HOUR, MINUTE } from "../../shared/clock.ts";
+import { HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { graphOf, journeySetting } from "../support/journeys.ts";
 import { spent } from "../support/spending.ts";
 import { worlds } from "../support/worlds.ts";

@@ -1,8 +1,8 @@
 // The worker of journeys crashes between any two of its steps, and messages are delivered twice: each step of a run
 // happens once.
 import { expect, it } from "vitest";
-import { HOUR, MINUTE, timestamp } from "../../shared/clock.ts";
-import { stepJourneyQueue } from "../../shared/resources.ts";
+import { HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
+import { stepJourneyQueue } from "../../shared/runtime/resources.ts";
 import { actorText } from "../../shared/store/events/actors.ts";
 import { actorWrites } from "../../shared/store/events/blocks.ts";
 import { countsOf, readCounts } from "../../shared/store/journeys/counts.ts";

@@ -1,6 +1,6 @@
 // A journey on the events of the past (F3): it counts what the real runs counted, and nothing is written or sent.
 import { expect, it } from "vitest";
-import { DAY, HOUR, MINUTE, timestamp } from "../../shared/clock.ts";
+import { DAY, HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
 import { bucket } from "../../shared/rules/split.ts";
 import { branch, graphOf, journeySetting } from "../support/journeys.ts";
 import { wholeTable } from "../support/people.ts";

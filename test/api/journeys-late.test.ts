@@ -1,6 +1,6 @@
 // A run begins when its worker gets to it. What its subscriber did between the trigger and that moment counts (JND-9, JND-13).
 import { expect, it } from "vitest";
-import { DAY, HOUR, MINUTE, SECOND } from "../../shared/clock.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { countedSetting, graphOf } from "../support/journeys.ts";
 import { START } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";

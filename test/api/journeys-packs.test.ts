@@ -1,6 +1,6 @@
 // Runs that move together: their sends are shared, and each run still moves and is sent to once (docs/decisions/0029).
 import { expect, it } from "vitest";
-import { HOUR, MINUTE } from "../../shared/clock.ts";
+import { HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { countsOf, readCounts } from "../../shared/store/journeys/counts.ts";
 import { recountRuns } from "../../shared/store/journeys/recount.ts";
 import { RunHead, RunItem } from "../../shared/store/journeys/run-items.ts";

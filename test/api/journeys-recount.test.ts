@@ -1,6 +1,6 @@
 // The numbers of a journey, compared with its runs every night (docs/decisions/0044).
 import { expect, it } from "vitest";
-import { DAY } from "../../shared/clock.ts";
+import { DAY } from "../../shared/kernel/clock.ts";
 import { JourneyCount } from "../../shared/store/journeys/run-items.ts";
 import { countedSetting, delayed } from "../support/journeys.ts";
 import { worlds } from "../support/worlds.ts";

@@ -1,6 +1,7 @@
 // Runs of journeys: who enters, the steps they take, and the conditions that end them (JND, JST, D-JNY-RUN).
 import { describe, expect, it } from "vitest";
-import { DAY, HOUR, MINUTE, SECOND, timeOfUuid, timestamp } from "../../shared/clock.ts";
+import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
+import { timeOfUuid } from "../../shared/kernel/ids.ts";
 import { attribute, branch, countedSetting, delayed, graphOf } from "../support/journeys.ts";
 import { worlds } from "../support/worlds.ts";
 

@@ -1,6 +1,6 @@
 // A journey walked through for a subscriber or a sample (RDA-13): the engine's own steps, on a clock of their own.
 import { expect, it } from "vitest";
-import { DAY, HOUR, timestamp } from "../../shared/clock.ts";
+import { DAY, HOUR, timestamp } from "../../shared/kernel/clock.ts";
 import { branch, graphOf, journeySetting } from "../support/journeys.ts";
 import { wholeTable } from "../support/people.ts";
 import { START } from "../support/world.ts";

@@ -1,6 +1,6 @@
 // The texts of journeys, which may refer to the event, and the category of a step (D-LIQUID, D-JNY-RUN).
 import { expect, it } from "vitest";
-import { HOUR } from "../../shared/clock.ts";
+import { HOUR } from "../../shared/kernel/clock.ts";
 import { graphOf, journeySetting } from "../support/journeys.ts";
 import { addPhone, openChannels, outboxOf } from "../support/reached.ts";
 import { worlds } from "../support/worlds.ts";

@@ -1,6 +1,6 @@
 // Versions of a journey (F20): their numbers, what differs between them, and editors who must not overwrite each other.
 import { expect, it } from "vitest";
-import { DAY, MINUTE } from "../../shared/clock.ts";
+import { DAY, MINUTE } from "../../shared/kernel/clock.ts";
 import { countedSetting, graphOf } from "../support/journeys.ts";
 import { worlds } from "../support/worlds.ts";
 

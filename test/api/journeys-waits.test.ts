@@ -1,6 +1,6 @@
 // Runs of journeys that wait, branch, are paused, stay on their version and end (JND-13, JNY-17 to JNY-19, D-JNY-RUN).
 import { describe, expect, it } from "vitest";
-import { DAY, HOUR, MINUTE } from "../../shared/clock.ts";
+import { DAY, HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { putItem } from "../../shared/store/item.ts";
 import { countsOf } from "../../shared/store/journeys/counts.ts";
 import { RunEntry, runEntryKey } from "../../shared/store/journeys/run-items.ts";

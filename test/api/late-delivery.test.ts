@@ -1,6 +1,6 @@
 // A chunk that is delivered late does not restore what an erasure removed.
 import { expect, test } from "vitest";
-import { MINUTE } from "../../shared/clock.ts";
+import { MINUTE } from "../../shared/kernel/clock.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();

@@ -1,6 +1,6 @@
 // The worker crashes between any two of its steps: no send arrives twice, and what may have gone out is unconfirmed.
 import { expect, it } from "vitest";
-import { MINUTE } from "../../shared/clock.ts";
+import { MINUTE } from "../../shared/kernel/clock.ts";
 import { mortal } from "../support/mortal.ts";
 import { jobOf, post } from "../support/notify.ts";
 import { addPeople } from "../support/people.ts";

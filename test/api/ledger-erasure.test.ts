@@ -1,11 +1,11 @@
 // Erasure of the ledger: rows stay without the subscriber (SUB-10, T11): the id is left in the tombstone, and
 // in the audit trail.
 import { expect, it } from "vitest";
-import { MINUTE } from "../../shared/clock.ts";
-import { ChunkItem } from "../../shared/store/sends/audience-items.ts";
-import { chunkOf } from "../../shared/store/sends/chunks.ts";
-import { REQUEST_RANGE } from "../../shared/store/sends/range-names.ts";
-import { isPseudonym, packId } from "../../shared/store/sends/recipients.ts";
+import { MINUTE } from "../../shared/kernel/clock.ts";
+import { isPseudonym, packId } from "../../shared/kernel/ids.ts";
+import { ChunkItem } from "../../shared/store/sends/audience/audience-items.ts";
+import { chunkOf } from "../../shared/store/sends/chunks/chunks.ts";
+import { REQUEST_RANGE } from "../../shared/store/sends/chunks/range-names.ts";
 import { namesNow } from "../../shared/store/subscribers/ledger-erasure.ts";
 import { jobOf, post } from "../support/notify.ts";
 import { addPeople, outsideAudit, send, wholeTable } from "../support/people.ts";

@@ -1,6 +1,6 @@
 // Sends and campaigns searched, copied and deleted (RDA-17, RDA-12).
 import { expect, it } from "vitest";
-import { DAY, HOUR, timestamp } from "../../shared/clock.ts";
+import { DAY, HOUR, timestamp } from "../../shared/kernel/clock.ts";
 import { CampaignItem } from "../../shared/store/campaigns/items.ts";
 import { State } from "../../shared/store/status-index.ts";
 import { addPeople, quickStore, reachedOf, send } from "../support/people.ts";

@@ -1,6 +1,6 @@
 // Uses of a subscriber list (D-LIST, NTF-5): sends to it, and what its deletion removes or is refused for.
 import { describe, expect, it } from "vitest";
-import { MINUTE } from "../../shared/clock.ts";
+import { MINUTE } from "../../shared/kernel/clock.ts";
 import { removeItem } from "../../shared/store/item.ts";
 import { ListItem } from "../../shared/store/lists/items.ts";
 import { addMembers } from "../../shared/store/lists/lists.ts";

@@ -1,6 +1,6 @@
 // Subscriber lists (D-LIST, AMB-81): records, unique names, members.
 import { describe, expect, it } from "vitest";
-import { SECOND } from "../../shared/clock.ts";
+import { SECOND } from "../../shared/kernel/clock.ts";
 import { putItem } from "../../shared/store/item.ts";
 import { addMembers } from "../../shared/store/lists/lists.ts";
 import { countMembers } from "../../shared/store/lists/member-counts.ts";

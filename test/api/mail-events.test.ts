@@ -1,7 +1,7 @@
 // Events of SES about sent mails: bounces, complaints, late events; and one newsletter from the send to the next one.
 import { describe, expect, it } from "vitest";
-import { MINUTE, SECOND } from "../../shared/clock.ts";
-import { interactionTotals } from "../../shared/store/sends/interaction-totals.ts";
+import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
+import { interactionTotals } from "../../shared/store/sends/interactions/totals.ts";
 import { consentsOf, follow, mailing, SES } from "../support/mails.ts";
 import { send, wholeTable } from "../support/people.ts";
 import { ledgerOf, spoil } from "../support/reached.ts";

@@ -1,6 +1,6 @@
 // Mails by SES go as fast as SES lets the account send, and no faster.
 import { expect, it } from "vitest";
-import { HOUR, MINUTE, SECOND } from "../../shared/clock.ts";
+import { HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { channelRate } from "../../shared/store/channels/pace.ts";
 import { channelCalls, SMTP } from "../support/channels.ts";
 import { SES } from "../support/mails.ts";

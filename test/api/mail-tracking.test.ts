@@ -1,8 +1,8 @@
 // Opens and clicks of mails: targets of links, counts, and requests of machines (D-EMAIL, F19, AMB-92).
 import { describe, expect, it } from "vitest";
-import { HOUR, MINUTE, SECOND } from "../../shared/clock.ts";
+import { HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { htmlLinks, mailParts, withoutAdditions } from "../../shared/providers/mail-parts.ts";
-import { interactionTotals, recountInteractions } from "../../shared/store/sends/interaction-totals.ts";
+import { interactionTotals, recountInteractions } from "../../shared/store/sends/interactions/totals.ts";
 import { follow, mailing, mailsOf } from "../support/mails.ts";
 import { receiver } from "../support/receiver.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";

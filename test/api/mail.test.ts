@@ -1,7 +1,7 @@
 // Unsubscribing by the links of mails: headers, the page, the click, and the tokens (D-EMAIL).
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type MailToken, markOfTarget, openMailToken, sealMailToken } from "../../shared/mail-tokens.ts";
+import { type MailToken, markOfTarget, openMailToken, sealMailToken } from "../../shared/contract/mail-tokens.ts";
 import { BROWSER, consentsOf, follow, mailing } from "../support/mails.ts";
 import { send, wholeTable } from "../support/people.ts";
 import { worlds } from "../support/worlds.ts";

@@ -1,6 +1,6 @@
 // A send by an agent: planned, confirmed once, and refused where it is no longer what was planned.
 import { beforeEach, describe, expect, it } from "vitest";
-import { MINUTE } from "../../shared/clock.ts";
+import { MINUTE } from "../../shared/kernel/clock.ts";
 import { createMcp } from "../support/mcp.ts";
 import { addPeople } from "../support/people.ts";
 import { type Headers, type Tenant, type TestWorld, testWorld } from "../support/world.ts";

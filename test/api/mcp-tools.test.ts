@@ -2,8 +2,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { contents, operationsOf } from "../../docs/generate/contents.ts";
 import { toolSpecs } from "../../functions/api/mcp/tools.gen.ts";
-import { MINUTE } from "../../shared/clock.ts";
-import { permissionOfScope } from "../../shared/http/roles.ts";
+import { permissionOfScope } from "../../shared/contract/roles.ts";
+import { MINUTE } from "../../shared/kernel/clock.ts";
 import { createMcp } from "../support/mcp.ts";
 import { addPeople, send } from "../support/people.ts";
 import { type Headers, type Tenant, type TestWorld, testWorld } from "../support/world.ts";

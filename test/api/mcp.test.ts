@@ -1,7 +1,7 @@
 // The surface of agents: keys of their own, the protocol, tools that derive from endpoints, and what they never show.
 import { beforeEach, describe, expect, it } from "vitest";
-import { DAY } from "../../shared/clock.ts";
-import { plans } from "../../shared/plans.ts";
+import { DAY } from "../../shared/kernel/clock.ts";
+import { plans } from "../../shared/rules/plans.ts";
 import { createMcp } from "../support/mcp.ts";
 import { type Headers, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
 

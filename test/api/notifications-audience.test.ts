@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { putItem } from "../../shared/store/item.ts";
-import { Message } from "../../shared/store/sends/inbox-items.ts";
+import { Message } from "../../shared/store/sends/inbox/inbox-items.ts";
 import { DeviceItem } from "../../shared/store/subscribers/device-items.ts";
 import { addDevice, addPeople, deviceRow, quickStore, reachedOf, send } from "../support/people.ts";
 import { START, type Tenant, type TestWorld, testWorld } from "../support/world.ts";

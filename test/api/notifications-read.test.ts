@@ -1,10 +1,10 @@
 // Safe repetition, reading and listing of sends (AMB-94, NTF-17, D-NTF).
 import { describe, expect, it } from "vitest";
-import { DAY, SECOND } from "../../shared/clock.ts";
+import { DAY, SECOND } from "../../shared/kernel/clock.ts";
 import { putItem } from "../../shared/store/item.ts";
 import { fromJson, toJson } from "../../shared/store/json-text.ts";
-import { type JobSource, jobIdOf, laneOf } from "../../shared/store/sends/job-ids.ts";
-import { JobItem } from "../../shared/store/sends/job-items.ts";
+import { type JobSource, jobIdOf, laneOf } from "../../shared/store/sends/jobs/job-ids.ts";
+import { JobItem } from "../../shared/store/sends/jobs/job-items.ts";
 import { inMs, jobOf, post } from "../support/notify.ts";
 import { addPeople, inboxOf, quickStore } from "../support/people.ts";
 import { spentByCall } from "../support/spending.ts";

@@ -1,7 +1,7 @@
 // Channels with a rate: chunks wait for their slots, transactional messages do not wait behind marketing, and a throttle
 // slows a channel for a time.
 import { expect, it } from "vitest";
-import { HOUR, MINUTE, SECOND } from "../../shared/clock.ts";
+import { HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { channelRate } from "../../shared/store/channels/pace.ts";
 import { jobOf, post } from "../support/notify.ts";
 import { addPeople } from "../support/people.ts";

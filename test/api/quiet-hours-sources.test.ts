@@ -1,6 +1,6 @@
 // Quiet hours of automatic sends (D-QUIET): campaigns, journeys, fallbacks and retries.
 import { expect, it } from "vitest";
-import { HOUR, MINUTE } from "../../shared/clock.ts";
+import { HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { QUIET, quietSetting, reached, TOKYO_MORNING } from "../support/quiet-hours.ts";
 import { ledgerOf } from "../support/reached.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";

@@ -1,7 +1,7 @@
 // Quiet hours in the running service (D-QUIET, F15): marketing is deferred to their end, never dropped or repeated.
 import { expect, it } from "vitest";
 import type { OutboxItem } from "../../local/outbox.ts";
-import { HOUR, MINUTE, timestamp } from "../../shared/clock.ts";
+import { HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
 import { putItem } from "../../shared/store/item.ts";
 import { toJson } from "../../shared/store/json-text.ts";
 import type { Value } from "../../shared/store/model.ts";

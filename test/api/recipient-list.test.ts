@@ -1,7 +1,7 @@
 // The recipients of a send as a list (RDA-4): the same as the counts of the send and the explanation of each say.
 import { expect, it } from "vitest";
-import { DAY } from "../../shared/clock.ts";
-import type { RecipientState } from "../../shared/store/sends/explanation.ts";
+import { DAY } from "../../shared/kernel/clock.ts";
+import type { RecipientState } from "../../shared/store/sends/reports/explanation.ts";
 import { addPeople, send } from "../support/people.ts";
 import { quietSetting } from "../support/quiet-hours.ts";
 import { addPhone, mend, openChannels, spoil } from "../support/reached.ts";

@@ -1,7 +1,7 @@
 // Late deliveries: a retry, the end of quiet hours and a fallback are rounds with a time of their own, and both sides
 // of a lift are counted from the first claim.
 import { expect, it } from "vitest";
-import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/clock.ts";
+import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { withBuyers } from "../support/conversions.ts";
 import { send } from "../support/people.ts";
 import { QUIET, quietSetting, TOKYO_MORNING } from "../support/quiet-hours.ts";

@@ -1,8 +1,8 @@
 // A schedule that fails says so: on itself, and by one annotation a day (AMB-123, D-ANNAUTO).
 import { expect, it } from "vitest";
 import type { LocalServiceOptions } from "../../local/local-service.ts";
-import { DAY, HOUR, MINUTE } from "../../shared/clock.ts";
-import { TemplateItem } from "../../shared/store/sends/template-items.ts";
+import { DAY, HOUR, MINUTE } from "../../shared/kernel/clock.ts";
+import { TemplateItem } from "../../shared/store/templates/items.ts";
 import { addPeople, operate } from "../support/people.ts";
 import { addPhone, mend, openChannels, spoil } from "../support/reached.ts";
 import { worlds } from "../support/worlds.ts";

@@ -1,8 +1,8 @@
 // Cron schedules: validation, when they fire, and one job for every tick (SCH).
 import { describe, expect, it } from "vitest";
-import { DAY, HOUR, MINUTE, timestamp } from "../../shared/clock.ts";
-import type { PlanName } from "../../shared/plans.ts";
-import { TemplateItem } from "../../shared/store/sends/template-items.ts";
+import { DAY, HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
+import type { PlanName } from "../../shared/rules/plans.ts";
+import { TemplateItem } from "../../shared/store/templates/items.ts";
 import { operate } from "../support/people.ts";
 import { START, type Tenant } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";

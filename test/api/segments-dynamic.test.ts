@@ -1,8 +1,8 @@
 // Dynamic segments (SEG-14, AMB-71): membership follows attributes, events, identities and time, whatever the order.
 import { describe, expect, it } from "vitest";
-import { DAY, HOUR, MINUTE, SECOND } from "../../shared/clock.ts";
-import type { Message } from "../../shared/messages.ts";
-import { segmentQueue } from "../../shared/resources.ts";
+import type { Message } from "../../shared/contract/messages.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
+import { segmentQueue } from "../../shared/runtime/resources.ts";
 import { SegmentMembership } from "../../shared/store/lists/items.ts";
 import { changeMembers, recountMembers } from "../../shared/store/lists/memberships.ts";
 import { identify, ingest, someEvents } from "../support/events.ts";

@@ -1,9 +1,9 @@
 // Static segments, whose members are packed in leaves (docs/decisions/0057).
 import { expect, it } from "vitest";
-import { DAY, MINUTE } from "../../shared/clock.ts";
-import { secrets } from "../../shared/resources.ts";
+import { DAY, MINUTE } from "../../shared/kernel/clock.ts";
+import type { TenantId } from "../../shared/kernel/ids.ts";
+import { secrets } from "../../shared/store/capabilities.ts";
 import { MemberCount, MemberLeaf, SegmentMembership } from "../../shared/store/lists/items.ts";
-import type { TenantId } from "../../shared/store/model.ts";
 import { minuteOf } from "../../shared/store/platform-items.ts";
 import { SegmentItem } from "../../shared/store/segments/items.ts";
 import { subscriberId } from "../../shared/store/subscribers/subscribers.ts";

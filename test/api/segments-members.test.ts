@@ -1,7 +1,7 @@
 // Segments (SEG-10 to SEG-12, D-PREVIEW): static computation, members, previews, names.
 import { describe, expect, it } from "vitest";
 import { awsFailure } from "../../local/aws/stand-in.ts";
-import { MINUTE } from "../../shared/clock.ts";
+import { MINUTE } from "../../shared/kernel/clock.ts";
 import { putItem } from "../../shared/store/item.ts";
 import { toJson } from "../../shared/store/json-text.ts";
 import type { Value } from "../../shared/store/model.ts";

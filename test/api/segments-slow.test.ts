@@ -1,7 +1,7 @@
 // A worker that computes a segment and is slow, while the segment's rule changes (SEG-14).
 import { expect, it } from "vitest";
-import { MINUTE } from "../../shared/clock.ts";
-import type { Store } from "../../shared/resources.ts";
+import { MINUTE } from "../../shared/kernel/clock.ts";
+import type { Store } from "../../shared/store/context.ts";
 import { fillPart } from "../../shared/store/segments/fill.ts";
 import { openTimers } from "../../shared/store/timers.ts";
 import { quickDeps } from "../support/people.ts";

@@ -1,6 +1,6 @@
 // The timers of dynamic segments, for the ends of windows (AMB-71).
 import { expect, it } from "vitest";
-import { MINUTE, SECOND } from "../../shared/clock.ts";
+import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { dynamicSegments } from "../../shared/store/segments/active.ts";
 import { SegmentCheck } from "../../shared/store/segments/items.ts";
 import { reevaluate, type Subject } from "../../shared/store/segments/reevaluation.ts";

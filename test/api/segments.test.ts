@@ -1,6 +1,6 @@
 // Segments (SEG-1 to SEG-9): records, rules, plan caps.
 import { describe, expect, it } from "vitest";
-import { MINUTE, SECOND } from "../../shared/clock.ts";
+import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { putItem } from "../../shared/store/item.ts";
 import { toJson } from "../../shared/store/json-text.ts";
 import { MemberCount } from "../../shared/store/lists/items.ts";

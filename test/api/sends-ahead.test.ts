@@ -1,7 +1,7 @@
 // Sends that are taken ahead from the quota, and the settlement of their quarter-hour (docs/decisions/0055, 0056).
 import { expect, it } from "vitest";
-import { DAY, MINUTE } from "../../shared/clock.ts";
-import { fanOutQueue } from "../../shared/resources.ts";
+import { DAY, MINUTE } from "../../shared/kernel/clock.ts";
+import { fanOutQueue } from "../../shared/runtime/resources.ts";
 import { quarterAt } from "../../shared/store/workspaces/sends-ahead.ts";
 import { usageOf } from "../../shared/store/workspaces/usage.ts";
 import { addPeople, quickStore } from "../support/people.ts";

@@ -1,6 +1,6 @@
 // What sends that are planned by workers use of the quota: an estimate first, then what they sent (docs/decisions/0093).
 import { expect, it } from "vitest";
-import { DAY, HOUR, MINUTE } from "../../shared/clock.ts";
+import { DAY, HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { usageIn } from "../../shared/store/workspaces/usage.ts";
 import { inMs, jobOf, post } from "../support/notify.ts";
 import { addPeople, operate, quickStore } from "../support/people.ts";

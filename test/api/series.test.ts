@@ -1,6 +1,6 @@
 // Figures over time (RDA-10): buckets agree with the jobs, funnels and conversions that they are of.
 import { expect, it } from "vitest";
-import { DAY, HOUR, timestamp } from "../../shared/clock.ts";
+import { DAY, HOUR, timestamp } from "../../shared/kernel/clock.ts";
 import { withBuyers } from "../support/conversions.ts";
 import { graphOf, journeySetting } from "../support/journeys.ts";
 import { worlds } from "../support/worlds.ts";

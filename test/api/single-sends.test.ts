@@ -1,13 +1,13 @@
 // Sends to one recipient: what they cost, and where a long text is stored. How they are counted: sends-ahead.test.ts.
 import { expect, it } from "vitest";
-import { HOUR, MINUTE, SECOND } from "../../shared/clock.ts";
-import { deliverQueue } from "../../shared/resources.ts";
-import { ChunkItem } from "../../shared/store/sends/audience-items.ts";
-import { Message } from "../../shared/store/sends/inbox-items.ts";
-import { JobItem } from "../../shared/store/sends/job-items.ts";
-import { REQUEST_RANGE } from "../../shared/store/sends/range-names.ts";
-import { packId } from "../../shared/store/sends/recipients.ts";
-import { singleMessage } from "../../shared/store/sends/single.ts";
+import { HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
+import { packId } from "../../shared/kernel/ids.ts";
+import { deliverQueue } from "../../shared/runtime/resources.ts";
+import { ChunkItem } from "../../shared/store/sends/audience/audience-items.ts";
+import { REQUEST_RANGE } from "../../shared/store/sends/chunks/range-names.ts";
+import { Message } from "../../shared/store/sends/inbox/inbox-items.ts";
+import { JobItem } from "../../shared/store/sends/jobs/job-items.ts";
+import { singleMessage } from "../../shared/store/sends/jobs/single.ts";
 import { mortal } from "../support/mortal.ts";
 import { jobOf, post } from "../support/notify.ts";
 import { addPeople, inboxOf, operate, wholeTable } from "../support/people.ts";

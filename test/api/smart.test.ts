@@ -1,6 +1,6 @@
 // Smart sends: the best class for each subscriber, and aggregate statistics (SMA-1 to SMA-9, D-ARB, AMB-96).
 import { describe, expect, it } from "vitest";
-import { DAY, MINUTE } from "../../shared/clock.ts";
+import { DAY, MINUTE } from "../../shared/kernel/clock.ts";
 import { noteEngagement } from "../../shared/store/subscribers/engagement.ts";
 import { Profile } from "../../shared/store/subscribers/items.ts";
 import { jobOf, post } from "../support/notify.ts";

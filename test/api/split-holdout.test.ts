@@ -2,8 +2,8 @@
 
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { MINUTE, SECOND } from "../../shared/clock.ts";
-import { Message } from "../../shared/store/sends/inbox-items.ts";
+import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
+import { Message } from "../../shared/store/sends/inbox/inbox-items.ts";
 import { inMs, jobOf, post } from "../support/notify.ts";
 import { addPeople, inboxOf, quickStore, send } from "../support/people.ts";
 import { addPhone, openChannels, outboxOf } from "../support/reached.ts";

@@ -2,9 +2,9 @@
 // what was read before, and what was held goes on.
 import { expect, it } from "vitest";
 import type { Wire } from "../../local/aws/stand-in.ts";
-import { HOUR, SECOND, timestamp } from "../../shared/clock.ts";
+import { HOUR, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { putItem } from "../../shared/store/item.ts";
-import { Message } from "../../shared/store/sends/inbox-items.ts";
+import { Message } from "../../shared/store/sends/inbox/inbox-items.ts";
 import { DeviceItem } from "../../shared/store/subscribers/device-items.ts";
 import { Profile } from "../../shared/store/subscribers/items.ts";
 import { jobOf, post } from "../support/notify.ts";

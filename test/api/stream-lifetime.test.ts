@@ -1,8 +1,8 @@
 // How long a live stream lasts, what ends it, and how many there are (SSE-4 to SSE-6).
 import { describe, expect, it } from "vitest";
-import { MINUTE, SECOND } from "../../shared/clock.ts";
-import { Message } from "../../shared/store/sends/inbox-items.ts";
-import { SubscriberStream } from "../../shared/store/sends/stream-items.ts";
+import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
+import { Message } from "../../shared/store/sends/inbox/inbox-items.ts";
+import { SubscriberStream } from "../../shared/store/sends/inbox/stream-items.ts";
 import { addPeople, operate, quickStore } from "../support/people.ts";
 import { addReader, openStream } from "../support/sse.ts";
 import { START } from "../support/world.ts";

@@ -1,8 +1,8 @@
 // The live stream of in-app messages (SSE-1 to SSE-6): frames, resumption, keepalive, lifetime, limits.
 import { describe, expect, it } from "vitest";
-import { DAY, MINUTE, SECOND } from "../../shared/clock.ts";
+import { DAY, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { toJson } from "../../shared/store/json-text.ts";
-import { messageWrite } from "../../shared/store/sends/inbox.ts";
+import { messageWrite } from "../../shared/store/sends/inbox/inbox.ts";
 import { addPeople, inboxOf, quickStore, send } from "../support/people.ts";
 import { addReader } from "../support/sse.ts";
 import { START } from "../support/world.ts";

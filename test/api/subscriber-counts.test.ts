@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import type { Hooks } from "../../local/aws/protocol.ts";
 import { awsFailure } from "../../local/aws/stand-in.ts";
-import { DAY } from "../../shared/clock.ts";
+import { DAY } from "../../shared/kernel/clock.ts";
 import { AssetTotals } from "../../shared/store/experiences/asset-items.ts";
 import { MemberCount } from "../../shared/store/lists/items.ts";
 import { countMembers } from "../../shared/store/lists/member-counts.ts";

@@ -1,9 +1,9 @@
 // Erasure of subscribers: effective at once for every caller, and complete soon after (SUB-8 to SUB-14).
 import { describe, expect, it } from "vitest";
-import { MINUTE, SECOND } from "../../shared/clock.ts";
+import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { putItem } from "../../shared/store/item.ts";
 import { toJson } from "../../shared/store/json-text.ts";
-import { Message } from "../../shared/store/sends/inbox-items.ts";
+import { Message } from "../../shared/store/sends/inbox/inbox-items.ts";
 import { addDevice, addPeople, inboxOf, send, wholeTable } from "../support/people.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";

@@ -1,6 +1,6 @@
 // Listing of subscribers for integrations and the dashboard (SUB-15, D-SUB-LIST).
 import { describe, expect, it } from "vitest";
-import { MINUTE, SECOND } from "../../shared/clock.ts";
+import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { addDevice, addPeople } from "../support/people.ts";
 import { START, type Tenant, type TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";

@@ -1,6 +1,6 @@
 // A subscriber as a person reads and edits it (RDA-20, RDA-7).
 import { expect, it } from "vitest";
-import { MINUTE, timestamp } from "../../shared/clock.ts";
+import { MINUTE, timestamp } from "../../shared/kernel/clock.ts";
 import { addDevice, addPeople } from "../support/people.ts";
 import { worlds } from "../support/worlds.ts";
 

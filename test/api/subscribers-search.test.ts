@@ -1,6 +1,6 @@
 // Subscribers found by the beginning of a name, and counted (RDA-6).
 import { expect, it } from "vitest";
-import { DAY } from "../../shared/clock.ts";
+import { DAY } from "../../shared/kernel/clock.ts";
 import { SHARDS } from "../../shared/store/shards.ts";
 import { SearchEntry, SearchFill } from "../../shared/store/subscribers/search-items.ts";
 import { addPeople, quickStore, wholeTable } from "../support/people.ts";

@@ -1,6 +1,6 @@
 // The timeline of a subscriber (RDA-5).
 import { expect, it } from "vitest";
-import { MINUTE, SECOND, timestamp } from "../../shared/clock.ts";
+import { MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { identify, ingest } from "../support/events.ts";
 import { graphOf } from "../support/journeys.ts";
 import { addPeople, send } from "../support/people.ts";

@@ -1,6 +1,6 @@
 // Upsert of subscribers: from clients (SUB-1 to SUB-7, SUB-17), attributes (D-ATTR) and consent (D-CONSENT).
 import { describe, expect, it } from "vitest";
-import { MINUTE, SECOND } from "../../shared/clock.ts";
+import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { type Answer, START, type Tenant, type TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 

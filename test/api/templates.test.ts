@@ -1,9 +1,9 @@
 // Notification templates (TPL-1 to TPL-9): unique names, page-numbered list, races between renames and removals.
 import { describe, expect, it } from "vitest";
-import { SECOND } from "../../shared/clock.ts";
+import { SECOND } from "../../shared/kernel/clock.ts";
 import { putItem } from "../../shared/store/item.ts";
 import { createNamed, MAX_ENTITIES, Name } from "../../shared/store/name-index.ts";
-import { TemplateItem } from "../../shared/store/sends/template-items.ts";
+import { TemplateItem } from "../../shared/store/templates/items.ts";
 import { quickStore } from "../support/people.ts";
 import { type Answer, START, type Tenant, type TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";

@@ -1,6 +1,6 @@
 // Moves of a sandbox's clock that crash (F4, docs/decisions/0072).
 import { expect, it } from "vitest";
-import { DAY, MINUTE } from "../../shared/clock.ts";
+import { DAY, MINUTE } from "../../shared/kernel/clock.ts";
 import { mortal } from "../support/mortal.ts";
 import { month, sandboxIn } from "../support/sandboxes.ts";
 import { worlds } from "../support/worlds.ts";

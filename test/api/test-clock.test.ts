@@ -1,6 +1,6 @@
 // A sandbox: its time is moved over everything that waits for a time, and nothing leaves it (F4).
 import { describe, expect, it } from "vitest";
-import { DAY, HOUR, MINUTE, timestamp } from "../../shared/clock.ts";
+import { DAY, HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
 import { SMTP } from "../support/channels.ts";
 import { type Calls, callsOf, month, sandboxIn } from "../support/sandboxes.ts";
 import { type Headers, START, type TestWorld } from "../support/world.ts";

@@ -1,6 +1,6 @@
 // Test sends (RDA-9): who gets them, how they are marked, and that nothing counts them.
 import { expect, it } from "vitest";
-import { HOUR } from "../../shared/clock.ts";
+import { HOUR } from "../../shared/kernel/clock.ts";
 import { addPeople, inboxOf, send } from "../support/people.ts";
 import { addPhone, ledgerOf, openChannels, outboxOf } from "../support/reached.ts";
 import { worlds } from "../support/worlds.ts";

@@ -1,6 +1,6 @@
 // A provider that gets too many messages: what it throttles was not tried, waits, and goes out when it may.
 import { expect, it } from "vitest";
-import { HOUR, timestamp } from "../../shared/clock.ts";
+import { HOUR, timestamp } from "../../shared/kernel/clock.ts";
 import { jobOf } from "../support/notify.ts";
 import { addPeople, send } from "../support/people.ts";
 import { addPhone, ledgerOf, openChannels, outboxOf, spoil } from "../support/reached.ts";

@@ -1,9 +1,11 @@
 // Timers of one minute, however many they are (docs/decisions/0021#timers).
 import { expect, it } from "vitest";
 import type { Hooks } from "../../local/aws/protocol.ts";
-import { HOUR, MINUTE, SECOND } from "../../shared/clock.ts";
-import { platformWrite, timers } from "../../shared/resources.ts";
-import type { Item, TenantId } from "../../shared/store/model.ts";
+import { HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
+import type { TenantId } from "../../shared/kernel/ids.ts";
+import { timers } from "../../shared/store/capabilities.ts";
+import { platformWrite } from "../../shared/store/context.ts";
+import type { Item } from "../../shared/store/model.ts";
 import { dueKey, minuteOf, SweepItem } from "../../shared/store/platform-items.ts";
 import type { Timer } from "../../shared/store/timers.ts";
 import { quickDeps } from "../support/people.ts";

@@ -1,6 +1,6 @@
 // Topics (TPC): declared by a workspace, named by what sends.
 import { describe, expect, it } from "vitest";
-import { HOUR } from "../../shared/clock.ts";
+import { HOUR } from "../../shared/kernel/clock.ts";
 import { mortal } from "../support/mortal.ts";
 import { inboxOf, send } from "../support/people.ts";
 import { quietSetting, reached, TOKYO_MORNING } from "../support/quiet-hours.ts";

@@ -2,7 +2,7 @@
 import { createHash, createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { verifyWebhook } from "../../sdk/src/webhook.ts";
-import { HOUR, SECOND } from "../../shared/clock.ts";
+import { HOUR, SECOND } from "../../shared/kernel/clock.ts";
 import { hook, log, receiving, upsert } from "../support/hooks.ts";
 import { worlds } from "../support/worlds.ts";
 

@@ -1,6 +1,6 @@
 // Webhook events of interactions: one each, with its type and platform, and the arm of an A/B send (WEV).
 import { describe, expect, it } from "vitest";
-import { timestamp } from "../../shared/clock.ts";
+import { timestamp } from "../../shared/kernel/clock.ts";
 import { addPeople, send } from "../support/people.ts";
 import { receiver } from "../support/receiver.ts";
 import { START } from "../support/world.ts";

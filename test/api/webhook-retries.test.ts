@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { DAY, HOUR, SECOND } from "../../shared/clock.ts";
+import { DAY, HOUR, SECOND } from "../../shared/kernel/clock.ts";
 import { hook, log, receiving, type Setting, upsert } from "../support/hooks.ts";
 import { worlds } from "../support/worlds.ts";
 

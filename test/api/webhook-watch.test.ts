@@ -1,6 +1,6 @@
 // Deliveries whose queue message was lost: the watchdog, a redelivery or a replay makes them (WHK, AMB-104).
 import { describe, expect, it } from "vitest";
-import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/clock.ts";
+import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { recordAttempt } from "../../shared/store/webhooks/attempt-results.ts";
 import { claimAttempt, findDelivery, UNKNOWN_RESULT } from "../../shared/store/webhooks/deliveries.ts";
 import { failureWrite } from "../../shared/store/webhooks/webhooks.ts";

@@ -6,8 +6,8 @@ import { judge } from "../../console/app/judge.ts";
 import { countSentence } from "../../console/app/sentences.ts";
 import { buildConsole } from "../../console/build.ts";
 import { groups } from "../../functions/index.ts";
-import { type Permission, permissions, roles } from "../../shared/http/roles.ts";
-import { type Feature, planHas, planNames } from "../../shared/plans.ts";
+import { type Permission, permissions, roles } from "../../shared/contract/roles.ts";
+import { type Feature, planHas, planNames } from "../../shared/rules/plans.ts";
 
 it("CON-5 every role and plan is judged as the API judges it", () => {
   const dashboard = groups

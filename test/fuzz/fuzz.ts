@@ -3,8 +3,8 @@
 // accepted requests whose work then fails.
 import { contents, operationsOf } from "../../docs/generate/contents.ts";
 import type { OpenApi } from "../../docs/generate/openapi.ts";
-import { HOUR, MINUTE } from "../../shared/clock.ts";
 import { type Endpoint, routeKeyOf } from "../../shared/http/endpoint.ts";
+import { HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { type Random, randomFrom } from "../simulator/random.ts";
 import { document } from "../support/document.ts";
 import { type Answer, type TestWorld, testWorld } from "../support/world.ts";

@@ -2,8 +2,8 @@
 import { expect, it } from "vitest";
 import type { JsonSchema } from "../../docs/generate/json-schema.ts";
 import type { OpenApi } from "../../docs/generate/openapi.ts";
-import { systemClock } from "../../shared/clock.ts";
 import { openEgress } from "../../shared/egress/egress.ts";
+import { systemClock } from "../../shared/runtime/system.ts";
 import { document } from "../support/document.ts";
 import { worlds } from "../support/worlds.ts";
 

@@ -1,9 +1,9 @@
 // The log: one line per request, without secrets or personal data.
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, it, vi } from "vitest";
-import { deployedDeps } from "../../shared/lambda.ts";
-import { logLine, redact } from "../../shared/log.ts";
-import { counted, withMetrics } from "../../shared/metrics.ts";
+import { logLine, redact } from "../../shared/kernel/log.ts";
+import { deployedDeps } from "../../shared/runtime/lambda.ts";
+import { counted, withMetrics } from "../../shared/runtime/metrics.ts";
 import { testWorld } from "../support/world.ts";
 
 it("cuts out secrets by the name of their field, at any depth", () => {

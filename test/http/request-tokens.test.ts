@@ -1,12 +1,12 @@
 // The limit of requests a minute, counted by environments that take several requests at once.
 import { expect, it } from "vitest";
-import { MINUTE } from "../../shared/clock.ts";
 import type { Caller } from "../../shared/http/authenticate.ts";
 import { limitRequests } from "../../shared/http/gates.ts";
 import { createRequestTokens } from "../../shared/http/request-tokens.ts";
-import { plans } from "../../shared/plans.ts";
-import { platformWrite } from "../../shared/resources.ts";
-import type { TenantId } from "../../shared/store/model.ts";
+import { MINUTE } from "../../shared/kernel/clock.ts";
+import type { TenantId } from "../../shared/kernel/ids.ts";
+import { plans } from "../../shared/rules/plans.ts";
+import { platformWrite } from "../../shared/store/context.ts";
 import { quickDeps } from "../support/people.ts";
 import { spent } from "../support/spending.ts";
 import { worlds } from "../support/worlds.ts";

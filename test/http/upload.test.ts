@@ -3,9 +3,9 @@ import { Readable } from "node:stream";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { endpoints, group } from "../../shared/http/endpoint.ts";
-import { ApiError } from "../../shared/http/errors.ts";
 import { serve } from "../../shared/http/serve.ts";
 import { multipart, readUpload } from "../../shared/http/upload.ts";
+import { ApiError } from "../../shared/kernel/errors.ts";
 import { testWorld } from "../support/world.ts";
 
 const BOUNDARY = "boundary-1";

@@ -1,8 +1,8 @@
 // Passwords, addresses, sessions and invitations of a user (ACC).
 import { beforeEach, describe, expect, it } from "vitest";
-import { platformWrite, storeWrite } from "../../shared/resources.ts";
-import { secretsMaker, tokenSigner } from "../../shared/signing.ts";
-import type { TenantId } from "../../shared/store/model.ts";
+import { secretsMaker, tokenSigner } from "../../shared/http/signing.ts";
+import type { TenantId } from "../../shared/kernel/ids.ts";
+import { platformWrite, storeWrite } from "../../shared/store/context.ts";
 import { hashPassword, register as registerUser } from "../../shared/store/workspaces/identity.ts";
 import { beginSession } from "../../shared/store/workspaces/refresh.ts";
 import { mailedToken } from "../support/accounts.ts";

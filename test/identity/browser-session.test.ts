@@ -1,6 +1,6 @@
 // The console's session: a refresh token in a cookie that scripts cannot read.
 import { beforeEach, expect, it } from "vitest";
-import { MINUTE } from "../../shared/clock.ts";
+import { MINUTE } from "../../shared/kernel/clock.ts";
 import { type Answer, type TestWorld, testWorld } from "../support/world.ts";
 
 let world: TestWorld;

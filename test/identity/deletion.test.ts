@@ -1,7 +1,7 @@
 // What a deleted workspace still does until its purge, and what its workers leave undone (D-TENANT).
 import { describe, expect, it } from "vitest";
-import { DAY, HOUR, MINUTE } from "../../shared/clock.ts";
-import type { TenantId } from "../../shared/store/model.ts";
+import { DAY, HOUR, MINUTE } from "../../shared/kernel/clock.ts";
+import type { TenantId } from "../../shared/kernel/ids.ts";
 import { mortal } from "../support/mortal.ts";
 import { addPeople, wholeTable } from "../support/people.ts";
 import { formOf, pictures } from "../support/pictures.ts";

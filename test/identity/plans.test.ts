@@ -1,6 +1,6 @@
 // Plans: requests per minute, features, quotas, caps, warnings; the bill.
 import { beforeEach, describe, expect, it } from "vitest";
-import { planNames, plans } from "../../shared/plans.ts";
+import { planNames, plans } from "../../shared/rules/plans.ts";
 import { warnOfUsage } from "../../shared/store/workspaces/usage.ts";
 import { type Headers, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
 

@@ -1,13 +1,14 @@
 // Purge of a deleted workspace: unchanged for 30 days, then only a tombstone (D-TENANT).
 import { describe, expect, it } from "vitest";
 import { declaredItems } from "../../docs/generate/items.ts";
-import { DAY, HOUR, timestamp } from "../../shared/clock.ts";
-import { platformWrite } from "../../shared/resources.ts";
+import { DAY, HOUR, timestamp } from "../../shared/kernel/clock.ts";
+import type { TenantId } from "../../shared/kernel/ids.ts";
+import { platformWrite } from "../../shared/store/context.ts";
 import { type AnyItem, fullKey, prefixOf, putItem } from "../../shared/store/item.ts";
-import type { Key, TenantId } from "../../shared/store/model.ts";
+import type { Key } from "../../shared/store/model.ts";
 import { MemberItem, MembershipItem, UserItem } from "../../shared/store/workspaces/identity-items.ts";
 import { Usage, WorkspaceItem } from "../../shared/store/workspaces/items.ts";
-import { workspaceRows } from "../../shared/workspace-rows.ts";
+import { workspaceRows } from "../../shared/store/workspaces/rows.ts";
 import { foreignIds } from "../support/foreign.ts";
 import { fillWorkspace, join } from "../support/full-workspace.ts";
 import { uploadFile } from "../support/imports.ts";

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { timestamp } from "../../shared/clock.ts";
+import { timestamp } from "../../shared/kernel/clock.ts";
 import { type TestWorld, testWorld } from "../support/world.ts";
 
 const PASSWORD = "correct horse battery";

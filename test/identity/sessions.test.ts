@@ -1,9 +1,9 @@
 // Login, refresh, logout and switching of workspaces.
 import { generateKeyPairSync, sign } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
-import { platformWrite } from "../../shared/resources.ts";
+import type { TenantId } from "../../shared/kernel/ids.ts";
+import { platformWrite } from "../../shared/store/context.ts";
 import { hashOf } from "../../shared/store/hash.ts";
-import type { TenantId } from "../../shared/store/model.ts";
 import { AttemptCount } from "../../shared/store/workspaces/identity-items.ts";
 import { replaceRefreshToken } from "../../shared/store/workspaces/refresh.ts";
 import { RefreshFamily } from "../../shared/store/workspaces/session-items.ts";

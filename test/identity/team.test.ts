@@ -1,10 +1,10 @@
 // Members, invitations and roles.
 import { beforeEach, describe, expect, it } from "vitest";
-import { HOUR } from "../../shared/clock.ts";
-import { permissions, roles } from "../../shared/http/roles.ts";
-import { platformWrite } from "../../shared/resources.ts";
+import { permissions, roles } from "../../shared/contract/roles.ts";
+import { HOUR } from "../../shared/kernel/clock.ts";
+import type { TenantId } from "../../shared/kernel/ids.ts";
+import { platformWrite } from "../../shared/store/context.ts";
 import { hashOf } from "../../shared/store/hash.ts";
-import type { TenantId } from "../../shared/store/model.ts";
 import { countAttempt } from "../../shared/store/workspaces/attempts.ts";
 import { InvitationItem, UserItem } from "../../shared/store/workspaces/identity-items.ts";
 import { mailedToken, withMailedToken } from "../support/accounts.ts";

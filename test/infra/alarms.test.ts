@@ -1,7 +1,7 @@
 // Alarms and saved queries of the template: each failure that a user would notice has one (RDA-19).
 import { describe, expect, it, vi } from "vitest";
 import { contents } from "../../infra/functions.ts";
-import { counted, NAMESPACE } from "../../shared/metrics.ts";
+import { counted, NAMESPACE } from "../../shared/runtime/metrics.ts";
 import { tableDefinition } from "../../shared/store/definition.ts";
 import { deployed, ofType, only, type Template, textOf, whole, wholeUnderRules } from "./support/template.ts";
 

@@ -6,7 +6,7 @@ import { furtherActions, type ListedAction, listedActions } from "../../function
 import { type Bundle, bundleFile, bundleFunctions, bundleSizes } from "../../infra/bundle.ts";
 import { contents, deployedFunctions } from "../../infra/functions.ts";
 import { proxyEvent } from "../../local/gateway-event.ts";
-import { MINUTE } from "../../shared/clock.ts";
+import { MINUTE } from "../../shared/kernel/clock.ts";
 import { formOf, pictures } from "../support/pictures.ts";
 import { bundledWorld } from "./support/bundled-world.ts";
 

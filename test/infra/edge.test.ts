@@ -6,9 +6,9 @@ import { consolePages, packConsole } from "../../console/packed.ts";
 import { consolePolicy } from "../../console/policy.ts";
 import { contents, deployedFunctions } from "../../infra/functions.ts";
 import { logicalIdOf } from "../../infra/names.ts";
-import { assetWriting } from "../../shared/asset-files.ts";
 import { routesOf } from "../../shared/http/endpoint.ts";
 import { answerUnknown } from "../../shared/http/fallback.ts";
+import { assetWriting } from "../../shared/store/files/assets.ts";
 import {
   ASSETS,
   accessTo,

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { contents, deployedFunctions } from "../../infra/functions.ts";
 import { logicalIdOf } from "../../infra/names.ts";
-import { MAX_RECEIVES, maxConcurrency, queueNames, queues } from "../../shared/messages.ts";
+import { MAX_RECEIVES, maxConcurrency, queueNames, queues } from "../../shared/contract/messages.ts";
 import { placesOf } from "./support/policies.ts";
 import { deployed, ofType, synthesize, type Template, textOf } from "./support/template.ts";
 

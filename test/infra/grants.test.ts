@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { contents, deployedFunctions } from "../../infra/functions.ts";
 import { logicalIdOf } from "../../infra/names.ts";
-import { maxConcurrency, queueNames } from "../../shared/messages.ts";
+import { maxConcurrency, queueNames } from "../../shared/contract/messages.ts";
 import { tableDefinition } from "../../shared/store/definition.ts";
 import { placesOf, rightsOf, statementsOf } from "./support/policies.ts";
 import { deployed, ofType, type Template, textOf } from "./support/template.ts";

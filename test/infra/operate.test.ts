@@ -4,7 +4,7 @@ import { beforeEach, expect, it } from "vitest";
 import { run, wishOf } from "../../infra/operate.ts";
 import { redriveRecords } from "../../infra/redrive-records.ts";
 import { TABLE } from "../../local/account.ts";
-import { MINUTE } from "../../shared/clock.ts";
+import { MINUTE } from "../../shared/kernel/clock.ts";
 import { WebhookCount } from "../../shared/store/webhooks/items.ts";
 import { type TestWorld, testWorld } from "../support/world.ts";
 

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import { contents, deployedFunctions } from "../../infra/functions.ts";
 import { logicalIdOf } from "../../infra/names.ts";
 import { type Endpoint, endpoints, group } from "../../shared/http/endpoint.ts";
-import { platformWrite, storeWrite } from "../../shared/resources.ts";
+import { platformWrite, storeWrite } from "../../shared/store/context.ts";
 import { tableDefinition } from "../../shared/store/definition.ts";
 import { deployed, ofType, only, type Resource, synthesize, type Template, textOf, whole } from "./support/template.ts";
 

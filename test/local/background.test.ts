@@ -1,6 +1,6 @@
 // The background pump of a ticking clock: triggered by changes, idle otherwise.
 import { describe, expect, test } from "vitest";
-import { DAY, SECOND } from "../../shared/clock.ts";
+import { DAY, SECOND } from "../../shared/kernel/clock.ts";
 import { toyWorld as world } from "../support/toy-world.ts";
 
 describe("the background pump", () => {

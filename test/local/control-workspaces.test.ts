@@ -1,7 +1,7 @@
 // The control surface: workspaces with their credentials, and tokens of members.
 import { describe, expect, test } from "vitest";
-import { platformWrite } from "../../shared/resources.ts";
-import type { TenantId } from "../../shared/store/model.ts";
+import type { TenantId } from "../../shared/kernel/ids.ts";
+import { platformWrite } from "../../shared/store/context.ts";
 import { MemberItem } from "../../shared/store/workspaces/identity-items.ts";
 import { WorkspaceItem } from "../../shared/store/workspaces/items.ts";
 import { RefreshFamily } from "../../shared/store/workspaces/session-items.ts";

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
-import { DAY } from "../../shared/clock.ts";
+import { DAY } from "../../shared/kernel/clock.ts";
 import {
   advance,
   atMost,

@@ -4,7 +4,8 @@ import { describe, expect, test } from "vitest";
 import { createClock } from "../../local/clock.ts";
 import { createGateway, type GatewayRequest, type GatewayRoute } from "../../local/gateway.ts";
 import { createLambdaHost } from "../../local/lambda.ts";
-import { SECOND, systemIds } from "../../shared/clock.ts";
+import { SECOND } from "../../shared/kernel/clock.ts";
+import { systemIds } from "../../shared/runtime/system.ts";
 
 type Answer = (event: APIGatewayProxyEventV2) => unknown;
 

@@ -7,7 +7,8 @@ import { createGateway, type GatewayRoute } from "../../local/gateway.ts";
 import { type HttpServerOptions, type RequestLine, startHttpServer } from "../../local/http-server.ts";
 import { createLambdaHost, type LambdaHost } from "../../local/lambda.ts";
 import { awslambda, type ResponseStream } from "../../local/lambda-stream.ts";
-import { SECOND, systemIds } from "../../shared/clock.ts";
+import { SECOND } from "../../shared/kernel/clock.ts";
+import { systemIds } from "../../shared/runtime/system.ts";
 
 type Answer = (event: APIGatewayProxyEventV2) => unknown;
 

@@ -7,7 +7,8 @@ import { createKms } from "../../local/aws/kms.ts";
 import { requestHandler, type Services } from "../../local/aws/protocol.ts";
 import { awsFailure, type StandIn } from "../../local/aws/stand-in.ts";
 import { createClock } from "../../local/clock.ts";
-import { DAY, systemIds } from "../../shared/clock.ts";
+import { DAY } from "../../shared/kernel/clock.ts";
+import { systemIds } from "../../shared/runtime/system.ts";
 
 const start = Date.UTC(2026, 0, 1);
 const absent: StandIn = {

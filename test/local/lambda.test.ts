@@ -6,7 +6,8 @@ import { createClock } from "../../local/clock.ts";
 import { createLambdaHost, type Handler } from "../../local/lambda.ts";
 import type { FunctionFailure } from "../../local/lambda-payloads.ts";
 import { awslambda, type ResponseStream, type StreamOut } from "../../local/lambda-stream.ts";
-import { SECOND, systemIds } from "../../shared/clock.ts";
+import { SECOND } from "../../shared/kernel/clock.ts";
+import { systemIds } from "../../shared/runtime/system.ts";
 
 function world() {
   const clock = createClock({ start: 0, ticking: false });

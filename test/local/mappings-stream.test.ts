@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { type Database, openDatabase } from "../../local/aws/database.ts";
 import type { StreamRecord } from "../../local/aws/dynamodb/index.ts";
 import type { Mapping } from "../../local/mappings.ts";
-import { SECOND } from "../../shared/clock.ts";
+import { SECOND } from "../../shared/kernel/clock.ts";
 import { at, toyStream, world } from "../support/mappings.ts";
 
 describe("a table's stream", () => {

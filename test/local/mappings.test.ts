@@ -7,7 +7,8 @@ import { createClock, runner } from "../../local/clock.ts";
 import { createLambdaHost } from "../../local/lambda.ts";
 import { traceOf } from "../../local/lineage.ts";
 import { createMappings } from "../../local/mappings.ts";
-import { SECOND, systemIds } from "../../shared/clock.ts";
+import { SECOND } from "../../shared/kernel/clock.ts";
+import { systemIds } from "../../shared/runtime/system.ts";
 import { at, toyStream, world } from "../support/mappings.ts";
 
 async function queueWorld(answer: (bodies: string[], event: SQSEvent) => unknown, batchSize = 10) {

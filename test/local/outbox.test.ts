@@ -1,7 +1,7 @@
 // The outbox through the whole product: what every provider was given by one send, and what faults make of it.
 import { describe, expect, it } from "vitest";
 import type { OutboxItem } from "../../local/outbox.ts";
-import { MINUTE } from "../../shared/clock.ts";
+import { MINUTE } from "../../shared/kernel/clock.ts";
 import { CHAT_APP, channelCalls, kinds, SMS, SMTP, type UploadPath, uploads } from "../support/channels.ts";
 import { jobOf, post } from "../support/notify.ts";
 import { addPhone, ledgerOf, outboxOf } from "../support/reached.ts";

@@ -1,7 +1,7 @@
 // The embedded EventBridge Scheduler through the real client: it really fires, on a frozen clock.
 import * as aws from "@aws-sdk/client-scheduler";
 import { describe, expect, test } from "vitest";
-import { DAY, HOUR, MINUTE, SECOND } from "../../shared/clock.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { nameOf, queue, RoleArn, scheduleWorld, start } from "../support/schedule-world.ts";
 import { testWorld } from "../support/world.ts";
 

@@ -2,7 +2,7 @@
 import * as sqs from "@aws-sdk/client-sqs";
 import { describe, expect, test } from "vitest";
 import { requestHandler } from "../../local/aws/protocol.ts";
-import { MINUTE, SECOND } from "../../shared/clock.ts";
+import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { databaseOnFile, nameOf, places, queuesIn, redrive, start } from "../support/queue-world.ts";
 
 const allowing = (policy: object) => ({ RedriveAllowPolicy: JSON.stringify(policy) });

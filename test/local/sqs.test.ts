@@ -1,7 +1,7 @@
 // The embedded SQS through the real client: what AWS promises of messages in standard queues, on a frozen clock.
 import * as sqs from "@aws-sdk/client-sqs";
 import { describe, expect, test } from "vitest";
-import { HOUR, SECOND } from "../../shared/clock.ts";
+import { HOUR, SECOND } from "../../shared/kernel/clock.ts";
 import { nameOf, places, queuesIn, start } from "../support/queue-world.ts";
 
 describe.each(places)("queues in %s", (place) => {

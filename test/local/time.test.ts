@@ -2,7 +2,7 @@
 import { createServer, get } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
-import { DAY, HOUR, MINUTE, SECOND } from "../../shared/clock.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { start, toyWorld as world } from "../support/toy-world.ts";
 
 const inRealTime = async (work: () => Promise<unknown>): Promise<number> => {

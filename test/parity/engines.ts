@@ -9,7 +9,7 @@ import { openDatabase } from "../../local/aws/database.ts";
 import { createDynamoDb } from "../../local/aws/dynamodb/index.ts";
 import { awsFailure, isAwsFailure, type StandIn } from "../../local/aws/stand-in.ts";
 import { createClock } from "../../local/clock.ts";
-import { systemIds } from "../../shared/clock.ts";
+import { systemIds } from "../../shared/runtime/system.ts";
 import { remote } from "./remote.ts";
 
 export interface Engine extends StandIn {

@@ -1,7 +1,7 @@
 // Each channel against its embedded provider: accepted messages, faults, timeouts and the verification of credentials.
 import { describe, expect, it } from "vitest";
+import type { TenantId } from "../../shared/kernel/ids.ts";
 import { providers as capability } from "../../shared/providers/providers.ts";
-import type { TenantId } from "../../shared/store/model.ts";
 import { addresses, channels, JOB, SUBSCRIBER, sendBy, verifyBy } from "../support/provider-messages.ts";
 import type { TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";

@@ -1,7 +1,7 @@
 // Chat-app templates at the provider: submitted, reviewed, filled and sent.
 import { expect, it } from "vitest";
+import type { TenantId } from "../../shared/kernel/ids.ts";
 import { chatApp, openProviders } from "../../shared/providers/providers.ts";
-import type { TenantId } from "../../shared/store/model.ts";
 import { credentials, sendBy } from "../support/provider-messages.ts";
 import { worlds } from "../support/worlds.ts";
 

@@ -2,7 +2,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { Credentials } from "../../shared/providers/credentials.ts";
+import { Credentials } from "../../shared/contract/credentials.ts";
 
 const pem = (curve: string) =>
   generateKeyPairSync("ec", { namedCurve: curve }).privateKey.export({ format: "pem", type: "pkcs8" }) as string;

@@ -1,8 +1,8 @@
 // Receivers that do not keep to HTTP, and headers that HTTP cannot carry.
 import { expect, it } from "vitest";
-import { systemClock } from "../../shared/clock.ts";
 import { openEgress } from "../../shared/egress/egress.ts";
 import type { Network } from "../../shared/egress/network.ts";
+import { systemClock } from "../../shared/runtime/system.ts";
 import { answeringNetwork, onLines } from "../support/networks.ts";
 
 const purpose = "webhook";

@@ -1,8 +1,9 @@
 // The outcome of each documented answer of a provider, row by row.
 import { expect, it } from "vitest";
 import { HANGS, type SinkAnswer, type SinkRequest } from "../../local/providers/sink.ts";
-import type { Outcome, ProvidedChannel } from "../../shared/providers/provider.ts";
+import type { Outcome } from "../../shared/providers/provider.ts";
 import { openProviders } from "../../shared/providers/providers.ts";
+import type { ProvidedChannel } from "../../shared/rules/reach.ts";
 import { answeringNetwork, onLines } from "../support/networks.ts";
 import { channels, sendBy, verifyBy } from "../support/provider-messages.ts";
 import { worlds } from "../support/worlds.ts";

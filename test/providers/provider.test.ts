@@ -1,6 +1,5 @@
 // What all providers share: outcomes without an answer, and Retry-After.
 import { expect, it } from "vitest";
-import { channelTypes } from "../../shared/plans.ts";
 import {
   jsonOf,
   type Outgoing,
@@ -12,6 +11,7 @@ import {
   unverifiable,
 } from "../../shared/providers/provider.ts";
 import { mergedData } from "../../shared/providers/push.ts";
+import { channelTypes } from "../../shared/rules/plans.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00.000Z");
 

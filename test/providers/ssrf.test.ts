@@ -1,11 +1,11 @@
 // T4: no request connects to an address that is not public, for any spelling or resolution of its target.
 import { describe, expect, it } from "vitest";
-import { systemClock } from "../../shared/clock.ts";
-import type { Deps } from "../../shared/deps.ts";
 import { isPublicAddress } from "../../shared/egress/addresses.ts";
 import { openEgress } from "../../shared/egress/egress.ts";
-import { egress } from "../../shared/resources.ts";
-import type { TenantId } from "../../shared/store/model.ts";
+import type { Deps } from "../../shared/kernel/deps.ts";
+import type { TenantId } from "../../shared/kernel/ids.ts";
+import { egress } from "../../shared/runtime/resources.ts";
+import { systemClock } from "../../shared/runtime/system.ts";
 import { countedNetwork } from "../support/networks.ts";
 import { publicHosts, publicSpellings, refusedAddresses, refusedSpellings } from "../support/ssrf-corpus.ts";
 

@@ -1,7 +1,7 @@
 // Rules of journeys: which problems of a graph are refused when, and the engine against a naive interpreter.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { DAY, HOUR, MINUTE } from "../../shared/clock.ts";
+import { DAY, HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import type { Graph, JourneyNode } from "../../shared/rules/journey-graph.ts";
 import { dependenciesOf, graphProblems } from "../../shared/rules/journey-paths.ts";
 import { advance, type Knowledge, type Position, withTriggerValues } from "../../shared/rules/journey-run.ts";

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { verifyWebhook } from "../../sdk/src/webhook.ts";
-import { HOUR, timestamp } from "../../shared/clock.ts";
+import { HOUR, timestamp } from "../../shared/kernel/clock.ts";
 import { cliOf } from "../support/cli.ts";
 import { BASE_URL, fetchOf } from "../support/embedded-fetch.ts";
 import { addPeople } from "../support/people.ts";

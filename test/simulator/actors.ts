@@ -1,5 +1,5 @@
 // What clients do: make and erase people, send, cancel. They repeat what is safe to repeat until it is answered.
-import { SECOND } from "../../shared/clock.ts";
+import { SECOND } from "../../shared/kernel/clock.ts";
 import type { Answer, Request } from "./front-door.ts";
 import type { Listing, Mark, Person, Send } from "./ledger.ts";
 import type { Tenant } from "./tenants.ts";

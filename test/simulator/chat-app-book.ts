@@ -1,7 +1,7 @@
 // What the chat app's provider calls back: verdicts on a template, and messages of those who want no more of it. It
 // repeats a callback until it is taken, and sends some twice.
 import { createHmac } from "node:crypto";
-import { MINUTE, SECOND, timestamp } from "../../shared/clock.ts";
+import { MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { chatAppTemplateId } from "../../shared/store/channels/chat-app-templates.ts";
 import { ChatAppTemplateItem } from "../../shared/store/channels/items.ts";
 import { insist } from "./actors.ts";

@@ -1,11 +1,11 @@
 // Reads keys and items of the table for the invariants.
 
-import { MINUTE } from "../../shared/clock.ts";
+import { MINUTE } from "../../shared/kernel/clock.ts";
 import { rowOf } from "../../shared/store/item.ts";
 import type { Item } from "../../shared/store/model.ts";
-import { ChunkItem } from "../../shared/store/sends/audience-items.ts";
-import { chunkOf } from "../../shared/store/sends/chunks.ts";
-import { laneOf } from "../../shared/store/sends/job-ids.ts";
+import { ChunkItem } from "../../shared/store/sends/audience/audience-items.ts";
+import { chunkOf } from "../../shared/store/sends/chunks/chunks.ts";
+import { laneOf } from "../../shared/store/sends/jobs/job-ids.ts";
 import type { Mirror } from "./mirror.ts";
 
 /** `T#<tenant>#<kind>#<id>`: the tenant, and what follows. */

@@ -1,6 +1,6 @@
 // The responses that clients got about their events, and the clients: they send, link and export until they succeed.
-import { HOUR, MINUTE, SECOND, timestamp } from "../../shared/clock.ts";
-import { plans } from "../../shared/plans.ts";
+import { HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
+import { plans } from "../../shared/rules/plans.ts";
 import type { ExportedEvent } from "../../shared/store/events/events.ts";
 import { exportEvents } from "../../shared/store/events/export.ts";
 import { EventUsage } from "../../shared/store/workspaces/items.ts";

@@ -1,6 +1,6 @@
 // The dice of misfortune: every fault that could strike is thrown here, counted, and may be spared when a story shrinks.
 import type { ServiceName } from "../../local/aws/protocol.ts";
-import { MINUTE, SECOND } from "../../shared/clock.ts";
+import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import type { Kernel } from "./kernel.ts";
 import { FAULTS_END_MS, type Profile } from "./profiles.ts";
 import type { Random } from "./random.ts";

@@ -1,5 +1,6 @@
 // Simulated Lambda environments: each is one `create` of a function, serves one invocation at a time, and may die.
-import { type Clock, type Ids, idsFrom, SECOND } from "../../shared/clock.ts";
+import { type Clock, SECOND } from "../../shared/kernel/clock.ts";
+import { type Ids, idsFrom } from "../../shared/kernel/ids.ts";
 import type { Kernel } from "./kernel.ts";
 import type { Random } from "./random.ts";
 

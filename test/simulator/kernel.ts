@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { nextTick } from "node:process";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { HOUR } from "../../shared/clock.ts";
+import { HOUR } from "../../shared/kernel/clock.ts";
 import type { Random } from "./random.ts";
 
 export interface Event {

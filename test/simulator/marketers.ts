@@ -1,5 +1,5 @@
 // What clients of the dashboard do with campaigns and conversions, and what people buy.
-import { MINUTE, SECOND, timestamp } from "../../shared/clock.ts";
+import { MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { insist, insistOpen } from "./actors.ts";
 import type { Answer } from "./front-door.ts";
 import type { Definition, Person } from "./ledger.ts";

@@ -1,5 +1,5 @@
 // The kinds of faults of a run, and their rates. Faults end after 25 minutes; then the service must come to rest.
-import { MINUTE, SECOND } from "../../shared/clock.ts";
+import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import type { Random } from "./random.ts";
 
 export const FAULTS_END_MS = 25 * MINUTE;

@@ -1,5 +1,5 @@
 // Prints how far a long run has come, on stderr, with or without a terminal.
-import { SECOND } from "../../shared/clock.ts";
+import { SECOND } from "../../shared/kernel/clock.ts";
 
 /** At least this often while something is done. */
 const EVERY_MS = 3 * SECOND;

@@ -1,5 +1,5 @@
 // What providers were asked and what they said, by job, subscriber and address: the truth about every send.
-import { SECOND } from "../../shared/clock.ts";
+import { SECOND } from "../../shared/kernel/clock.ts";
 import { RETRY_AFTER_MS } from "../../shared/rules/progress.ts";
 import type { Call } from "./providers.ts";
 import { receiptsOf } from "./receipts.ts";

@@ -1,7 +1,8 @@
 // The providers of a simulated world: they answer on virtual time, refuse, hang, and lose replies.
 
-import { SECOND } from "../../shared/clock.ts";
-import type { Outcome, Outgoing, ProvidedChannel, Providers } from "../../shared/providers/provider.ts";
+import { SECOND } from "../../shared/kernel/clock.ts";
+import type { Outcome, Outgoing, Providers } from "../../shared/providers/provider.ts";
+import type { ProvidedChannel } from "../../shared/rules/reach.ts";
 import type { Faults } from "./faults.ts";
 import type { Fleet, Process } from "./fleet.ts";
 import type { Kernel } from "./kernel.ts";

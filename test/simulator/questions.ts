@@ -1,5 +1,5 @@
 // What a client asks once all is at rest: the service answers on virtual time, without faults.
-import { MINUTE } from "../../shared/clock.ts";
+import { MINUTE } from "../../shared/kernel/clock.ts";
 import type { Answer, Request } from "./front-door.ts";
 import type { Tenant } from "./tenants.ts";
 import type { SimWorld } from "./world.ts";

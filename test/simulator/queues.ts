@@ -2,8 +2,8 @@
 
 import { queueArn } from "../../local/account.ts";
 import type { Sqs } from "../../local/aws/sqs.ts";
-import { MINUTE, SECOND } from "../../shared/clock.ts";
-import { MAX_RECEIVES, type QueueName, queueNames, WORKER_TIMEOUT_SECONDS } from "../../shared/messages.ts";
+import { MAX_RECEIVES, type QueueName, queueNames, WORKER_TIMEOUT_SECONDS } from "../../shared/contract/messages.ts";
+import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import type { Faults } from "./faults.ts";
 import type { Fleet, Outcome } from "./fleet.ts";
 import type { Kernel } from "./kernel.ts";

@@ -1,5 +1,5 @@
 // What the mail provider reports afterwards: mails that arrived, came back, or led to a complaint; some of it twice.
-import { MINUTE, SECOND } from "../../shared/clock.ts";
+import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import type { Call } from "./providers.ts";
 import type { Tenant } from "./tenants.ts";
 import type { SimWorld } from "./world.ts";

@@ -1,7 +1,8 @@
 // The servers that webhooks are posted to: they answer on virtual time, refuse, fall silent and are away for a while.
-import { SECOND } from "../../shared/clock.ts";
+
 import type { Egress } from "../../shared/egress/egress.ts";
 import type { Exchange } from "../../shared/egress/exchange.ts";
+import { SECOND } from "../../shared/kernel/clock.ts";
 import type { Faults } from "./faults.ts";
 import type { Fleet, Process } from "./fleet.ts";
 import type { Kernel } from "./kernel.ts";

@@ -1,6 +1,7 @@
 // The time of a sandbox, as the row of its workspace says; of another workspace, that of the service.
-import { isSandbox } from "../../shared/sandbox.ts";
+
 import type { Item } from "../../shared/store/model.ts";
+import { isSandbox } from "../../shared/store/sandbox/sandbox.ts";
 import type { SimWorld } from "./world.ts";
 
 export const timeIn = ({ clock_still, clock_offset }: Partial<Item>, now: number): number =>

@@ -1,7 +1,7 @@
 // Drives the embedded scheduler: up to a minute late, sometimes twice, the recurring sweep in the background.
 import type { Deliver, Scheduler } from "../../local/aws/scheduler.ts";
 import type { Sqs } from "../../local/aws/sqs.ts";
-import { SECOND } from "../../shared/clock.ts";
+import { SECOND } from "../../shared/kernel/clock.ts";
 import type { Faults } from "./faults.ts";
 import type { Kernel } from "./kernel.ts";
 

@@ -1,8 +1,8 @@
 // Real SDK clients over the same hooks: for some seeds, to cover serialization and the SDK's own retries.
 import { type Hooks, requestHandler, type Services, unsigned } from "../../local/aws/protocol.ts";
 import { REGION } from "../../local/lambda.ts";
-import { awsClients } from "../../shared/aws.ts";
-import type { Aws, Client } from "../../shared/deps.ts";
+import type { Aws, Client } from "../../shared/kernel/deps.ts";
+import { awsClients } from "../../shared/runtime/aws.ts";
 import type { Kernel } from "./kernel.ts";
 
 const MAX_ATTEMPTS = 5;

@@ -1,6 +1,6 @@
 // Runs one seed to its end; the same seed gives the same run.
 import { generateKeyPairSync } from "node:crypto";
-import { HOUR, MINUTE } from "../../shared/clock.ts";
+import { HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { isDueBy } from "./entities.ts";
 import type { Scenario, Violation, Watch } from "./invariant.ts";
 import { invariants } from "./invariants/index.ts";

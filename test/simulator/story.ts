@@ -1,5 +1,5 @@
 // Extracts what happened to an entity from the trace, in order.
-import { SECOND } from "../../shared/clock.ts";
+import { SECOND } from "../../shared/kernel/clock.ts";
 import type { Line } from "./kernel.ts";
 
 const MAX_LINES = 160;

@@ -2,8 +2,8 @@
 // Shards split, some records fail until their attempts are used up, and an operator delivers those again.
 import type { StreamRecord } from "../../local/aws/dynamodb/index.ts";
 import { backoff } from "../../local/stream-mapping.ts";
-import { MINUTE, SECOND } from "../../shared/clock.ts";
-import { WORKER_TIMEOUT_SECONDS } from "../../shared/messages.ts";
+import { WORKER_TIMEOUT_SECONDS } from "../../shared/contract/messages.ts";
+import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { tableDefinition } from "../../shared/store/definition.ts";
 import type { Faults } from "./faults.ts";
 import type { Fleet, Outcome } from "./fleet.ts";

@@ -1,6 +1,6 @@
 // Faults of the simulated table: short pages, late indexes, throughput, and rows that expire.
 import type { DynamoDb } from "../../local/aws/dynamodb/index.ts";
-import { MINUTE } from "../../shared/clock.ts";
+import { MINUTE } from "../../shared/kernel/clock.ts";
 import type { Faults } from "./faults.ts";
 import type { Kernel } from "./kernel.ts";
 import { FAULTS_END_MS } from "./profiles.ts";

@@ -1,26 +1,28 @@
 // Workspaces of a simulated service, created without faults before the run begins.
 
-import { callbacks } from "../../shared/callbacks.ts";
-import { MINUTE, timestamp } from "../../shared/clock.ts";
-import type { Deps } from "../../shared/deps.ts";
-import { sdkKeyOf } from "../../shared/http/authenticate.ts";
-import type { CredentialTypes, ProvidedChannel } from "../../shared/providers/provider.ts";
-import { platformWrite, type Store, secrets, storeWrite } from "../../shared/resources.ts";
+import { callbacks } from "../../shared/http/callbacks.ts";
+import { secretsMaker, tokenSigner } from "../../shared/http/signing.ts";
+import { MINUTE, timestamp } from "../../shared/kernel/clock.ts";
+import type { Deps } from "../../shared/kernel/deps.ts";
+import type { TenantId } from "../../shared/kernel/ids.ts";
+import type { CredentialTypes } from "../../shared/providers/provider.ts";
+import type { ProvidedChannel } from "../../shared/rules/reach.ts";
 import type { WebhookEvent } from "../../shared/rules/webhook-events.ts";
-import { secretsMaker, tokenSigner } from "../../shared/signing.ts";
+import { secrets } from "../../shared/store/capabilities.ts";
 import { ChannelItem, CredentialsItem } from "../../shared/store/channels/items.ts";
 import { is } from "../../shared/store/conditions.ts";
-import type { TenantId } from "../../shared/store/model.ts";
+import { platformWrite, type Store, storeWrite } from "../../shared/store/context.ts";
 import { minuteOf, SweepItem } from "../../shared/store/platform-items.ts";
 import { onConditionFailed } from "../../shared/store/refusals.ts";
 import { registerDevice } from "../../shared/store/subscribers/device-registration.ts";
 import type { Device } from "../../shared/store/subscribers/devices.ts";
 import { subscriberId, upsertSubscriber } from "../../shared/store/subscribers/subscribers.ts";
+import { vaultSealing } from "../../shared/store/vault.ts";
 import { createWebhook } from "../../shared/store/webhooks/webhooks.ts";
 import { register, type WorkspaceKind } from "../../shared/store/workspaces/identity.ts";
 import { WorkspaceItem } from "../../shared/store/workspaces/items.ts";
+import { sdkKeyOf } from "../../shared/store/workspaces/sdk-keys.ts";
 import { changeWorkspace } from "../../shared/store/workspaces/workspaces.ts";
-import { vaultSealing } from "../../shared/vault.ts";
 
 export interface Tenant {
   id: TenantId;

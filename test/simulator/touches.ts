@@ -1,5 +1,5 @@
 // Who was touched by which send and when, as seen from outside: by providers, by inboxes and by the claims of chunks.
-import { SECOND } from "../../shared/clock.ts";
+import { SECOND } from "../../shared/kernel/clock.ts";
 import { progressOf } from "../../shared/rules/progress-text.ts";
 import { isHeldOut } from "../../shared/rules/split.ts";
 import { inboxRow, subscribersOf } from "./entities.ts";

@@ -1,5 +1,5 @@
 // Trace points that several scenarios have: a worker is held up, crashes or is overtaken exactly where it matters.
-import { SECOND } from "../../shared/clock.ts";
+import { SECOND } from "../../shared/kernel/clock.ts";
 import { keysOf } from "./requests.ts";
 import type { SimWorld } from "./world.ts";
 

@@ -12,10 +12,11 @@ import { createS3 } from "../../local/aws/s3.ts";
 import { createScheduler } from "../../local/aws/scheduler.ts";
 import { createSqs } from "../../local/aws/sqs.ts";
 import type { Wire } from "../../local/aws/stand-in.ts";
-import { idsFrom } from "../../shared/clock.ts";
-import type { Deps, LogEntry } from "../../shared/deps.ts";
 import { serve } from "../../shared/http/serve.ts";
-import { queueVariable } from "../../shared/queue-sender.ts";
+import type { LogEntry } from "../../shared/kernel/deps.ts";
+import { idsFrom } from "../../shared/kernel/ids.ts";
+import type { FunctionDeps } from "../../shared/runtime/deps.ts";
+import { queueVariable } from "../../shared/store/queue-sender.ts";
 import type { WorkspaceKind } from "../../shared/store/workspaces/identity.ts";
 import { clientsFor } from "./clients.ts";
 import { createFaults, type Faults } from "./faults.ts";
@@ -184,7 +185,15 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
       told,
     });
     const egress = receivers.clientOf(process);
-    const deps: Deps = { aws, clock: process.clock, ids: process.ids, env, log: logOf(process), providers, egress };
+    const deps: FunctionDeps = {
+      aws,
+      clock: process.clock,
+      ids: process.ids,
+      env,
+      log: logOf(process),
+      providers,
+      egress,
+    };
     const worker = workers.find(({ name }) => name === process.name);
     if (process.name === stream.name) return streaming(deps);
     if (worker) return worker.create(deps) as Handler;
@@ -215,9 +224,9 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
 
   limitTable(kernel, dynamodb, faults);
   const setupSend = patiently(kernel, sendThrough(services));
-  const setupDeps: Deps = {
+  const setupDeps: FunctionDeps = {
     // One stub stands for every client class: what differs is in the command.
-    aws: (() => ({ send: setupSend })) as unknown as Deps["aws"],
+    aws: (() => ({ send: setupSend })) as unknown as FunctionDeps["aws"],
     clock,
     ids: base.ids,
     env,
@@ -290,7 +299,7 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
 }
 
 /** A streaming function takes a response beside its event. */
-function streaming(deps: Deps): Handler {
+function streaming(deps: FunctionDeps): Handler {
   const open = stream.create(deps);
   return ({ event, response }) => open(event, response);
 }

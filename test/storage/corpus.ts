@@ -4,8 +4,8 @@ import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { toJsonSchema } from "@valibot/to-json-schema";
 import { declaredItems } from "../../docs/generate/items.ts";
 import type { JsonSchema } from "../../docs/generate/json-schema.ts";
-import { DAY } from "../../shared/clock.ts";
-import { type QueueName, queueNames, queues } from "../../shared/messages.ts";
+import { type QueueName, queueNames, queues } from "../../shared/contract/messages.ts";
+import { DAY } from "../../shared/kernel/clock.ts";
 import type { AnyIndex, AnyItem } from "../../shared/store/item.ts";
 import { faultsOfRow } from "../support/checked-rows.ts";
 import { fillWorkspace } from "../support/full-workspace.ts";
@@ -112,7 +112,7 @@ export async function writtenNow(): Promise<Corpus> {
           for (const { MessageBody } of input.Entries as { MessageBody: string }[]) send(input.QueueUrl, MessageBody);
       },
     }),
-    onRead: (item, row) => {
+    onRead: (item: AnyItem | AnyIndex, row) => {
       const name = names.get(item);
       if (name) keep(name, wireOf(row));
     },

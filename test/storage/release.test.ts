@@ -5,7 +5,7 @@ import * as v from "valibot";
 import { expect, it } from "vitest";
 import { declaredItems } from "../../docs/generate/items.ts";
 import { invoke } from "../../local/invoke.ts";
-import { type QueueName, queues } from "../../shared/messages.ts";
+import { type QueueName, queues } from "../../shared/contract/messages.ts";
 import { faultsOfRow } from "../support/checked-rows.ts";
 import { faultsOf } from "../support/json-schema.ts";
 import { testWorld } from "../support/world.ts";

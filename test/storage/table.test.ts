@@ -1,7 +1,7 @@
 // The one table behind its guard: batches, conditions and their refusals, conflicts, lost replies.
 import { describe, expect, it } from "vitest";
+import type { TenantId } from "../../shared/kernel/ids.ts";
 import { present } from "../../shared/store/conditions.ts";
-import type { TenantId } from "../../shared/store/model.ts";
 import { tooLarge } from "../../shared/store/refusals.ts";
 import { openRows, type Rows } from "../../shared/store/rows.ts";
 import { isOfPlatform, isOfWorkspace } from "../../shared/store/table.ts";

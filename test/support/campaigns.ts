@@ -1,5 +1,5 @@
 // A workspace with campaigns: how to make, release and move them, and read the inbox afterwards.
-import { timestamp } from "../../shared/clock.ts";
+import { timestamp } from "../../shared/kernel/clock.ts";
 import { START, type Tenant, type TestWorld } from "./world.ts";
 
 export const UNKNOWN = "00000000-0000-4000-8000-000000000000";

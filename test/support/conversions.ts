@@ -1,5 +1,5 @@
 // A workspace whose subscribers get messages and then convert, for tests of insights.
-import { timestamp } from "../../shared/clock.ts";
+import { timestamp } from "../../shared/kernel/clock.ts";
 import { addPeople } from "./people.ts";
 import type { Tenant, TestWorld } from "./world.ts";
 

@@ -1,9 +1,10 @@
 // Every kind of credential of a request, and what the declarations say about it.
+
+import { agentScopes, holds, type Role, type Scope, scopes } from "../../shared/contract/roles.ts";
 import type { Credential, Endpoint } from "../../shared/http/endpoint.ts";
-import { agentScopes, holds, type Role, type Scope, scopes } from "../../shared/http/roles.ts";
-import type { PlanName } from "../../shared/plans.ts";
-import { platformWrite } from "../../shared/resources.ts";
-import type { TenantId } from "../../shared/store/model.ts";
+import type { TenantId } from "../../shared/kernel/ids.ts";
+import type { PlanName } from "../../shared/rules/plans.ts";
+import { platformWrite } from "../../shared/store/context.ts";
 import { createAgentKey } from "../../shared/store/workspaces/agent-keys.ts";
 import { createServerKey, revokeServerKey } from "../../shared/store/workspaces/identity.ts";
 import { changeWorkspace } from "../../shared/store/workspaces/workspaces.ts";

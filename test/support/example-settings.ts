@@ -1,8 +1,9 @@
 // What the examples of some operations need before they can be sent: a campaign in progress, the link of a mail, a form.
-import { platformWrite } from "../../shared/resources.ts";
+
+import type { TenantId } from "../../shared/kernel/ids.ts";
+import { platformWrite } from "../../shared/store/context.ts";
 import { createSimulation } from "../../shared/store/journeys/simulations.ts";
-import type { TenantId } from "../../shared/store/model.ts";
-import { haltJob } from "../../shared/store/sends/brake.ts";
+import { haltJob } from "../../shared/store/sends/jobs/brake.ts";
 import { beginSession } from "../../shared/store/workspaces/refresh.ts";
 import { mailedToken } from "./accounts.ts";
 import { brakesOf } from "./example-brakes.ts";

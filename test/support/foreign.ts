@@ -1,6 +1,7 @@
 // One real resource per kind of route, to test that another workspace cannot detect it.
-import { platformWrite } from "../../shared/resources.ts";
-import type { TenantId } from "../../shared/store/model.ts";
+
+import type { TenantId } from "../../shared/kernel/ids.ts";
+import { platformWrite } from "../../shared/store/context.ts";
 import { createImport } from "../../shared/store/subscribers/imports.ts";
 import { createAgentKey } from "../../shared/store/workspaces/agent-keys.ts";
 import { createServerKey } from "../../shared/store/workspaces/identity.ts";

@@ -1,7 +1,7 @@
 // A workspace with nearly every kind of resource, created through the endpoints, to test what a purge leaves.
 
 import { groups } from "../../functions/index.ts";
-import { DAY, timestamp } from "../../shared/clock.ts";
+import { DAY, timestamp } from "../../shared/kernel/clock.ts";
 import { withMailedToken } from "./accounts.ts";
 import { channelCalls, kinds, type UploadPath } from "./channels.ts";
 import { identify, ingest } from "./events.ts";

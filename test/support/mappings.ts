@@ -5,7 +5,7 @@ import { createSqs } from "../../local/aws/sqs.ts";
 import { createClock } from "../../local/clock.ts";
 import { createLambdaHost } from "../../local/lambda.ts";
 import { createMappings, type MappingDeps } from "../../local/mappings.ts";
-import { systemIds } from "../../shared/clock.ts";
+import { systemIds } from "../../shared/runtime/system.ts";
 
 export const at = Date.UTC(2026, 0, 1);
 

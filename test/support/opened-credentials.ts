@@ -1,8 +1,8 @@
 // The stored credentials of a channel, opened.
-import type { Credentials } from "../../shared/providers/credentials.ts";
+import type { Credentials } from "../../shared/contract/credentials.ts";
 import { openCredentials } from "../../shared/store/channels/credentials.ts";
 import { CredentialsItem } from "../../shared/store/channels/items.ts";
-import { vaultOpening } from "../../shared/vault.ts";
+import { vaultOpening } from "../../shared/store/vault.ts";
 import type { Tenant, TestWorld } from "./world.ts";
 
 /** The stored credentials of a channel, opened as a worker of `tenant` opens them. */

@@ -3,12 +3,13 @@
 import { createHash } from "node:crypto";
 import { inflateRawSync } from "node:zlib";
 import { sendThrough } from "../../local/aws/protocol.ts";
-import { timestamp } from "../../shared/clock.ts";
-import type { Client, ClientClass, Deps } from "../../shared/deps.ts";
-import { platformWrite, type Store, secrets, storeWrite } from "../../shared/resources.ts";
+import { timestamp } from "../../shared/kernel/clock.ts";
+import type { Client, ClientClass, Deps } from "../../shared/kernel/deps.ts";
+import type { TenantId } from "../../shared/kernel/ids.ts";
+import { secrets } from "../../shared/store/capabilities.ts";
+import { platformWrite, type Store, storeWrite } from "../../shared/store/context.ts";
 import type { NewRowOf } from "../../shared/store/item.ts";
-import type { TenantId } from "../../shared/store/model.ts";
-import { Message } from "../../shared/store/sends/inbox-items.ts";
+import { Message } from "../../shared/store/sends/inbox/inbox-items.ts";
 import { DeviceItem } from "../../shared/store/subscribers/device-items.ts";
 import type { SubscriberInput } from "../../shared/store/subscribers/profile-writes.ts";
 import { upsertSubscriber } from "../../shared/store/subscribers/subscribers.ts";

@@ -1,12 +1,7 @@
 // One message per channel type, with valid credentials, for tests of providers.
 import { createECDH, generateKeyPairSync } from "node:crypto";
-import type {
-  Addresses,
-  CredentialsFor,
-  Outgoing,
-  ProvidedChannel,
-  Providers,
-} from "../../shared/providers/provider.ts";
+import type { Addresses, CredentialsFor, Outgoing, Providers } from "../../shared/providers/provider.ts";
+import type { ProvidedChannel } from "../../shared/rules/reach.ts";
 
 const pem = { format: "pem", type: "pkcs8" } as const;
 const p256 = () => generateKeyPairSync("ec", { namedCurve: "P-256" });

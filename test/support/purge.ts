@@ -1,7 +1,7 @@
 // A deleted workspace: its rows and objects, and the time until its purge.
-import { DAY, HOUR, timestamp } from "../../shared/clock.ts";
-import { platformWrite } from "../../shared/resources.ts";
-import type { TenantId } from "../../shared/store/model.ts";
+import { DAY, HOUR, timestamp } from "../../shared/kernel/clock.ts";
+import type { TenantId } from "../../shared/kernel/ids.ts";
+import { platformWrite } from "../../shared/store/context.ts";
 import { WorkspaceItem } from "../../shared/store/workspaces/items.ts";
 import { quickDeps, wholeTable } from "./people.ts";
 import type { Tenant, TestWorld } from "./world.ts";

@@ -9,7 +9,7 @@ import { requestHandler, type Services } from "../../local/aws/protocol.ts";
 import { createSqs, type SqsFaults } from "../../local/aws/sqs.ts";
 import { awsFailure, type StandIn } from "../../local/aws/stand-in.ts";
 import { createClock } from "../../local/clock.ts";
-import { systemIds } from "../../shared/clock.ts";
+import { systemIds } from "../../shared/runtime/system.ts";
 
 export const start = Date.UTC(2026, 0, 1);
 const absent: StandIn = {

@@ -1,5 +1,5 @@
 // A workspace with quiet hours, and the subscribers that are reached in it.
-import { HOUR } from "../../shared/clock.ts";
+import { HOUR } from "../../shared/kernel/clock.ts";
 import { send } from "./people.ts";
 import { addPhone, openChannels, outboxOf } from "./reached.ts";
 import type { TestWorld } from "./world.ts";

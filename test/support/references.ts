@@ -100,7 +100,7 @@ function linkFaults(path: string, line: string, { exists, anchorsOf }: Targets):
     .map((link) => `the link ${link} leads nowhere`);
 }
 
-/** Every citation in a text that leads nowhere: `shared/clock.ts:12: XYZ-99 is not in docs/requirements.md`. */
+/** Every citation in a text that leads nowhere: `shared/kernel/clock.ts:12: XYZ-99 is not in docs/requirements.md`. */
 export function deadCitations(path: string, text: string, targets: Targets): string[] {
   return text
     .split("\n")

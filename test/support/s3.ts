@@ -4,7 +4,7 @@ import { openDatabase } from "../../local/aws/database.ts";
 import { sign, stringToSign } from "../../local/aws/s3/signatures.ts";
 import { createS3 } from "../../local/aws/s3.ts";
 import { createClock, type ServiceClock } from "../../local/clock.ts";
-import { systemIds } from "../../shared/clock.ts";
+import { systemIds } from "../../shared/runtime/system.ts";
 
 export const START = Date.UTC(2026, 0, 1, 12);
 const HOST = "127.0.0.1:8000";

@@ -5,7 +5,7 @@ import { requestHandler, type Services } from "../../local/aws/protocol.ts";
 import { createScheduler, type Deliver } from "../../local/aws/scheduler.ts";
 import { awsFailure, type StandIn } from "../../local/aws/stand-in.ts";
 import { createClock } from "../../local/clock.ts";
-import { systemIds } from "../../shared/clock.ts";
+import { systemIds } from "../../shared/runtime/system.ts";
 
 export const start = Date.UTC(2026, 0, 1);
 export const queue = "arn:aws:sqs:us-east-1:000000000000:due";

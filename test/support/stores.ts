@@ -1,7 +1,7 @@
 // The store itself in tests: bound to a workspace named `shop`, with pauses skipped and calls that fail on demand.
 import type { Hooks } from "../../local/aws/protocol.ts";
-import { SECOND } from "../../shared/clock.ts";
-import type { TenantId } from "../../shared/store/model.ts";
+import { SECOND } from "../../shared/kernel/clock.ts";
+import type { TenantId } from "../../shared/kernel/ids.ts";
 import { openRows, type Rows } from "../../shared/store/rows.ts";
 import { isOfWorkspace } from "../../shared/store/table.ts";
 import type { TestWorld } from "./world.ts";

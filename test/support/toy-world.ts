@@ -7,7 +7,8 @@ import { createClock } from "../../local/clock.ts";
 import { createLambdaHost } from "../../local/lambda.ts";
 import { createMappings } from "../../local/mappings.ts";
 import { createTime } from "../../local/time.ts";
-import { idsFrom, SECOND } from "../../shared/clock.ts";
+import { SECOND } from "../../shared/kernel/clock.ts";
+import { idsFrom } from "../../shared/kernel/ids.ts";
 
 export const start = Date.UTC(2026, 0, 1);
 type Send = (queue: string, body: string, delaySeconds?: number) => Promise<unknown>;

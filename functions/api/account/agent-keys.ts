@@ -1,10 +1,10 @@
 // Keys for agents: what a member gives to a program that calls the tools of `/v1/mcp`.
 import * as v from "valibot";
+import { agentScopes } from "../../../shared/contract/roles.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
-import { notFound } from "../../../shared/http/errors.ts";
 import { requireOwnScopes } from "../../../shared/http/gates.ts";
-import { agentScopes } from "../../../shared/http/roles.ts";
-import { platformRead, platformWrite, storeRead, storeWrite } from "../../../shared/resources.ts";
+import { notFound } from "../../../shared/kernel/errors.ts";
+import { platformRead, platformWrite, storeRead, storeWrite } from "../../../shared/store/context.ts";
 import {
   AgentKey,
   createAgentKey,

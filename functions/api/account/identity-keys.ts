@@ -1,7 +1,8 @@
 // The keys by which a workspace's backend signs the ids of its users (ACC-8).
 import * as v from "valibot";
 import { endpoints } from "../../../shared/http/endpoint.ts";
-import { platformRead, platformWrite, secrets } from "../../../shared/resources.ts";
+import { secrets } from "../../../shared/store/capabilities.ts";
+import { platformRead, platformWrite } from "../../../shared/store/context.ts";
 import {
   createIdentityKey,
   deleteIdentityKey,

@@ -1,12 +1,13 @@
 // The keys and the settings of a workspace, and who is calling.
 import * as v from "valibot";
-import { timestamp } from "../../../shared/clock.ts";
+import { roles, scopes } from "../../../shared/contract/roles.ts";
+import { Timestamp } from "../../../shared/contract/schemas.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { invalid, notFound, unauthorized } from "../../../shared/http/errors.ts";
 import { requireOwnScopes } from "../../../shared/http/gates.ts";
-import { roles, scopes } from "../../../shared/http/roles.ts";
-import { Timestamp } from "../../../shared/http/schemas.ts";
-import { platformRead, platformWrite, secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
+import { timestamp } from "../../../shared/kernel/clock.ts";
+import { invalid, notFound, unauthorized } from "../../../shared/kernel/errors.ts";
+import { secrets } from "../../../shared/store/capabilities.ts";
+import { platformRead, platformWrite, storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { getProfiles } from "../../../shared/store/subscribers/subscribers.ts";
 import {
   createServerKey,

@@ -1,11 +1,12 @@
 // An agency's workspaces for its clients. Tokens for them are signed in functions/api/auth, as all tokens are.
 import * as v from "valibot";
+import { cursor, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
+import { OwnName, Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { cursor, openCursor, sealCursor } from "../../../shared/http/paging.ts";
-import { OwnName, Uuid } from "../../../shared/http/schemas.ts";
-import { NewKind } from "../../../shared/registration.ts";
-import { platformRead, platformWrite, secrets } from "../../../shared/resources.ts";
-import { anyStore, defaultPlan } from "../../../shared/signing.ts";
+import { NewKind } from "../../../shared/http/registration.ts";
+import { anyStore, defaultPlan } from "../../../shared/http/signing.ts";
+import { secrets } from "../../../shared/store/capabilities.ts";
+import { platformRead, platformWrite } from "../../../shared/store/context.ts";
 import { Client, createClient, listClients } from "../../../shared/store/workspaces/agencies.ts";
 
 const MAX_PER_PAGE = 100;

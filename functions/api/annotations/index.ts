@@ -1,10 +1,10 @@
 // Chart annotations: what happened when, noted by users and by the service itself.
 import * as v from "valibot";
+import { maxCharacters, TextUpTo, TimestampInput } from "../../../shared/contract/schemas.ts";
 import type { Caller } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { ApiError, invalid } from "../../../shared/http/errors.ts";
-import { maxCharacters, TextUpTo, TimestampInput } from "../../../shared/http/schemas.ts";
-import { storeRead, storeWrite } from "../../../shared/resources.ts";
+import { ApiError, invalid } from "../../../shared/kernel/errors.ts";
+import { storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { visibilities } from "../../../shared/store/insights/annotation-items.ts";
 import {
   Annotation,

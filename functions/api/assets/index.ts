@@ -1,15 +1,16 @@
 // Images for in-app content: uploaded here, and public under a URL whose bytes never change.
 import * as v from "valibot";
-import { assetRemoval, assetWriting } from "../../../shared/asset-files.ts";
+import { pageFields } from "../../../shared/contract/paging.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { ApiError } from "../../../shared/http/errors.ts";
-import { pageFields } from "../../../shared/http/paging.ts";
 import { multipart } from "../../../shared/http/upload.ts";
-import { storeRead, storeWrite, timers } from "../../../shared/resources.ts";
+import { ApiError } from "../../../shared/kernel/errors.ts";
 import { imageTypeOf } from "../../../shared/rules/image-types.ts";
+import { timers } from "../../../shared/store/capabilities.ts";
+import { storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { Asset } from "../../../shared/store/experiences/asset-items.ts";
 import { createAsset, listAssets, removeAsset } from "../../../shared/store/experiences/assets.ts";
+import { assetRemoval, assetWriting } from "../../../shared/store/files/assets.ts";
 
 /** AMB-83: the API gateway accepts at most this much. */
 export const MAX_FILE_BYTES = 4 * 1_048_576;

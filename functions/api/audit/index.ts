@@ -1,13 +1,14 @@
 // The audit trail: who changed what, and the proof that it was not rewritten (RDA-23).
 import * as v from "valibot";
+import { cursor, limit, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
+import { TimestampInput } from "../../../shared/contract/schemas.ts";
+import { requirePeriod } from "../../../shared/contract/window.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { cursor, limit, openCursor, sealCursor } from "../../../shared/http/paging.ts";
-import { TimestampInput } from "../../../shared/http/schemas.ts";
-import { requirePeriod } from "../../../shared/http/window.ts";
-import { secrets, storeRead } from "../../../shared/resources.ts";
 import { AuditEntryShape, AuditPosition, listAudit } from "../../../shared/store/audit/list.ts";
 import { auditKey } from "../../../shared/store/audit/macs.ts";
 import { AuditVerdict, VerifyPosition, verifyAudit } from "../../../shared/store/audit/verify.ts";
+import { secrets } from "../../../shared/store/capabilities.ts";
+import { storeRead } from "../../../shared/store/context.ts";
 
 const MAX_FILTER_CHARACTERS = 128;
 

@@ -1,10 +1,10 @@
 // How every session of a user begins: by registration, login, switch, invitation or a new password.
 import * as v from "valibot";
-import type { Context } from "../../../shared/deps.ts";
-import { ApiError, unauthorized } from "../../../shared/http/errors.ts";
-import { platformWrite } from "../../../shared/resources.ts";
+import { tokenSigner } from "../../../shared/http/signing.ts";
+import type { Context } from "../../../shared/kernel/deps.ts";
+import { ApiError, unauthorized } from "../../../shared/kernel/errors.ts";
 import { deviceOf } from "../../../shared/rules/devices.ts";
-import { tokenSigner } from "../../../shared/signing.ts";
+import { platformWrite } from "../../../shared/store/context.ts";
 import { type Membership, User } from "../../../shared/store/workspaces/identity.ts";
 import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
 import { beginSession } from "../../../shared/store/workspaces/refresh.ts";

@@ -1,12 +1,12 @@
 // The session of the console: its refresh token is in a cookie that scripts cannot read (ACC-7).
 import * as v from "valibot";
-import { type Capability, setting } from "../../../shared/deps.ts";
+import { Uuid } from "../../../shared/contract/schemas.ts";
 import type { Cookie } from "../../../shared/http/cookies.ts";
 import { endpoints, withCookie } from "../../../shared/http/endpoint.ts";
-import { ApiError, unauthorized } from "../../../shared/http/errors.ts";
-import { Uuid } from "../../../shared/http/schemas.ts";
-import { platformWrite } from "../../../shared/resources.ts";
-import { tokenSigner } from "../../../shared/signing.ts";
+import { tokenSigner } from "../../../shared/http/signing.ts";
+import { type Capability, setting } from "../../../shared/kernel/deps.ts";
+import { ApiError, unauthorized } from "../../../shared/kernel/errors.ts";
+import { platformWrite } from "../../../shared/store/context.ts";
 import { ref } from "../../../shared/store/item.ts";
 import { MemberItem } from "../../../shared/store/workspaces/identity-items.ts";
 import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";

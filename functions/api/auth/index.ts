@@ -1,11 +1,8 @@
 // Sessions: registration, login, refresh, logout, switching, invitations; passwords and addresses.
 import * as v from "valibot";
-import { DAY, HOUR } from "../../../shared/clock.ts";
+import { Id, OwnName } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { ApiError, notFound, unauthorized } from "../../../shared/http/errors.ts";
-import { Id, OwnName } from "../../../shared/http/schemas.ts";
-import { mailing } from "../../../shared/mailer.ts";
 import {
   admitRegistration,
   createAccount,
@@ -13,9 +10,12 @@ import {
   Password,
   refuseWeak,
   registrationMode,
-} from "../../../shared/registration.ts";
-import { platformRead, platformWrite } from "../../../shared/resources.ts";
-import { anyStore, defaultPlan, secretsMaker, tokenSigner } from "../../../shared/signing.ts";
+} from "../../../shared/http/registration.ts";
+import { anyStore, defaultPlan, secretsMaker, tokenSigner } from "../../../shared/http/signing.ts";
+import { DAY, HOUR } from "../../../shared/kernel/clock.ts";
+import { ApiError, notFound, unauthorized } from "../../../shared/kernel/errors.ts";
+import { mailing } from "../../../shared/providers/mailer.ts";
+import { platformRead, platformWrite } from "../../../shared/store/context.ts";
 import { ref } from "../../../shared/store/item.ts";
 import { SigningKeyItem } from "../../../shared/store/platform-items.ts";
 import { clientStatus } from "../../../shared/store/workspaces/agencies.ts";

@@ -1,5 +1,5 @@
 // Limits of attempts at the public endpoints of accounts.
-import { HOUR, MINUTE } from "../../../shared/clock.ts";
+import { HOUR, MINUTE } from "../../../shared/kernel/clock.ts";
 import type { AttemptLimit } from "../../../shared/store/workspaces/attempts.ts";
 
 /** docs/decisions/0021#login. */

@@ -2,10 +2,10 @@
 import * as v from "valibot";
 import type { Caller } from "../../../shared/http/authenticate.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
-import { unauthorized } from "../../../shared/http/errors.ts";
-import { mailing } from "../../../shared/mailer.ts";
-import { Password, refuseWeak } from "../../../shared/registration.ts";
-import { platformWrite } from "../../../shared/resources.ts";
+import { Password, refuseWeak } from "../../../shared/http/registration.ts";
+import { unauthorized } from "../../../shared/kernel/errors.ts";
+import { mailing } from "../../../shared/providers/mailer.ts";
+import { platformWrite } from "../../../shared/store/context.ts";
 import { countAttempt } from "../../../shared/store/workspaces/attempts.ts";
 import { findUser, membershipsOf, userOf } from "../../../shared/store/workspaces/identity.ts";
 import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";

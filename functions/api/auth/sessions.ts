@@ -1,9 +1,9 @@
 // The caller's sessions: where they are, and their end (ACC-5).
 import * as v from "valibot";
+import { Timestamp } from "../../../shared/contract/schemas.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
-import { notFound } from "../../../shared/http/errors.ts";
-import { Timestamp } from "../../../shared/http/schemas.ts";
-import { platformRead, platformWrite } from "../../../shared/resources.ts";
+import { notFound } from "../../../shared/kernel/errors.ts";
+import { platformRead, platformWrite } from "../../../shared/store/context.ts";
 import { endSession, listSessions } from "../../../shared/store/workspaces/refresh.ts";
 import { requireUser } from "./passwords.ts";
 

@@ -1,10 +1,10 @@
 // The plan of a workspace with its limits and its usage, and the workspace's own cap on sends.
 import * as v from "valibot";
-import { timestamp } from "../../../shared/clock.ts";
+import { Amount, Timestamp } from "../../../shared/contract/schemas.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { notFound } from "../../../shared/http/errors.ts";
-import { Amount, Timestamp } from "../../../shared/http/schemas.ts";
-import { type PlanName, planNames, plans } from "../../../shared/plans.ts";
+import { timestamp } from "../../../shared/kernel/clock.ts";
+import { notFound } from "../../../shared/kernel/errors.ts";
+import { type PlanName, planNames, plans } from "../../../shared/rules/plans.ts";
 import {
   type PlatformReader,
   platformRead,
@@ -12,7 +12,7 @@ import {
   type StoreReader,
   storeRead,
   storeWrite,
-} from "../../../shared/resources.ts";
+} from "../../../shared/store/context.ts";
 import { storedBytes } from "../../../shared/store/experiences/assets.ts";
 import { annotate } from "../../../shared/store/insights/annotations.ts";
 import { countDynamicSegments } from "../../../shared/store/segments/segments.ts";

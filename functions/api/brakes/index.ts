@@ -1,10 +1,11 @@
 // The brakes of a journey's steps that send (F21): what is known of each, and how a halted one goes on or ends.
 import * as v from "valibot";
+import { Halt, Safety, SafetyInput } from "../../../shared/contract/safety.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { conflict, notFound } from "../../../shared/http/errors.ts";
-import { Halt, Safety, SafetyInput } from "../../../shared/http/safety.ts";
-import { type StoreReader, storeRead, storeWrite, workspaceRead } from "../../../shared/resources.ts";
+import { conflict, notFound } from "../../../shared/kernel/errors.ts";
 import type { Graph } from "../../../shared/rules/journey-graph.ts";
+import { workspaceRead } from "../../../shared/store/capabilities.ts";
+import { type StoreReader, storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { getJourney, getVersion, listVersions } from "../../../shared/store/journeys/journeys.ts";
 import type { StepRef } from "../../../shared/store/journeys/step-brake-items.ts";
 import { cancelStep, limitsOf, resumeStep, viewStep } from "../../../shared/store/journeys/step-brakes.ts";

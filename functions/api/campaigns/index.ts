@@ -1,14 +1,13 @@
 // Campaigns: several messages to one audience, released together, paused and archived as one.
 import * as v from "valibot";
+import { SendCost } from "../../../shared/contract/cost.ts";
+import { grammar } from "../../../shared/contract/grammar.ts";
+import { pageFields } from "../../../shared/contract/paging.ts";
+import { Halt, SafetyInput } from "../../../shared/contract/safety.ts";
+import { periodFields, requirePeriod, textQuery, windowFields, windowOf } from "../../../shared/contract/window.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
-import { SendCost } from "../../../shared/http/cost.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { conflict } from "../../../shared/http/errors.ts";
-import { grammar } from "../../../shared/http/grammar.ts";
-import { pageFields } from "../../../shared/http/paging.ts";
-import { Halt, SafetyInput } from "../../../shared/http/safety.ts";
-import { periodFields, requirePeriod, textQuery, windowFields, windowOf } from "../../../shared/http/window.ts";
-import { storeRead, storeWrite, timers } from "../../../shared/resources.ts";
+import { conflict } from "../../../shared/kernel/errors.ts";
 import { campaignStatuses } from "../../../shared/rules/campaign-states.ts";
 import {
   actOnCampaign,
@@ -24,8 +23,10 @@ import {
 import { CampaignMessage, campaignFields, MessageError, messageFields } from "../../../shared/store/campaigns/items.ts";
 import { applyState, deleteCampaign, makeJobs } from "../../../shared/store/campaigns/jobs.ts";
 import { campaignFailures, haltedSends, reportOf } from "../../../shared/store/campaigns/report.ts";
+import { timers } from "../../../shared/store/capabilities.ts";
+import { storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { fieldsOf } from "../../../shared/store/item.ts";
-import { uncertain } from "../../../shared/store/sends/tallies.ts";
+import { uncertain } from "../../../shared/store/sends/chunks/tallies.ts";
 import { topicExists } from "../../../shared/store/topics/topics.ts";
 import { CampaignReplacement, NewCampaign, specOf } from "./input.ts";
 

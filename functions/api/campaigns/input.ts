@@ -1,20 +1,20 @@
 // The input of a campaign (CMP-12, CMP-16), and how it becomes the messages that are stored.
 import * as v from "valibot";
-import { invalid } from "../../../shared/http/errors.ts";
-import { MessageContent } from "../../../shared/http/message-content.ts";
-import { chatAppFields } from "../../../shared/http/message-text.ts";
-import { SafetyInput } from "../../../shared/http/safety.ts";
-import { TemplateId, TimestampInput } from "../../../shared/http/schemas.ts";
-import { ChannelIds, Percentage, Target } from "../../../shared/http/send-input.ts";
-import { TopicOfSend } from "../../../shared/http/topic-key.ts";
-import type { PlanName } from "../../../shared/plans.ts";
-import type { StoreReader } from "../../../shared/resources.ts";
+import { MessageContent } from "../../../shared/contract/message-content.ts";
+import { chatAppFields } from "../../../shared/contract/message-text.ts";
+import { SafetyInput } from "../../../shared/contract/safety.ts";
+import { TemplateId, TimestampInput } from "../../../shared/contract/schemas.ts";
+import { ChannelIds, Percentage, Target } from "../../../shared/contract/send-input.ts";
+import { TopicOfSend } from "../../../shared/contract/topic-key.ts";
+import { invalid } from "../../../shared/kernel/errors.ts";
+import type { PlanName } from "../../../shared/rules/plans.ts";
 import type { CampaignSpec } from "../../../shared/store/campaigns/campaigns.ts";
 import type { CampaignMessage } from "../../../shared/store/campaigns/items.ts";
 import { requireChannels } from "../../../shared/store/channels/channels.ts";
 import { requireChatAppContent } from "../../../shared/store/channels/chat-app-content.ts";
+import type { StoreReader } from "../../../shared/store/context.ts";
 import { requireTarget } from "../../../shared/store/lists/targets.ts";
-import { requireTemplate } from "../../../shared/store/sends/templates.ts";
+import { requireTemplate } from "../../../shared/store/templates/templates.ts";
 import { requireTopic } from "../../../shared/store/topics/topics.ts";
 
 const MAX_NAME_CHARACTERS = 200;

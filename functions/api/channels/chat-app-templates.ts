@@ -1,11 +1,10 @@
 // Chat-app templates: drafted here, reviewed by the provider (WAT).
 import * as v from "valibot";
+import type { Credentials } from "../../../shared/contract/credentials.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
-import { ApiError, conflict, invalid } from "../../../shared/http/errors.ts";
+import { ApiError, conflict, invalid } from "../../../shared/kernel/errors.ts";
 import type { ChatAppProvider, TemplateAnswer } from "../../../shared/providers/chat-app.ts";
-import type { Credentials } from "../../../shared/providers/credentials.ts";
 import { chatApp } from "../../../shared/providers/providers.ts";
-import { storeRead, storeWrite } from "../../../shared/resources.ts";
 import {
   chatAppCategories,
   chatAppTemplateMoves,
@@ -21,7 +20,8 @@ import {
 } from "../../../shared/store/channels/chat-app-templates.ts";
 import { openCredentials } from "../../../shared/store/channels/credentials.ts";
 import { ChatAppTemplate, type ChatAppTemplateRow, type CredentialsRow } from "../../../shared/store/channels/items.ts";
-import { type Opener, vaultOpening } from "../../../shared/vault.ts";
+import { storeRead, storeWrite } from "../../../shared/store/context.ts";
+import { type Opener, vaultOpening } from "../../../shared/store/vault.ts";
 
 /** Limits of the provider. */
 const MAX_NAME_CHARACTERS = 512;

@@ -1,15 +1,17 @@
 // Credentials of channels: each endpoint takes one type and confirms it. They are never returned (CRD-1 to CRD-8).
 import * as v from "valibot";
-import { callbacks } from "../../../shared/callbacks.ts";
+import { ChatApp, Email, Sms } from "../../../shared/contract/credentials.ts";
+import { callbacks } from "../../../shared/http/callbacks.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
-import { invalid, unauthorized } from "../../../shared/http/errors.ts";
 import { multipart } from "../../../shared/http/upload.ts";
-import { ChatApp, Email, Sms } from "../../../shared/providers/credentials.ts";
+import { invalid, unauthorized } from "../../../shared/kernel/errors.ts";
 import { smtpRefusal } from "../../../shared/providers/smtp.ts";
-import { egress, storeWrite, timers } from "../../../shared/resources.ts";
+import { egress } from "../../../shared/runtime/resources.ts";
+import { timers } from "../../../shared/store/capabilities.ts";
 import { storeCredentials } from "../../../shared/store/channels/credentials.ts";
 import { CredentialConfirmation } from "../../../shared/store/channels/items.ts";
-import { vaultSealing } from "../../../shared/vault.ts";
+import { storeWrite } from "../../../shared/store/context.ts";
+import { vaultSealing } from "../../../shared/store/vault.ts";
 import { androidCredentials, IosFields, iosCredentials, KEY_FILE, MAX_KEY_FILE_BYTES, makeVapid } from "./key-files.ts";
 
 const { type: _sms, ...smsFields } = Sms.entries;

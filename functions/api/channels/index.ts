@@ -1,11 +1,11 @@
 // Channels: the ways a workspace sends, the verification of their credentials, and the templates of the chat app.
 import * as v from "valibot";
-import { callbacks } from "../../../shared/callbacks.ts";
+import { Force, maxCharacters } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
+import { callbacks } from "../../../shared/http/callbacks.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { Force, maxCharacters } from "../../../shared/http/schemas.ts";
-import { channelTypes } from "../../../shared/plans.ts";
-import { storeRead, storeWrite, timers } from "../../../shared/resources.ts";
+import { channelTypes } from "../../../shared/rules/plans.ts";
+import { timers } from "../../../shared/store/capabilities.ts";
 import {
   createChannel,
   getChannel,
@@ -16,6 +16,7 @@ import {
 import { ChannelHealth, healthOf } from "../../../shared/store/channels/health.ts";
 import { Channel, channelOf } from "../../../shared/store/channels/items.ts";
 import { requestVerification } from "../../../shared/store/channels/verifications.ts";
+import { storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { chatAppTemplateEndpoints } from "./chat-app-templates.ts";
 import { credentialEndpoints } from "./credentials.ts";
 

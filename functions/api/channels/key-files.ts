@@ -1,11 +1,11 @@
 // Key files of push providers, whose format is checked at upload (AMB-91), and generated key pairs.
 import { createECDH } from "node:crypto";
 import * as v from "valibot";
-import type { Ids } from "../../../shared/clock.ts";
-import { invalid } from "../../../shared/http/errors.ts";
+import { AndroidPush, type Credentials, IosPush } from "../../../shared/contract/credentials.ts";
 import { fieldsOf } from "../../../shared/http/input.ts";
 import type { UploadedFile } from "../../../shared/http/upload.ts";
-import { AndroidPush, type Credentials, IosPush } from "../../../shared/providers/credentials.ts";
+import { invalid } from "../../../shared/kernel/errors.ts";
+import type { Ids } from "../../../shared/kernel/ids.ts";
 
 export const KEY_FILE = "key_file";
 export const MAX_KEY_FILE_BYTES = 65_536;

@@ -1,11 +1,13 @@
 // Devices: registered by the SDK on a subscriber's phone or browser, listed and removed.
 import * as v from "valibot";
+import { Uuid } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, existing, group } from "../../../shared/http/endpoint.ts";
-import { invalid, notFound } from "../../../shared/http/errors.ts";
-import { Uuid } from "../../../shared/http/schemas.ts";
-import { plans } from "../../../shared/plans.ts";
-import { audienceSize, egress, secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
+import { invalid, notFound } from "../../../shared/kernel/errors.ts";
+import { plans } from "../../../shared/rules/plans.ts";
+import { egress } from "../../../shared/runtime/resources.ts";
+import { audienceSize, secrets } from "../../../shared/store/capabilities.ts";
+import { storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { registerDevice } from "../../../shared/store/subscribers/device-registration.ts";
 import { Device, devicesOf, removeDevice } from "../../../shared/store/subscribers/devices.ts";
 import { findByExternalId, getSubscriber, upsertSubscriber } from "../../../shared/store/subscribers/subscribers.ts";

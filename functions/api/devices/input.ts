@@ -1,6 +1,6 @@
 // The body of a device registration (D-DEV).
 import * as v from "valibot";
-import { Locale, TimeZone, Uuid } from "../../../shared/http/schemas.ts";
+import { Locale, TimeZone, Uuid } from "../../../shared/contract/schemas.ts";
 import { parseVersion } from "../../../shared/rules/versions.ts";
 import { devicePlatforms } from "../../../shared/store/subscribers/device-items.ts";
 

@@ -1,10 +1,11 @@
 // Receipts of erasures: what was removed of a subscriber, signed (F14).
 import * as v from "valibot";
-import { SECOND } from "../../../shared/clock.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { notFound } from "../../../shared/http/errors.ts";
-import { receiptKey, signReceipt } from "../../../shared/receipts.ts";
-import { secrets, storeRead } from "../../../shared/resources.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
+import { notFound } from "../../../shared/kernel/errors.ts";
+import { secrets } from "../../../shared/store/capabilities.ts";
+import { storeRead } from "../../../shared/store/context.ts";
+import { receiptKey, signReceipt } from "../../../shared/store/receipts.ts";
 import { noSecrets } from "../../../shared/store/secrets.ts";
 import { ErasureReceipt, receiptOf } from "../../../shared/store/subscribers/erasure-receipts.ts";
 

@@ -1,12 +1,13 @@
 // Behavioral events: ingested from clients and servers, linked to subscribers, exported.
 import * as v from "valibot";
+import { cursor } from "../../../shared/contract/paging.ts";
+import { TimestampInput, Uuid } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { invalid } from "../../../shared/http/errors.ts";
-import { cursor } from "../../../shared/http/paging.ts";
-import { TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
-import { secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
+import { invalid } from "../../../shared/kernel/errors.ts";
 import { SERVER_BODY_BYTES, tiers } from "../../../shared/rules/event-limits.ts";
+import { secrets } from "../../../shared/store/capabilities.ts";
+import { storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { ExportedEvent } from "../../../shared/store/events/events.ts";
 import { exportEvents } from "../../../shared/store/events/export.ts";
 import { countEvents } from "../../../shared/store/events/history.ts";

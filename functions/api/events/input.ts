@@ -1,8 +1,8 @@
 // Validation of events, by the tier of the sender. Each problem is reported under the name of its event (AMB-22).
 import * as v from "valibot";
-import { invalid } from "../../../shared/http/errors.ts";
+import { JsonObject, maxCharacters, TimestampInput, Uuid } from "../../../shared/contract/schemas.ts";
 import { fieldsOf } from "../../../shared/http/input.ts";
-import { JsonObject, maxCharacters, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
+import { invalid } from "../../../shared/kernel/errors.ts";
 import {
   MAX_NAME_CHARACTERS,
   propertiesProblem,

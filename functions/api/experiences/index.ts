@@ -1,10 +1,11 @@
 // In-app experiences: authored as drafts, published to an audience, paused, resumed and ended.
 import * as v from "valibot";
+import { pageFields } from "../../../shared/contract/paging.ts";
 import { type Caller, workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { pageFields } from "../../../shared/http/paging.ts";
-import { storeRead, storeWrite, timers } from "../../../shared/resources.ts";
 import { experienceStatuses } from "../../../shared/rules/experience-states.ts";
+import { timers } from "../../../shared/store/capabilities.ts";
+import { storeRead, storeWrite } from "../../../shared/store/context.ts";
 import {
   createExperience,
   deleteDraft,

@@ -1,6 +1,6 @@
 // What an experience may be made of: single fields are checked here, rules across fields in the store.
 import * as v from "valibot";
-import { maxCharacters, TimestampInput } from "../../../shared/http/schemas.ts";
+import { maxCharacters, TimestampInput } from "../../../shared/contract/schemas.ts";
 import { Audience, Content, Display, Format, VariantB } from "../../../shared/store/experiences/blocks.ts";
 import { MAX_NAME_CHARACTERS } from "../../../shared/store/experiences/experiences.ts";
 

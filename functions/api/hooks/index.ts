@@ -1,11 +1,14 @@
 // Webhook endpoints for integrations, by server key, and sample data of each event type.
 import * as v from "valibot";
+import { grammar } from "../../../shared/contract/grammar.ts";
+import { TargetUrl } from "../../../shared/contract/webhook-input.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { notFound } from "../../../shared/http/errors.ts";
-import { grammar } from "../../../shared/http/grammar.ts";
-import { requireTarget, TargetUrl } from "../../../shared/http/webhook-input.ts";
-import { egress, secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
+import { requireTarget } from "../../../shared/http/webhook-target.ts";
+import { notFound } from "../../../shared/kernel/errors.ts";
 import { webhookEvents, webhookSamples } from "../../../shared/rules/webhook-events.ts";
+import { egress } from "../../../shared/runtime/resources.ts";
+import { secrets } from "../../../shared/store/capabilities.ts";
+import { storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { Webhook } from "../../../shared/store/webhooks/items.ts";
 import { createWebhook, deleteWebhook, listWebhooks } from "../../../shared/store/webhooks/webhooks.ts";
 

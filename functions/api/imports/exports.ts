@@ -1,12 +1,13 @@
 // Exports as CSV files: subscribers, members, recipients, events, reports (RDA-16).
 import * as v from "valibot";
-import { timestamp } from "../../../shared/clock.ts";
+import { cursor, limit, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
+import { Timestamp, TimestampInput, Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
-import { cursor, limit, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/http/paging.ts";
-import { Timestamp, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
-import { exportLinks } from "../../../shared/rejected-links.ts";
-import { secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
+import { exportLinks } from "../../../shared/http/rejected-links.ts";
+import { timestamp } from "../../../shared/kernel/clock.ts";
 import { exportStatuses } from "../../../shared/rules/export-states.ts";
+import { secrets, timers } from "../../../shared/store/capabilities.ts";
+import { storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { entityPage } from "../../../shared/store/entity-pages.ts";
 import { createExport, type ExportJob, fileExpiry, getExport } from "../../../shared/store/exports/exports.ts";
 import { ExportItem, exportKinds } from "../../../shared/store/exports/items.ts";

@@ -1,16 +1,17 @@
 // Imports of CSV files into lists: in our own format, or as two other platforms export them.
 import * as v from "valibot";
+import { cursor, limit, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
+import { Id, isUuid, LastError, TextUpTo, Timestamp, Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints, group, redirect } from "../../../shared/http/endpoint.ts";
-import { ApiError, notFound } from "../../../shared/http/errors.ts";
-import { cursor, limit, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/http/paging.ts";
-import { Id, isUuid, LastError, TextUpTo, Timestamp, Uuid } from "../../../shared/http/schemas.ts";
+import { openedRejectedLink, rejectedLinks } from "../../../shared/http/rejected-links.ts";
 import { FIELD_BYTES, multipart, type UploadedFile } from "../../../shared/http/upload.ts";
-import { importUploads } from "../../../shared/import-files.ts";
-import { openedRejectedLink, rejectedLinks } from "../../../shared/rejected-links.ts";
-import { secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
+import { ApiError, notFound } from "../../../shared/kernel/errors.ts";
 import { importSources } from "../../../shared/rules/import-columns.ts";
 import { importStatuses } from "../../../shared/rules/import-states.ts";
+import { secrets, timers } from "../../../shared/store/capabilities.ts";
+import { storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { entityPage } from "../../../shared/store/entity-pages.ts";
+import { importUploads } from "../../../shared/store/files/imports.ts";
 import { listExists } from "../../../shared/store/lists/lists.ts";
 import { ImportItem } from "../../../shared/store/subscribers/import-items.ts";
 import {

@@ -1,10 +1,10 @@
 // What the caller of an import says that columns mean (RDA-14).
 import * as v from "valibot";
-import { ApiError } from "../../../shared/http/errors.ts";
 import { refusePrototypeKeys } from "../../../shared/http/input.ts";
-import type { StoreReader } from "../../../shared/resources.ts";
+import { ApiError } from "../../../shared/kernel/errors.ts";
 import { type ColumnMapping, columnName, mappedTopics, mappingProblem } from "../../../shared/rules/import-columns.ts";
 import { checkJson } from "../../../shared/rules/json-limits.ts";
+import type { StoreReader } from "../../../shared/store/context.ts";
 import { listTopics } from "../../../shared/store/topics/topics.ts";
 
 const MAX_MAPPED = 200;

@@ -1,6 +1,6 @@
 // Reads a signed callback of the chat app: verdicts on templates and text messages. Everything else is ignored.
 import * as v from "valibot";
-import { ApiError } from "../../../shared/http/errors.ts";
+import { ApiError } from "../../../shared/kernel/errors.ts";
 import { checkJson } from "../../../shared/rules/json-limits.ts";
 
 export interface ReportedVerdict {

@@ -1,11 +1,12 @@
 // Applies a callback: stores verdicts and opt-outs. A repeated callback changes nothing.
-import type { Store } from "../../../shared/resources.ts";
+
 import { isOptOut, verdictOf } from "../../../shared/rules/chat-app-template-states.ts";
 import {
   chatAppTemplateId,
   findChatAppTemplate,
   noteVerdict,
 } from "../../../shared/store/channels/chat-app-templates.ts";
+import type { Store } from "../../../shared/store/context.ts";
 import { recordOptOut } from "../../../shared/store/subscribers/consents.ts";
 import { findByPhone } from "../../../shared/store/subscribers/phones.ts";
 import type { ReceivedMessage, ReportedVerdict } from "./callback.ts";

@@ -1,10 +1,10 @@
 // Callbacks of providers. The endpoints are public: a callback counts only if it is signed with the channel's secret.
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import * as v from "valibot";
-import { type CalledWorkspace, calledWorkspace } from "../../../shared/callbacks.ts";
+import type { Credentials } from "../../../shared/contract/credentials.ts";
+import { type CalledWorkspace, calledWorkspace } from "../../../shared/http/callbacks.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { ApiError, notFound, unauthorized } from "../../../shared/http/errors.ts";
-import type { Credentials } from "../../../shared/providers/credentials.ts";
+import { ApiError, notFound, unauthorized } from "../../../shared/kernel/errors.ts";
 import { openCredentials } from "../../../shared/store/channels/credentials.ts";
 import { CredentialsItem } from "../../../shared/store/channels/items.ts";
 import { readCallback } from "./callback.ts";

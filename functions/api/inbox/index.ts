@@ -1,11 +1,17 @@
 // The durable inbox of a subscriber, for the SDKs: it works whether or not the live stream does (INB-10).
 import * as v from "valibot";
+import { limit, pageRoom } from "../../../shared/contract/paging.ts";
+import { Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { limit, pageRoom } from "../../../shared/http/paging.ts";
-import { Uuid } from "../../../shared/http/schemas.ts";
-import { storeRead, storeWrite } from "../../../shared/resources.ts";
-import { InboxMessage, inboxStatuses, listMessages, markMessage, readAll } from "../../../shared/store/sends/inbox.ts";
-import { leaveStream } from "../../../shared/store/sends/stream-items.ts";
+import { storeRead, storeWrite } from "../../../shared/store/context.ts";
+import {
+  InboxMessage,
+  inboxStatuses,
+  listMessages,
+  markMessage,
+  readAll,
+} from "../../../shared/store/sends/inbox/inbox.ts";
+import { leaveStream } from "../../../shared/store/sends/inbox/stream-items.ts";
 
 const DEFAULT_LIMIT = 50;
 export const MAX_LISTED = 200;

@@ -1,11 +1,11 @@
 // Insights: results of sends, the lift they caused, and the definitions of conversions.
 import * as v from "valibot";
-import { SendCost } from "../../../shared/http/cost.ts";
+import { SendCost } from "../../../shared/contract/cost.ts";
+import { Id, maxCharacters, Timestamp, Uuid } from "../../../shared/contract/schemas.ts";
+import { windowFields, windowOf } from "../../../shared/contract/window.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { Id, maxCharacters, Timestamp, Uuid } from "../../../shared/http/schemas.ts";
-import { windowFields, windowOf } from "../../../shared/http/window.ts";
-import { storeRead, storeWrite } from "../../../shared/resources.ts";
 import { MAX_NAME_CHARACTERS, MAX_PROPERTY_CHARACTERS } from "../../../shared/rules/event-limits.ts";
+import { storeRead, storeWrite } from "../../../shared/store/context.ts";
 import {
   ConversionDefinition,
   conversionDefinitions,

@@ -1,12 +1,13 @@
 // Journeys: what happens to each subscriber, step by step, from a trigger to an exit.
 import * as v from "valibot";
+import { cursor, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
+import { Uuid } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group, replyWith } from "../../../shared/http/endpoint.ts";
-import { conflict } from "../../../shared/http/errors.ts";
-import { cursor, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/http/paging.ts";
-import { Uuid } from "../../../shared/http/schemas.ts";
-import { secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
+import { conflict } from "../../../shared/kernel/errors.ts";
 import { runStatuses } from "../../../shared/rules/run-states.ts";
+import { secrets, timers } from "../../../shared/store/capabilities.ts";
+import { storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { countsOf } from "../../../shared/store/journeys/counts.ts";
 import {
   activateJourney,

@@ -1,21 +1,21 @@
 // The definition of a journey as it is given: what a draft may lack, and what activation requires (JNY-8 to JNY-15, AMB-8,
 // AMB-61).
 import * as v from "valibot";
-import { invalid } from "../../../shared/http/errors.ts";
-import { grammar } from "../../../shared/http/grammar.ts";
-import { byChannelProblems } from "../../../shared/http/message-content.ts";
-import { Id, JsonObject } from "../../../shared/http/schemas.ts";
-import type { PlanName } from "../../../shared/plans.ts";
-import type { StoreReader } from "../../../shared/resources.ts";
+import { grammar } from "../../../shared/contract/grammar.ts";
+import { byChannelProblems } from "../../../shared/contract/message-content.ts";
+import { Id, JsonObject } from "../../../shared/contract/schemas.ts";
+import { invalid } from "../../../shared/kernel/errors.ts";
 import { fieldPath } from "../../../shared/rules/field-path.ts";
 import { type Graph, type Severity, triggerTypes } from "../../../shared/rules/journey-graph.ts";
 import { entryRuleProblems, graphProblems, isRunnable, triggerProblems } from "../../../shared/rules/journey-paths.ts";
+import type { PlanName } from "../../../shared/rules/plans.ts";
 import { validateTemplate } from "../../../shared/rules/render.ts";
 import { RULE_JSON_DEPTH, RULE_NODES } from "../../../shared/rules/segment-rules.ts";
 import { requireChannels } from "../../../shared/store/channels/channels.ts";
+import type { StoreReader } from "../../../shared/store/context.ts";
 import { type Definition, MAX_NAME_CHARACTERS } from "../../../shared/store/journeys/journeys.ts";
 import { targetExists } from "../../../shared/store/lists/targets.ts";
-import { requireTemplate } from "../../../shared/store/sends/templates.ts";
+import { requireTemplate } from "../../../shared/store/templates/templates.ts";
 import { requireTopic } from "../../../shared/store/topics/topics.ts";
 
 /** A version with all its texts and rules fits into one item of the table. */

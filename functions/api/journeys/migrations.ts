@@ -1,10 +1,11 @@
 // Waiting runs are moved to another version of their journey (F20).
 import * as v from "valibot";
+import { Timestamp } from "../../../shared/contract/schemas.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
-import { conflict, invalid } from "../../../shared/http/errors.ts";
-import { Timestamp } from "../../../shared/http/schemas.ts";
-import { type StoreReader, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
+import { conflict, invalid } from "../../../shared/kernel/errors.ts";
 import { STEPS_OF_A_JOURNEY } from "../../../shared/rules/journey-graph.ts";
+import { timers } from "../../../shared/store/capabilities.ts";
+import { type StoreReader, storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { getJourney, getVersion } from "../../../shared/store/journeys/journeys.ts";
 import {
   correspondingSteps,

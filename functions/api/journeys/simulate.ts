@@ -1,11 +1,12 @@
 // What a journey would do: its present steps, walked through on a clock of their own.
 import * as v from "valibot";
+import { grammar } from "../../../shared/contract/grammar.ts";
+import { JsonObject, Timestamp, TimestampInput, Uuid } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
-import { invalid } from "../../../shared/http/errors.ts";
-import { grammar } from "../../../shared/http/grammar.ts";
-import { JsonObject, Timestamp, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
-import { storeWrite, timers } from "../../../shared/resources.ts";
+import { invalid } from "../../../shared/kernel/errors.ts";
+import { timers } from "../../../shared/store/capabilities.ts";
+import { storeWrite } from "../../../shared/store/context.ts";
 import { getJourney } from "../../../shared/store/journeys/journeys.ts";
 import { simulate } from "../../../shared/store/journeys/simulation.ts";
 import { JOURNEY_LIMITS, requireRunnable } from "./input.ts";

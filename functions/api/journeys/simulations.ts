@@ -1,16 +1,17 @@
 // What a journey would have done with what has happened (F3): its steps on stored events, on a clock of their own.
 import * as v from "valibot";
-import { type Clock, timestamp } from "../../../shared/clock.ts";
-import type { Context } from "../../../shared/deps.ts";
-import { SendCost } from "../../../shared/http/cost.ts";
+import { SendCost } from "../../../shared/contract/cost.ts";
+import { Timestamp, TimestampInput } from "../../../shared/contract/schemas.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
-import { invalid } from "../../../shared/http/errors.ts";
-import { Timestamp, TimestampInput } from "../../../shared/http/schemas.ts";
-import type { PlanName } from "../../../shared/plans.ts";
-import { type StoreReader, storeRead, storeWrite, type timers } from "../../../shared/resources.ts";
+import { type Clock, timestamp } from "../../../shared/kernel/clock.ts";
+import type { Context } from "../../../shared/kernel/deps.ts";
+import { invalid } from "../../../shared/kernel/errors.ts";
 import type { Definition } from "../../../shared/rules/journey-replay.ts";
 import { summaryOf } from "../../../shared/rules/journey-tally.ts";
+import type { PlanName } from "../../../shared/rules/plans.ts";
 import { simulationStatuses } from "../../../shared/rules/simulation-states.ts";
+import type { timers } from "../../../shared/store/capabilities.ts";
+import { type StoreReader, storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { getVersion, type Journey } from "../../../shared/store/journeys/journeys.ts";
 import {
   cancelSimulation,

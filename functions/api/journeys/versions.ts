@@ -1,11 +1,12 @@
 // The versions of a journey that were activated, and what differs between two of them (F20).
 import * as v from "valibot";
+import { grammar } from "../../../shared/contract/grammar.ts";
+import { cursor, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
-import { notFound } from "../../../shared/http/errors.ts";
-import { grammar } from "../../../shared/http/grammar.ts";
-import { cursor, openCursor, sealCursor } from "../../../shared/http/paging.ts";
-import { type StoreReader, secrets, storeRead } from "../../../shared/resources.ts";
+import { notFound } from "../../../shared/kernel/errors.ts";
 import { diffOf } from "../../../shared/rules/journey-diff.ts";
+import { secrets } from "../../../shared/store/capabilities.ts";
+import { type StoreReader, storeRead } from "../../../shared/store/context.ts";
 import {
   getJourney,
   getVersion,

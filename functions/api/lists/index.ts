@@ -1,9 +1,10 @@
 // Subscriber lists: subscribers added by hand or by import, as a target of sends.
 import * as v from "valibot";
+import { cursor, pageFields } from "../../../shared/contract/paging.ts";
+import { DescriptionUpTo, NameUpTo, TextUpTo, Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { cursor, pageFields } from "../../../shared/http/paging.ts";
-import { DescriptionUpTo, NameUpTo, TextUpTo, Uuid } from "../../../shared/http/schemas.ts";
-import { secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
+import { secrets, timers } from "../../../shared/store/capabilities.ts";
+import { storeRead, storeWrite } from "../../../shared/store/context.ts";
 import {
   addMembers,
   createList,

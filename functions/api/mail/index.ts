@@ -1,19 +1,19 @@
 // The links of mails: unsubscribe, preferences, open and click. They need no credential: the token of a link is the proof.
 import * as v from "valibot";
+import { TopicKey } from "../../../shared/contract/topic-key.ts";
 import { endpoints, group, redirect } from "../../../shared/http/endpoint.ts";
-import { notFound } from "../../../shared/http/errors.ts";
-import { TopicKey } from "../../../shared/http/topic-key.ts";
-import { type MailLinkOpener, openedMailLink } from "../../../shared/mail-links.ts";
-import { type PlatformReader, platformRead, type StoreReader } from "../../../shared/resources.ts";
-import { signalWrites } from "../../../shared/store/sends/signals.ts";
-import { newestMailOf } from "../../../shared/store/sends/touches.ts";
+import { notFound } from "../../../shared/kernel/errors.ts";
+import { languageOf } from "../../../shared/rules/translations.ts";
+import { type PlatformReader, platformRead, type StoreReader } from "../../../shared/store/context.ts";
+import { type MailLinkOpener, openedMailLink } from "../../../shared/store/mail-links.ts";
+import { signalWrites } from "../../../shared/store/sends/jobs/signals.ts";
+import { newestMailOf } from "../../../shared/store/sends/ledger/touches.ts";
 import { unsubscribe } from "../../../shared/store/subscribers/mail-consents.ts";
 import { attributesOf, getProfile } from "../../../shared/store/subscribers/subscribers.ts";
 import { choose, preferencesOf } from "../../../shared/store/topics/preferences.ts";
 import { listTopics, MAX_TOPICS } from "../../../shared/store/topics/topics.ts";
 import { senderOf } from "../../../shared/store/workspaces/settings.ts";
 import { getWorkspace } from "../../../shared/store/workspaces/workspaces.ts";
-import { languageOf } from "../../../shared/translations.ts";
 import { confirmationPage, pageHeaders, preferencesPage, staleLinkPage, unsubscribePage } from "./page.ts";
 import { trackClick, trackOpen } from "./tracking.ts";
 

@@ -1,7 +1,7 @@
 // The pages of links in mails. They load no resources, run no scripts, and contain nothing about the reader but the topics.
 
+import type { Language } from "../../../shared/rules/translations.ts";
 import type { Preference } from "../../../shared/store/topics/preferences.ts";
-import type { Language } from "../../../shared/translations.ts";
 
 /** Allows only a form to the same origin, and keeps the token out of referrers and search engines. */
 export const pageHeaders = {

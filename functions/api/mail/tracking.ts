@@ -1,16 +1,17 @@
 // Opens and clicks of sent mails: always counted, with a verdict if a machine made them (AMB-92).
-import { type Clock, SECOND, timestamp } from "../../../shared/clock.ts";
-import { notFound } from "../../../shared/http/errors.ts";
-import type { MailLinkOpener } from "../../../shared/mail-links.ts";
-import { type Clicking, markOfTarget, type Opening } from "../../../shared/mail-tokens.ts";
-import { eventFor } from "../../../shared/providers/arms.ts";
+
+import { type Clicking, markOfTarget, type Opening } from "../../../shared/contract/mail-tokens.ts";
+import { type Clock, SECOND, timestamp } from "../../../shared/kernel/clock.ts";
+import { notFound } from "../../../shared/kernel/errors.ts";
 import { htmlLinks } from "../../../shared/providers/mail-parts.ts";
-import { rendererOf } from "../../../shared/providers/texts.ts";
-import type { Store } from "../../../shared/resources.ts";
 import { machineVerdict } from "../../../shared/rules/tracking.ts";
-import { countInteraction } from "../../../shared/store/sends/interactions.ts";
-import { withContent } from "../../../shared/store/sends/job-content.ts";
-import { findJob, type Job } from "../../../shared/store/sends/jobs.ts";
+import type { Store } from "../../../shared/store/context.ts";
+import type { MailLinkOpener } from "../../../shared/store/mail-links.ts";
+import { eventFor } from "../../../shared/store/sends/content/arms.ts";
+import { rendererOf } from "../../../shared/store/sends/content/texts.ts";
+import { countInteraction } from "../../../shared/store/sends/interactions/interactions.ts";
+import { withContent } from "../../../shared/store/sends/jobs/job-content.ts";
+import { findJob, type Job } from "../../../shared/store/sends/jobs/jobs.ts";
 import { getProfiles, type LivingProfile } from "../../../shared/store/subscribers/subscribers.ts";
 
 interface TrackingContext {

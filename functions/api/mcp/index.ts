@@ -1,13 +1,13 @@
 // The surface of agents: one endpoint of the Model Context Protocol, whose tools are endpoints of the other groups.
 import * as v from "valibot";
-import type { Context } from "../../../shared/deps.ts";
+import { TextUpTo } from "../../../shared/contract/schemas.ts";
 import { type Call, endpoints, group, replyWith } from "../../../shared/http/endpoint.ts";
-import { ApiError, toApiError } from "../../../shared/http/errors.ts";
 import { limitRequests } from "../../../shared/http/gates.ts";
 import { requestTokens } from "../../../shared/http/request-tokens.ts";
-import { TextUpTo } from "../../../shared/http/schemas.ts";
-import { errorFields } from "../../../shared/log.ts";
-import { platformWrite, storeWrite } from "../../../shared/resources.ts";
+import type { Context } from "../../../shared/kernel/deps.ts";
+import { ApiError, toApiError } from "../../../shared/kernel/errors.ts";
+import { errorFields } from "../../../shared/kernel/log.ts";
+import { platformWrite, storeWrite } from "../../../shared/store/context.ts";
 import {
   errorOf,
   INSTRUCTIONS,

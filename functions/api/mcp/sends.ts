@@ -1,16 +1,17 @@
 // A send by an agent (AGT-3): planned first, then confirmed, so that what goes out is what was previewed.
-import { MINUTE, SECOND, timestamp } from "../../../shared/clock.ts";
-import { conflict, invalid, notFound } from "../../../shared/http/errors.ts";
-import type { NewNotification } from "../../../shared/http/notification-input.ts";
-import { plans } from "../../../shared/plans.ts";
-import type { Store, StoreReader } from "../../../shared/resources.ts";
+
+import type { NewNotification } from "../../../shared/contract/notification-input.ts";
+import { MINUTE, SECOND, timestamp } from "../../../shared/kernel/clock.ts";
+import { conflict, invalid, notFound } from "../../../shared/kernel/errors.ts";
+import { plans } from "../../../shared/rules/plans.ts";
 import { present } from "../../../shared/store/conditions.ts";
+import type { Store, StoreReader } from "../../../shared/store/context.ts";
 import { hashOf } from "../../../shared/store/hash.ts";
 import type { RowOf } from "../../../shared/store/item.ts";
 import { findSegment } from "../../../shared/store/segments/segments.ts";
-import { SendPlan } from "../../../shared/store/sends/plan-items.ts";
-import type { SendPreview } from "../../../shared/store/sends/preview.ts";
-import { requireTemplate } from "../../../shared/store/sends/templates.ts";
+import { SendPlan } from "../../../shared/store/sends/audience/plan-items.ts";
+import type { SendPreview } from "../../../shared/store/sends/audience/preview.ts";
+import { requireTemplate } from "../../../shared/store/templates/templates.ts";
 import { usageOf } from "../../../shared/store/workspaces/usage.ts";
 import { type Agent, type Arguments, shownTo, type Tools } from "./tools.ts";
 

@@ -1,15 +1,15 @@
 // Tools of agents: endpoints marked with `agents`, run in this process with the caller's workspace and their own checks.
 import * as v from "valibot";
-import { type Capability, NO_TENANT, opener } from "../../../shared/deps.ts";
+import { withoutInvisible, withoutPersonal } from "../../../shared/contract/personal.ts";
+import type { AgentScope } from "../../../shared/contract/roles.ts";
 import { audited, auditTrail } from "../../../shared/http/auditing.ts";
 import type { Caller } from "../../../shared/http/authenticate.ts";
 import { type Call, type Endpoint, isReply } from "../../../shared/http/endpoint.ts";
-import { ApiError, invalid } from "../../../shared/http/errors.ts";
 import { parseBody, parseQuery, readParams, refuseDeepBody } from "../../../shared/http/input.ts";
-import { withoutInvisible, withoutPersonal } from "../../../shared/http/personal.ts";
-import type { AgentScope } from "../../../shared/http/roles.ts";
-import { requireFeature } from "../../../shared/plans.ts";
-import { secrets } from "../../../shared/resources.ts";
+import { type Capability, NO_TENANT, opener } from "../../../shared/kernel/deps.ts";
+import { ApiError, invalid } from "../../../shared/kernel/errors.ts";
+import { requireFeature } from "../../../shared/rules/plans.ts";
+import { secrets } from "../../../shared/store/capabilities.ts";
 import { actionOf, callable } from "./callable.ts";
 
 /** A tool as `tools/list` shows it, and the endpoint behind it: generated from the declarations. */

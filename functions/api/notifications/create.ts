@@ -1,21 +1,21 @@
 // One-off sends as the API takes them: references are checked, and an idempotency key gets the same answer again.
 import { createHash } from "node:crypto";
-import { DAY, SECOND } from "../../../shared/clock.ts";
-import { conflict } from "../../../shared/http/errors.ts";
-import type { NewNotification } from "../../../shared/http/notification-input.ts";
-import { requireFeature } from "../../../shared/plans.ts";
-import type { Store } from "../../../shared/resources.ts";
+import type { NewNotification } from "../../../shared/contract/notification-input.ts";
+import { DAY, SECOND } from "../../../shared/kernel/clock.ts";
+import { conflict } from "../../../shared/kernel/errors.ts";
+import { requireFeature } from "../../../shared/rules/plans.ts";
 import { absent, any, below } from "../../../shared/store/conditions.ts";
+import type { Store } from "../../../shared/store/context.ts";
 import { type ItemWrite, putItem, type RowOf } from "../../../shared/store/item.ts";
 import { oldRow } from "../../../shared/store/refusals.ts";
 import type { Secrets } from "../../../shared/store/secrets.ts";
-import { SMALL_AUDIENCE } from "../../../shared/store/sends/audiences.ts";
-import { jobIdOf } from "../../../shared/store/sends/job-ids.ts";
-import { IdempotencyRecord } from "../../../shared/store/sends/job-items.ts";
-import type { JobWidths } from "../../../shared/store/sends/job-width.ts";
-import { oneOffSpec } from "../../../shared/store/sends/one-off.ts";
-import type { SendWatch } from "../../../shared/store/sends/send-watch.ts";
-import { type StartedSend, startSend } from "../../../shared/store/sends/sends.ts";
+import { SMALL_AUDIENCE } from "../../../shared/store/sends/audience/audiences.ts";
+import { jobIdOf } from "../../../shared/store/sends/jobs/job-ids.ts";
+import { IdempotencyRecord } from "../../../shared/store/sends/jobs/job-items.ts";
+import type { JobWidths } from "../../../shared/store/sends/jobs/job-width.ts";
+import { oneOffSpec } from "../../../shared/store/sends/jobs/one-off.ts";
+import type { SendWatch } from "../../../shared/store/sends/jobs/send-watch.ts";
+import { type StartedSend, startSend } from "../../../shared/store/sends/jobs/sends.ts";
 import {
   type NamedSubscriber,
   namedByExternalIds,

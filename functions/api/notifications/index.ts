@@ -1,13 +1,14 @@
 // Notifications: one-off sends with audience targeting, their state, and their cancellation.
 import * as v from "valibot";
+import { cursor, limit, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
+import { TextUpTo } from "../../../shared/contract/schemas.ts";
+import { periodFields, requirePeriod, textQuery } from "../../../shared/contract/window.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { cursor, limit, openCursor, sealCursor } from "../../../shared/http/paging.ts";
-import { TextUpTo } from "../../../shared/http/schemas.ts";
-import { periodFields, requirePeriod, textQuery } from "../../../shared/http/window.ts";
-import { secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
 import { jobStatuses } from "../../../shared/rules/job-states.ts";
-import { jobSources } from "../../../shared/store/sends/job-ids.ts";
-import { listJobs } from "../../../shared/store/sends/job-list.ts";
+import { secrets } from "../../../shared/store/capabilities.ts";
+import { storeRead, storeWrite } from "../../../shared/store/context.ts";
+import { jobSources } from "../../../shared/store/sends/jobs/job-ids.ts";
+import { listJobs } from "../../../shared/store/sends/jobs/job-list.ts";
 import { reportInteraction } from "./interactions.ts";
 import {
   cancel,

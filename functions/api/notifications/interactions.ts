@@ -1,10 +1,10 @@
 // Interactions that clients report: a message was seen, tapped, clicked or dismissed (INT).
 import * as v from "valibot";
+import { Id, TimestampInput, Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
-import { Id, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
-import { storeWrite } from "../../../shared/resources.ts";
 import { interactions, platforms } from "../../../shared/rules/interactions.ts";
-import { countInteraction } from "../../../shared/store/sends/interactions.ts";
+import { storeWrite } from "../../../shared/store/context.ts";
+import { countInteraction } from "../../../shared/store/sends/interactions/interactions.ts";
 
 const text = (maxLength: number) =>
   v.optional(v.pipe(v.string("must be a string"), v.maxLength(maxLength, `must have at most ${maxLength} characters`)));

@@ -1,13 +1,13 @@
 // What a send to one subscriber needs by keys that its request names, read in one request.
-import type { NewNotification } from "../../../shared/http/notification-input.ts";
-import type { Store } from "../../../shared/resources.ts";
+import type { NewNotification } from "../../../shared/contract/notification-input.ts";
 import { ChannelItem } from "../../../shared/store/channels/items.ts";
+import type { Store } from "../../../shared/store/context.ts";
 import { ref } from "../../../shared/store/item.ts";
 import { readAhead } from "../../../shared/store/read-ahead.ts";
 import type { Secrets } from "../../../shared/store/secrets.ts";
-import { hashOfLong } from "../../../shared/store/sends/job-content.ts";
-import { ContentItem } from "../../../shared/store/sends/job-items.ts";
-import { saidIn } from "../../../shared/store/sends/one-off.ts";
+import { hashOfLong } from "../../../shared/store/sends/jobs/job-content.ts";
+import { ContentItem } from "../../../shared/store/sends/jobs/job-items.ts";
+import { saidIn } from "../../../shared/store/sends/jobs/one-off.ts";
 import { Profile } from "../../../shared/store/subscribers/items.ts";
 import { subscriberId } from "../../../shared/store/subscribers/subscribers.ts";
 import { WebhookCount } from "../../../shared/store/webhooks/items.ts";

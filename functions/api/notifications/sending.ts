@@ -1,35 +1,36 @@
 // Sending, reading and canceling: the same for the dashboard and for a backend with a server key.
 import * as v from "valibot";
-import type { Context } from "../../../shared/deps.ts";
+import { SendCost } from "../../../shared/contract/cost.ts";
+import { grammar } from "../../../shared/contract/grammar.ts";
+import { IdempotencyKey, NewNotification } from "../../../shared/contract/notification-input.ts";
+import { personal } from "../../../shared/contract/personal.ts";
+import { Halt, Safety, SafetyInput } from "../../../shared/contract/safety.ts";
+import { Timestamp } from "../../../shared/contract/schemas.ts";
+import { ShownContent } from "../../../shared/contract/shown-content.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
-import { SendCost } from "../../../shared/http/cost.ts";
 import { type Call, existing, type Shape } from "../../../shared/http/endpoint.ts";
-import { conflict, invalid } from "../../../shared/http/errors.ts";
-import { grammar } from "../../../shared/http/grammar.ts";
-import { IdempotencyKey, NewNotification } from "../../../shared/http/notification-input.ts";
-import { personal } from "../../../shared/http/personal.ts";
-import { Halt, Safety, SafetyInput } from "../../../shared/http/safety.ts";
-import { Timestamp } from "../../../shared/http/schemas.ts";
-import { ShownContent } from "../../../shared/http/shown-content.ts";
-import { type Store, type StoreReader, secrets, storeWrite, timers } from "../../../shared/resources.ts";
+import type { Context } from "../../../shared/kernel/deps.ts";
+import { conflict, invalid } from "../../../shared/kernel/errors.ts";
 import { isTerminal } from "../../../shared/rules/job-states.ts";
+import { secrets, timers } from "../../../shared/store/capabilities.ts";
 import { chatAppInputOf } from "../../../shared/store/channels/chat-app-content.ts";
 import { pacingOf } from "../../../shared/store/channels/pace.ts";
-import { resumeHalted } from "../../../shared/store/sends/brake.ts";
-import { soFar } from "../../../shared/store/sends/deferred.ts";
-import { withContent } from "../../../shared/store/sends/job-content.ts";
-import { costOfJob } from "../../../shared/store/sends/job-cost.ts";
-import { jobFields } from "../../../shared/store/sends/job-items.ts";
-import { jobWidths } from "../../../shared/store/sends/job-width.ts";
-import { cancelJob, getJob, type Job } from "../../../shared/store/sends/jobs.ts";
-import { sendWatch } from "../../../shared/store/sends/send-watch.ts";
+import { type Store, type StoreReader, storeWrite } from "../../../shared/store/context.ts";
+import { soFar } from "../../../shared/store/sends/chunks/deferred.ts";
 import {
   ArbitrationReport,
   arbitrationReport,
   tallyFields,
   uncertain,
   uncertainIn,
-} from "../../../shared/store/sends/tallies.ts";
+} from "../../../shared/store/sends/chunks/tallies.ts";
+import { resumeHalted } from "../../../shared/store/sends/jobs/brake.ts";
+import { withContent } from "../../../shared/store/sends/jobs/job-content.ts";
+import { costOfJob } from "../../../shared/store/sends/jobs/job-cost.ts";
+import { jobFields } from "../../../shared/store/sends/jobs/job-items.ts";
+import { jobWidths } from "../../../shared/store/sends/jobs/job-width.ts";
+import { cancelJob, getJob, type Job } from "../../../shared/store/sends/jobs/jobs.ts";
+import { sendWatch } from "../../../shared/store/sends/jobs/send-watch.ts";
 import { sendQuota } from "../../../shared/store/workspaces/sends-ahead.ts";
 import { createNotification } from "./create.ts";
 

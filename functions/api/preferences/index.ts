@@ -1,10 +1,11 @@
 // Preferences: the topics as one subscriber has them, for apps and backends (TPC-3).
 import * as v from "valibot";
+import { ExternalId, Uuid } from "../../../shared/contract/schemas.ts";
+import { TopicKey } from "../../../shared/contract/topic-key.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { invalid, notFound } from "../../../shared/http/errors.ts";
-import { ExternalId, Uuid } from "../../../shared/http/schemas.ts";
-import { TopicKey } from "../../../shared/http/topic-key.ts";
-import { type StoreReader, secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
+import { invalid, notFound } from "../../../shared/kernel/errors.ts";
+import { secrets } from "../../../shared/store/capabilities.ts";
+import { type StoreReader, storeRead, storeWrite } from "../../../shared/store/context.ts";
 import type { Secrets } from "../../../shared/store/secrets.ts";
 import { findByExternalId } from "../../../shared/store/subscribers/subscribers.ts";
 import { type Choices, choose, Preference, readPreferences } from "../../../shared/store/topics/preferences.ts";

@@ -1,14 +1,19 @@
 // Who gets a notification and why: the preview of a send, and the explanation for one recipient.
 import * as v from "valibot";
+import { cursor, limit, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { cursor, limit, openCursor, sealCursor } from "../../../shared/http/paging.ts";
-import { secrets, storeRead, workspaceRead } from "../../../shared/resources.ts";
 import { reachChannels } from "../../../shared/rules/reach.ts";
-import { ActivityEntry, ActivityPosition, listActivity } from "../../../shared/store/sends/activity.ts";
-import { explainRecipient } from "../../../shared/store/sends/explain.ts";
-import { Explanation, recipientStates } from "../../../shared/store/sends/explanation.ts";
-import { getJob } from "../../../shared/store/sends/jobs.ts";
-import { ListedRecipient, listRecipients, RecipientPosition } from "../../../shared/store/sends/recipient-list.ts";
+import { secrets, workspaceRead } from "../../../shared/store/capabilities.ts";
+import { storeRead } from "../../../shared/store/context.ts";
+import { getJob } from "../../../shared/store/sends/jobs/jobs.ts";
+import {
+  ListedRecipient,
+  listRecipients,
+  RecipientPosition,
+} from "../../../shared/store/sends/ledger/recipient-list.ts";
+import { ActivityEntry, ActivityPosition, listActivity } from "../../../shared/store/sends/reports/activity.ts";
+import { explainRecipient } from "../../../shared/store/sends/reports/explain.ts";
+import { Explanation, recipientStates } from "../../../shared/store/sends/reports/explanation.ts";
 import { previewNotification } from "./preview.ts";
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeRead, workspaceRead] });

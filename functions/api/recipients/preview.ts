@@ -1,16 +1,17 @@
 // The preview of a send (F8): takes the body of a creation, and writes nothing.
 import * as v from "valibot";
+import { PreviewedNotification } from "../../../shared/contract/notification-input.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
-import { invalid } from "../../../shared/http/errors.ts";
-import { PreviewedNotification } from "../../../shared/http/notification-input.ts";
-import { requireFeature } from "../../../shared/plans.ts";
-import { secrets, storeRead, workspaceRead } from "../../../shared/resources.ts";
-import { oneOffSpec } from "../../../shared/store/sends/one-off.ts";
-import { previewSend, SendPreview } from "../../../shared/store/sends/preview.ts";
-import { getTemplate } from "../../../shared/store/sends/templates.ts";
+import { invalid } from "../../../shared/kernel/errors.ts";
+import { requireFeature } from "../../../shared/rules/plans.ts";
+import { secrets, workspaceRead } from "../../../shared/store/capabilities.ts";
+import { storeRead } from "../../../shared/store/context.ts";
+import { previewSend, SendPreview } from "../../../shared/store/sends/audience/preview.ts";
+import { oneOffSpec } from "../../../shared/store/sends/jobs/one-off.ts";
 import { namedByExternalIds } from "../../../shared/store/subscribers/external-ids.ts";
 import { getProfile } from "../../../shared/store/subscribers/subscribers.ts";
+import { getTemplate } from "../../../shared/store/templates/templates.ts";
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeRead, workspaceRead] });
 

@@ -1,15 +1,16 @@
 // Cron schedules: a template that is sent to all subscribers again and again, in a time zone of its own.
 import * as v from "valibot";
+import { pageFields } from "../../../shared/contract/paging.ts";
+import { Uuid } from "../../../shared/contract/schemas.ts";
+import { TopicKey } from "../../../shared/contract/topic-key.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { invalid } from "../../../shared/http/errors.ts";
-import { pageFields } from "../../../shared/http/paging.ts";
-import { Uuid } from "../../../shared/http/schemas.ts";
-import { TopicKey } from "../../../shared/http/topic-key.ts";
-import type { PlanName } from "../../../shared/plans.ts";
-import { type StoreReader, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
+import { invalid } from "../../../shared/kernel/errors.ts";
+import type { PlanName } from "../../../shared/rules/plans.ts";
 import { findCampaign } from "../../../shared/store/campaigns/campaigns.ts";
+import { timers } from "../../../shared/store/capabilities.ts";
 import { requireChannels } from "../../../shared/store/channels/channels.ts";
+import { type StoreReader, storeRead, storeWrite } from "../../../shared/store/context.ts";
 import {
   changeSchedule,
   createSchedule,
@@ -18,8 +19,8 @@ import {
   listSchedules,
   readCron,
   Schedule,
-} from "../../../shared/store/sends/schedules.ts";
-import { requireTemplate } from "../../../shared/store/sends/templates.ts";
+} from "../../../shared/store/schedules/schedules.ts";
+import { requireTemplate } from "../../../shared/store/templates/templates.ts";
 import { requireTopic } from "../../../shared/store/topics/topics.ts";
 
 const MAX_CHANNELS = 20;

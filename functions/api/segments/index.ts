@@ -1,14 +1,15 @@
 // Segments: the subscribers that match a rule over attributes and events, computed once or kept up to date.
 import * as v from "valibot";
+import { grammar } from "../../../shared/contract/grammar.ts";
+import { cursor, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
+import { Force, JsonObject, Uuid } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { notFound } from "../../../shared/http/errors.ts";
-import { grammar } from "../../../shared/http/grammar.ts";
-import { cursor, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/http/paging.ts";
-import { Force, JsonObject, Uuid } from "../../../shared/http/schemas.ts";
-import { secrets, storeRead, storeWrite, timers } from "../../../shared/resources.ts";
+import { notFound } from "../../../shared/kernel/errors.ts";
 import { compileRule } from "../../../shared/rules/segment-evaluation.ts";
 import { RULE_JSON_DEPTH, RULE_NODES } from "../../../shared/rules/segment-rules.ts";
+import { secrets, timers } from "../../../shared/store/capabilities.ts";
+import { storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { listMembers, memberList } from "../../../shared/store/lists/membership-list.ts";
 import { explainMembership } from "../../../shared/store/segments/explain.ts";
 import { previewChange, previewRule } from "../../../shared/store/segments/preview.ts";

@@ -2,8 +2,8 @@
 import { brotliDecompressSync } from "node:zlib";
 import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { release } from "../../../shared/release.ts";
-import { platformRead } from "../../../shared/resources.ts";
+import { release } from "../../../shared/runtime/release.ts";
+import { platformRead } from "../../../shared/store/context.ts";
 import { SweepItem } from "../../../shared/store/platform-items.ts";
 import { packedGuides } from "./guides.gen.ts";
 import { packedOpenApi } from "./openapi.gen.ts";

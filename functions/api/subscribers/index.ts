@@ -1,13 +1,14 @@
 // Subscribers: upsert from the client, listing for integrations, erasure from the dashboard.
 import * as v from "valibot";
-import type { Context } from "../../../shared/deps.ts";
+import { cursor } from "../../../shared/contract/paging.ts";
+import { Uuid } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { type Call, endpoints, group, type Shape } from "../../../shared/http/endpoint.ts";
-import { notFound } from "../../../shared/http/errors.ts";
-import { cursor } from "../../../shared/http/paging.ts";
-import { Uuid } from "../../../shared/http/schemas.ts";
-import { plans } from "../../../shared/plans.ts";
-import { audienceSize, type StoreReader, secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
+import type { Context } from "../../../shared/kernel/deps.ts";
+import { notFound } from "../../../shared/kernel/errors.ts";
+import { plans } from "../../../shared/rules/plans.ts";
+import { audienceSize, secrets } from "../../../shared/store/capabilities.ts";
+import { type StoreReader, storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { Consent, consentsOf } from "../../../shared/store/subscribers/consents.ts";
 import { changeSubscriber, recordConsent } from "../../../shared/store/subscribers/edits.ts";
 import { exportSubscriber, SubscriberExport } from "../../../shared/store/subscribers/export.ts";

@@ -1,8 +1,6 @@
 // What clients send about a subscriber: identifiers, attributes and consents.
 import * as v from "valibot";
-import { MINUTE, timestamp } from "../../../shared/clock.ts";
-import { invalid } from "../../../shared/http/errors.ts";
-import { cursor, limit } from "../../../shared/http/paging.ts";
+import { cursor, limit } from "../../../shared/contract/paging.ts";
 import {
   EmailAddress,
   ExternalId,
@@ -11,10 +9,12 @@ import {
   TextUpTo,
   TimestampInput,
   TimeZone,
-} from "../../../shared/http/schemas.ts";
-import type { StoreReader } from "../../../shared/resources.ts";
+} from "../../../shared/contract/schemas.ts";
+import { MINUTE, timestamp } from "../../../shared/kernel/clock.ts";
+import { invalid } from "../../../shared/kernel/errors.ts";
 import { isPhoneNumber } from "../../../shared/rules/contacts.ts";
 import { topicKeyOf } from "../../../shared/rules/topics.ts";
+import type { StoreReader } from "../../../shared/store/context.ts";
 import { timelineKinds } from "../../../shared/store/subscribers/timeline.ts";
 import { requireTopic } from "../../../shared/store/topics/topics.ts";
 

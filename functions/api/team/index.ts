@@ -1,15 +1,15 @@
 // Who belongs to a workspace, in which role, and who is invited.
 import * as v from "valibot";
-import { invitationText, serviceUrl } from "../../../shared/account-mails.ts";
-import { HOUR } from "../../../shared/clock.ts";
+import { roles } from "../../../shared/contract/roles.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { ApiError } from "../../../shared/http/errors.ts";
-import { roles } from "../../../shared/http/roles.ts";
+import { AccountEmail } from "../../../shared/http/registration.ts";
+import { HOUR } from "../../../shared/kernel/clock.ts";
+import { ApiError } from "../../../shared/kernel/errors.ts";
 
-import { mailer, mailing } from "../../../shared/mailer.ts";
-import { AccountEmail } from "../../../shared/registration.ts";
-import { platformRead, platformWrite } from "../../../shared/resources.ts";
+import { mailer, mailing } from "../../../shared/providers/mailer.ts";
+import { platformRead, platformWrite } from "../../../shared/store/context.ts";
+import { invitationText, serviceUrl } from "../../../shared/store/workspaces/account-mails.ts";
 import { type AttemptLimit, countAttempt } from "../../../shared/store/workspaces/attempts.ts";
 import {
   Invitation,

@@ -1,15 +1,17 @@
 // Notification templates: reusable titles and bodies, unique by name in their workspace.
 import * as v from "valibot";
-import { CustomData } from "../../../shared/http/custom-data.ts";
+import { CustomData } from "../../../shared/contract/custom-data.ts";
+import { MessageContent } from "../../../shared/contract/message-content.ts";
+import { pageFields } from "../../../shared/contract/paging.ts";
+import { Force, TextUpTo, Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { invalid } from "../../../shared/http/errors.ts";
-import { MessageContent } from "../../../shared/http/message-content.ts";
-import { pageFields } from "../../../shared/http/paging.ts";
-import { Force, TextUpTo, Uuid } from "../../../shared/http/schemas.ts";
-import { storeWrite, timers } from "../../../shared/resources.ts";
+import { invalid } from "../../../shared/kernel/errors.ts";
 import { reachChannels } from "../../../shared/rules/reach.ts";
+import { timers } from "../../../shared/store/capabilities.ts";
+import { storeWrite } from "../../../shared/store/context.ts";
 import { releaseTemplate } from "../../../shared/store/dependents.ts";
-import { Rendering, renderingsOf } from "../../../shared/store/sends/renderings.ts";
+import { Rendering, renderingsOf } from "../../../shared/store/sends/content/renderings.ts";
+import { getProfile } from "../../../shared/store/subscribers/subscribers.ts";
 import {
   createTemplate,
   getTemplate,
@@ -17,8 +19,7 @@ import {
   removeTemplate,
   Template,
   updateTemplate,
-} from "../../../shared/store/sends/templates.ts";
-import { getProfile } from "../../../shared/store/subscribers/subscribers.ts";
+} from "../../../shared/store/templates/templates.ts";
 
 const MAX_NAME_CHARACTERS = 200;
 

@@ -1,30 +1,30 @@
 // Delivers a test send: rendered and sent by the code of sends, but at once and outside the ledger (docs/decisions/0040).
 import * as v from "valibot";
-import type { MailLinks } from "../../../shared/mail-links.ts";
+import type { Credentials } from "../../../shared/contract/credentials.ts";
 import { addressOf, providerOf } from "../../../shared/providers/addresses.ts";
-import { type Arm, NOBODY, scopeOf } from "../../../shared/providers/arms.ts";
 import { filledTemplate, templateRenderer } from "../../../shared/providers/chat-app-texts.ts";
-import type { Credentials } from "../../../shared/providers/credentials.ts";
-import type { MailBodies } from "../../../shared/providers/mail-body.ts";
 import { mailParts } from "../../../shared/providers/mail-parts.ts";
 import { type Providers, rejected } from "../../../shared/providers/provider.ts";
-import { type Rendered, rendererOf } from "../../../shared/providers/texts.ts";
-import type { Store } from "../../../shared/resources.ts";
+import type { MailBodies } from "../../../shared/rules/mail-body.ts";
 import type { SendOutcome } from "../../../shared/rules/progress.ts";
 import { type ReachChannel, reachChannels, reachOf, type Target } from "../../../shared/rules/reach.ts";
+import { languageOf } from "../../../shared/rules/translations.ts";
 import { chatAppOf } from "../../../shared/store/channels/chat-app-content.ts";
 import { openCredentials } from "../../../shared/store/channels/credentials.ts";
 import { CredentialsItem } from "../../../shared/store/channels/items.ts";
+import type { Store } from "../../../shared/store/context.ts";
 import { toJson } from "../../../shared/store/json-text.ts";
-import { messageWrite } from "../../../shared/store/sends/inbox.ts";
-import type { DeliverySettings, JobSpec } from "../../../shared/store/sends/job-spec.ts";
+import type { MailLinks } from "../../../shared/store/mail-links.ts";
+import { type Arm, NOBODY, scopeOf } from "../../../shared/store/sends/content/arms.ts";
+import { type Rendered, rendererOf } from "../../../shared/store/sends/content/texts.ts";
+import { messageWrite } from "../../../shared/store/sends/inbox/inbox.ts";
+import type { DeliverySettings, JobSpec } from "../../../shared/store/sends/jobs/job-spec.ts";
 import { contactOf } from "../../../shared/store/subscribers/contacts.ts";
 import { deviceRows } from "../../../shared/store/subscribers/devices.ts";
 import { attributesOf, type LivingProfile } from "../../../shared/store/subscribers/subscribers.ts";
+import type { Opener } from "../../../shared/store/vault.ts";
 import { senderOf } from "../../../shared/store/workspaces/settings.ts";
 import type { WorkspaceRecord } from "../../../shared/store/workspaces/workspaces.ts";
-import { languageOf } from "../../../shared/translations.ts";
-import type { Opener } from "../../../shared/vault.ts";
 
 /** Addresses of one test send: all are sent to at once, within the time of a request. */
 const MAX_ADDRESSES = 100;

@@ -1,21 +1,22 @@
 // A test send (RDA-9): to the workspace's test subscribers and to the caller's own address, outside all reports.
 import * as v from "valibot";
-import { HOUR } from "../../../shared/clock.ts";
+import { OWN_ADDRESS, TestNotification } from "../../../shared/contract/notification-input.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { invalid, unauthorized } from "../../../shared/http/errors.ts";
-import { OWN_ADDRESS, TestNotification } from "../../../shared/http/notification-input.ts";
-import { mailLinks } from "../../../shared/mail-links.ts";
+import { HOUR } from "../../../shared/kernel/clock.ts";
+import { invalid, unauthorized } from "../../../shared/kernel/errors.ts";
 import { providers } from "../../../shared/providers/providers.ts";
-import { platformWrite, storeWrite, workspaceRead } from "../../../shared/resources.ts";
 import { markedAsTest } from "../../../shared/rules/channel-content.ts";
-import { testIdOf } from "../../../shared/store/sends/job-ids.ts";
-import { oneOffSpec } from "../../../shared/store/sends/one-off.ts";
-import { channelSettings, selectedOf } from "../../../shared/store/sends/planning.ts";
-import { getTemplate } from "../../../shared/store/sends/templates.ts";
+import { workspaceRead } from "../../../shared/store/capabilities.ts";
+import { platformWrite, storeWrite } from "../../../shared/store/context.ts";
+import { mailLinks } from "../../../shared/store/mail-links.ts";
+import { channelSettings, selectedOf } from "../../../shared/store/sends/audience/planning.ts";
+import { testIdOf } from "../../../shared/store/sends/jobs/job-ids.ts";
+import { oneOffSpec } from "../../../shared/store/sends/jobs/one-off.ts";
 import { getProfile, getProfiles } from "../../../shared/store/subscribers/subscribers.ts";
+import { getTemplate } from "../../../shared/store/templates/templates.ts";
+import { vaultOpening } from "../../../shared/store/vault.ts";
 import { countAttempt } from "../../../shared/store/workspaces/attempts.ts";
-import { vaultOpening } from "../../../shared/vault.ts";
 import { deliverTest, TestDelivery } from "./delivery.ts";
 import { sandbox } from "./sandbox.ts";
 

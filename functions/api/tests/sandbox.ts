@@ -1,14 +1,14 @@
 // The clock and the outbox of a sandbox (F4, docs/decisions/0072).
 import * as v from "valibot";
-import { SECOND, timestamp } from "../../../shared/clock.ts";
+import { cursor, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
+import { TextUpTo, Timestamp, TimestampInput, Uuid } from "../../../shared/contract/schemas.ts";
 import { type Workspace, workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, replyWith } from "../../../shared/http/endpoint.ts";
-import { ApiError, invalid } from "../../../shared/http/errors.ts";
-import { cursor, openCursor, sealCursor } from "../../../shared/http/paging.ts";
-import { TextUpTo, Timestamp, TimestampInput, Uuid } from "../../../shared/http/schemas.ts";
-import { type PlatformReader, platformRead, platformWrite, secrets, storeRead } from "../../../shared/resources.ts";
+import { SECOND, timestamp } from "../../../shared/kernel/clock.ts";
+import { ApiError, invalid } from "../../../shared/kernel/errors.ts";
 import { parseDuration } from "../../../shared/rules/durations.ts";
-import { isSandbox, timeIn } from "../../../shared/sandbox.ts";
+import { secrets } from "../../../shared/store/capabilities.ts";
+import { type PlatformReader, platformRead, platformWrite, storeRead } from "../../../shared/store/context.ts";
 import { sentFields } from "../../../shared/store/sandbox/items.ts";
 import {
   beginMove,
@@ -20,6 +20,7 @@ import {
   moveOf,
 } from "../../../shared/store/sandbox/moves.ts";
 import { listSent } from "../../../shared/store/sandbox/outbox.ts";
+import { isSandbox, timeIn } from "../../../shared/store/sandbox/sandbox.ts";
 import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
 
 /** A longer move is answered by 202. */

@@ -1,10 +1,10 @@
 // Topics: what messages are about, so that subscribers can opt in and out of each (TPC-1).
 import * as v from "valibot";
+import { DescriptionUpTo, NameUpTo } from "../../../shared/contract/schemas.ts";
+import { TopicKey } from "../../../shared/contract/topic-key.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { DescriptionUpTo, NameUpTo } from "../../../shared/http/schemas.ts";
-import { TopicKey } from "../../../shared/http/topic-key.ts";
-import { storeRead, storeWrite } from "../../../shared/resources.ts";
 import { topicDefaults } from "../../../shared/rules/topics.ts";
+import { storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { refuseUsedTopic } from "../../../shared/store/dependents.ts";
 import {
   createTopic,

@@ -1,12 +1,15 @@
 // Webhook endpoints on the dashboard: those of /v1/hooks, with their delivery log (D-HOOKS, AMB-100).
 import * as v from "valibot";
+import { cursor, limit, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
+import { Timestamp, TimestampInput } from "../../../shared/contract/schemas.ts";
+import { Events, TargetUrl } from "../../../shared/contract/webhook-input.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { conflict, invalid, notFound } from "../../../shared/http/errors.ts";
-import { cursor, limit, openCursor, sealCursor } from "../../../shared/http/paging.ts";
-import { Timestamp, TimestampInput } from "../../../shared/http/schemas.ts";
-import { Events, requireTarget, TargetUrl } from "../../../shared/http/webhook-input.ts";
-import { egress, secrets, storeRead, storeWrite } from "../../../shared/resources.ts";
+import { requireTarget } from "../../../shared/http/webhook-target.ts";
+import { conflict, invalid, notFound } from "../../../shared/kernel/errors.ts";
 import { webhookSamples } from "../../../shared/rules/webhook-events.ts";
+import { egress } from "../../../shared/runtime/resources.ts";
+import { secrets } from "../../../shared/store/capabilities.ts";
+import { storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { findDelivery, noteDeliveries } from "../../../shared/store/webhooks/deliveries.ts";
 import { Delivery, Event, Outcome } from "../../../shared/store/webhooks/delivery-items.ts";
 import { listLog, listMissing } from "../../../shared/store/webhooks/delivery-log.ts";

@@ -1,12 +1,13 @@
 // Conversions: an event that a definition names is counted for the sends that touched its subscriber (D-ATTRIB).
-import { MINUTE, SECOND } from "../../../shared/clock.ts";
-import { attributeQueue, type Store, storeWrite } from "../../../shared/resources.ts";
+import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
+import { attributeQueue } from "../../../shared/runtime/resources.ts";
+import { queueWorker } from "../../../shared/runtime/worker.ts";
+import { type Store, storeWrite } from "../../../shared/store/context.ts";
 import { findEvent } from "../../../shared/store/events/events.ts";
 import { eventsOfActor } from "../../../shared/store/events/history.ts";
 import { recordConversion } from "../../../shared/store/insights/attribution.ts";
 import { conversionDefinitions, definitionFor } from "../../../shared/store/insights/conversions.ts";
 import { ownersOf } from "../../../shared/store/subscribers/aliases.ts";
-import { queueWorker } from "../../../shared/worker.ts";
 
 /** A chunk writes the outcomes of a round within this time after it began: an event that came before them waits for them. */
 const ROUND_MS = 2 * MINUTE;

@@ -1,9 +1,10 @@
 // Completes batches of events whose request ended early: crashed, or refused by a service after the events were stored.
-import { storeWrite } from "../../../shared/resources.ts";
+
+import { queueWorker } from "../../../shared/runtime/worker.ts";
+import { storeWrite } from "../../../shared/store/context.ts";
 import { unsealed } from "../../../shared/store/events/blocks.ts";
 import { completeBlocks } from "../../../shared/store/events/completion.ts";
 import { watchedNow } from "../../../shared/store/events/watchers.ts";
-import { queueWorker } from "../../../shared/worker.ts";
 
 export const completeEvents = queueWorker(
   "complete-events",

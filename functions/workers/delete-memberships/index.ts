@@ -1,8 +1,9 @@
 // Removes the members of a deleted list or segment: at once, and again once late writers have ended.
-import { SECOND } from "../../../shared/clock.ts";
-import { deleteMembershipsQueue, storeWrite } from "../../../shared/resources.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
+import { deleteMembershipsQueue } from "../../../shared/runtime/resources.ts";
+import { queueWorker } from "../../../shared/runtime/worker.ts";
+import { storeWrite } from "../../../shared/store/context.ts";
 import { deleteSomeMemberships } from "../../../shared/store/lists/membership-deletion.ts";
-import { queueWorker } from "../../../shared/worker.ts";
 
 /** Work stops after this time and continues in another message. */
 const WORKING_MS = 40 * SECOND;

@@ -2,8 +2,8 @@
 import { elementAt } from "../../../shared/rules/element-at.ts";
 import type { Unit } from "../../../shared/rules/progress.ts";
 import type { Target } from "../../../shared/rules/reach.ts";
-import type { Chunk } from "../../../shared/store/sends/chunks.ts";
-import type { Recipient } from "../../../shared/store/sends/recipients.ts";
+import type { Chunk } from "../../../shared/store/sends/chunks/chunks.ts";
+import type { Recipient } from "../../../shared/store/sends/chunks/recipients.ts";
 
 type Recipients = Pick<Chunk, "recipients">;
 

@@ -1,7 +1,7 @@
 // The brake of a send (F21, docs/decisions/0052): asked before a chunk begins and before each of its groups, as pause is.
 // It may halt the send, let a chunk wait for what others find out, and keep back who is not in the canary.
-import { MINUTE } from "../../../shared/clock.ts";
-import type { Capability } from "../../../shared/deps.ts";
+import { MINUTE } from "../../../shared/kernel/clock.ts";
+import type { Capability } from "../../../shared/kernel/deps.ts";
 import {
   askAgainIn,
   type Breach,
@@ -22,9 +22,9 @@ import {
   type SendOutcome,
 } from "../../../shared/rules/progress.ts";
 import { recent } from "../../../shared/store/recent.ts";
-import { type BrakeView, brakeView, haltJob } from "../../../shared/store/sends/brake.ts";
-import { findJob, type JobRecord } from "../../../shared/store/sends/jobs.ts";
-import type { ChunkRef } from "../../../shared/store/sends/touches.ts";
+import { type BrakeView, brakeView, haltJob } from "../../../shared/store/sends/jobs/brake.ts";
+import { findJob, type JobRecord } from "../../../shared/store/sends/jobs/jobs.ts";
+import type { ChunkRef } from "../../../shared/store/sends/ledger/touches.ts";
 import { recipientOf } from "./addresses.ts";
 import type { Prepared } from "./prepare.ts";
 import type { ChunkState, Work, WorkerContext } from "./rounds.ts";

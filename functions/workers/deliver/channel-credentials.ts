@@ -1,12 +1,13 @@
 // The credentials of the channels that a send goes by, opened once per environment.
-import { MINUTE } from "../../../shared/clock.ts";
-import type { Capability } from "../../../shared/deps.ts";
-import type { Credentials } from "../../../shared/providers/credentials.ts";
+
+import type { Credentials } from "../../../shared/contract/credentials.ts";
+import { MINUTE } from "../../../shared/kernel/clock.ts";
+import type { Capability } from "../../../shared/kernel/deps.ts";
 import type { ReachChannel } from "../../../shared/rules/reach.ts";
 import { openCredentials } from "../../../shared/store/channels/credentials.ts";
 import { CredentialsItem } from "../../../shared/store/channels/items.ts";
 import { recent } from "../../../shared/store/recent.ts";
-import type { Job } from "../../../shared/store/sends/jobs.ts";
+import type { Job } from "../../../shared/store/sends/jobs/jobs.ts";
 import type { WorkerContext } from "./rounds.ts";
 
 const MAX_OPENED_CHANNELS = 100;

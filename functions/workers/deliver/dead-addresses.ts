@@ -1,9 +1,9 @@
 // Addresses that their provider reported dead. They are marked after all else, so that no outcome depends on it: an
 // address that could not be marked is reported dead again by the next send to it.
-import { SECOND } from "../../../shared/clock.ts";
-import { errorFields } from "../../../shared/log.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
+import { errorFields } from "../../../shared/kernel/log.ts";
 import type { SendOutcome } from "../../../shared/rules/progress.ts";
-import type { ChunkRef } from "../../../shared/store/sends/touches.ts";
+import type { ChunkRef } from "../../../shared/store/sends/ledger/touches.ts";
 import { markInvalid } from "../../../shared/store/subscribers/devices.ts";
 import { suppress } from "../../../shared/store/subscribers/mail-consents.ts";
 import type { Prepared } from "./prepare.ts";

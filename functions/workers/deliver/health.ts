@@ -1,7 +1,7 @@
 // How the provider of a channel answered last, for its health (RDA-15): noted now and then, as it must cost nothing.
-import { MINUTE } from "../../../shared/clock.ts";
-import type { Capability } from "../../../shared/deps.ts";
-import { errorFields } from "../../../shared/log.ts";
+import { MINUTE } from "../../../shared/kernel/clock.ts";
+import type { Capability } from "../../../shared/kernel/deps.ts";
+import { errorFields } from "../../../shared/kernel/log.ts";
 import type { SendOutcome } from "../../../shared/rules/progress.ts";
 import { noteAnswer } from "../../../shared/store/channels/health.ts";
 import { recent } from "../../../shared/store/recent.ts";

@@ -1,23 +1,26 @@
 // Delivers one chunk of recipients through the providers: claims it, sends, and closes it with its totals
 // (docs/decisions/0013).
-import { mailLinks } from "../../../shared/mail-links.ts";
-import type { Message } from "../../../shared/messages.ts";
+
+import type { Message } from "../../../shared/contract/messages.ts";
 import { prepareInApp } from "../../../shared/providers/in-app.ts";
 import { providers } from "../../../shared/providers/providers.ts";
 import { sesAccount } from "../../../shared/providers/ses-account.ts";
-import { deliverQueue, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
-import { getChunk, tallyOfChunk } from "../../../shared/store/sends/chunks.ts";
-import { claimChunk, closeChunk } from "../../../shared/store/sends/claims.ts";
-import { finishJob, type Job } from "../../../shared/store/sends/jobs.ts";
-import type { Lease } from "../../../shared/store/sends/leases.ts";
-import { closeRange, countStopped, settleStopped } from "../../../shared/store/sends/ranges.ts";
-import type { SendState } from "../../../shared/store/sends/send-state.ts";
-import { areInboxes, isSingleMessage } from "../../../shared/store/sends/single.ts";
-import type { Tally } from "../../../shared/store/sends/tallies.ts";
-import type { ChunkRef } from "../../../shared/store/sends/touches.ts";
+import { deliverQueue } from "../../../shared/runtime/resources.ts";
+import { queueWorker } from "../../../shared/runtime/worker.ts";
+import { timers, workspaceRead } from "../../../shared/store/capabilities.ts";
+import { storeWrite } from "../../../shared/store/context.ts";
+import { mailLinks } from "../../../shared/store/mail-links.ts";
+import { getChunk, tallyOfChunk } from "../../../shared/store/sends/chunks/chunks.ts";
+import { claimChunk, closeChunk } from "../../../shared/store/sends/chunks/claims.ts";
+import type { Lease } from "../../../shared/store/sends/chunks/leases.ts";
+import { closeRange, countStopped, settleStopped } from "../../../shared/store/sends/chunks/ranges.ts";
+import type { Tally } from "../../../shared/store/sends/chunks/tallies.ts";
+import { finishJob, type Job } from "../../../shared/store/sends/jobs/jobs.ts";
+import type { SendState } from "../../../shared/store/sends/jobs/send-state.ts";
+import { areInboxes, isSingleMessage } from "../../../shared/store/sends/jobs/single.ts";
+import type { ChunkRef } from "../../../shared/store/sends/ledger/touches.ts";
 import { forgetInChunk } from "../../../shared/store/subscribers/ledger-erasure.ts";
-import { vaultOpening } from "../../../shared/vault.ts";
-import { queueWorker } from "../../../shared/worker.ts";
+import { vaultOpening } from "../../../shared/store/vault.ts";
 import { isCounted, sendFigures, waitOfChunk } from "./brake.ts";
 import { openedCredentials } from "./channel-credentials.ts";
 import { createDeadAddresses, type DeadAddresses } from "./dead-addresses.ts";

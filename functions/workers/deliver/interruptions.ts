@@ -1,11 +1,12 @@
 // What follows where a chunk cannot go on now: it is sent again later, or what ends the stop of its send does that.
-import { MINUTE, SECOND } from "../../../shared/clock.ts";
-import type { Message } from "../../../shared/messages.ts";
+
+import type { Message } from "../../../shared/contract/messages.ts";
+import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { progressOf } from "../../../shared/rules/progress-text.ts";
-import { abandonJob, type JobRecord } from "../../../shared/store/sends/jobs.ts";
-import type { ClaimState } from "../../../shared/store/sends/leases.ts";
-import { resumeTimer, type SendState } from "../../../shared/store/sends/send-state.ts";
-import { isSingleMessage } from "../../../shared/store/sends/single.ts";
+import type { ClaimState } from "../../../shared/store/sends/chunks/leases.ts";
+import { abandonJob, type JobRecord } from "../../../shared/store/sends/jobs/jobs.ts";
+import { resumeTimer, type SendState } from "../../../shared/store/sends/jobs/send-state.ts";
+import { isSingleMessage } from "../../../shared/store/sends/jobs/single.ts";
 import { MAX_DELAY_MS } from "./ledger.ts";
 import type { WorkerContext } from "./rounds.ts";
 

@@ -1,12 +1,12 @@
 // The ledger rows of a round, and the release of its chunk with what is known by then (docs/decisions/0013).
-import { MINUTE } from "../../../shared/clock.ts";
-import { errorFields } from "../../../shared/log.ts";
+import { MINUTE } from "../../../shared/kernel/clock.ts";
+import { errorFields } from "../../../shared/kernel/log.ts";
 import { elementAt } from "../../../shared/rules/element-at.ts";
 import { note, type SendOutcome, waitingFor } from "../../../shared/rules/progress.ts";
 import { progressText } from "../../../shared/rules/progress-text.ts";
 import type { ItemWrite } from "../../../shared/store/item.ts";
-import { release } from "../../../shared/store/sends/claims.ts";
-import { touchWrite } from "../../../shared/store/sends/touches.ts";
+import { release } from "../../../shared/store/sends/chunks/claims.ts";
+import { touchWrite } from "../../../shared/store/sends/ledger/touches.ts";
 import { recipientOf, targetOf } from "./addresses.ts";
 import type { Prepared } from "./prepare.ts";
 import { type LeasedProgress, timesOf } from "./round-start.ts";

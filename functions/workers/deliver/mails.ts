@@ -1,11 +1,12 @@
 // The bodies and links of a mail, made for one recipient when it is rendered (D-EMAIL).
-import { SECOND } from "../../../shared/clock.ts";
-import { type MailLinks, PREFERENCES } from "../../../shared/mail-links.ts";
-import { markOfTarget } from "../../../shared/mail-tokens.ts";
-import type { MailBodies } from "../../../shared/providers/mail-body.ts";
+
+import { markOfTarget } from "../../../shared/contract/mail-tokens.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
 import { type MailParts, mailParts } from "../../../shared/providers/mail-parts.ts";
-import type { Job } from "../../../shared/store/sends/jobs.ts";
-import type { Language } from "../../../shared/translations.ts";
+import type { MailBodies } from "../../../shared/rules/mail-body.ts";
+import type { Language } from "../../../shared/rules/translations.ts";
+import { type MailLinks, PREFERENCES } from "../../../shared/store/mail-links.ts";
+import type { Job } from "../../../shared/store/sends/jobs/jobs.ts";
 
 interface Recipient {
   tenant: string;

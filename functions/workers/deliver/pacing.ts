@@ -1,6 +1,6 @@
 // Keeps a chunk to the rates of its channels: it waits for its slot, and sends no faster in it (AMB-111).
-import { SECOND } from "../../../shared/clock.ts";
-import type { Capability } from "../../../shared/deps.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
+import type { Capability } from "../../../shared/kernel/deps.ts";
 import {
   groupEnd,
   type Progress,

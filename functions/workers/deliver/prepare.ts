@@ -1,22 +1,22 @@
 // Prepares the messages of a group: addresses read, consent checked again, texts rendered, credentials opened.
 
+import { isPseudonym } from "../../../shared/kernel/ids.ts";
 import { addressOf, providerOf } from "../../../shared/providers/addresses.ts";
-import { type Arm, eventFor } from "../../../shared/providers/arms.ts";
 import { filledTemplate, type TemplateRenderer, templateRenderer } from "../../../shared/providers/chat-app-texts.ts";
-import type { ProvidedChannel } from "../../../shared/providers/provider.ts";
 import { rejected } from "../../../shared/providers/provider.ts";
-import { type Renderer, rendererOf } from "../../../shared/providers/texts.ts";
 import type { SendOutcome, Unit } from "../../../shared/rules/progress.ts";
+import type { ProvidedChannel } from "../../../shared/rules/reach.ts";
 import { isReachableDevice, type ReachChannel, reachOf } from "../../../shared/rules/reach.ts";
+import { languageOf } from "../../../shared/rules/translations.ts";
 import { chatAppOf } from "../../../shared/store/channels/chat-app-content.ts";
-import { isPseudonym } from "../../../shared/store/sends/recipients.ts";
+import { type Arm, eventFor } from "../../../shared/store/sends/content/arms.ts";
+import { type Renderer, rendererOf } from "../../../shared/store/sends/content/texts.ts";
 import { contactOf } from "../../../shared/store/subscribers/contacts.ts";
 import type { DeviceRow } from "../../../shared/store/subscribers/device-items.ts";
 import { deviceOf } from "../../../shared/store/subscribers/devices.ts";
 import { forgetInChunk, KNOWN_ALIVE_MS } from "../../../shared/store/subscribers/ledger-erasure.ts";
 import { attributesOf } from "../../../shared/store/subscribers/subscribers.ts";
 import { senderOf } from "../../../shared/store/workspaces/settings.ts";
-import { languageOf } from "../../../shared/translations.ts";
 import { recipientOf, targetOf } from "./addresses.ts";
 import { credentialsFor } from "./channel-credentials.ts";
 import { type Delivering, deferredInbox, type Inbox, prepareInbox, reachedBefore } from "./inboxes.ts";

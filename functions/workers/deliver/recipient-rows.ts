@@ -1,6 +1,6 @@
 // The profiles and devices of a chunk's recipients, read for a window of addresses at once.
 import type { Unit } from "../../../shared/rules/progress.ts";
-import type { Chunk } from "../../../shared/store/sends/chunks.ts";
+import type { Chunk } from "../../../shared/store/sends/chunks/chunks.ts";
 import { DeviceItem, type DeviceRow } from "../../../shared/store/subscribers/device-items.ts";
 import { getProfiles, type LivingProfile } from "../../../shared/store/subscribers/subscribers.ts";
 import { recipientOf, targetOf } from "./addresses.ts";

@@ -13,10 +13,10 @@ import {
 } from "../../../shared/rules/progress.ts";
 import { lateSkips } from "../../../shared/rules/reasons.ts";
 import { type ItemWrite, type RowOf, ref } from "../../../shared/store/item.ts";
-import { messageId } from "../../../shared/store/sends/inbox.ts";
-import { Message } from "../../../shared/store/sends/inbox-items.ts";
-import { TouchItem } from "../../../shared/store/sends/ledger-items.ts";
-import { type ChunkRef, recorded, touchKey, touchWrite } from "../../../shared/store/sends/touches.ts";
+import { messageId } from "../../../shared/store/sends/inbox/inbox.ts";
+import { Message } from "../../../shared/store/sends/inbox/inbox-items.ts";
+import { TouchItem } from "../../../shared/store/sends/ledger/ledger-items.ts";
+import { type ChunkRef, recorded, touchKey, touchWrite } from "../../../shared/store/sends/ledger/touches.ts";
 import { namesNow } from "../../../shared/store/subscribers/ledger-erasure.ts";
 import { recipientOf, targetOf } from "./addresses.ts";
 import type { Delivering } from "./inboxes.ts";

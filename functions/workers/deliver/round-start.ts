@@ -2,10 +2,10 @@
 // the ledger who is held out and who waits (AMB-109, AMB-110).
 import { type Progress, unitsOf, untried } from "../../../shared/rules/progress.ts";
 import { progressText } from "../../../shared/rules/progress-text.ts";
-import type { Chunk } from "../../../shared/store/sends/chunks.ts";
-import { advance } from "../../../shared/store/sends/claims.ts";
-import type { Lease } from "../../../shared/store/sends/leases.ts";
-import { assignmentWrite, type ChunkRef, type RoundTimes } from "../../../shared/store/sends/touches.ts";
+import type { Chunk } from "../../../shared/store/sends/chunks/chunks.ts";
+import { advance } from "../../../shared/store/sends/chunks/claims.ts";
+import type { Lease } from "../../../shared/store/sends/chunks/leases.ts";
+import { assignmentWrite, type ChunkRef, type RoundTimes } from "../../../shared/store/sends/ledger/touches.ts";
 import { namesNow } from "../../../shared/store/subscribers/ledger-erasure.ts";
 import { recipientOf, targetOf } from "./addresses.ts";
 import type { Work, WorkerContext } from "./rounds.ts";

@@ -1,11 +1,11 @@
 // Whether a send may go on, asked before a chunk, before each of its groups, and again where what came in between took
 // long (docs/decisions/0068). All chunks of an environment share an answer for a moment, so that a pause, suspension or
 // deletion takes hold within a group of calls and costs next to nothing otherwise (AMB-112, AMB-113).
-import { SECOND } from "../../../shared/clock.ts";
-import type { Capability } from "../../../shared/deps.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
+import type { Capability } from "../../../shared/kernel/deps.ts";
 import { recent } from "../../../shared/store/recent.ts";
-import { findJob, type Job } from "../../../shared/store/sends/jobs.ts";
-import { type SendState, sendStateOf } from "../../../shared/store/sends/send-state.ts";
+import { findJob, type Job } from "../../../shared/store/sends/jobs/jobs.ts";
+import { type SendState, sendStateOf } from "../../../shared/store/sends/jobs/send-state.ts";
 import type { WorkspaceRecord } from "../../../shared/store/workspaces/workspaces.ts";
 import { holdsBrake } from "./brake.ts";
 import type { WorkerContext } from "./rounds.ts";

@@ -1,15 +1,16 @@
 // What the sends of a batch need, read in one request: their rows, their workspace, and what their messages name.
-import type { Capability } from "../../../shared/deps.ts";
-import type { Message } from "../../../shared/messages.ts";
+
+import type { Message } from "../../../shared/contract/messages.ts";
+import type { Capability } from "../../../shared/kernel/deps.ts";
+import type { RuntimeContext } from "../../../shared/runtime/worker.ts";
 import { ref, rowOf } from "../../../shared/store/item.ts";
-import type { StoredContents } from "../../../shared/store/sends/job-content.ts";
-import { ContentItem, JobItem } from "../../../shared/store/sends/job-items.ts";
-import { type JobRecord, jobOf } from "../../../shared/store/sends/jobs.ts";
+import type { StoredContents } from "../../../shared/store/sends/jobs/job-content.ts";
+import { ContentItem, JobItem } from "../../../shared/store/sends/jobs/job-items.ts";
+import { type JobRecord, jobOf } from "../../../shared/store/sends/jobs/jobs.ts";
 import { DeviceItem, type DeviceRow } from "../../../shared/store/subscribers/device-items.ts";
 import { type JointRead, openJointReads } from "../../../shared/store/table.ts";
 import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
 import { presentWorkspace, type WorkspaceRecord } from "../../../shared/store/workspaces/workspaces.ts";
-import type { RuntimeContext } from "../../../shared/worker.ts";
 
 /** Rows of a workspace, read with the workspace itself. */
 export const jointReads: Capability<"jointRead", JointRead> = {

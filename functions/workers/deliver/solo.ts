@@ -1,22 +1,23 @@
 // Delivers sends whose recipients are on the row of the job: the messages that a worker receives together are read and closed together
 // (docs/decisions/0027, docs/decisions/0046).
-import { MINUTE, SECOND } from "../../../shared/clock.ts";
-import type { Message } from "../../../shared/messages.ts";
+
+import type { Message } from "../../../shared/contract/messages.ts";
+import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
+import { isPseudonym } from "../../../shared/kernel/ids.ts";
 import { findWritten, prepareInApp } from "../../../shared/providers/in-app.ts";
-import { type Chunk, tallyOfChunk } from "../../../shared/store/sends/chunks.ts";
-import { PROMPT_MS } from "../../../shared/store/sends/inbox.ts";
-import { withContents } from "../../../shared/store/sends/job-content.ts";
-import type { Job, JobRecord } from "../../../shared/store/sends/jobs.ts";
-import { SINGLE_RANGE } from "../../../shared/store/sends/range-names.ts";
-import { isPseudonym } from "../../../shared/store/sends/recipients.ts";
-import { resumeTimer } from "../../../shared/store/sends/send-state.ts";
+import { type Chunk, tallyOfChunk } from "../../../shared/store/sends/chunks/chunks.ts";
+import { SINGLE_RANGE } from "../../../shared/store/sends/chunks/range-names.ts";
+import { PROMPT_MS } from "../../../shared/store/sends/inbox/inbox.ts";
+import { withContents } from "../../../shared/store/sends/jobs/job-content.ts";
+import type { Job, JobRecord } from "../../../shared/store/sends/jobs/jobs.ts";
+import { resumeTimer } from "../../../shared/store/sends/jobs/send-state.ts";
 import {
   beginRound,
   closeSingles,
   isToInboxes,
   type Outcome,
   singleMessage,
-} from "../../../shared/store/sends/single.ts";
+} from "../../../shared/store/sends/jobs/single.ts";
 import { forgetInChunk } from "../../../shared/store/subscribers/ledger-erasure.ts";
 import { createDeadAddresses, type DeadAddresses } from "./dead-addresses.ts";
 import { requeue, stop, waitsForMorning } from "./interruptions.ts";

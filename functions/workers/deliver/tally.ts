@@ -1,8 +1,8 @@
 // The numbers of a chunk from its progress.
 import type { Progress } from "../../../shared/rules/progress.ts";
 import { resultOf } from "../../../shared/rules/progress-result.ts";
-import { type Chunk, tallyOfChunk } from "../../../shared/store/sends/chunks.ts";
-import { NO_TALLY, sumOf, type Tally } from "../../../shared/store/sends/tallies.ts";
+import { type Chunk, tallyOfChunk } from "../../../shared/store/sends/chunks/chunks.ts";
+import { NO_TALLY, sumOf, type Tally } from "../../../shared/store/sends/chunks/tallies.ts";
 
 /** The tally of the chunk so far: a recipient that still waits is neither delivered nor failed. */
 export function talliedBy({ chunk }: { chunk: Chunk }, progress: Progress): Tally {

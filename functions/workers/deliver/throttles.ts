@@ -1,5 +1,5 @@
 // What a provider throttles, and what would go to it next, waits for a later round: it was no attempt (AMB-111).
-import { SECOND } from "../../../shared/clock.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
 import { type Progress, putOff, type SendOutcome, type Unit } from "../../../shared/rules/progress.ts";
 import { targetOf } from "./addresses.ts";
 import type { Prepared } from "./prepare.ts";

@@ -1,7 +1,7 @@
 // What recipients chose of the topic of a send after its audience was planned.
 import type { SendOutcome } from "../../../shared/rules/progress.ts";
 import { isInTopic } from "../../../shared/rules/topics.ts";
-import type { Job } from "../../../shared/store/sends/jobs.ts";
+import type { Job } from "../../../shared/store/sends/jobs/jobs.ts";
 import { contactOf } from "../../../shared/store/subscribers/contacts.ts";
 import { getProfiles, type LivingProfile } from "../../../shared/store/subscribers/subscribers.ts";
 import type { WorkerContext } from "./rounds.ts";

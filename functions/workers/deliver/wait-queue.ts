@@ -1,11 +1,11 @@
 // Addresses that quiet hours defer (D-QUIET), and the conditions under which they may still be sent to afterwards.
-import { HOUR, MINUTE } from "../../../shared/clock.ts";
+import { HOUR, MINUTE } from "../../../shared/kernel/clock.ts";
+import { isPseudonym } from "../../../shared/kernel/ids.ts";
 import { type Progress, putOff, type SendOutcome, type Unit, unitsOf } from "../../../shared/rules/progress.ts";
 import { disturbs, quietUntil } from "../../../shared/rules/quiet-hours.ts";
 import { EXPIRED } from "../../../shared/rules/reasons.ts";
 import { statusOf } from "../../../shared/store/journeys/journeys.ts";
-import { zoneFor } from "../../../shared/store/sends/deferred.ts";
-import { isPseudonym } from "../../../shared/store/sends/recipients.ts";
+import { zoneFor } from "../../../shared/store/sends/chunks/deferred.ts";
 import { getProfiles } from "../../../shared/store/subscribers/subscribers.ts";
 import { recipientOf, targetOf } from "./addresses.ts";
 import type { Work } from "./rounds.ts";

@@ -1,19 +1,19 @@
 // A chunk of a send that was stopped is closed with what is known of it. Who was not handed to a provider by then counts
 // as skipped, so that the totals add up to the audience (docs/decisions/0089).
-import { SECOND } from "../../../shared/clock.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
+import { isPseudonym } from "../../../shared/kernel/ids.ts";
 import { findWritten } from "../../../shared/providers/in-app.ts";
 import { endRound, unitsOf } from "../../../shared/rules/progress.ts";
 import { cancelRest, noteReached } from "../../../shared/rules/progress-notes.ts";
-import type { Chunk } from "../../../shared/store/sends/chunks.ts";
-import { claimChunk } from "../../../shared/store/sends/claims.ts";
-import type { Job } from "../../../shared/store/sends/jobs.ts";
-import type { Lease } from "../../../shared/store/sends/leases.ts";
-import { SINGLE_RANGE } from "../../../shared/store/sends/range-names.ts";
-import { isPseudonym } from "../../../shared/store/sends/recipients.ts";
-import { areInboxes, isToInboxes } from "../../../shared/store/sends/single.ts";
-import { tallyOfInbox, tallyOfUnbegun } from "../../../shared/store/sends/stopped.ts";
-import type { Tally } from "../../../shared/store/sends/tallies.ts";
-import type { ChunkRef } from "../../../shared/store/sends/touches.ts";
+import type { Chunk } from "../../../shared/store/sends/chunks/chunks.ts";
+import { claimChunk } from "../../../shared/store/sends/chunks/claims.ts";
+import type { Lease } from "../../../shared/store/sends/chunks/leases.ts";
+import { SINGLE_RANGE } from "../../../shared/store/sends/chunks/range-names.ts";
+import type { Tally } from "../../../shared/store/sends/chunks/tallies.ts";
+import type { Job } from "../../../shared/store/sends/jobs/jobs.ts";
+import { areInboxes, isToInboxes } from "../../../shared/store/sends/jobs/single.ts";
+import { tallyOfInbox, tallyOfUnbegun } from "../../../shared/store/sends/jobs/stopped.ts";
+import type { ChunkRef } from "../../../shared/store/sends/ledger/touches.ts";
 import { targetOf } from "./addresses.ts";
 import { reachedBefore } from "./inboxes.ts";
 import { createAssignments, recordHeldOut, timesOf } from "./round-start.ts";

@@ -1,8 +1,9 @@
 // Removes images whose upload was abandoned, and what the deletion of one left: first the object, then the row.
-import { assetRemoval } from "../../../shared/asset-files.ts";
-import { storeWrite } from "../../../shared/resources.ts";
+
+import { queueWorker } from "../../../shared/runtime/worker.ts";
+import { storeWrite } from "../../../shared/store/context.ts";
 import { deleteUnusedAsset } from "../../../shared/store/experiences/assets.ts";
-import { queueWorker } from "../../../shared/worker.ts";
+import { assetRemoval } from "../../../shared/store/files/assets.ts";
 
 export const discardAsset = queueWorker(
   "discard-asset",

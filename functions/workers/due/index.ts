@@ -1,15 +1,17 @@
 // Timers: at the start of a minute its due rows become messages, each delayed to the second it is due.
-import { MINUTE, SECOND } from "../../../shared/clock.ts";
-import type { Context } from "../../../shared/deps.ts";
-import { dueKinds, messagesOf } from "../../../shared/due-kinds.ts";
-import type { Message } from "../../../shared/messages.ts";
-import { dueQueue, dueTargets, platformWrite } from "../../../shared/resources.ts";
+
+import { dueKinds, messagesOf } from "../../../shared/contract/due-kinds.ts";
+import type { Message } from "../../../shared/contract/messages.ts";
+import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
+import type { Context } from "../../../shared/kernel/deps.ts";
+import { dueQueue, dueTargets } from "../../../shared/runtime/resources.ts";
+import { queueWorker, type RuntimeContext } from "../../../shared/runtime/worker.ts";
 import { absent, any, atMost } from "../../../shared/store/conditions.ts";
+import { platformWrite } from "../../../shared/store/context.ts";
 import { fullKey, type RowOf } from "../../../shared/store/item.ts";
 import type { Key } from "../../../shared/store/model.ts";
 import { DUE_SHARDS, DueItem, dueKeyOf, minuteOf, SweepItem } from "../../../shared/store/platform-items.ts";
 import { onConditionFailed } from "../../../shared/store/refusals.ts";
-import { queueWorker, type RuntimeContext } from "../../../shared/worker.ts";
 
 /** A minute is swept so long after it: all its rows should have been forwarded by then. */
 const OVERDUE_MINUTES = 3;

@@ -1,9 +1,10 @@
 // Ends experiences at their end_at (AMB-7), with the same effects as the end through the API.
-import { type Clock, SECOND } from "../../../shared/clock.ts";
-import { endExperienceQueue, storeWrite } from "../../../shared/resources.ts";
+import { type Clock, SECOND } from "../../../shared/kernel/clock.ts";
+import { endExperienceQueue } from "../../../shared/runtime/resources.ts";
+import { queueWorker } from "../../../shared/runtime/worker.ts";
+import { storeWrite } from "../../../shared/store/context.ts";
 import { findExperience } from "../../../shared/store/experiences/experiences.ts";
 import { endExperience } from "../../../shared/store/experiences/life.ts";
-import { queueWorker } from "../../../shared/worker.ts";
 
 /** How long a draft is checked again after its timer was set: its publishing may still be under way. */
 const PUBLISHING_MS = 60 * SECOND;

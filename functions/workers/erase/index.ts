@@ -1,12 +1,13 @@
 // Erases the traces of a subscriber that is a tombstone already. A second pass, two minutes later, finds the rows that
 // were being written at the time of the tombstone; while an import that began before is under way, it is repeated.
-import { SECOND } from "../../../shared/clock.ts";
-import { exportErasing } from "../../../shared/export-files.ts";
-import { importErasing } from "../../../shared/import-files.ts";
-import { eraseQueue, storeWrite } from "../../../shared/resources.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
+import { eraseQueue } from "../../../shared/runtime/resources.ts";
+import { queueWorker } from "../../../shared/runtime/worker.ts";
+import { storeWrite } from "../../../shared/store/context.ts";
+import { exportErasing } from "../../../shared/store/files/exports.ts";
+import { importErasing } from "../../../shared/store/files/imports.ts";
 import { eraseTraces, SECOND_PASS_MS } from "../../../shared/store/subscribers/erasure.ts";
 import { beginPass, endPass } from "../../../shared/store/subscribers/erasure-receipts.ts";
-import { queueWorker } from "../../../shared/worker.ts";
 
 export const erase = queueWorker(
   "erase",

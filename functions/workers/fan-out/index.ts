@@ -1,14 +1,23 @@
 // Drives jobs: fires the ones that are due, dispatches the queued ones, plans their ranges, watches the ones in progress.
-import { HOUR, MINUTE, SECOND, timestamp } from "../../../shared/clock.ts";
+import { HOUR, MINUTE, SECOND, timestamp } from "../../../shared/kernel/clock.ts";
+import { queueWorker } from "../../../shared/runtime/worker.ts";
 import { absent, all, is } from "../../../shared/store/conditions.ts";
 import { changeItem, type RowOf } from "../../../shared/store/item.ts";
 import { toJson } from "../../../shared/store/json-text.ts";
 import { countTarget, targetExists } from "../../../shared/store/lists/targets.ts";
 import { oldRow, onTransactionCanceled } from "../../../shared/store/refusals.ts";
-import { planRange } from "../../../shared/store/sends/audiences.ts";
-import { brakeFor } from "../../../shared/store/sends/brake.ts";
-import { storeContent, withContent } from "../../../shared/store/sends/job-content.ts";
-import { JobItem } from "../../../shared/store/sends/job-items.ts";
+import { planRange } from "../../../shared/store/sends/audience/audiences.ts";
+import {
+  channelSettings,
+  deliverySettingsOf,
+  planningRules,
+  selectedChannels,
+} from "../../../shared/store/sends/audience/planning.ts";
+import { rangesOf, sourceOf } from "../../../shared/store/sends/chunks/range-names.ts";
+import { closeRange, getRange, isComplete } from "../../../shared/store/sends/chunks/ranges.ts";
+import { brakeFor } from "../../../shared/store/sends/jobs/brake.ts";
+import { storeContent, withContent } from "../../../shared/store/sends/jobs/job-content.ts";
+import { JobItem } from "../../../shared/store/sends/jobs/job-items.ts";
 import {
   abandonJob,
   failJob,
@@ -17,21 +26,12 @@ import {
   type JobFailure,
   type JobRecord,
   moveJob,
-} from "../../../shared/store/sends/jobs.ts";
-import {
-  channelSettings,
-  deliverySettingsOf,
-  planningRules,
-  selectedChannels,
-} from "../../../shared/store/sends/planning.ts";
-import { rangesOf, sourceOf } from "../../../shared/store/sends/range-names.ts";
-import { closeRange, getRange, isComplete } from "../../../shared/store/sends/ranges.ts";
-import { resumeTimer, sendStateOf } from "../../../shared/store/sends/send-state.ts";
-import { singleMessage } from "../../../shared/store/sends/single.ts";
-import { contentOfTemplate, TemplateItem } from "../../../shared/store/sends/template-items.ts";
+} from "../../../shared/store/sends/jobs/jobs.ts";
+import { resumeTimer, sendStateOf } from "../../../shared/store/sends/jobs/send-state.ts";
+import { singleMessage } from "../../../shared/store/sends/jobs/single.ts";
+import { contentOfTemplate, TemplateItem } from "../../../shared/store/templates/items.ts";
 import { Usage } from "../../../shared/store/workspaces/items.ts";
 import { reservation, usageRefusal, warnOfUsage } from "../../../shared/store/workspaces/usage.ts";
-import { queueWorker } from "../../../shared/worker.ts";
 import {
   abandon,
   chunkMessages,

@@ -1,19 +1,22 @@
 // Watches jobs in progress: continues deferred chunks at their time, and sends again the messages that were lost.
-import { type Clock, HOUR, MINUTE } from "../../../shared/clock.ts";
-import type { Context, Deps } from "../../../shared/deps.ts";
-import type { Message } from "../../../shared/messages.ts";
-import { deliverQueue, fanOutQueue, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
+
+import type { Message } from "../../../shared/contract/messages.ts";
+import { type Clock, HOUR, MINUTE } from "../../../shared/kernel/clock.ts";
+import type { Context, Deps } from "../../../shared/kernel/deps.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { isTerminal } from "../../../shared/rules/job-states.ts";
+import { deliverQueue, fanOutQueue } from "../../../shared/runtime/resources.ts";
+import { timers, workspaceRead } from "../../../shared/store/capabilities.ts";
+import { storeWrite } from "../../../shared/store/context.ts";
 import type { RowOf } from "../../../shared/store/item.ts";
-import type { ClaimItem } from "../../../shared/store/sends/audience-items.ts";
-import { claimsOf } from "../../../shared/store/sends/chunk-rows.ts";
-import { abandonJob, findJobs, finishJob, type JobRecord } from "../../../shared/store/sends/jobs.ts";
-import { directLanes, returnUnused, settleQuarter } from "../../../shared/store/sends/quarters.ts";
-import { closeRange, countStopped, getRange, settleStopped } from "../../../shared/store/sends/ranges.ts";
-import { resumeTimer, type SendState, sendStateOf } from "../../../shared/store/sends/send-state.ts";
-import { watchOf } from "../../../shared/store/sends/send-watch.ts";
-import { singleMessage } from "../../../shared/store/sends/single.ts";
+import type { ClaimItem } from "../../../shared/store/sends/audience/audience-items.ts";
+import { claimsOf } from "../../../shared/store/sends/chunks/chunk-rows.ts";
+import { directLanes, returnUnused, settleQuarter } from "../../../shared/store/sends/chunks/quarters.ts";
+import { closeRange, countStopped, getRange, settleStopped } from "../../../shared/store/sends/chunks/ranges.ts";
+import { abandonJob, findJobs, finishJob, type JobRecord } from "../../../shared/store/sends/jobs/jobs.ts";
+import { resumeTimer, type SendState, sendStateOf } from "../../../shared/store/sends/jobs/send-state.ts";
+import { watchOf } from "../../../shared/store/sends/jobs/send-watch.ts";
+import { singleMessage } from "../../../shared/store/sends/jobs/single.ts";
 
 export const uses = [storeWrite, timers, workspaceRead, fanOutQueue, deliverQueue] as const;
 export type WorkerContext = Context<typeof uses> & { clock: Clock; log: Deps["log"] };

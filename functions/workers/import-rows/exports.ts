@@ -1,12 +1,14 @@
 // Makes the file of an export page by page (RDA-16). A large file is put in parts, and what is not yet a part is kept in an
 // object of its own, so that another message continues where this one stops.
-import { type Clock, SECOND } from "../../../shared/clock.ts";
-import type { Context, LogEntry } from "../../../shared/deps.ts";
-import type { exportWriting } from "../../../shared/export-files.ts";
-import { ApiError } from "../../../shared/http/errors.ts";
-import type { Message } from "../../../shared/messages.ts";
-import type { importRowsQueue, secrets, storeWrite, timers } from "../../../shared/resources.ts";
+
+import type { Message } from "../../../shared/contract/messages.ts";
+import { type Clock, SECOND } from "../../../shared/kernel/clock.ts";
+import type { Context, LogEntry } from "../../../shared/kernel/deps.ts";
+import { ApiError } from "../../../shared/kernel/errors.ts";
 import { csvLine, harmless } from "../../../shared/rules/csv.ts";
+import type { importRowsQueue } from "../../../shared/runtime/resources.ts";
+import type { secrets, timers } from "../../../shared/store/capabilities.ts";
+import type { storeWrite } from "../../../shared/store/context.ts";
 import {
   EXPORT_WATCH_MS,
   type ExportJob,
@@ -17,6 +19,7 @@ import {
 } from "../../../shared/store/exports/exports.ts";
 import { ExportItem } from "../../../shared/store/exports/items.ts";
 import { columnsOf, readPage } from "../../../shared/store/exports/sources.ts";
+import type { exportWriting } from "../../../shared/store/files/exports.ts";
 import { fromJson, toJson } from "../../../shared/store/json-text.ts";
 
 /** After this time the worker stops, and another message continues. */

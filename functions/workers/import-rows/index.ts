@@ -1,20 +1,17 @@
 // Reads an import file from its position on, a hundred rows at a time, and notes the position after each batch (IMP-2 to
 // IMP-4). One worker reads at a time; after a crash another message continues.
-import { type Clock, type Ids, SECOND, timestamp } from "../../../shared/clock.ts";
-import type { Context, LogEntry } from "../../../shared/deps.ts";
-import { exportWriting } from "../../../shared/export-files.ts";
-import { importReading } from "../../../shared/import-files.ts";
-import { isUnreadable, type Record, readRecords } from "../../../shared/import-records.ts";
-import { type PlanName, plans } from "../../../shared/plans.ts";
-import {
-  audienceSize,
-  importRowsQueue,
-  secrets,
-  storeWrite,
-  timers,
-  workspaceRead,
-} from "../../../shared/resources.ts";
+import { type Clock, SECOND, timestamp } from "../../../shared/kernel/clock.ts";
+import type { Context, LogEntry } from "../../../shared/kernel/deps.ts";
+import type { Ids } from "../../../shared/kernel/ids.ts";
 import type { Columns } from "../../../shared/rules/import-columns.ts";
+import { type PlanName, plans } from "../../../shared/rules/plans.ts";
+import { importRowsQueue } from "../../../shared/runtime/resources.ts";
+import { queueWorker } from "../../../shared/runtime/worker.ts";
+import { audienceSize, secrets, timers, workspaceRead } from "../../../shared/store/capabilities.ts";
+import { storeWrite } from "../../../shared/store/context.ts";
+import { exportWriting } from "../../../shared/store/files/exports.ts";
+import { importReading } from "../../../shared/store/files/imports.ts";
+import { isUnreadable, type Record, readRecords } from "../../../shared/store/files/records.ts";
 import { fromJson, toJson } from "../../../shared/store/json-text.ts";
 import { listExists } from "../../../shared/store/lists/lists.ts";
 import {
@@ -33,7 +30,6 @@ import {
   storeSample,
 } from "../../../shared/store/subscribers/imports.ts";
 import { listTopics } from "../../../shared/store/topics/topics.ts";
-import { queueWorker } from "../../../shared/worker.ts";
 import { csvOf } from "./csv.ts";
 import { makeExport } from "./exports.ts";
 import { simulateOnHistory } from "./simulations.ts";

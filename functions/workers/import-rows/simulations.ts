@@ -1,9 +1,12 @@
 // Plays stored events to a journey (F3), page by page. What was counted is noted together with the position, so that
 // another message goes on where this one stopped.
-import { type Clock, SECOND } from "../../../shared/clock.ts";
-import type { Context, LogEntry } from "../../../shared/deps.ts";
-import type { Message } from "../../../shared/messages.ts";
-import type { importRowsQueue, secrets, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
+
+import type { Message } from "../../../shared/contract/messages.ts";
+import { type Clock, SECOND } from "../../../shared/kernel/clock.ts";
+import type { Context, LogEntry } from "../../../shared/kernel/deps.ts";
+import type { importRowsQueue } from "../../../shared/runtime/resources.ts";
+import type { secrets, timers, workspaceRead } from "../../../shared/store/capabilities.ts";
+import type { storeWrite } from "../../../shared/store/context.ts";
 import { replayPage } from "../../../shared/store/journeys/replays.ts";
 import {
   endSimulation,

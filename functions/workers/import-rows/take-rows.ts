@@ -1,9 +1,9 @@
 // Imports a batch of rows as subscribers, members and consents. Rejected rows are counted with their reasons.
-import { ApiError } from "../../../shared/http/errors.ts";
-import type { Record } from "../../../shared/import-records.ts";
+import { ApiError } from "../../../shared/kernel/errors.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { type Columns, type ImportedRow, readRow } from "../../../shared/rules/import-columns.ts";
 import type { ImportedChoices } from "../../../shared/rules/import-consents.ts";
+import type { Record } from "../../../shared/store/files/records.ts";
 import { addMembers } from "../../../shared/store/lists/lists.ts";
 import type { RootSecrets } from "../../../shared/store/secrets.ts";
 import { createSubscribers } from "../../../shared/store/subscribers/creations.ts";

@@ -1,12 +1,13 @@
 // Mails a token that resets a password or confirms an address. The request that asked for it did the same for every
 // address, so that its time does not say whether a user has it (ACC-1).
-import { accountMailText, serviceUrl } from "../../../shared/account-mails.ts";
-import { SECOND } from "../../../shared/clock.ts";
-import { mailer } from "../../../shared/mailer.ts";
-import { platformWrite } from "../../../shared/resources.ts";
+
+import { SECOND } from "../../../shared/kernel/clock.ts";
+import { mailer } from "../../../shared/providers/mailer.ts";
+import { queueWorker } from "../../../shared/runtime/worker.ts";
+import { platformWrite } from "../../../shared/store/context.ts";
+import { accountMailText, serviceUrl } from "../../../shared/store/workspaces/account-mails.ts";
 import { makeToken } from "../../../shared/store/workspaces/passwords.ts";
 import { AccountMail } from "../../../shared/store/workspaces/session-items.ts";
-import { queueWorker } from "../../../shared/worker.ts";
 
 export const mailAccount = queueWorker(
   "mail-account",

@@ -1,9 +1,11 @@
 // Events of SES about sent mails: the ledger records them, and dead or unwilling addresses are suppressed (D-EMAIL).
-import type { Context } from "../../../shared/deps.ts";
-import type { MailEvent } from "../../../shared/mail-events.ts";
-import { mailEventQueue, storeWrite } from "../../../shared/resources.ts";
-import { applyFate, recordFate, unconfirmed } from "../../../shared/store/sends/mail-events.ts";
-import { queueWorker, type RuntimeContext } from "../../../shared/worker.ts";
+
+import type { MailEvent } from "../../../shared/contract/mail-events.ts";
+import type { Context } from "../../../shared/kernel/deps.ts";
+import { mailEventQueue } from "../../../shared/runtime/resources.ts";
+import { queueWorker, type RuntimeContext } from "../../../shared/runtime/worker.ts";
+import { storeWrite } from "../../../shared/store/context.ts";
+import { applyFate, recordFate, unconfirmed } from "../../../shared/store/sends/ledger/mail-events.ts";
 
 /** The sender writes its rows within a minute: a row that is missing after these attempts was never written. */
 const MAX_ATTEMPTS = 5;

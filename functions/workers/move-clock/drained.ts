@@ -1,10 +1,10 @@
 // Whether the work of a moment is done. Messages in the work of a sandbox are noted; changes on their way through the
 // table's stream are not, so that a deployment waits until nothing has been seen for a while.
-import { SECOND } from "../../../shared/clock.ts";
-import type { Capability } from "../../../shared/deps.ts";
-import { openWork } from "../../../shared/sandbox-work.ts";
-import type { TenantId } from "../../../shared/store/model.ts";
-import type { RuntimeContext } from "../../../shared/worker.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
+import type { Capability } from "../../../shared/kernel/deps.ts";
+import type { TenantId } from "../../../shared/kernel/ids.ts";
+import type { RuntimeContext } from "../../../shared/runtime/worker.ts";
+import { openWork } from "../../../shared/store/sandbox/work.ts";
 
 /** Longer than a change of the table usually takes to reach its worker, with the start of an environment. */
 const QUIET_MS = 4 * SECOND;

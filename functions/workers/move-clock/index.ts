@@ -1,14 +1,17 @@
 // Moves the clock of a sandbox: from one timer to the next, each only when the work of the one before is done
 // (docs/decisions/0072).
-import { SECOND } from "../../../shared/clock.ts";
-import type { Context } from "../../../shared/deps.ts";
-import { dueKinds, messagesOf } from "../../../shared/due-kinds.ts";
-import type { QueueName } from "../../../shared/messages.ts";
-import { moveClockQueue, platformWrite, storeWrite } from "../../../shared/resources.ts";
-import { timeIn } from "../../../shared/sandbox.ts";
+
+import { dueKinds, messagesOf } from "../../../shared/contract/due-kinds.ts";
+import type { QueueName } from "../../../shared/contract/messages.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
+import type { Context } from "../../../shared/kernel/deps.ts";
+import type { TenantId } from "../../../shared/kernel/ids.ts";
+import { moveClockQueue } from "../../../shared/runtime/resources.ts";
+import { queueWorker, type RuntimeContext } from "../../../shared/runtime/worker.ts";
+import { platformWrite, storeWrite } from "../../../shared/store/context.ts";
 import type { RowOf } from "../../../shared/store/item.ts";
 import { fromJson } from "../../../shared/store/json-text.ts";
-import { MINUTE_MS, type TenantId } from "../../../shared/store/model.ts";
+import { MINUTE_MS } from "../../../shared/store/model.ts";
 import { DueItem, minuteOf } from "../../../shared/store/platform-items.ts";
 import { SandboxTimer } from "../../../shared/store/sandbox/items.ts";
 import {
@@ -21,9 +24,9 @@ import {
   releaseMove,
   standAt,
 } from "../../../shared/store/sandbox/moves.ts";
+import { timeIn } from "../../../shared/store/sandbox/sandbox.ts";
 import { clockTimerRow } from "../../../shared/store/sandbox/timers.ts";
 import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
-import { queueWorker, type RuntimeContext } from "../../../shared/worker.ts";
 import { drained, sandboxRest } from "./drained.ts";
 import { sandboxTargets } from "./targets.ts";
 

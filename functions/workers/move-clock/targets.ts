@@ -1,6 +1,6 @@
 // Where the timers of a sandbox lead to.
-import { type QueueName, queueNames } from "../../../shared/messages.ts";
-import { targets } from "../../../shared/resources.ts";
+import { type QueueName, queueNames } from "../../../shared/contract/messages.ts";
+import { targets } from "../../../shared/runtime/resources.ts";
 
 /** Queues whose messages concern no workspace's own time. */
 const OUTSIDE_SANDBOXES: readonly QueueName[] = ["due", "mail-account", "purge"];

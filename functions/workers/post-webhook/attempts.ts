@@ -1,5 +1,5 @@
 // One attempt at one delivery: it is claimed before the request and recorded after it.
-import { SECOND } from "../../../shared/clock.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
 import { verdictOf } from "../../../shared/rules/webhook-events.ts";
 import { abandonDelivery } from "../../../shared/store/webhooks/attempt-results.ts";
 import {

@@ -1,9 +1,13 @@
 // What the tasks of this worker share: their context, their messages and what must hold before anything is posted.
-import { type Clock, type Ids, SECOND } from "../../../shared/clock.ts";
-import type { Context, LogEntry } from "../../../shared/deps.ts";
-import type { Message } from "../../../shared/messages.ts";
-import { planHas } from "../../../shared/plans.ts";
-import { egress, postWebhookQueue, secrets, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
+
+import type { Message } from "../../../shared/contract/messages.ts";
+import { type Clock, SECOND } from "../../../shared/kernel/clock.ts";
+import type { Context, LogEntry } from "../../../shared/kernel/deps.ts";
+import type { Ids } from "../../../shared/kernel/ids.ts";
+import { planHas } from "../../../shared/rules/plans.ts";
+import { egress, postWebhookQueue } from "../../../shared/runtime/resources.ts";
+import { secrets, timers, workspaceRead } from "../../../shared/store/capabilities.ts";
+import { storeWrite } from "../../../shared/store/context.ts";
 import type { DeliveryRecord } from "../../../shared/store/webhooks/deliveries.ts";
 import { acceptedAt, numberLate, STREAM_MS, sequencesOf } from "../../../shared/store/webhooks/sequences.ts";
 

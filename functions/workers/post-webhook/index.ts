@@ -1,8 +1,9 @@
 // Posts deliveries to webhook endpoints: attempts are claimed before the request and recorded after it (WHK-1 to WHK-11).
 // A watchdog queues pending deliveries again whose message was lost.
+
+import { queueWorker } from "../../../shared/runtime/worker.ts";
 import { dueAttemptOf, isUnderWay } from "../../../shared/store/webhooks/deliveries.ts";
 import { pendingDeliveries, watchTimer } from "../../../shared/store/webhooks/watch.ts";
-import { queueWorker } from "../../../shared/worker.ts";
 import { perform } from "./attempts.ts";
 import { uses, type WatchMessage, type WorkerContext } from "./context.ts";
 import { performGroup } from "./groups.ts";

@@ -1,5 +1,5 @@
 // One request to an endpoint, and what follows from its result (WHK-7 to WHK-11).
-import { SECOND } from "../../../shared/clock.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
 import {
   ATTEMPT_TIMEOUT_MS,
   type AttemptResult,

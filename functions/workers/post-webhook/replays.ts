@@ -1,6 +1,6 @@
 // A replay: one delivery after the other, in the order of their numbers. A delivery that fails is attempted again by a
 // message of its own, while the replay goes on (AMB-124).
-import { SECOND } from "../../../shared/clock.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
 import { dueAttemptOf, findDelivery, isUnderWay } from "../../../shared/store/webhooks/deliveries.ts";
 import { ReplayItem } from "../../../shared/store/webhooks/delivery-items.ts";
 import { perform } from "./attempts.ts";

@@ -1,11 +1,14 @@
 // Workspaces that were deleted 30 days ago: their data is removed, in steps of under a minute.
-import { assetRemoval } from "../../../shared/asset-files.ts";
-import { SECOND } from "../../../shared/clock.ts";
-import { importRemoval } from "../../../shared/import-files.ts";
-import { platformWrite, purgeQueue, storeWrite, timers } from "../../../shared/resources.ts";
+
+import { SECOND } from "../../../shared/kernel/clock.ts";
+import { purgeQueue } from "../../../shared/runtime/resources.ts";
+import { queueWorker } from "../../../shared/runtime/worker.ts";
+import { timers } from "../../../shared/store/capabilities.ts";
+import { platformWrite, storeWrite } from "../../../shared/store/context.ts";
+import { assetRemoval } from "../../../shared/store/files/assets.ts";
+import { importRemoval } from "../../../shared/store/files/imports.ts";
 import { purgeStep } from "../../../shared/store/workspaces/purge.ts";
-import { queueWorker } from "../../../shared/worker.ts";
-import { workspaceRows } from "../../../shared/workspace-rows.ts";
+import { workspaceRows } from "../../../shared/store/workspaces/rows.ts";
 
 /** After this the work continues in another message. */
 const WORKING_MS = 40 * SECOND;

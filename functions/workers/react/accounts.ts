@@ -1,6 +1,6 @@
 // Mails with tokens that users asked for.
-import type { Context } from "../../../shared/deps.ts";
-import { mailAccountQueue } from "../../../shared/resources.ts";
+import type { Context } from "../../../shared/kernel/deps.ts";
+import { mailAccountQueue } from "../../../shared/runtime/resources.ts";
 import { AccountMail } from "../../../shared/store/workspaces/session-items.ts";
 import { type Changes, isNew } from "./change.ts";
 

@@ -1,6 +1,6 @@
 // Images that were deleted: their objects go.
-import type { Context } from "../../../shared/deps.ts";
-import { discardAssetQueue } from "../../../shared/resources.ts";
+import type { Context } from "../../../shared/kernel/deps.ts";
+import { discardAssetQueue } from "../../../shared/runtime/resources.ts";
 import { AssetItem } from "../../../shared/store/experiences/asset-items.ts";
 import { becomes, type Changes } from "./change.ts";
 

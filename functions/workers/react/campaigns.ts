@@ -1,9 +1,9 @@
 // Campaigns whose state changed, or whose jobs or schedules did: each is looked at once.
-import type { Context } from "../../../shared/deps.ts";
-import { runCampaignQueue } from "../../../shared/resources.ts";
+import type { Context } from "../../../shared/kernel/deps.ts";
+import { runCampaignQueue } from "../../../shared/runtime/resources.ts";
 import { CampaignItem } from "../../../shared/store/campaigns/items.ts";
-import { JobItem } from "../../../shared/store/sends/job-items.ts";
-import { ScheduleItem } from "../../../shared/store/sends/schedule-items.ts";
+import { ScheduleItem } from "../../../shared/store/schedules/items.ts";
+import { JobItem } from "../../../shared/store/sends/jobs/job-items.ts";
 import type { Change, Changes } from "./change.ts";
 
 export const campaignUses = [runCampaignQueue] as const;

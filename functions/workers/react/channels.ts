@@ -1,6 +1,6 @@
 // Channels whose verification was asked for.
-import type { Context } from "../../../shared/deps.ts";
-import { verifyChannelQueue } from "../../../shared/resources.ts";
+import type { Context } from "../../../shared/kernel/deps.ts";
+import { verifyChannelQueue } from "../../../shared/runtime/resources.ts";
 import { ChannelItem } from "../../../shared/store/channels/items.ts";
 import type { Changes } from "./change.ts";
 

@@ -1,6 +1,6 @@
 // Moves of the clocks of sandboxes that were asked for.
-import type { Context } from "../../../shared/deps.ts";
-import { moveClockQueue } from "../../../shared/resources.ts";
+import type { Context } from "../../../shared/kernel/deps.ts";
+import { moveClockQueue } from "../../../shared/runtime/resources.ts";
 import { ClockMove } from "../../../shared/store/sandbox/items.ts";
 import type { Changes } from "./change.ts";
 

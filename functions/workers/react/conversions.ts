@@ -1,6 +1,6 @@
 // Events that are conversions, and those an alias brings, of which the worker tells.
-import type { Context } from "../../../shared/deps.ts";
-import { attributeQueue } from "../../../shared/resources.ts";
+import type { Context } from "../../../shared/kernel/deps.ts";
+import { attributeQueue } from "../../../shared/runtime/resources.ts";
 import { convertingEvents } from "../../../shared/store/insights/converting-events.ts";
 import { SubscriberAlias } from "../../../shared/store/subscribers/items.ts";
 import { type Changes, newEvents } from "./change.ts";

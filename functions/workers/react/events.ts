@@ -1,7 +1,7 @@
 // Blocks of events that were just stored: later they must have their seal.
-import type { Context } from "../../../shared/deps.ts";
-import { completeEventsQueue } from "../../../shared/resources.ts";
+import type { Context } from "../../../shared/kernel/deps.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
+import { completeEventsQueue } from "../../../shared/runtime/resources.ts";
 import { blockText } from "../../../shared/store/events/block-keys.ts";
 import { blockKeyOf } from "../../../shared/store/events/blocks.ts";
 import { EventBlock } from "../../../shared/store/events/items.ts";

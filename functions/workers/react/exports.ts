@@ -1,6 +1,6 @@
 // Exports and simulations on history that were just asked for.
-import type { Context } from "../../../shared/deps.ts";
-import { importRowsQueue } from "../../../shared/resources.ts";
+import type { Context } from "../../../shared/kernel/deps.ts";
+import { importRowsQueue } from "../../../shared/runtime/resources.ts";
 import { ExportItem } from "../../../shared/store/exports/items.ts";
 import { SimulationItem } from "../../../shared/store/journeys/simulation-items.ts";
 import { type Changes, isNew } from "./change.ts";

@@ -1,7 +1,7 @@
 // Lists and segments that were deleted: their members go.
 
-import type { Context } from "../../../shared/deps.ts";
-import { deleteMembershipsQueue } from "../../../shared/resources.ts";
+import type { Context } from "../../../shared/kernel/deps.ts";
+import { deleteMembershipsQueue } from "../../../shared/runtime/resources.ts";
 import { DeletedMemberships } from "../../../shared/store/lists/items.ts";
 import { type Changes, isNew } from "./change.ts";
 

@@ -1,6 +1,6 @@
 // Import jobs that were just made, or canceled: their file is deleted.
-import type { Context } from "../../../shared/deps.ts";
-import { importRowsQueue } from "../../../shared/resources.ts";
+import type { Context } from "../../../shared/kernel/deps.ts";
+import { importRowsQueue } from "../../../shared/runtime/resources.ts";
 import { ImportItem } from "../../../shared/store/subscribers/import-items.ts";
 import { becomes, type Changes, isNew } from "./change.ts";
 

@@ -1,6 +1,6 @@
 // What must follow from a write follows from the table's stream: small messages with ids, and nothing else.
-import { throwFailures } from "../../../shared/failures.ts";
-import { streamWorker } from "../../../shared/worker.ts";
+import { throwFailures } from "../../../shared/kernel/failures.ts";
+import { streamWorker } from "../../../shared/runtime/worker.ts";
 import { accountUses, queueAccountMails } from "./accounts.ts";
 import { assetUses, queueAssetDeletion } from "./assets.ts";
 import { campaignUses, queueCampaigns } from "./campaigns.ts";

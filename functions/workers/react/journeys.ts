@@ -1,9 +1,9 @@
 // What moves runs of journeys: events, entries into segments and exits, changed attributes, and journeys themselves.
 
-import type { Context } from "../../../shared/deps.ts";
-import type { Message } from "../../../shared/messages.ts";
-import { stepJourneyQueue } from "../../../shared/resources.ts";
+import type { Message } from "../../../shared/contract/messages.ts";
+import type { Context } from "../../../shared/kernel/deps.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
+import { stepJourneyQueue } from "../../../shared/runtime/resources.ts";
 import { activeJourneys, type JourneyIndex, segmentTrigger } from "../../../shared/store/journeys/active.ts";
 import { DeletedJourney, JourneyItem } from "../../../shared/store/journeys/items.ts";
 import { MigrationItem } from "../../../shared/store/journeys/migration-items.ts";

@@ -1,6 +1,6 @@
 // Attribute keys that no subscriber had before, for the rule editor.
-import type { Context } from "../../../shared/deps.ts";
-import { attributeKeys } from "../../../shared/resources.ts";
+import type { Context } from "../../../shared/kernel/deps.ts";
+import { attributeKeys } from "../../../shared/store/capabilities.ts";
 import { Profile } from "../../../shared/store/subscribers/items.ts";
 import { attributeKeysOf } from "../../../shared/store/subscribers/subscribers.ts";
 import { type Changes, ofTenants } from "./change.ts";

@@ -1,9 +1,9 @@
 // Workspaces whose subscribers, memberships or sends changed: their counters are recounted in the following night.
-import type { Clock } from "../../../shared/clock.ts";
-import type { Context } from "../../../shared/deps.ts";
-import { nightlyRecounts } from "../../../shared/recounts.ts";
+import type { Clock } from "../../../shared/kernel/clock.ts";
+import type { Context } from "../../../shared/kernel/deps.ts";
 import { MemberLeaf, SegmentMembership } from "../../../shared/store/lists/items.ts";
-import { JobItem } from "../../../shared/store/sends/job-items.ts";
+import { nightlyRecounts } from "../../../shared/store/nightly-recounts.ts";
+import { JobItem } from "../../../shared/store/sends/jobs/job-items.ts";
 import { ImportItem } from "../../../shared/store/subscribers/import-items.ts";
 import { Profile } from "../../../shared/store/subscribers/items.ts";
 import { type Changes, isNew } from "./change.ts";

@@ -1,8 +1,8 @@
 // Subscribers whose external id, e-mail address or last name changed: they are found by the new ones.
-import type { Context } from "../../../shared/deps.ts";
-import { searchIndex } from "../../../shared/search-index.ts";
+import type { Context } from "../../../shared/kernel/deps.ts";
 import { Profile } from "../../../shared/store/subscribers/items.ts";
 import { entriesOf } from "../../../shared/store/subscribers/search.ts";
+import { searchIndex } from "../../../shared/store/subscribers/search-index.ts";
 import { type Change, type Changes, ofTenants } from "./change.ts";
 
 export const searchUses = [searchIndex] as const;

@@ -1,9 +1,9 @@
 // Segments that are to be computed, and subscribers whose dynamic segments may have changed.
 
-import type { Context } from "../../../shared/deps.ts";
-import { recomputeQueue, segmentQueue } from "../../../shared/resources.ts";
+import type { Context } from "../../../shared/kernel/deps.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { compileRule } from "../../../shared/rules/segment-evaluation.ts";
+import { recomputeQueue, segmentQueue } from "../../../shared/runtime/resources.ts";
 import { actorIn } from "../../../shared/store/events/actors.ts";
 import { ActorEvents } from "../../../shared/store/events/items.ts";
 import { fromJson } from "../../../shared/store/json-text.ts";

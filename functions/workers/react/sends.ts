@@ -1,10 +1,10 @@
 // Jobs that are to be dispatched, and held ones that were released after their time or after they had begun.
-import { type Clock, MINUTE } from "../../../shared/clock.ts";
-import type { Context } from "../../../shared/deps.ts";
-import { deliverQueue, fanOutQueue } from "../../../shared/resources.ts";
+import { type Clock, MINUTE } from "../../../shared/kernel/clock.ts";
+import type { Context } from "../../../shared/kernel/deps.ts";
 import type { JobStatus } from "../../../shared/rules/job-states.ts";
-import { JobItem } from "../../../shared/store/sends/job-items.ts";
-import { namedSingle } from "../../../shared/store/sends/single.ts";
+import { deliverQueue, fanOutQueue } from "../../../shared/runtime/resources.ts";
+import { JobItem } from "../../../shared/store/sends/jobs/job-items.ts";
+import { namedSingle } from "../../../shared/store/sends/jobs/single.ts";
 import { becomes, type Change, type Changes } from "./change.ts";
 
 /** Timers are fired this much early at most: clocks differ, and the row of a timer is forwarded in its minute. */

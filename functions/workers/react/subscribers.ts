@@ -1,6 +1,6 @@
 // Subscribers that were erased.
-import type { Context } from "../../../shared/deps.ts";
-import { eraseQueue } from "../../../shared/resources.ts";
+import type { Context } from "../../../shared/kernel/deps.ts";
+import { eraseQueue } from "../../../shared/runtime/resources.ts";
 import { Profile } from "../../../shared/store/subscribers/items.ts";
 import type { Changes } from "./change.ts";
 

@@ -1,9 +1,9 @@
 // Due rows: a schedule for their minute, or the due queue at once when the time is near (docs/decisions/0021#timers).
-import { type Clock, MINUTE } from "../../../shared/clock.ts";
-import type { Context } from "../../../shared/deps.ts";
-import { dueQueue } from "../../../shared/resources.ts";
+import { type Clock, MINUTE } from "../../../shared/kernel/clock.ts";
+import type { Context } from "../../../shared/kernel/deps.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
-import { minuteSchedules } from "../../../shared/schedules.ts";
+import { dueQueue } from "../../../shared/runtime/resources.ts";
+import { minuteSchedules } from "../../../shared/runtime/schedules.ts";
 import { DueItem } from "../../../shared/store/platform-items.ts";
 import type { Changes } from "./change.ts";
 

@@ -1,16 +1,17 @@
 // What the outside is told: each occurrence becomes a delivery per endpoint that asks for it. Deliveries of one batch
 // are numbered together and share messages (AMB-124).
-import { timestamp } from "../../../shared/clock.ts";
-import type { Context } from "../../../shared/deps.ts";
-import type { Store } from "../../../shared/resources.ts";
-import { postWebhookQueue } from "../../../shared/resources.ts";
-import { anyStore } from "../../../shared/signing.ts";
+
+import { anyStore } from "../../../shared/http/signing.ts";
+import { timestamp } from "../../../shared/kernel/clock.ts";
+import type { Context } from "../../../shared/kernel/deps.ts";
+import type { TenantId } from "../../../shared/kernel/ids.ts";
+import { postWebhookQueue } from "../../../shared/runtime/resources.ts";
+import type { Store } from "../../../shared/store/context.ts";
 import { StepState } from "../../../shared/store/journeys/step-brake-items.ts";
 import { fromJson } from "../../../shared/store/json-text.ts";
-import type { TenantId } from "../../../shared/store/model.ts";
-import { ReportedInteraction } from "../../../shared/store/sends/interaction-items.ts";
-import { JobItem } from "../../../shared/store/sends/job-items.ts";
-import { jobOf } from "../../../shared/store/sends/jobs.ts";
+import { ReportedInteraction } from "../../../shared/store/sends/interactions/items.ts";
+import { JobItem } from "../../../shared/store/sends/jobs/job-items.ts";
+import { jobOf } from "../../../shared/store/sends/jobs/jobs.ts";
 import { Profile } from "../../../shared/store/subscribers/items.ts";
 import {
   attributesOf,
@@ -18,11 +19,11 @@ import {
   isLiving,
   type LivingProfile,
 } from "../../../shared/store/subscribers/subscribers.ts";
+import { webhookWatch } from "../../../shared/store/webhooks/coverage.ts";
 import { noteDeliveries, type Occurrence } from "../../../shared/store/webhooks/deliveries.ts";
 import { DeliveryItem, ReplayItem } from "../../../shared/store/webhooks/delivery-items.ts";
 import { acceptedAt, numberAccepted } from "../../../shared/store/webhooks/sequences.ts";
 import { listWebhooks } from "../../../shared/store/webhooks/webhooks.ts";
-import { webhookWatch } from "../../../shared/webhook-watch.ts";
 import { becomes, type Change, type Changes, isNew } from "./change.ts";
 
 export const webhookUses = [anyStore, postWebhookQueue, webhookWatch] as const;

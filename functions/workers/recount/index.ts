@@ -1,8 +1,9 @@
 // Every night: the counters of a workspace, compared with the rows they count.
-import { SECOND } from "../../../shared/clock.ts";
-import { recountQueue, storeWrite } from "../../../shared/resources.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
+import { recountQueue } from "../../../shared/runtime/resources.ts";
+import { queueWorker } from "../../../shared/runtime/worker.ts";
+import { storeWrite } from "../../../shared/store/context.ts";
 import { recountPart } from "../../../shared/store/recount.ts";
-import { queueWorker } from "../../../shared/worker.ts";
 
 /** After this the work continues in another message. */
 const WORKING_MS = 40 * SECOND;

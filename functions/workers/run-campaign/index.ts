@@ -1,10 +1,12 @@
 // Makes the jobs of a released campaign, holds or releases them by its status, and moves the campaign by their statuses.
 // Every step can be repeated: a request that stopped half-way is finished here.
-import { storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
+
 import { isHeld } from "../../../shared/rules/campaign-states.ts";
+import { queueWorker } from "../../../shared/runtime/worker.ts";
 import { findCampaign } from "../../../shared/store/campaigns/campaigns.ts";
 import { applyState, makeJobs, moveByJobs } from "../../../shared/store/campaigns/jobs.ts";
-import { queueWorker } from "../../../shared/worker.ts";
+import { timers, workspaceRead } from "../../../shared/store/capabilities.ts";
+import { storeWrite } from "../../../shared/store/context.ts";
 
 export const runCampaign = queueWorker(
   "run-campaign",

@@ -1,14 +1,13 @@
 // One tick of a schedule becomes one job. The timer of the next tick is set first, so that it does not depend on the job
 // (SCH-12).
-import { type Clock, HOUR, timestamp } from "../../../shared/clock.ts";
-import type { Context, LogEntry } from "../../../shared/deps.ts";
-import { type PlanName, planHas } from "../../../shared/plans.ts";
-import { storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
+import { type Clock, HOUR, timestamp } from "../../../shared/kernel/clock.ts";
+import type { Context, LogEntry } from "../../../shared/kernel/deps.ts";
 import { nextRun } from "../../../shared/rules/cron.ts";
+import { type PlanName, planHas } from "../../../shared/rules/plans.ts";
+import { queueWorker } from "../../../shared/runtime/worker.ts";
+import { timers, workspaceRead } from "../../../shared/store/capabilities.ts";
+import { storeWrite } from "../../../shared/store/context.ts";
 import { onTransactionCanceled } from "../../../shared/store/refusals.ts";
-import { noteFailedTick } from "../../../shared/store/sends/job-outcomes.ts";
-import type { JobSpec } from "../../../shared/store/sends/job-spec.ts";
-import type { JobFailure } from "../../../shared/store/sends/jobs.ts";
 import {
   findSchedule,
   readCron,
@@ -16,10 +15,12 @@ import {
   setTick,
   tickJobId,
   tickWrite,
-} from "../../../shared/store/sends/schedules.ts";
-import { startSend } from "../../../shared/store/sends/sends.ts";
+} from "../../../shared/store/schedules/schedules.ts";
+import { noteFailedTick } from "../../../shared/store/sends/jobs/job-outcomes.ts";
+import type { JobSpec } from "../../../shared/store/sends/jobs/job-spec.ts";
+import type { JobFailure } from "../../../shared/store/sends/jobs/jobs.ts";
+import { startSend } from "../../../shared/store/sends/jobs/sends.ts";
 import { topicOfSend } from "../../../shared/store/topics/topics.ts";
-import { queueWorker } from "../../../shared/worker.ts";
 
 /** A tick later than this is recorded as missed and not sent (docs/decisions/0021#late-work). */
 const TOO_LATE_MS = HOUR;

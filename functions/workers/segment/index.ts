@@ -1,12 +1,15 @@
 // Keeps dynamic segments up to date: after a change of a subscriber, an event, or the end of a window.
-import { SECOND } from "../../../shared/clock.ts";
-import type { Context } from "../../../shared/deps.ts";
-import type { Message } from "../../../shared/messages.ts";
-import { segmentQueue, storeWrite, timers } from "../../../shared/resources.ts";
+
+import type { Message } from "../../../shared/contract/messages.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
+import type { Context } from "../../../shared/kernel/deps.ts";
+import { segmentQueue } from "../../../shared/runtime/resources.ts";
+import { queueWorker } from "../../../shared/runtime/worker.ts";
+import { timers } from "../../../shared/store/capabilities.ts";
+import { storeWrite } from "../../../shared/store/context.ts";
 import { dynamicSegments, type SegmentIndex } from "../../../shared/store/segments/active.ts";
 import { reevaluate, type Subject } from "../../../shared/store/segments/reevaluation.ts";
 import { ownersOf } from "../../../shared/store/subscribers/aliases.ts";
-import { queueWorker } from "../../../shared/worker.ts";
 
 const MAX_DELAY_SECONDS = 900;
 

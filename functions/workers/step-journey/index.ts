@@ -1,9 +1,12 @@
 // Moves runs of journeys: when a timer fires, when something happens that starts or concerns them, and all at once.
-import { SECOND } from "../../../shared/clock.ts";
-import type { Context } from "../../../shared/deps.ts";
-import type { Message, RunTimer } from "../../../shared/messages.ts";
-import { nightlyRecounts } from "../../../shared/recounts.ts";
-import { stepJourneyQueue, storeWrite, timers, workspaceRead } from "../../../shared/resources.ts";
+
+import type { Message, RunTimer } from "../../../shared/contract/messages.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
+import type { Context } from "../../../shared/kernel/deps.ts";
+import { stepJourneyQueue } from "../../../shared/runtime/resources.ts";
+import { queueWorker, type RuntimeContext } from "../../../shared/runtime/worker.ts";
+import { timers, workspaceRead } from "../../../shared/store/capabilities.ts";
+import { storeWrite } from "../../../shared/store/context.ts";
 import { findEvents, type StoredEvent } from "../../../shared/store/events/events.ts";
 import {
   activeJourneys,
@@ -17,10 +20,10 @@ import { settleLeftPacks } from "../../../shared/store/journeys/run-packs.ts";
 import { activeRuns, findRuns } from "../../../shared/store/journeys/runs.ts";
 import { clearJourney, sweepRuns } from "../../../shared/store/journeys/sweeps.ts";
 import { drive, enter } from "../../../shared/store/journeys/ticks.ts";
-import { jobWidths } from "../../../shared/store/sends/job-width.ts";
+import { nightlyRecounts } from "../../../shared/store/nightly-recounts.ts";
+import { jobWidths } from "../../../shared/store/sends/jobs/job-width.ts";
 import { SHARDS } from "../../../shared/store/shards.ts";
 import { ownersOf } from "../../../shared/store/subscribers/aliases.ts";
-import { queueWorker, type RuntimeContext } from "../../../shared/worker.ts";
 
 const uses = [storeWrite, timers, jobWidths, workspaceRead, stepJourneyQueue, activeJourneys, nightlyRecounts] as const;
 type WorkerContext = Context<typeof uses> & RuntimeContext;

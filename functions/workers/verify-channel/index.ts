@@ -1,10 +1,13 @@
 // Verifies the credentials of a channel with its provider. While the provider cannot be reached, it tries again (CHN-9,
 // CHN-10).
-import type { Context } from "../../../shared/deps.ts";
-import type { Message } from "../../../shared/messages.ts";
+
+import type { Message } from "../../../shared/contract/messages.ts";
+import type { Context } from "../../../shared/kernel/deps.ts";
 import type { Verification } from "../../../shared/providers/provider.ts";
 import { credentialProof } from "../../../shared/providers/providers.ts";
-import { storeWrite, timers, verifyChannelQueue } from "../../../shared/resources.ts";
+import { verifyChannelQueue } from "../../../shared/runtime/resources.ts";
+import { queueWorker } from "../../../shared/runtime/worker.ts";
+import { timers } from "../../../shared/store/capabilities.ts";
 import { watchVerification } from "../../../shared/store/channels/channels.ts";
 import { openCredentials } from "../../../shared/store/channels/credentials.ts";
 import {
@@ -14,8 +17,8 @@ import {
   type OpenVerification,
   refuseChannel,
 } from "../../../shared/store/channels/verifications.ts";
-import { vaultOpening } from "../../../shared/vault.ts";
-import { queueWorker } from "../../../shared/worker.ts";
+import { storeWrite } from "../../../shared/store/context.ts";
+import { vaultOpening } from "../../../shared/store/vault.ts";
 
 /** After these delays only the timer tries again, until the verification is too old. */
 const DELAYS_SECONDS = [5, 30, 120, 600];

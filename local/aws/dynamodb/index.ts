@@ -1,5 +1,5 @@
 // The embedded DynamoDB: the real service's operations, errors, billing and streams, over one SQLite file.
-import { SECOND } from "../../../shared/clock.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
 import { isRecord } from "../members.ts";
 import { type Deps, isAwsFailure, type StandIn, unknownOperation, type Wire } from "../stand-in.ts";
 import { batchOperations } from "./batch.ts";

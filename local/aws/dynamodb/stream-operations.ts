@@ -1,5 +1,5 @@
 // The streams API: every stream has one shard, which is closed when the stream is disabled.
-import { DAY, MINUTE, SECOND } from "../../../shared/clock.ts";
+import { DAY, MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { awsFailure, type Wire } from "../stand-in.ts";
 import type { Engine, Operations } from "./engine.ts";
 import { validation } from "./errors.ts";

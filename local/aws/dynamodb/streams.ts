@@ -1,6 +1,6 @@
 // The streams of tables: a record per changed item, kept with the data and readable for 24 hours.
 import { hash } from "node:crypto";
-import { DAY, HOUR, SECOND } from "../../../shared/clock.ts";
+import { DAY, HOUR, SECOND } from "../../../shared/kernel/clock.ts";
 import type { Database, Row } from "../database.ts";
 import { itemOf, type Stored, textOf } from "./stored.ts";
 import { keyOf, REGION, type StreamView, streamArn, type Table } from "./tables.ts";

@@ -1,5 +1,5 @@
 // CreateTable, DescribeTable, DeleteTable and ListTables.
-import { SECOND } from "../../../shared/clock.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
 import type { Wire } from "../stand-in.ts";
 import type { Engine, Operations } from "./engine.ts";
 import { resourceInUse, validation } from "./errors.ts";

@@ -1,5 +1,5 @@
 // Settings of a table: time to live, tags, recovery, limits and endpoints.
-import { HOUR, MINUTE, SECOND } from "../../../shared/clock.ts";
+import { HOUR, MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { awsFailure, type Wire } from "../stand-in.ts";
 import type { Engine, Operations } from "./engine.ts";
 import { invalidParameter, validation } from "./errors.ts";

@@ -1,5 +1,5 @@
 // UpdateTable: billing, stream, deletion protection and global indexes, applied at once.
-import { DAY, SECOND } from "../../../shared/clock.ts";
+import { DAY, SECOND } from "../../../shared/kernel/clock.ts";
 import { awsFailure, type Wire } from "../stand-in.ts";
 import type { Engine, Operation } from "./engine.ts";
 import { invalidParameter, noSuchResource, validation } from "./errors.ts";

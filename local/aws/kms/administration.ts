@@ -1,5 +1,5 @@
 // Operations on keys rather than texts: create, describe, aliases, rotation, deletion.
-import { type Clock, DAY } from "../../../shared/clock.ts";
+import { type Clock, DAY } from "../../../shared/kernel/clock.ts";
 import type { Operations } from "../members.ts";
 import { awsFailure, type Wire } from "../stand-in.ts";
 import { tagsIn } from "./grants.ts";

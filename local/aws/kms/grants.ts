@@ -1,5 +1,5 @@
 // Tags and grants of keys. They are kept and shown, and allow or deny nothing: there are no callers to tell apart.
-import type { Ids } from "../../../shared/clock.ts";
+import type { Ids } from "../../../shared/kernel/ids.ts";
 import type { Operations } from "../members.ts";
 import { awsFailure, type Wire } from "../stand-in.ts";
 import { keyIn, pageOf, read, refuseDryRun } from "./input.ts";

@@ -1,5 +1,5 @@
 // Objects: put, get with ranges and conditions, copy, delete, list.
-import { SECOND } from "../../../shared/clock.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
 import { awsFailure, type Deps, isAwsFailure, type Wire } from "../stand-in.ts";
 import { md5, memberOf, verify } from "./checksums.ts";
 import * as errors from "./errors.ts";

@@ -1,6 +1,6 @@
 // Signature version 4, as S3 checks it: in the header, in the query of a presigned URL, on a POST policy.
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
-import { SECOND } from "../../../shared/clock.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
 import { awsFailure } from "../stand-in.ts";
 import { accessDenied } from "./errors.ts";
 

@@ -1,5 +1,5 @@
 // When a schedule fires: `at(…)`, `rate(…)` and `cron(…)`, in its zone, between its start and its end.
-import { DAY, HOUR, MINUTE } from "../../../shared/clock.ts";
+import { DAY, HOUR, MINUTE } from "../../../shared/kernel/clock.ts";
 import { type AwsFailure, awsFailure } from "../stand-in.ts";
 import { nextCron, parseCron } from "./cron.ts";
 import { formatOf, instantOf } from "./zones.ts";

@@ -1,5 +1,5 @@
 // The payload that a target gets when its schedule fires.
-import { timestamp } from "../../../shared/clock.ts";
+import { timestamp } from "../../../shared/kernel/clock.ts";
 import { isRecord } from "../members.ts";
 import type { Wire } from "../stand-in.ts";
 import { policyOf, read, scheduleArn } from "./requests.ts";

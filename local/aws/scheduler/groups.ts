@@ -1,5 +1,5 @@
 // Schedule groups and their tags; the group `default` always exists.
-import { type Clock, SECOND } from "../../../shared/clock.ts";
+import { type Clock, SECOND } from "../../../shared/kernel/clock.ts";
 import type { Operations } from "../members.ts";
 import type { Wire } from "../stand-in.ts";
 import { invalid } from "./expressions.ts";

@@ -1,5 +1,5 @@
 // Validates the request of a schedule as the service does.
-import { MINUTE, SECOND } from "../../../shared/clock.ts";
+import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { membersOf, readers, refuseOthers } from "../members.ts";
 import { awsFailure, type Wire } from "../stand-in.ts";
 import { invalid, readTiming, type Timing } from "./expressions.ts";

@@ -1,5 +1,5 @@
 // Operations on queues rather than messages: create, describe, list, tag, purge, redrive.
-import type { Clock } from "../../../shared/clock.ts";
+import type { Clock } from "../../../shared/kernel/clock.ts";
 import type { Database } from "../database.ts";
 import type { Operations } from "../members.ts";
 import { awsFailure, type Wire } from "../stand-in.ts";

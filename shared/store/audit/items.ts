@@ -1,6 +1,6 @@
 // The stored form of the audit trail (RDA-23, docs/decisions/0043).
 import * as v from "valibot";
-import { Timestamp } from "../../http/schemas.ts";
+import { Timestamp } from "../../contract/schemas.ts";
 import { item } from "../item.ts";
 import { json } from "../json-text.ts";
 

@@ -1,7 +1,7 @@
 // Reads the audit trail: the newest calls of all chains, each with its outcome.
 import * as v from "valibot";
-import { Timestamp } from "../../http/schemas.ts";
-import type { StoreReader } from "../../resources.ts";
+import { Timestamp } from "../../contract/schemas.ts";
+import type { StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
 import type { RowOf } from "../item.ts";
 import { fromJson } from "../json-text.ts";

@@ -1,13 +1,13 @@
 // Writes the audit trail: a row before the handler runs, so that no change is lost by a crash, and its outcome after it
 // (docs/decisions/0043). A row costs one write, an outcome another one.
-import { timestamp } from "../../clock.ts";
-import type { Deps } from "../../deps.ts";
-import { errorFields } from "../../log.ts";
+import { timestamp } from "../../kernel/clock.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import type { TenantId } from "../../kernel/ids.ts";
+import { errorFields } from "../../kernel/log.ts";
 import { absent, any, below } from "../conditions.ts";
 import { familyOf } from "../families.ts";
 import type { RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
-import type { TenantId } from "../model.ts";
 import { recent } from "../recent.ts";
 import { onConditionFailed } from "../refusals.ts";
 import type { Secrets } from "../secrets.ts";

@@ -1,7 +1,7 @@
 // Verifies the audit trail: every row is as it was written, none is missing, and the ends of the chains are there.
 import * as v from "valibot";
-import { Timestamp } from "../../http/schemas.ts";
-import type { StoreReader } from "../../resources.ts";
+import { Timestamp } from "../../contract/schemas.ts";
+import type { StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
 import type { RowOf } from "../item.ts";
 import { fromJson } from "../json-text.ts";

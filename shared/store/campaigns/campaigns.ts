@@ -1,20 +1,20 @@
 // Campaigns (CMP): an ordered list of messages, each of which becomes one job when the campaign is released.
 import { createHash } from "node:crypto";
 import type * as v from "valibot";
-import { timestamp } from "../../clock.ts";
-import { conflict, notFound } from "../../http/errors.ts";
-import type { PageQuery } from "../../http/paging.ts";
-import type { SafetyInput } from "../../http/safety.ts";
-import { copyName } from "../../http/schemas.ts";
-import type { Target } from "../../http/send-input.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import type { PageQuery } from "../../contract/paging.ts";
+import type { SafetyInput } from "../../contract/safety.ts";
+import { copyName } from "../../contract/schemas.ts";
+import type { Target } from "../../contract/send-input.ts";
+import { timestamp } from "../../kernel/clock.ts";
+import { conflict, notFound } from "../../kernel/errors.ts";
+import type { TenantId } from "../../kernel/ids.ts";
 import { campaignMoves } from "../../rules/campaign-states.ts";
 import { all, is, oneOf } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { annotationWrite } from "../insights/annotations.ts";
 import { type ChangeOf, fieldsOf, type NewRowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
-import type { TenantId } from "../model.ts";
-import { jobIdOf } from "../sends/job-ids.ts";
+import { jobIdOf } from "../sends/jobs/job-ids.ts";
 import { changeListed, createListed, type ListedOptions, type ListFilter, listPage } from "../status-index.ts";
 import { CampaignItem, type CampaignMessage, campaignFields, type MessageError } from "./items.ts";
 

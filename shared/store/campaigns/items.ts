@@ -1,9 +1,9 @@
 // The stored form of campaigns (CMP).
 import * as v from "valibot";
-import type { SafetyInput } from "../../http/safety.ts";
-import { LastError, Timestamp } from "../../http/schemas.ts";
-import type { Target } from "../../http/send-input.ts";
-import { ShownContent } from "../../http/shown-content.ts";
+import type { SafetyInput } from "../../contract/safety.ts";
+import { LastError, Timestamp } from "../../contract/schemas.ts";
+import type { Target } from "../../contract/send-input.ts";
+import { ShownContent } from "../../contract/shown-content.ts";
 import { campaignMoves, campaignStatuses } from "../../rules/campaign-states.ts";
 import { entity } from "../item.ts";
 import { json } from "../json-text.ts";

@@ -1,15 +1,15 @@
 // What the status of a campaign means for its jobs and its schedules: jobs are made, held and released.
-import { timestamp } from "../../clock.ts";
-import { conflict } from "../../http/errors.ts";
-import type { Store } from "../../resources.ts";
+import { timestamp } from "../../kernel/clock.ts";
+import { conflict } from "../../kernel/errors.ts";
 import { type CampaignStatus, isHeld } from "../../rules/campaign-states.ts";
 import { isTerminal } from "../../rules/job-states.ts";
 import { chatAppContentOf } from "../channels/chat-app-content.ts";
 import { oneOf } from "../conditions.ts";
-import type { JobSpec } from "../sends/job-spec.ts";
-import { findJobs, holdJob, moveJob, releaseJob } from "../sends/jobs.ts";
-import { deleteSchedule, ownedSchedules, switchOwned } from "../sends/schedules.ts";
-import { startSend } from "../sends/sends.ts";
+import type { Store } from "../context.ts";
+import { deleteSchedule, ownedSchedules, switchOwned } from "../schedules/schedules.ts";
+import type { JobSpec } from "../sends/jobs/job-spec.ts";
+import { findJobs, holdJob, moveJob, releaseJob } from "../sends/jobs/jobs.ts";
+import { startSend } from "../sends/jobs/sends.ts";
 import { removeListed } from "../status-index.ts";
 import type { Timers } from "../timers.ts";
 import { topicOfSend } from "../topics/topics.ts";

@@ -1,6 +1,7 @@
 // Names of campaigns that were made before there was a search by name: filled in by the nightly recount.
-import type { Store } from "../../resources.ts";
+
 import { absent, all, present } from "../conditions.ts";
+import type { Store } from "../context.ts";
 import { keyOf } from "../item.ts";
 import { onConditionFailed } from "../refusals.ts";
 import { State } from "../status-index.ts";

@@ -1,14 +1,15 @@
 // The report of a campaign (CRP): its funnel, and the same by channel and by message.
-import type { StoreReader } from "../../resources.ts";
+
 import type { Halt } from "../../rules/brake.ts";
 import { pricesOf, providerCost, roundedDollars, type SendCost, sumOfCosts } from "../../rules/cost.ts";
+import type { StoreReader } from "../context.ts";
 import { campaignJobs, campaignSends, type Funnel, funnelOf, type Window } from "../insights/insights.ts";
-import type { InteractionTotals } from "../sends/interaction-totals.ts";
-import { withContents } from "../sends/job-content.ts";
-import { costOfJob } from "../sends/job-cost.ts";
-import type { JobRecord } from "../sends/jobs.ts";
-import { sumOf, uncertainIn } from "../sends/tallies.ts";
-import { TemplateItem } from "../sends/template-items.ts";
+import { sumOf, uncertainIn } from "../sends/chunks/tallies.ts";
+import type { InteractionTotals } from "../sends/interactions/totals.ts";
+import { withContents } from "../sends/jobs/job-content.ts";
+import { costOfJob } from "../sends/jobs/job-cost.ts";
+import type { JobRecord } from "../sends/jobs/jobs.ts";
+import { TemplateItem } from "../templates/items.ts";
 import type { Campaign, ReleasedMessage } from "./campaigns.ts";
 
 interface Reached {

@@ -1,11 +1,11 @@
 // Channels of a workspace. There are few, and they are read as one collection.
-import { MINUTE, timestamp } from "../../clock.ts";
-import { ApiError, conflict, invalid, notFound } from "../../http/errors.ts";
-import { type ChannelType, type PlanName, plans } from "../../plans.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import { MINUTE, timestamp } from "../../kernel/clock.ts";
+import { ApiError, conflict, invalid, notFound } from "../../kernel/errors.ts";
 import { isPriced, pricedChannels } from "../../rules/cost.ts";
 import { fieldPath } from "../../rules/field-path.ts";
+import { type ChannelType, type PlanName, plans } from "../../rules/plans.ts";
 import { absent, present } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { releaseChannel } from "../dependents.ts";
 import { removeItem } from "../item.ts";
 import { changeNamed, createNamed, removeNamed } from "../name-index.ts";

@@ -1,8 +1,8 @@
 // What the chat app sends in place of title and body: an approved template and the values of its variables (AMB-90).
-import { ApiError, invalid } from "../../http/errors.ts";
-import type { StoreReader } from "../../resources.ts";
+import { ApiError, invalid } from "../../kernel/errors.ts";
 import { type ByChannel, type Says, saidBy } from "../../rules/channel-content.ts";
 import { variablesOf } from "../../rules/chat-app-template-states.ts";
+import type { StoreReader } from "../context.ts";
 import { type ChannelRow, ChatAppTemplateItem } from "./items.ts";
 
 /** The fields of a request. */

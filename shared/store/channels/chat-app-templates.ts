@@ -1,9 +1,10 @@
 // Chat-app templates of a channel: drafts, submitted ones, and the provider's verdicts on them (WAT).
-import { timestamp, uuidOfText } from "../../clock.ts";
-import { ApiError, invalid, notFound } from "../../http/errors.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import { timestamp } from "../../kernel/clock.ts";
+import { ApiError, invalid, notFound } from "../../kernel/errors.ts";
 import { chatAppTemplateMoves, providerName, type verdictOf } from "../../rules/chat-app-template-states.ts";
 import { absent, all, any, below, is } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
+import { uuidOfText } from "../hash.ts";
 import { type ChangeOf, checkItem, type NewRowOf, putItem, ref } from "../item.ts";
 import { move } from "../lifecycle.ts";
 import { oldRow, onConditionFailed, onTransactionCanceled } from "../refusals.ts";

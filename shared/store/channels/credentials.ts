@@ -1,16 +1,17 @@
 // Credentials of channels: sealed, replaced as a whole, never returned. Each upload starts a verification (CRD-1 to 8).
-import { timestamp } from "../../clock.ts";
-import { invalid, notFound } from "../../http/errors.ts";
-import type { ChannelType } from "../../plans.ts";
-import { settingsOf } from "../../providers/channel-settings.ts";
-import type { Credentials } from "../../providers/credentials.ts";
-import type { Store } from "../../resources.ts";
-import type { Opener, Sealer } from "../../vault.ts";
+
+import { settingsOf } from "../../contract/channel-settings.ts";
+import type { Credentials } from "../../contract/credentials.ts";
+import { timestamp } from "../../kernel/clock.ts";
+import { invalid, notFound } from "../../kernel/errors.ts";
+import type { ChannelType } from "../../rules/plans.ts";
 import { is } from "../conditions.ts";
+import type { Store } from "../context.ts";
 import { changeItem, fieldsOf } from "../item.ts";
 import { toJson } from "../json-text.ts";
 import { onTransactionCanceled } from "../refusals.ts";
 import type { Timers } from "../timers.ts";
+import type { Opener, Sealer } from "../vault.ts";
 import { getChannel, watchVerification } from "./channels.ts";
 import { ChannelItem, CredentialConfirmation, CredentialsItem, type CredentialsRow } from "./items.ts";
 import { verificationChange } from "./verifications.ts";

@@ -1,11 +1,11 @@
 // How a channel is (RDA-15): whether it can send, how its provider answered, its rate now, and what uses it.
 import * as v from "valibot";
-import { DAY, timestamp } from "../../clock.ts";
-import { notFound } from "../../http/errors.ts";
-import { Timestamp } from "../../http/schemas.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import { Timestamp } from "../../contract/schemas.ts";
+import { DAY, timestamp } from "../../kernel/clock.ts";
+import { notFound } from "../../kernel/errors.ts";
 import { channelStatuses } from "../../rules/channel-states.ts";
 import { rateAt } from "../../rules/pacing.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { channelUsers } from "../dependents.ts";
 import { mailFates } from "../insights/series.ts";
 import { type RowOf, ref } from "../item.ts";

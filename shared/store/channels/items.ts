@@ -1,11 +1,11 @@
 // The stored form of channels, their credentials and their chat-app templates (CHN, CRD, WAT).
 import * as v from "valibot";
-import { LastError, Timestamp } from "../../http/schemas.ts";
-import { channelTypes } from "../../plans.ts";
-import { ChannelSettings } from "../../providers/channel-settings.ts";
+import { ChannelSettings } from "../../contract/channel-settings.ts";
+import { LastError, Timestamp } from "../../contract/schemas.ts";
 import { channelStatuses } from "../../rules/channel-states.ts";
 import { chatAppCategories, chatAppTemplateStatuses } from "../../rules/chat-app-template-states.ts";
 import { priceOf } from "../../rules/cost.ts";
+import { channelTypes } from "../../rules/plans.ts";
 import { entity, item, type RowOf } from "../item.ts";
 import { fromJson, json } from "../json-text.ts";
 
@@ -85,7 +85,7 @@ export const CredentialsItem = item({
   row: {
     id: v.string(),
     type: v.picklist(credentialTypes),
-    /** See `shared/vault.ts`. */
+    /** See `shared/store/vault.ts`. */
     sealed: v.string(),
     created_at: Timestamp,
     updated_at: Timestamp,

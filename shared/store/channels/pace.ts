@@ -1,8 +1,8 @@
 // The slots of a channel with a rate: one conditional write for each chunk (AMB-111, docs/decisions/0030).
-import { timestamp } from "../../clock.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import { timestamp } from "../../kernel/clock.ts";
 import { CUT_ONCE_MS, loweredRate, nextSlot, rateAt } from "../../rules/pacing.ts";
 import { absent, all, any, below, is } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { type RowOf, ref } from "../item.ts";
 import { onConditionFailed } from "../refusals.ts";
 import { ChannelItem, PaceItem } from "./items.ts";

@@ -1,11 +1,12 @@
 // Verification of channels: requested, and then its outcome, which counts only if no newer one was requested
 // (CHN-8 to 11).
-import { HOUR, timestamp } from "../../clock.ts";
-import { ApiError, notFound } from "../../http/errors.ts";
-import type { LastError } from "../../http/schemas.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+
+import type { LastError } from "../../contract/schemas.ts";
+import { HOUR, timestamp } from "../../kernel/clock.ts";
+import { ApiError, notFound } from "../../kernel/errors.ts";
 import { channelMoves } from "../../rules/channel-states.ts";
 import { any, is, present } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { annotationWrite } from "../insights/annotations.ts";
 import { type ChangeOf, ref } from "../item.ts";
 import { move, moveWrite } from "../lifecycle.ts";

@@ -1,6 +1,7 @@
 // How the events of a request are put together into blocks, and what is written for them (docs/decisions/0025).
-import type { Store, StoreReader } from "../../resources.ts";
+
 import { is } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { type ItemWrite, putItem } from "../item.ts";
 import { toJson } from "../json-text.ts";
 import type { Key } from "../model.ts";

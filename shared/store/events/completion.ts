@@ -1,6 +1,6 @@
 // Completes blocks of events whose request ended before they had their seal: what a request does after it stored the
 // blocks, once more. Each step has the same result however often it is done.
-import type { Store } from "../../resources.ts";
+import type { Store } from "../context.ts";
 import { ownersOf } from "../subscribers/aliases.ts";
 import { Profile } from "../subscribers/items.ts";
 import { actorIn } from "./actors.ts";

@@ -1,6 +1,6 @@
 // Which partitions of the export index hold events, by day: exports read only these.
-import { MINUTE } from "../../clock.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import { MINUTE } from "../../kernel/clock.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { putItem } from "../item.ts";
 import type { Key } from "../model.ts";
 import { recent } from "../recent.ts";

@@ -1,7 +1,7 @@
 // Erasure of a subscriber's events: the rows stay without their actor (EXP-11, D-EXPORTDEL).
-import { MINUTE, timestamp } from "../../clock.ts";
-import type { Store } from "../../resources.ts";
+import { MINUTE, timestamp } from "../../kernel/clock.ts";
 import { is } from "../conditions.ts";
+import type { Store } from "../context.ts";
 import type { Key } from "../model.ts";
 import { onConditionFailed } from "../refusals.ts";
 import { aliasesOf } from "../subscribers/aliases.ts";

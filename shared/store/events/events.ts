@@ -1,12 +1,13 @@
 // Events as they are stored: alone in a row of their own, or packed in blocks.
 import { createHmac } from "node:crypto";
 import * as v from "valibot";
-import { uuidOf } from "../../clock.ts";
-import { Timestamp } from "../../http/schemas.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import { Timestamp } from "../../contract/schemas.ts";
+import type { TenantId } from "../../kernel/ids.ts";
+import { uuidOf } from "../../kernel/ids.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { type ItemWrite, indexKey, type NewRowOf, putItem, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
-import type { TenantId, Value } from "../model.ts";
+import type { Value } from "../model.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { SHARDS } from "../shards.ts";
 import { actorIn, actorText } from "./actors.ts";

@@ -1,7 +1,7 @@
 // The partitions of an export, each read in the order of (occurred_at, id): events that are stored alone, and blocks,
 // whose periods overlap.
-import { timestamp } from "../../clock.ts";
-import type { StoreReader } from "../../resources.ts";
+import { timestamp } from "../../kernel/clock.ts";
+import type { StoreReader } from "../context.ts";
 import { rowOf } from "../item.ts";
 import { spanOf } from "./block-keys.ts";
 import type { DayShard } from "./days.ts";

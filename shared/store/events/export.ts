@@ -1,8 +1,8 @@
 // Export of events in the order of time, page by page: a merge of the partitions that hold them (EXP-7 to EXP-11).
 import * as v from "valibot";
-import { invalid } from "../../http/errors.ts";
-import { openCursor, pageRoom, sealCursor } from "../../http/paging.ts";
-import type { StoreReader } from "../../resources.ts";
+import { openCursor, pageRoom, sealCursor } from "../../contract/paging.ts";
+import { invalid } from "../../kernel/errors.ts";
+import type { StoreReader } from "../context.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { SHARDS } from "../shards.ts";
 import { ownersOf } from "../subscribers/aliases.ts";

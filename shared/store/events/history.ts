@@ -1,6 +1,6 @@
 // What a subscriber has done under its id and its anonymous ids: for segments, journeys and attribution.
-import { timestamp } from "../../clock.ts";
-import type { StoreReader } from "../../resources.ts";
+import { timestamp } from "../../kernel/clock.ts";
+import type { StoreReader } from "../context.ts";
 import type { RowOf } from "../item.ts";
 import type { Key } from "../model.ts";
 import { aliasesOf } from "../subscribers/aliases.ts";

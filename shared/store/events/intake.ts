@@ -1,10 +1,10 @@
 // Event ingestion: repeats are recognized, unknown actors refused, everything else is durable before it is accepted
 // (EVT-11).
-import { timestamp } from "../../clock.ts";
-import type { Capability } from "../../deps.ts";
-import { invalid } from "../../http/errors.ts";
-import type { Store } from "../../resources.ts";
+import { timestamp } from "../../kernel/clock.ts";
+import type { Capability } from "../../kernel/deps.ts";
+import { invalid } from "../../kernel/errors.ts";
 import type { Tier } from "../../rules/event-limits.ts";
+import type { Store } from "../context.ts";
 import { ref } from "../item.ts";
 import type { Value } from "../model.ts";
 import type { RootSecrets } from "../secrets.ts";

@@ -1,5 +1,5 @@
 // Stores the events of a request: in blocks for exports, in rows of their actors for histories (docs/decisions/0025).
-import type { Store } from "../../resources.ts";
+import type { Store } from "../context.ts";
 import { putItem } from "../item.ts";
 import { actorIn, actorText } from "./actors.ts";
 import {

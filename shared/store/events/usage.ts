@@ -1,8 +1,8 @@
 // The quota of events of a billing period: spread over shards, and exact to the last event (D-BILL).
-import { MINUTE } from "../../clock.ts";
-import { plans } from "../../plans.ts";
-import type { Store } from "../../resources.ts";
+import { MINUTE } from "../../kernel/clock.ts";
+import { plans } from "../../rules/plans.ts";
 import { absent, any, atMost } from "../conditions.ts";
+import type { Store } from "../context.ts";
 import { changeItem, type ItemWrite } from "../item.ts";
 import { recent } from "../recent.ts";
 import { onTransactionCanceled } from "../refusals.ts";

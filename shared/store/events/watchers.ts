@@ -1,6 +1,6 @@
 // What reacts to events: segments, journeys and conversions. An event whose name has no watcher causes no reaction, and
 // what is derived from the watchers of a workspace is read again only after one of them changed.
-import type { StoreReader } from "../../resources.ts";
+import type { StoreReader } from "../context.ts";
 import { changeItem, type ItemWrite, putItem, removeItem } from "../item.ts";
 import { recent } from "../recent.ts";
 import { Watcher, type WatcherKind, WatchVersion } from "./watcher-items.ts";

@@ -1,6 +1,6 @@
 // The stored form of uploaded images (AST).
 import * as v from "valibot";
-import { Timestamp } from "../../http/schemas.ts";
+import { Timestamp } from "../../contract/schemas.ts";
 import { assetStatuses } from "../../rules/asset-states.ts";
 import { imageTypes } from "../../rules/image-types.ts";
 import { counterRow } from "../counters.ts";

@@ -1,15 +1,16 @@
 // Uploaded images (AST): a row and an S3 object each. The row is written first and removed last, so that an interrupted
 // request leaves no object without a row.
-import type { AssetWriting, ObjectRemoval } from "../../asset-files.ts";
-import { MINUTE, timestamp } from "../../clock.ts";
-import { ApiError, notFound } from "../../http/errors.ts";
-import type { PageQuery } from "../../http/paging.ts";
-import { type PlanName, plans } from "../../plans.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+
+import type { PageQuery } from "../../contract/paging.ts";
+import { MINUTE, timestamp } from "../../kernel/clock.ts";
+import { ApiError, notFound } from "../../kernel/errors.ts";
 import { assetMoves } from "../../rules/asset-states.ts";
 import type { ImageType } from "../../rules/image-types.ts";
+import { type PlanName, plans } from "../../rules/plans.ts";
 import { absent, all, any, atMost, below } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { countChange } from "../counters.ts";
+import type { AssetWriting, ObjectRemoval } from "../files/assets.ts";
 import { changeItem, fieldsOf, type ItemWrite, type NewRowOf, putItem, type RowOf, removeItem } from "../item.ts";
 import { moveWrite } from "../lifecycle.ts";
 import { MAX_ENTITIES } from "../name-index.ts";

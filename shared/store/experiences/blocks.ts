@@ -1,8 +1,8 @@
 // The blocks of an experience (INX-2 to INX-20), in requests, in the store and in responses alike.
 import * as v from "valibot";
-import { grammar } from "../../http/grammar.ts";
-import { MessageBody, MessageTitle } from "../../http/message-text.ts";
-import { maxCharacters, Uuid } from "../../http/schemas.ts";
+import { grammar } from "../../contract/grammar.ts";
+import { MessageBody, MessageTitle } from "../../contract/message-text.ts";
+import { maxCharacters, Uuid } from "../../contract/schemas.ts";
 import { validateTemplate } from "../../rules/render.ts";
 import { checkUrlTemplate, URL_LENGTH } from "../../rules/safe-url.ts";
 

@@ -1,10 +1,11 @@
 // In-app experiences as they are authored (INX). Only a draft can be changed.
-import { timestamp } from "../../clock.ts";
-import { ApiError, conflict, notFound } from "../../http/errors.ts";
-import type { PageQuery } from "../../http/paging.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+
+import type { PageQuery } from "../../contract/paging.ts";
+import { timestamp } from "../../kernel/clock.ts";
+import { ApiError, conflict, notFound } from "../../kernel/errors.ts";
 import type { ExperienceStatus } from "../../rules/experience-states.ts";
 import { absent, all, is } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { type NewRowOf, putItem } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { groupOf, targetExists } from "../lists/targets.ts";

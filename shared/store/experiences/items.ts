@@ -1,6 +1,6 @@
 // The stored form of in-app experiences (INX).
 import * as v from "valibot";
-import { Timestamp } from "../../http/schemas.ts";
+import { Timestamp } from "../../contract/schemas.ts";
 import { experienceStatuses } from "../../rules/experience-states.ts";
 import { entity, type RowOf } from "../item.ts";
 import { json } from "../json-text.ts";

@@ -1,14 +1,14 @@
 // The life of an experience after its draft (INX-30 to INX-37). Each transition is one transaction with its effects, so
 // that no experience is live without its send.
-import { timestamp } from "../../clock.ts";
-import { ApiError } from "../../http/errors.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import { timestamp } from "../../kernel/clock.ts";
+import { ApiError } from "../../kernel/errors.ts";
 import { isUsable, listChannels } from "../channels/channels.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { annotationWrite } from "../insights/annotations.ts";
 import type { ChangeOf, ItemWrite } from "../item.ts";
-import { jobIdOf } from "../sends/job-ids.ts";
-import type { JobSpec } from "../sends/job-spec.ts";
-import { startSend } from "../sends/sends.ts";
+import { jobIdOf } from "../sends/jobs/job-ids.ts";
+import type { JobSpec } from "../sends/jobs/job-spec.ts";
+import { startSend } from "../sends/jobs/sends.ts";
 import type { Timers } from "../timers.ts";
 import { endUseWrites, useWrites } from "../uses.ts";
 import type { Allowance } from "../workspaces/usage.ts";

@@ -1,17 +1,17 @@
 // What every transition of an experience has: the attempts, the writes, the cancellation of a scheduled send. And its
 // pause, which a deleted segment causes as well.
-import { timestamp } from "../../clock.ts";
-import { ApiError } from "../../http/errors.ts";
-import type { Store } from "../../resources.ts";
+import { timestamp } from "../../kernel/clock.ts";
+import { ApiError } from "../../kernel/errors.ts";
 import { type ExperienceAction, experienceMoves, isDone } from "../../rules/experience-states.ts";
 import { jobMoves } from "../../rules/job-states.ts";
 import { is } from "../conditions.ts";
+import type { Store } from "../context.ts";
 import { annotationWrite } from "../insights/annotations.ts";
 import type { ChangeOf, ItemWrite } from "../item.ts";
 import { moveWrite } from "../lifecycle.ts";
 import { onTransactionCanceled } from "../refusals.ts";
-import { JobItem } from "../sends/job-items.ts";
-import { findJob } from "../sends/jobs.ts";
+import { JobItem } from "../sends/jobs/job-items.ts";
+import { findJob } from "../sends/jobs/jobs.ts";
 import { statusWrite } from "../status-index.ts";
 import { busy, type ExperienceRecord, getExperience } from "./experiences.ts";
 import { ExperienceItem } from "./items.ts";

@@ -1,8 +1,9 @@
 // Statistics of an experience (INS-1 to INS-3), from the interactions that subscribers' devices reported.
-import type { StoreReader } from "../../resources.ts";
+
 import type { ExperienceStatus } from "../../rules/experience-states.ts";
 import type { Interaction } from "../../rules/interactions.ts";
-import { type InteractionTotals, interactionTotals } from "../sends/interaction-totals.ts";
+import type { StoreReader } from "../context.ts";
+import { type InteractionTotals, interactionTotals } from "../sends/interactions/totals.ts";
 import { getExperience } from "./experiences.ts";
 
 interface Counts {

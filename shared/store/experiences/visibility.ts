@@ -1,7 +1,8 @@
 // Whether messages of experiences are shown. The status of an experience is one small row, read when messages are read:
 // a pause, a resume and a recall cost the same for any number of messages (docs/decisions/0009).
-import type { StoreReader } from "../../resources.ts";
+
 import { isShown } from "../../rules/experience-states.ts";
+import type { StoreReader } from "../context.ts";
 import { Status } from "../status-index.ts";
 
 /** A message that may belong to an experience. */

@@ -1,16 +1,16 @@
 // Exports (RDA-16): made by a worker, a lease at a time, and forgotten when a subscriber is erased.
-import { DAY, MINUTE, SECOND, timestamp } from "../../clock.ts";
-import type { ExportErasing } from "../../export-files.ts";
-import { ApiError, invalid, notFound } from "../../http/errors.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import { DAY, MINUTE, SECOND, timestamp } from "../../kernel/clock.ts";
+import { ApiError, invalid, notFound } from "../../kernel/errors.ts";
 import { exportMoves } from "../../rules/export-states.ts";
 import { absent, any, below, is } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
+import type { ExportErasing } from "../files/exports.ts";
 import type { ChangeOf, NewRowOf, RowOf } from "../item.ts";
 import { toJson } from "../json-text.ts";
 import { move } from "../lifecycle.ts";
 import { listExists } from "../lists/lists.ts";
 import { SegmentItem } from "../segments/items.ts";
-import { findJob } from "../sends/jobs.ts";
+import { findJob } from "../sends/jobs/jobs.ts";
 import type { Timers } from "../timers.ts";
 import { type ExportFilter, ExportItem, type ExportKind } from "./items.ts";
 

@@ -1,13 +1,13 @@
 // What the file of an export holds: its columns, and its rows page by page (RDA-16).
 import * as v from "valibot";
-import { timestamp } from "../../clock.ts";
-import type { StoreReader } from "../../resources.ts";
+import { timestamp } from "../../kernel/clock.ts";
 import { cellOf } from "../../rules/csv.ts";
 import { TOPIC_TIME } from "../../rules/import-columns.ts";
 import { consentChannelOf, topicKeyOf } from "../../rules/topics.ts";
 import { findCampaign } from "../campaigns/campaigns.ts";
 import { CampaignItem } from "../campaigns/items.ts";
 import { reportOf } from "../campaigns/report.ts";
+import type { StoreReader } from "../context.ts";
 import { entityPage } from "../entity-pages.ts";
 import { exportEvents } from "../events/export.ts";
 import { familyOf } from "../families.ts";
@@ -15,8 +15,8 @@ import { fromJson } from "../json-text.ts";
 import type { Group } from "../lists/items.ts";
 import { memberPage } from "../lists/memberships.ts";
 import type { RootSecrets } from "../secrets.ts";
-import { getJob } from "../sends/jobs.ts";
-import { listRecipients, RecipientPosition } from "../sends/recipient-list.ts";
+import { getJob } from "../sends/jobs/jobs.ts";
+import { listRecipients, RecipientPosition } from "../sends/ledger/recipient-list.ts";
 import { SHARDS } from "../shards.ts";
 import { audiencePage, isProfileRow } from "../subscribers/audience-pages.ts";
 import { namesOf } from "../subscribers/names.ts";

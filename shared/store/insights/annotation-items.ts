@@ -1,6 +1,6 @@
 // The stored form of chart annotations (ANN).
 import * as v from "valibot";
-import { Timestamp } from "../../http/schemas.ts";
+import { Timestamp } from "../../contract/schemas.ts";
 import { entity } from "../item.ts";
 
 export const visibilities = ["tenant", "agency_only"] as const;

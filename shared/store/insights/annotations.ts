@@ -1,10 +1,11 @@
 // Chart annotations (ANN): what happened when, noted by users and by the service itself.
 import * as v from "valibot";
-import { timeOfUuid, timestamp, uuidV7 } from "../../clock.ts";
-import { ApiError, notFound } from "../../http/errors.ts";
-import { pageRoom } from "../../http/paging.ts";
-import { isUuid, Timestamp } from "../../http/schemas.ts";
-import type { Store, StoreContext, StoreReader } from "../../resources.ts";
+import { pageRoom } from "../../contract/paging.ts";
+import { isUuid, Timestamp } from "../../contract/schemas.ts";
+import { timestamp } from "../../kernel/clock.ts";
+import { ApiError, notFound } from "../../kernel/errors.ts";
+import { timeOfUuid, uuidV7 } from "../../kernel/ids.ts";
+import type { Store, StoreContext, StoreReader } from "../context.ts";
 import { fieldsOf, type ItemWrite, type NewRowOf, putItem } from "../item.ts";
 import type { Key } from "../model.ts";
 import { AnnotationItem, annotationFields } from "./annotation-items.ts";

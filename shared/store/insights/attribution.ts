@@ -1,19 +1,20 @@
 // What a conversion counts for, stored once: a row that names it, and the counters of its sends and sources.
-import { SECOND, timeOfUuid } from "../../clock.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import { SECOND } from "../../kernel/clock.ts";
+import { timeOfUuid } from "../../kernel/ids.ts";
 import { type Attribution, attribute, type Touch } from "../../rules/attribution.ts";
 import { progressOf } from "../../rules/progress-text.ts";
 import { listChannels } from "../channels/channels.ts";
 import type { ChannelRow } from "../channels/items.ts";
 import { absent, is } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { dayOf, type StoredEvent } from "../events/events.ts";
 import { changeItem, type ItemWrite, putItem, type RowOf, ref } from "../item.ts";
 import { onTransactionCanceled } from "../refusals.ts";
-import { findClaims } from "../sends/claims.ts";
-import { messageIdOf, messagesSince } from "../sends/inbox.ts";
-import { isTestId } from "../sends/job-ids.ts";
-import { findJobs, type JobRecord } from "../sends/jobs.ts";
-import { type ChunkRef, chunkRefOf, touchesSince } from "../sends/touches.ts";
+import { findClaims } from "../sends/chunks/claims.ts";
+import { messageIdOf, messagesSince } from "../sends/inbox/inbox.ts";
+import { isTestId } from "../sends/jobs/job-ids.ts";
+import { findJobs, type JobRecord } from "../sends/jobs/jobs.ts";
+import { type ChunkRef, chunkRefOf, touchesSince } from "../sends/ledger/touches.ts";
 import { shardOf } from "../shards.ts";
 import type { ConversionDefinition } from "./conversions.ts";
 import { countedConversion, dayWrites } from "./hours.ts";

@@ -1,9 +1,9 @@
 // Conversion definitions (CNV): which events count, what they are worth, and how long after a touch.
 import * as v from "valibot";
-import { DAY, SECOND } from "../../clock.ts";
-import { ApiError, notFound } from "../../http/errors.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import { DAY, SECOND } from "../../kernel/clock.ts";
+import { ApiError, notFound } from "../../kernel/errors.ts";
 import { present } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { watchWrites } from "../events/watchers.ts";
 import { putItem, type RowOf, removeItem } from "../item.ts";
 import { onTransactionCanceled } from "../refusals.ts";

@@ -1,8 +1,8 @@
 // The names of events that a workspace counts as conversions.
-import type { Capability } from "../../deps.ts";
-import { storeRead } from "../../resources.ts";
+import type { Capability } from "../../kernel/deps.ts";
+import type { TenantId } from "../../kernel/ids.ts";
+import { storeRead } from "../context.ts";
 import { watchedIndex } from "../events/watchers.ts";
-import type { TenantId } from "../model.ts";
 import { conversionDefinitions } from "./conversions.ts";
 
 export interface ConvertingEvents {

@@ -1,6 +1,6 @@
 // The counters of days as reports read them: what is stored, and what the last sends to one subscriber add to it.
-import type { StoreReader } from "../../resources.ts";
-import { type DayCounters, unsettledDays } from "../sends/quarters.ts";
+import type { StoreReader } from "../context.ts";
+import { type DayCounters, unsettledDays } from "../sends/chunks/quarters.ts";
 import { SHARDS } from "../shards.ts";
 import { HourCount } from "./items.ts";
 

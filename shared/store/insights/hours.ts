@@ -1,13 +1,13 @@
 // Counters of a day: deliveries and first opens by the hour in UTC (ISG-4), and series by category and by type of channel
 // (RDA-10). They change in the transactions that store what they count.
-import { timestamp } from "../../clock.ts";
-import type { Store } from "../../resources.ts";
+import { timestamp } from "../../kernel/clock.ts";
 import type { Stage } from "../../rules/interactions.ts";
+import type { Store } from "../context.ts";
 import { addedUp } from "../counters.ts";
 import { hashOf } from "../hash.ts";
 import { changeItem, type ItemWrite } from "../item.ts";
-import type { Category } from "../sends/job-items.ts";
-import { beyond } from "../sends/tallies.ts";
+import { beyond } from "../sends/chunks/tallies.ts";
+import type { Category } from "../sends/jobs/job-items.ts";
 import { HourCount } from "./items.ts";
 
 /** What is counted at a time: attributes of `HourCount` and how much is added to each. */

@@ -1,18 +1,18 @@
 // Results of sends (ISG): funnels, sums by last touch, lift against the control group, and when messages are opened.
-import { DAY, SECOND, timestamp } from "../../clock.ts";
-import type { StoreReader } from "../../resources.ts";
+import { DAY, SECOND, timestamp } from "../../kernel/clock.ts";
 import { type SendCost, sumOfCosts } from "../../rules/cost.ts";
 import { liftOf, rateOf } from "../../rules/lift.ts";
 import { lateSkips } from "../../rules/reasons.ts";
 import { type Campaign, findCampaign } from "../campaigns/campaigns.ts";
+import type { StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
 import type { RowOf } from "../item.ts";
 import { type JourneyTotals, journeyCost, journeyTotals } from "../journeys/totals.ts";
-import { soFar } from "../sends/deferred.ts";
-import { type InteractionTotals, interactionTotals } from "../sends/interaction-totals.ts";
-import { costOfJob } from "../sends/job-cost.ts";
-import { findJobs, getJob, type JobRecord } from "../sends/jobs.ts";
-import type { Tally } from "../sends/tallies.ts";
+import { soFar } from "../sends/chunks/deferred.ts";
+import type { Tally } from "../sends/chunks/tallies.ts";
+import { type InteractionTotals, interactionTotals } from "../sends/interactions/totals.ts";
+import { costOfJob } from "../sends/jobs/job-cost.ts";
+import { findJobs, getJob, type JobRecord } from "../sends/jobs/jobs.ts";
 import { CONVERSION_SHARDS } from "../shards.ts";
 import { conversionDefinitions, DEFAULT_WINDOW_SECONDS } from "./conversions.ts";
 import { countersOfDays } from "./days.ts";

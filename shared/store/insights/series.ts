@@ -1,12 +1,12 @@
 // Figures over time (RDA-10): of a workspace by day or hour, in all or by category or type of channel, and of one campaign
 // or journey by day. They are sums of counters that other reports have too (docs/decisions/0041).
-import { DAY, HOUR, timestamp } from "../../clock.ts";
-import { invalid } from "../../http/errors.ts";
-import type { StoreReader } from "../../resources.ts";
+import { DAY, HOUR, timestamp } from "../../kernel/clock.ts";
+import { invalid } from "../../kernel/errors.ts";
 import { findCampaign } from "../campaigns/campaigns.ts";
+import type { StoreReader } from "../context.ts";
 import { dayOf } from "../events/events.ts";
 import { familyOf } from "../families.ts";
-import { interactionDays } from "../sends/interaction-totals.ts";
+import { interactionDays } from "../sends/interactions/totals.ts";
 import { countersOfDays } from "./days.ts";
 import { campaignJobs, startOfDay, type Window } from "./insights.ts";
 import { DayTotals } from "./items.ts";

@@ -1,10 +1,10 @@
 // The active journeys of a workspace, by their triggers and by what their runs react to.
-import type { Capability } from "../../deps.ts";
-import { type StoreReader, storeRead } from "../../resources.ts";
+import type { Capability } from "../../kernel/deps.ts";
+import type { TenantId } from "../../kernel/ids.ts";
 import type { EntryRules, Trigger } from "../../rules/journey-graph.ts";
+import { type StoreReader, storeRead } from "../context.ts";
 import { idsByName, watchedIndex } from "../events/watchers.ts";
 import { fromJson } from "../json-text.ts";
-import type { TenantId } from "../model.ts";
 import { recent } from "../recent.ts";
 import { ActiveJourney } from "./items.ts";
 import { getVersion, type Version } from "./journeys.ts";

@@ -1,8 +1,9 @@
 // The numbers of a journey: runs by status, and for each step its active runs and outcomes (JST). They change in the
 // transactions that change the runs, in shards, so that no partition is hot.
-import type { StoreReader } from "../../resources.ts";
+
 import type { Outcome } from "../../rules/journey-run.ts";
 import { type RunStatus, runStatuses } from "../../rules/run-states.ts";
+import type { StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { changeItem, type ItemWrite } from "../item.ts";
 import { JourneyCount } from "./run-items.ts";

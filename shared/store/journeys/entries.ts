@@ -1,11 +1,12 @@
 // Who may enter a journey: by its entry rules, the last run of the subscriber and eligibility (JND-10, JND-11).
 import { createHash } from "node:crypto";
-import { timestamp, uuidV7 } from "../../clock.ts";
-import { throwFailures } from "../../failures.ts";
-import type { Store } from "../../resources.ts";
+import { timestamp } from "../../kernel/clock.ts";
+import { throwFailures } from "../../kernel/failures.ts";
+import { uuidV7 } from "../../kernel/ids.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import { parseDuration } from "../../rules/durations.ts";
 import type { Graph } from "../../rules/journey-graph.ts";
+import type { Store } from "../context.ts";
 import type { StoredEvent } from "../events/events.ts";
 import { getProfiles } from "../subscribers/subscribers.ts";
 import type { EnterableJourney } from "./active.ts";

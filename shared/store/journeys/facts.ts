@@ -1,9 +1,10 @@
 // What the engine of journeys reads of a subscriber: its attributes, and its events since a time.
-import { MINUTE, timeOfUuid } from "../../clock.ts";
-import type { StoreReader } from "../../resources.ts";
+import { MINUTE } from "../../kernel/clock.ts";
+import { timeOfUuid } from "../../kernel/ids.ts";
 import type { Graph } from "../../rules/journey-graph.ts";
 import { knowledgeOf, type Source } from "../../rules/journey-knowledge.ts";
 import type { Knowledge } from "../../rules/journey-run.ts";
+import type { StoreReader } from "../context.ts";
 import { findEvent, type StoredEvent } from "../events/events.ts";
 import { eventsOf } from "../events/history.ts";
 import type { Actor } from "../events/items.ts";

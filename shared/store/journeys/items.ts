@@ -1,6 +1,6 @@
 // The stored form of journeys (JNY). Their runs: run-items.ts.
 import * as v from "valibot";
-import { Timestamp } from "../../http/schemas.ts";
+import { Timestamp } from "../../contract/schemas.ts";
 import type { EntryRules, Graph, Trigger } from "../../rules/journey-graph.ts";
 import type { RunDependencies } from "../../rules/journey-paths.ts";
 import { journeyStatuses } from "../../rules/journey-states.ts";

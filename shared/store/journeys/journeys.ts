@@ -1,14 +1,14 @@
 // Journeys (JNY): edited as drafts. Each activated version is kept, as runs stay on the version that they entered.
 import * as v from "valibot";
-import { MINUTE, timestamp } from "../../clock.ts";
-import { conflict, notFound } from "../../http/errors.ts";
-import { grammar } from "../../http/grammar.ts";
-import { pageRoom } from "../../http/paging.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import { grammar } from "../../contract/grammar.ts";
+import { pageRoom } from "../../contract/paging.ts";
+import { MINUTE, timestamp } from "../../kernel/clock.ts";
+import { conflict, notFound } from "../../kernel/errors.ts";
 import { type EntryRules, type Graph, type Trigger, triggerTypes } from "../../rules/journey-graph.ts";
 import { dependenciesOf, type RunDependencies } from "../../rules/journey-paths.ts";
 import { type JourneyStatus, journeyMoves, journeyStatuses } from "../../rules/journey-states.ts";
 import { all, is, oneOf, present } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { type EntityPage, type EntityRange, entityPage } from "../entity-pages.ts";
 import { watchWrites } from "../events/watchers.ts";
 import { type AutoKind, annotationWrite } from "../insights/annotations.ts";

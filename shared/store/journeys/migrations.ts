@@ -1,10 +1,10 @@
 // Moves waiting runs to another version of their journey (F20). A run keeps its timers: it goes to the corresponding step
 // with the same times. Runs are moved in transactions with the counts and the progress, so each is counted once.
-import { DAY, MINUTE, SECOND, timestamp } from "../../clock.ts";
-import { invalid, notFound } from "../../http/errors.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import { DAY, MINUTE, SECOND, timestamp } from "../../kernel/clock.ts";
+import { invalid, notFound } from "../../kernel/errors.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import type { Graph } from "../../rules/journey-graph.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { changeItem, type NewRowOf, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { onTransactionCanceled } from "../refusals.ts";

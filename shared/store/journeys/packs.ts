@@ -1,14 +1,15 @@
 // Stores moves of runs in packs: the runs, the counts of their journey and what they send are one transaction, so that
 // a run has moved if and only if its send has begun (docs/decisions/0029). Many runs that send nothing move by a write
 // each, and are counted after it (docs/decisions/0058).
-import { MINUTE } from "../../clock.ts";
-import { runsTimerId } from "../../due-kinds.ts";
-import type { Store } from "../../resources.ts";
+
+import { runsTimerId } from "../../contract/due-kinds.ts";
+import { MINUTE } from "../../kernel/clock.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import type { Outcome } from "../../rules/journey-run.ts";
+import type { Store } from "../context.ts";
 import type { ItemWrite } from "../item.ts";
 import { onTransactionCanceled } from "../refusals.ts";
-import type { JobWidths } from "../sends/job-width.ts";
+import type { JobWidths } from "../sends/jobs/job-width.ts";
 import type { Timer, Timers } from "../timers.ts";
 import { reservation, warnOfUsage } from "../workspaces/usage.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";

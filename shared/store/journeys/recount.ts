@@ -1,6 +1,7 @@
 // The recount of journeys: their numbers compared with their runs, and repaired (docs/decisions/0044).
-import type { Store, StoreReader } from "../../resources.ts";
+
 import { absent, is, present } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { changeItem, checkItem, keyOf, type RowOf } from "../item.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { SHARDS } from "../shards.ts";

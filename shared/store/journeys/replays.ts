@@ -1,6 +1,6 @@
 // Plays stored events to a journey, page by page (F3): who would enter, and what would be sent. Nothing is written. The
 // profile, consent and devices of a subscriber are those of today.
-import type { StoreReader } from "../../resources.ts";
+
 import { counterOf, windowOf } from "../../rules/caps.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import { isPriced } from "../../rules/cost.ts";
@@ -11,17 +11,18 @@ import { charge, count, type ReplayTally, stepOf } from "../../rules/journey-tal
 import { quietUntil } from "../../rules/quiet-hours.ts";
 import { classOf, type Target } from "../../rules/reach.ts";
 import { bucket } from "../../rules/split.ts";
+import type { StoreReader } from "../context.ts";
 import { exportEvents } from "../events/export.ts";
 import { eventsOf } from "../events/history.ts";
 import { memberPage } from "../lists/memberships.ts";
 import type { RootSecrets } from "../secrets.ts";
-import { keep } from "../sends/audiences.ts";
-import { candidatesById } from "../sends/candidates.ts";
-import { zoneFor } from "../sends/deferred.ts";
-import { channelSettings, deliverySettingsOf } from "../sends/planning.ts";
-import { TemplateItem } from "../sends/template-items.ts";
+import { keep } from "../sends/audience/audiences.ts";
+import { candidatesById } from "../sends/audience/candidates.ts";
+import { channelSettings, deliverySettingsOf } from "../sends/audience/planning.ts";
+import { zoneFor } from "../sends/chunks/deferred.ts";
 import { SHARDS, shardOf } from "../shards.ts";
 import { attributesForRules, getProfiles, type LivingProfile } from "../subscribers/subscribers.ts";
+import { TemplateItem } from "../templates/items.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import { planOfStep } from "./sends.ts";
 

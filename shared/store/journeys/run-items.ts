@@ -1,6 +1,6 @@
 // The stored form of the runs of journeys (D-JNY-RUN).
 import * as v from "valibot";
-import { Timestamp } from "../../http/schemas.ts";
+import { Timestamp } from "../../contract/schemas.ts";
 import { runStatuses } from "../../rules/run-states.ts";
 import { item, type KeyOf, type RowOf } from "../item.ts";
 import { json } from "../json-text.ts";

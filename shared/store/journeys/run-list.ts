@@ -1,6 +1,7 @@
 // The runs of a journey, newest first: all of them by the shards of the journey, those of one subscriber by its rows.
-import type { StoreReader } from "../../resources.ts";
+
 import { chunksOf } from "../../rules/chunks.ts";
+import type { StoreReader } from "../context.ts";
 import { keyOf } from "../item.ts";
 import { SHARDS } from "../shards.ts";
 import { RunEntry, RunItem, runKeys, runPrefix } from "./run-items.ts";

@@ -2,15 +2,15 @@
 // adds to the counts, each run that moves names it, and its seal counts those that have moved. A pack without a seal is
 // open. A reader that moves a run settles its open pack first, so that a run that moved in a pack stays in it until it is
 // counted.
-import { SECOND, uuidPrefixOf } from "../../clock.ts";
-import { throwFailures } from "../../failures.ts";
-import type { Store } from "../../resources.ts";
+import { SECOND } from "../../kernel/clock.ts";
+import { throwFailures } from "../../kernel/failures.ts";
+import { packId, unpackId, uuidPrefixOf } from "../../kernel/ids.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import { absent, all, is } from "../conditions.ts";
+import type { Store } from "../context.ts";
 import { type ChangeOf, type ConditionOf, putItem, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
-import { packId, unpackId } from "../sends/recipients.ts";
 import { SHARDS } from "../shards.ts";
 import { type Addends, countWrites, sumOf } from "./counts.ts";
 import {

@@ -1,7 +1,8 @@
 // Where the rows of runs are: the newest run of a subscriber in a journey has a key without its id, so that one write can
 // begin it and guard entry. The one before it is kept under its id (docs/decisions/0067).
-import type { StoreReader } from "../../resources.ts";
+
 import { absent, all, is } from "../conditions.ts";
+import type { StoreReader } from "../context.ts";
 import { type ConditionOf, type ItemWrite, putItem, type RowOf, removeItem } from "../item.ts";
 import { NEWEST, RunHead, RunItem, type RunKey, type RunRow } from "./run-items.ts";
 

@@ -2,14 +2,14 @@
 // the counts. What changes, changes in one transaction with the runs that move together, or in
 // a pack (run-packs.ts). Runs are read here without open packs, so that every move of them is counted once.
 import * as v from "valibot";
-import { timestamp } from "../../clock.ts";
-import { conflict, notFound } from "../../http/errors.ts";
-import { Halt } from "../../http/safety.ts";
-import { isUuid, Timestamp } from "../../http/schemas.ts";
-import type { Store } from "../../resources.ts";
+import { Halt } from "../../contract/safety.ts";
+import { isUuid, Timestamp } from "../../contract/schemas.ts";
+import { timestamp } from "../../kernel/clock.ts";
+import { conflict, notFound } from "../../kernel/errors.ts";
 import type { Outcome, Position } from "../../rules/journey-run.ts";
 import { type RunStatus, runMoves } from "../../rules/run-states.ts";
 import { absent, all, is, oneOf } from "../conditions.ts";
+import type { Store } from "../context.ts";
 import { changeItem, fieldsOf, type ItemWrite, putItem, removeItem } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import type { Key } from "../model.ts";

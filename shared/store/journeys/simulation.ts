@@ -1,19 +1,19 @@
 // What a journey would do with a subscriber or a sample, from a time on, if given events happened: the engine of the
 // journeys moves through its steps on a clock of its own. Nothing is written or sent.
-import { timestamp } from "../../clock.ts";
-import { invalid } from "../../http/errors.ts";
-import type { StoreReader } from "../../resources.ts";
+import { timestamp } from "../../kernel/clock.ts";
+import { invalid } from "../../kernel/errors.ts";
 import type { Graph, JourneyNode } from "../../rules/journey-graph.ts";
 import { knowledgeOf, type Source } from "../../rules/journey-knowledge.ts";
 import { advance, type Position } from "../../rules/journey-run.ts";
 import { compilePredicate } from "../../rules/predicates.ts";
 import { compileTemplate, isRenderError, type RenderScope } from "../../rules/render.ts";
 import type { Reason } from "../../rules/segment-evaluation.ts";
+import type { StoreReader } from "../context.ts";
 import type { Actor } from "../events/items.ts";
 import { readHistory } from "../segments/facts.ts";
-import { getTemplate } from "../sends/templates.ts";
 import { aliasesOf } from "../subscribers/aliases.ts";
 import { attributesForRules, attributesOf, getProfile } from "../subscribers/subscribers.ts";
+import { getTemplate } from "../templates/templates.ts";
 
 interface SimulatedEvent {
   event_name: string;

@@ -1,10 +1,10 @@
 // Simulations of journeys on stored events (F3): a worker computes them, a lease at a time.
-import { DAY, MINUTE, SECOND, timestamp } from "../../clock.ts";
-import { ApiError, conflict, notFound } from "../../http/errors.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import { DAY, MINUTE, SECOND, timestamp } from "../../kernel/clock.ts";
+import { ApiError, conflict, notFound } from "../../kernel/errors.ts";
 import { emptyTally, type ReplayTally } from "../../rules/journey-tally.ts";
 import { simulationMoves } from "../../rules/simulation-states.ts";
 import { absent, any, below, is } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { type NewRowOf, putItem, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { move } from "../lifecycle.ts";

@@ -1,9 +1,10 @@
 // Whether the runs of a pack may take a step that sends and has a brake (F21, docs/decisions/0077). A run that may not
 // waits at the step.
-import { MINUTE, SECOND, timeOfUuid } from "../../clock.ts";
-import type { Store } from "../../resources.ts";
+import { MINUTE, SECOND } from "../../kernel/clock.ts";
+import { timeOfUuid } from "../../kernel/ids.ts";
 import { DEFAULT_CANARY_WAIT_MINUTES, isCanary, type Safety } from "../../rules/brake.ts";
 import { askStepAgainIn, LANES, laneBound } from "../../rules/step-brake.ts";
+import type { Store } from "../context.ts";
 import type { ItemWrite } from "../item.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import type { Move } from "./packs.ts";

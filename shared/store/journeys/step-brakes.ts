@@ -1,7 +1,7 @@
 // The brake of a journey's step that sends (F21, docs/decisions/0077): what is known of its last messages, and how it
 // halts and goes on.
-import { HOUR, timeOfUuid, timestamp } from "../../clock.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import { HOUR, timestamp } from "../../kernel/clock.ts";
+import { timeOfUuid } from "../../kernel/ids.ts";
 import {
   type Breach,
   breachOf,
@@ -14,14 +14,15 @@ import {
 import { isTerminal } from "../../rules/job-states.ts";
 import { attemptsOf, NO_STEP_ATTEMPTS, type StepAttempts, type StepWindow, slide } from "../../rules/step-brake.ts";
 import { absent, all, is, present } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { annotationWrite } from "../insights/annotations.ts";
 import { type ConditionOf, changeItem, type ItemWrite, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
-import { RangeItem } from "../sends/audience-items.ts";
-import { JobItem } from "../sends/job-items.ts";
-import { PLANNED_RANGE } from "../sends/range-names.ts";
-import { tallyOf } from "../sends/tallies.ts";
+import { RangeItem } from "../sends/audience/audience-items.ts";
+import { PLANNED_RANGE } from "../sends/chunks/range-names.ts";
+import { tallyOf } from "../sends/chunks/tallies.ts";
+import { JobItem } from "../sends/jobs/job-items.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import { type LateFigures, StepLane, type StepRef, StepSignal, StepState } from "./step-brake-items.ts";
 import { lanes } from "./step-states.ts";

@@ -1,7 +1,8 @@
 // The states of the steps of a journey that have a brake (F21), without their figures.
-import type { Store, StoreReader } from "../../resources.ts";
+
 import type { Halt } from "../../rules/brake.ts";
 import { LANES } from "../../rules/step-brake.ts";
+import type { Store, StoreReader } from "../context.ts";
 import type { RowOf } from "../item.ts";
 import { fromJson } from "../json-text.ts";
 import { StepLane, StepSignal, StepState } from "./step-brake-items.ts";

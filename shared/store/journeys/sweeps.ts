@@ -1,6 +1,7 @@
 // What happens to all runs of a journey: they are resumed after a pause, canceled, removed, or moved to another version.
-import type { Store } from "../../resources.ts";
+
 import { chunksOf } from "../../rules/chunks.ts";
+import type { Store } from "../context.ts";
 import { keyOf, removeItem } from "../item.ts";
 import { countKeys } from "./counts.ts";
 import { DeletedJourney, JourneyVersion } from "./items.ts";

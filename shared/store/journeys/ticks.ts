@@ -1,6 +1,6 @@
 // Decides how runs move: those that enter, and those that are driven on. Runs of one version that move at the same time
 // are stored together, in packs (docs/decisions/0029).
-import { throwFailures } from "../../failures.ts";
+import { throwFailures } from "../../kernel/failures.ts";
 import type { Graph } from "../../rules/journey-graph.ts";
 import { nextMove } from "../../rules/journey-move.ts";
 import type { ActiveJourneys, EnterableJourney } from "./active.ts";

@@ -1,6 +1,6 @@
 // The numbers of one version of a journey (F20), counted from its runs: the counters are those of all versions, so that a
 // move writes one of them.
-import type { StoreReader } from "../../resources.ts";
+import type { StoreReader } from "../context.ts";
 import { SHARDS } from "../shards.ts";
 import { type Addends, countsOf, type JourneyCounts, outcomesIn, readCounts, statusAddends, sumOf } from "./counts.ts";
 import { RunEntry, type RunEntryRow, runKeys } from "./run-items.ts";

@@ -1,6 +1,6 @@
 // The stored form of lists, and of memberships in lists and segments (D-LIST).
 import * as v from "valibot";
-import { Timestamp } from "../../http/schemas.ts";
+import { Timestamp } from "../../contract/schemas.ts";
 import { counterRow } from "../counters.ts";
 import { entity, item } from "../item.ts";
 import { shardOf } from "../shards.ts";

@@ -1,8 +1,8 @@
 // Members of static segments, packed in sorted leaves: some fifty in a row of 1 KB (docs/decisions/0057). A leaf holds
 // the ids from its sort key up to the next leaf. It keeps its range, except that a split gives the upper part away.
-import { timestamp } from "../../clock.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import { timestamp } from "../../kernel/clock.ts";
 import { absent, is } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { type ItemWrite, putItem, type RowOf } from "../item.ts";
 import type { Key } from "../model.ts";
 import { onTransactionCanceled } from "../refusals.ts";

@@ -1,9 +1,9 @@
 // Subscriber lists (D-LIST): unique names, members added by hand or by import, member counts kept in counters.
 import * as v from "valibot";
-import { timestamp } from "../../clock.ts";
-import { ApiError, conflict, notFound } from "../../http/errors.ts";
-import { offsetOf, type PageQuery } from "../../http/paging.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import { offsetOf, type PageQuery } from "../../contract/paging.ts";
+import { timestamp } from "../../kernel/clock.ts";
+import { ApiError, conflict, notFound } from "../../kernel/errors.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { fieldsOf, type RowOf } from "../item.ts";
 import { changeNamed, createNamed, getEntities, listNames, MAX_ENTITIES, removeNamed } from "../name-index.ts";
 import { getProfiles } from "../subscribers/subscribers.ts";

@@ -1,5 +1,5 @@
 // The numbers of members of lists and segments, in a counter for each shard (docs/decisions/0024).
-import type { StoreReader } from "../../resources.ts";
+import type { StoreReader } from "../context.ts";
 import { countChange } from "../counters.ts";
 import { changeItem, type ItemWrite } from "../item.ts";
 import { type Group, MemberCount } from "./items.ts";

@@ -1,6 +1,6 @@
 // The members of a deleted list or segment: its deletion puts a row, and a worker then removes them page by page.
-import { MINUTE } from "../../clock.ts";
-import type { Store } from "../../resources.ts";
+import { MINUTE } from "../../kernel/clock.ts";
+import type { Store } from "../context.ts";
 import { type ItemWrite, putItem, removeItem } from "../item.ts";
 import { SHARDS } from "../shards.ts";
 import type { Timers } from "../timers.ts";

@@ -1,8 +1,8 @@
 // The members of a list or segment as a client pages through them (AMB-72, LIM-8).
 import * as v from "valibot";
-import { MAX_PER_PAGE, openCursor, sealCursor } from "../../http/paging.ts";
-import { Timestamp, Uuid } from "../../http/schemas.ts";
-import type { StoreReader } from "../../resources.ts";
+import { MAX_PER_PAGE, openCursor, sealCursor } from "../../contract/paging.ts";
+import { Timestamp, Uuid } from "../../contract/schemas.ts";
+import type { StoreReader } from "../context.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { getProfiles } from "../subscribers/subscribers.ts";
 import type { Group } from "./items.ts";

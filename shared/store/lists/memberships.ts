@@ -1,10 +1,10 @@
 // Memberships in lists and dynamic segments. Each has a row with its subscriber and a row in a shard of its group, and
 // both change in one transaction with the counter of the shard: counts are exact, and a repeated change has no effect.
 // Those of static segments are in leaves (`leaves.ts`), which are read here too.
-import { DAY, SECOND, timestamp } from "../../clock.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import { DAY, SECOND, timestamp } from "../../kernel/clock.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import { absent, any, is, present } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { changeItem, type ItemWrite, keyOf, putItem, removeItem } from "../item.ts";
 import type { Key } from "../model.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";

@@ -1,7 +1,8 @@
 // Targets of sends, campaigns, schedules and experiences: all subscribers, a list, or a segment.
-import { invalid } from "../../http/errors.ts";
-import type { Target } from "../../http/send-input.ts";
-import type { StoreReader } from "../../resources.ts";
+
+import type { Target } from "../../contract/send-input.ts";
+import { invalid } from "../../kernel/errors.ts";
+import type { StoreReader } from "../context.ts";
 import { SegmentItem } from "../segments/items.ts";
 import { countSubscribers } from "../subscribers/subscribers.ts";
 import { type Group, ListItem } from "./items.ts";

@@ -1,8 +1,8 @@
 // The stored form of sandbox workspaces: their timers, their open work, their outbox, and the move of their clock.
 import * as v from "valibot";
-import type { DueKind } from "../../due-kinds.ts";
-import { Timestamp } from "../../http/schemas.ts";
-import type { QueueName } from "../../messages.ts";
+import type { DueKind } from "../../contract/due-kinds.ts";
+import type { QueueName } from "../../contract/messages.ts";
+import { Timestamp } from "../../contract/schemas.ts";
 import { item, platformItem } from "../item.ts";
 import { json } from "../json-text.ts";
 import { WorkspaceId } from "../workspaces/items.ts";

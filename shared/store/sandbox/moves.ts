@@ -1,12 +1,12 @@
 // Moves of a sandbox's clock: one at a time, by steps that each belong to the worker that holds the lease.
 import * as v from "valibot";
-import { DAY, MINUTE, SECOND, timestamp } from "../../clock.ts";
-import { conflict } from "../../http/errors.ts";
-import { Timestamp } from "../../http/schemas.ts";
-import type { Platform, PlatformReader } from "../../resources.ts";
+import { Timestamp } from "../../contract/schemas.ts";
+import { DAY, MINUTE, SECOND, timestamp } from "../../kernel/clock.ts";
+import { conflict } from "../../kernel/errors.ts";
+import type { TenantId } from "../../kernel/ids.ts";
 import { absent, all, any, below, is, oneOf } from "../conditions.ts";
+import type { Platform, PlatformReader } from "../context.ts";
 import { changeItem, type RowOf } from "../item.ts";
-import type { TenantId } from "../model.ts";
 import { onConditionFailed } from "../refusals.ts";
 import { WorkspaceItem } from "../workspaces/items.ts";
 import { ClockMove } from "./items.ts";

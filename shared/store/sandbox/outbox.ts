@@ -1,7 +1,7 @@
 // The outbox of a sandbox: what would have been sent, in the order in which it would have been.
-import { SECOND, timestamp } from "../../clock.ts";
-import type { Deps, Sandbox } from "../../deps.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import { SECOND, timestamp } from "../../kernel/clock.ts";
+import type { Deps, Sandbox } from "../../kernel/deps.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { fieldsOf, keyOf, type NewRowOf, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import type { Key } from "../model.ts";

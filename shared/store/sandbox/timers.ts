@@ -1,11 +1,11 @@
 // Timers of a sandbox, in the order of its own time. Each has a due row as well, so that time that nobody moves passes.
-import type { Deps, Sandbox } from "../../deps.ts";
-import { timeIn } from "../../sandbox.ts";
+import type { Deps, Sandbox } from "../../kernel/deps.ts";
 import { toJson } from "../json-text.ts";
 import { DueItem, dueKey } from "../platform-items.ts";
 import { openPlatformTable, openWorkspaceTable } from "../table.ts";
 import { WorkspaceItem } from "../workspaces/items.ts";
 import { SandboxTimer, type TimerWork } from "./items.ts";
+import { timeIn } from "./sandbox.ts";
 
 export interface SandboxTimerInput {
   /** Service time of the sandbox in milliseconds. */

@@ -1,11 +1,11 @@
 // The rules of a workspace's dynamic segments, by the attributes and events that they mention.
-import type { Capability } from "../../deps.ts";
-import { type StoreReader, storeRead } from "../../resources.ts";
+import type { Capability } from "../../kernel/deps.ts";
+import type { TenantId } from "../../kernel/ids.ts";
 import { compileRule, type Rule } from "../../rules/segment-evaluation.ts";
+import { type StoreReader, storeRead } from "../context.ts";
 import { firstFormatCheck } from "../events/days.ts";
 import { idsByName, watchedIndex } from "../events/watchers.ts";
 import { fromJson } from "../json-text.ts";
-import type { TenantId } from "../model.ts";
 import { SegmentItem } from "./items.ts";
 
 export interface SegmentIndex {

@@ -1,8 +1,9 @@
 // The events of a subscriber that decide conditions of rules, gathered row by row, newest first.
-import type { StoreReader } from "../../resources.ts";
+
 import { compilePredicate } from "../../rules/predicates.ts";
 import { type Facts, occurrencesNeeded } from "../../rules/segment-evaluation.ts";
 import type { EventNode } from "../../rules/segment-rules.ts";
+import type { StoreReader } from "../context.ts";
 import { eventOf, inHistory, type StoredEvent } from "../events/events.ts";
 import { eventsIn, HISTORY, untilOf } from "../events/history.ts";
 import { type Actor, ActorEvents, EventsByActor } from "../events/items.ts";

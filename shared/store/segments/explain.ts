@@ -1,6 +1,7 @@
 // Why a subscriber is in a segment or not (F2): the membership as stored, and each clause of the rule as of now.
-import type { StoreReader } from "../../resources.ts";
+
 import { compileRule, type Reason } from "../../rules/segment-evaluation.ts";
+import type { StoreReader } from "../context.ts";
 import { hasFirstFormat } from "../events/days.ts";
 import { ref } from "../item.ts";
 import { fromJson } from "../json-text.ts";

@@ -1,8 +1,9 @@
 // What rules read of a subscriber: the attributes of its profile, and as much of its event history as decides them.
-import type { StoreReader } from "../../resources.ts";
+
 import { chunksOf } from "../../rules/chunks.ts";
 import type { Facts, Rule, Verdict } from "../../rules/segment-evaluation.ts";
 import type { EventNode } from "../../rules/segment-rules.ts";
+import type { StoreReader } from "../context.ts";
 import { hasFirstFormat } from "../events/days.ts";
 import { HISTORY } from "../events/history.ts";
 import { type Actor, ActorEvents } from "../events/items.ts";

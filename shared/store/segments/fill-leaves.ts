@@ -1,9 +1,10 @@
 // One page of the computation of a static segment: its members are written by leaf, in the order of their ids
 // (docs/decisions/0057).
-import type { Store } from "../../resources.ts";
+
 import { chunksOf } from "../../rules/chunks.ts";
 import { compileRule } from "../../rules/segment-evaluation.ts";
 import { absent, all, is } from "../conditions.ts";
+import type { Store } from "../context.ts";
 import { changeItem, type ItemWrite } from "../item.ts";
 import { fromJson } from "../json-text.ts";
 import { leafChanges, leafWrites, leavesBetween, timeAfter } from "../lists/leaves.ts";

@@ -1,7 +1,8 @@
 // Computes a segment over all subscribers: shard by shard and page by page, with a checkpoint after each page.
-import type { Store, StoreReader } from "../../resources.ts";
+
 import { compileRule, type Rule } from "../../rules/segment-evaluation.ts";
 import { absent, all, any, below, is } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { hasFirstFormat } from "../events/days.ts";
 import { changeItem, putItem } from "../item.ts";
 import { fromJson } from "../json-text.ts";

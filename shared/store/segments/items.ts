@@ -1,6 +1,6 @@
 // The stored form of segments (SEG) and of their computation.
 import * as v from "valibot";
-import { LastError, Timestamp } from "../../http/schemas.ts";
+import { LastError, Timestamp } from "../../contract/schemas.ts";
 import { counterRow } from "../counters.ts";
 import { entity, item, type RowOf } from "../item.ts";
 import { json } from "../json-text.ts";

@@ -1,8 +1,8 @@
 // The events of a workspace by their subscribers, for a preview: blocks have the events of hundreds of subscribers, whose
 // histories would each be a query (docs/decisions/0065).
-import { DAY, timestamp } from "../../clock.ts";
-import type { StoreReader } from "../../resources.ts";
+import { DAY, timestamp } from "../../kernel/clock.ts";
 import type { Facts, Rule } from "../../rules/segment-evaluation.ts";
+import type { StoreReader } from "../context.ts";
 import { spanOf } from "../events/block-keys.ts";
 import { noted } from "../events/days.ts";
 import { dayOf, type StoredEvent } from "../events/events.ts";

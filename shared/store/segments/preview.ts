@@ -1,7 +1,8 @@
 // How many subscribers match a rule: exact up to 10,000, beyond that estimated from a range of ids, which are evenly
 // distributed.
-import type { StoreReader } from "../../resources.ts";
+
 import type { Rule } from "../../rules/segment-evaluation.ts";
+import type { StoreReader } from "../context.ts";
 import { SHARDS } from "../shards.ts";
 import { type AudiencePage, audiencePage, isProfileRow } from "../subscribers/audience-pages.ts";
 import { attributesForRules, countSubscribers, isLiving, type LivingProfile } from "../subscribers/subscribers.ts";

@@ -1,10 +1,10 @@
 // Brings memberships of subscribers in line with the current rules. It always evaluates what is stored now, never what
 // a message says: late, repeated and reordered messages have the same result.
-import { MINUTE } from "../../clock.ts";
-import type { Store } from "../../resources.ts";
+import { MINUTE } from "../../kernel/clock.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import type { Rule } from "../../rules/segment-evaluation.ts";
 import { absent, is } from "../conditions.ts";
+import type { Store } from "../context.ts";
 import { changeMembers } from "../lists/memberships.ts";
 import { onConditionFailed } from "../refusals.ts";
 import { Profile, type ProfileRow } from "../subscribers/items.ts";

@@ -1,7 +1,7 @@
 // Deletes a segment, unless something active depends on it (AMB-119).
-import { conflict, notFound } from "../../http/errors.ts";
-import type { Store } from "../../resources.ts";
+import { conflict, notFound } from "../../kernel/errors.ts";
 import { pauseCampaign } from "../campaigns/campaigns.ts";
+import type { Store } from "../context.ts";
 import { countChange } from "../counters.ts";
 import { releasedCampaigns } from "../dependents.ts";
 import { watchWrites } from "../events/watchers.ts";

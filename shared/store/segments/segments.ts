@@ -1,15 +1,15 @@
 // Segments (SEG-1 to SEG-14): the subscribers that match a rule, computed once or kept up to date.
 import * as v from "valibot";
-import { MINUTE, timestamp } from "../../clock.ts";
-import { ApiError, conflict, invalid, notFound } from "../../http/errors.ts";
-import { grammar } from "../../http/grammar.ts";
-import { LastError } from "../../http/schemas.ts";
-import { type PlanName, plans } from "../../plans.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import { grammar } from "../../contract/grammar.ts";
+import { LastError } from "../../contract/schemas.ts";
+import { MINUTE, timestamp } from "../../kernel/clock.ts";
+import { ApiError, conflict, invalid, notFound } from "../../kernel/errors.ts";
 import { fieldPath } from "../../rules/field-path.ts";
+import { type PlanName, plans } from "../../rules/plans.ts";
 import { capProblem, compileRule, type Rule } from "../../rules/segment-evaluation.ts";
 import { isProblem, parseRule, type RuleProblem } from "../../rules/segment-rules.ts";
 import { absent, all, any, below, is } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { countChange } from "../counters.ts";
 import { type EntityRange, entityPage } from "../entity-pages.ts";
 import { watchWrites } from "../events/watchers.ts";

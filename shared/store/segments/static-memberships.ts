@@ -1,8 +1,9 @@
 // The static segments that a subscriber is in: found from the segments, as their members are in leaves alone
 // (docs/decisions/0057).
-import type { Store, StoreReader } from "../../resources.ts";
+
 import { chunksOf } from "../../rules/chunks.ts";
 import { present } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { DeletedMemberships } from "../lists/items.ts";
 import { enteredLeaf, forgetInLeaf } from "../lists/leaves.ts";
 import { SegmentItem, type SegmentRow } from "./items.ts";

@@ -1,6 +1,7 @@
 // Anonymous ids that belong to subscribers: two rows each. Histories are read under all ids of a subscriber.
-import type { Store, StoreReader } from "../../resources.ts";
+
 import { absent } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { checkItem, putItem } from "../item.ts";
 import { oldRow, onTransactionCanceled } from "../refusals.ts";
 import { Alias, isAlive, Profile, SubscriberAlias } from "./items.ts";

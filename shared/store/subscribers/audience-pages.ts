@@ -1,5 +1,5 @@
 // A shard of the subscribers, page by page: each profile, followed by the devices of its subscriber.
-import type { StoreReader } from "../../resources.ts";
+import type { StoreReader } from "../context.ts";
 import { keyOf, rowOf } from "../item.ts";
 import { DeviceItem, type DeviceRow } from "./device-items.ts";
 import { Profile, type ProfileRow } from "./items.ts";

@@ -1,11 +1,12 @@
 // The consent history of a subscriber: append-only; the newest assertion decides (D-CONSENT).
 import { createHash } from "node:crypto";
 import * as v from "valibot";
-import { timestamp, uuidV7 } from "../../clock.ts";
-import { personal } from "../../http/personal.ts";
-import { Timestamp } from "../../http/schemas.ts";
-import type { Store, StoreContext, StoreReader } from "../../resources.ts";
+import { personal } from "../../contract/personal.ts";
+import { Timestamp } from "../../contract/schemas.ts";
+import { timestamp } from "../../kernel/clock.ts";
+import { uuidV7 } from "../../kernel/ids.ts";
 import { absent, all, any, atMost, is } from "../conditions.ts";
+import type { Store, StoreContext, StoreReader } from "../context.ts";
 import { type ConditionOf, changeItem, checkItem, type ItemWrite, putItem, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { onTransactionCanceled } from "../refusals.ts";

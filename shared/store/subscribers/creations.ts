@@ -1,7 +1,8 @@
 // New subscribers of an import, many in one transaction: those of a shard change one counter (docs/decisions/0079).
-import type { Store } from "../../resources.ts";
+
 import { chunksOf } from "../../rules/chunks.ts";
 import { absent } from "../conditions.ts";
+import type { Store } from "../context.ts";
 import { countChange } from "../counters.ts";
 import { changeItem, putItem } from "../item.ts";
 import { onTransactionCanceled } from "../refusals.ts";

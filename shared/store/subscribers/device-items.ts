@@ -1,6 +1,6 @@
 // The stored form of devices (D-DEV): in the partition of their subscriber's profile, so that one query reads both.
 import * as v from "valibot";
-import { Timestamp } from "../../http/schemas.ts";
+import { Timestamp } from "../../contract/schemas.ts";
 import { hashOf } from "../hash.ts";
 import { item, type RowOf } from "../item.ts";
 import { json } from "../json-text.ts";

@@ -1,9 +1,9 @@
 // Registration of devices (D-DEV): one transaction with the rows that point to the device; a refresh is one write.
 import type * as v from "valibot";
-import { timestamp } from "../../clock.ts";
-import { ApiError } from "../../http/errors.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import { timestamp } from "../../kernel/clock.ts";
+import { ApiError } from "../../kernel/errors.ts";
 import { absent, all, is } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { type ConditionOf, checkItem, type ItemWrite, type KeyOf, putItem, type RowOf, removeItem } from "../item.ts";
 import { toJson } from "../json-text.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";

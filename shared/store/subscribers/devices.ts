@@ -2,10 +2,10 @@
 // device. How they are registered: device-registration.ts.
 
 import * as v from "valibot";
-import { ApiError } from "../../http/errors.ts";
-import { personal } from "../../http/personal.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import { personal } from "../../contract/personal.ts";
+import { ApiError } from "../../kernel/errors.ts";
 import { absent, all, any, is, present } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { type ConditionOf, type KeyOf, type NewRowOf, removeItem } from "../item.ts";
 import type { Key } from "../model.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";

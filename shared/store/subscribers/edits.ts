@@ -1,5 +1,5 @@
 // What people change about a subscriber that they look at: its e-mail address, its attributes, its consents.
-import type { Store } from "../../resources.ts";
+import type { Store } from "../context.ts";
 import { tooLarge } from "../refusals.ts";
 import { type Consent, type ConsentAssertion, consentOf } from "./consents.ts";
 import { ConsentItem } from "./items.ts";

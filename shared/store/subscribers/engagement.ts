@@ -1,16 +1,16 @@
 // The classes of channels that subscribers answer in, by week, over 90 days (SMA-3, SMA-4, D-ARB). Answers are counters
 // on the profile, deliveries are the rows of the ledger, and the workspace's sums are one item per shard.
-import { DAY, timestamp } from "../../clock.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import { DAY, timestamp } from "../../kernel/clock.ts";
 import type { Engagement, Engagements } from "../../rules/arbitration.ts";
 import { type ChannelClass, channelClasses, classOf, reachChannels } from "../../rules/reach.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { hashOf } from "../hash.ts";
 import { changeItem, type ItemWrite } from "../item.ts";
-import { lowestId } from "../sends/inbox.ts";
-import { Message } from "../sends/inbox-items.ts";
-import { isTestId } from "../sends/job-ids.ts";
-import { TouchItem, touchesFrom } from "../sends/ledger-items.ts";
+import { lowestId } from "../sends/inbox/inbox.ts";
+import { Message } from "../sends/inbox/inbox-items.ts";
+import { isTestId } from "../sends/jobs/job-ids.ts";
+import { TouchItem, touchesFrom } from "../sends/ledger/ledger-items.ts";
 import { SHARDS, shardOf } from "../shards.ts";
 import { isAlive, Profile, type ProfileRow } from "./items.ts";
 import { EngagementCount } from "./statistics-items.ts";

@@ -1,8 +1,8 @@
 // The register of erasures that are under way: an export reads it instead of the profile of every subscriber that it
 // names (docs/decisions/0066).
-import { HOUR, SECOND } from "../../clock.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import { HOUR, SECOND } from "../../kernel/clock.ts";
 import { absent, all, any, atMost, below, present } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { actorText } from "../events/actors.ts";
 import type { Actor } from "../events/items.ts";
 import { type ConditionOf, keyOf, type RowOf, rowOf } from "../item.ts";

@@ -1,9 +1,9 @@
 // The receipt of an erasure (F14): what was removed, counted by the passes of the erase worker and kept on the tombstone.
 import * as v from "valibot";
-import { timestamp } from "../../clock.ts";
-import { Timestamp } from "../../http/schemas.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import { Timestamp } from "../../contract/schemas.ts";
+import { timestamp } from "../../kernel/clock.ts";
 import { present } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { onConditionFailed } from "../refusals.ts";
 import { Profile, type ProfileRow } from "./items.ts";

@@ -1,14 +1,13 @@
 // Erasure of a subscriber: the places where its traces are stored. A test checks that they cover every declared item
 // with personal data.
-import { SECOND } from "../../clock.ts";
-import type { ExportErasing } from "../../export-files.ts";
-import type { ImportErasing } from "../../import-files.ts";
-import type { Store } from "../../resources.ts";
-import { isSandbox } from "../../sandbox.ts";
+import { SECOND } from "../../kernel/clock.ts";
 import { present } from "../conditions.ts";
+import type { Store } from "../context.ts";
 import { eraseEvents } from "../events/erasure.ts";
 import { ActorEvents, EventBlock, EventItem } from "../events/items.ts";
 import { forgetExports } from "../exports/exports.ts";
+import type { ExportErasing } from "../files/exports.ts";
+import type { ImportErasing } from "../files/imports.ts";
 import type { AnyItem, ChangeOf } from "../item.ts";
 import { RunEntry } from "../journeys/run-items.ts";
 import { forgetRuns, isRun } from "../journeys/runs.ts";
@@ -18,9 +17,10 @@ import type { Item, Key } from "../model.ts";
 import { onConditionFailed } from "../refusals.ts";
 import { OutboxItem } from "../sandbox/items.ts";
 import { sentTo } from "../sandbox/outbox.ts";
+import { isSandbox } from "../sandbox/sandbox.ts";
 import { forgetStaticMemberships } from "../segments/static-memberships.ts";
-import { ChunkItem } from "../sends/audience-items.ts";
-import { JobItem } from "../sends/job-items.ts";
+import { ChunkItem } from "../sends/audience/audience-items.ts";
+import { JobItem } from "../sends/jobs/job-items.ts";
 import { DeliveryItem, DeliveryPayload } from "../webhooks/delivery-items.ts";
 import { erasePayloads, payloadKeysOf } from "../webhooks/payload-erasure.ts";
 import { DeviceItem, DevicePointer } from "./device-items.ts";

@@ -1,14 +1,14 @@
 // Everything about a subscriber, page by page: the profile first, then the inbox, then what happened (F14).
 import * as v from "valibot";
-import { timestamp } from "../../clock.ts";
-import { notFound } from "../../http/errors.ts";
-import { openCursor, pageRoom, sealCursor } from "../../http/paging.ts";
-import { Timestamp } from "../../http/schemas.ts";
-import type { StoreReader } from "../../resources.ts";
+import { openCursor, pageRoom, sealCursor } from "../../contract/paging.ts";
+import { Timestamp } from "../../contract/schemas.ts";
+import { timestamp } from "../../kernel/clock.ts";
+import { notFound } from "../../kernel/errors.ts";
+import type { StoreReader } from "../context.ts";
 import type { Visibility } from "../experiences/visibility.ts";
 import { Converted } from "../insights/items.ts";
 import type { RootSecrets } from "../secrets.ts";
-import { InboxMessage, listMessages } from "../sends/inbox.ts";
+import { InboxMessage, listMessages } from "../sends/inbox/inbox.ts";
 import { Consent, consentsOf } from "./consents.ts";
 import { readProfile, SubscriberProfile } from "./profile.ts";
 import { TimelineEntry, timelineKinds, timelineOf } from "./timeline.ts";

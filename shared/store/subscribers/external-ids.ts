@@ -1,6 +1,7 @@
 // The subscribers that a request names by the workspace's own ids.
-import type { StoreReader } from "../../resources.ts";
+
 import { chunksOf } from "../../rules/chunks.ts";
+import type { StoreReader } from "../context.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { Profile } from "./items.ts";
 import { isLiving, subscriberId } from "./subscribers.ts";

@@ -1,10 +1,11 @@
 // Erasure in the files of imports: rejected rows and uploads that hold an identifier of the subscriber are deleted. The
 // upload of an import under way is deleted at its end; until then the tombstone keeps the identifiers.
-import type { ImportErasing } from "../../import-files.ts";
-import { isUnreadable, readRecords } from "../../import-records.ts";
-import type { Store } from "../../resources.ts";
+
 import { compactPhone } from "../../rules/import-columns.ts";
 import { present } from "../conditions.ts";
+import type { Store } from "../context.ts";
+import type { ImportErasing } from "../files/imports.ts";
+import { isUnreadable, readRecords } from "../files/records.ts";
 import { fromJson } from "../json-text.ts";
 import { onConditionFailed } from "../refusals.ts";
 import { ImportItem, ImportSample, MAX_CELL_CHARACTERS, RejectedRows } from "./import-items.ts";

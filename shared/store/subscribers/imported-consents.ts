@@ -1,12 +1,13 @@
 // Consents of imported rows: noted once per job and subscriber. An import never reverts an opt-out (D-CSV).
-import { timestamp, uuidOfText } from "../../clock.ts";
-import { ApiError } from "../../http/errors.ts";
-import type { Store } from "../../resources.ts";
+import { timestamp } from "../../kernel/clock.ts";
+import { ApiError } from "../../kernel/errors.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import type { ImportedChoice, ImportedChoices, ImportedConsent } from "../../rules/import-consents.ts";
 import { consentChannelOf } from "../../rules/topics.ts";
 import { absent, all, present } from "../conditions.ts";
+import type { Store } from "../context.ts";
 import { familyOf } from "../families.ts";
+import { uuidOfText } from "../hash.ts";
 import { changeItem } from "../item.ts";
 import { onTransactionCanceled } from "../refusals.ts";
 import { type ConsentAssertion, consentWrite, foldedConsent, isNewestConsent, isOpenConsent } from "./consents.ts";

@@ -1,12 +1,13 @@
 // Import jobs (IMP): how far a file was read, and which of its rows were rejected.
-import { DAY, MINUTE, SECOND, timestamp } from "../../clock.ts";
-import { conflict, notFound } from "../../http/errors.ts";
-import { WORKER_TIMEOUT_SECONDS } from "../../messages.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+
+import { WORKER_TIMEOUT_SECONDS } from "../../contract/messages.ts";
+import { DAY, MINUTE, SECOND, timestamp } from "../../kernel/clock.ts";
+import { conflict, notFound } from "../../kernel/errors.ts";
 import { type ColumnMapping, readHeader } from "../../rules/import-columns.ts";
 import { meaningOf, suggestionFor } from "../../rules/import-hints.ts";
 import { importMoves } from "../../rules/import-states.ts";
 import { absent, all, any, atMost, is, oneOf } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { annotationWrite } from "../insights/annotations.ts";
 import { type ChangeOf, changeItem, type NewRowOf, putItem, type RowOf } from "../item.ts";

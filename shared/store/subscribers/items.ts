@@ -1,6 +1,6 @@
 // The stored form of subscribers (SUB), their consents and anonymous ids. Their devices: device-items.ts.
 import * as v from "valibot";
-import { Timestamp } from "../../http/schemas.ts";
+import { Timestamp } from "../../contract/schemas.ts";
 import { absent, all, present } from "../conditions.ts";
 import { counterRow } from "../counters.ts";
 import { hashOf } from "../hash.ts";

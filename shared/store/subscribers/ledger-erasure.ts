@@ -1,19 +1,19 @@
 // Erasure of the ledger: its rows are kept without the subscriber (SUB-10). A pseudonym replaces the id, both in the
 // ledger and in the chunk that each row names, so that counts still follow from rows.
 import { createHash } from "node:crypto";
-import { SECOND, timeOfUuid, timestamp } from "../../clock.ts";
-import type { Store } from "../../resources.ts";
+import { SECOND, timestamp } from "../../kernel/clock.ts";
+import { isPseudonym, PSEUDONYM_PREFIX, packId, timeOfUuid } from "../../kernel/ids.ts";
 import { is, present } from "../conditions.ts";
+import type { Store } from "../context.ts";
 import { type ItemWrite, putItem, type RowOf, rowOf } from "../item.ts";
 import type { Item } from "../model.ts";
 import { onConditionFailed } from "../refusals.ts";
-import { ChunkItem } from "../sends/audience-items.ts";
-import { Message } from "../sends/inbox-items.ts";
-import { JobItem } from "../sends/job-items.ts";
-import { TouchItem } from "../sends/ledger-items.ts";
-import { SINGLE_RANGE } from "../sends/range-names.ts";
-import { isPseudonym, PSEUDONYM_PREFIX, packId } from "../sends/recipients.ts";
-import { type ChunkRef, chunkRefOf } from "../sends/touches.ts";
+import { ChunkItem } from "../sends/audience/audience-items.ts";
+import { SINGLE_RANGE } from "../sends/chunks/range-names.ts";
+import { Message } from "../sends/inbox/inbox-items.ts";
+import { JobItem } from "../sends/jobs/job-items.ts";
+import { TouchItem } from "../sends/ledger/ledger-items.ts";
+import { type ChunkRef, chunkRefOf } from "../sends/ledger/touches.ts";
 import { Profile } from "./items.ts";
 import { getProfiles } from "./subscribers.ts";
 

@@ -1,8 +1,8 @@
 // Subscribers newest first: sixteen sorted shards of a sparse index, merged (D-SUB-LIST,
 // docs/decisions/0021#subscriber-listing).
 import * as v from "valibot";
-import { openCursor, pageRoom, sealCursor } from "../../http/paging.ts";
-import type { StoreReader } from "../../resources.ts";
+import { openCursor, pageRoom, sealCursor } from "../../contract/paging.ts";
+import type { StoreReader } from "../context.ts";
 import type { Key } from "../model.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { SHARDS } from "../shards.ts";

@@ -1,7 +1,7 @@
 // Consents that follow from mails: an unsubscribe link, a dead mailbox, a complaint. A repeat changes nothing.
-import { timestamp } from "../../clock.ts";
-import type { Store } from "../../resources.ts";
+import { timestamp } from "../../kernel/clock.ts";
 import { absent, all, any, is, oneOf } from "../conditions.ts";
+import type { Store } from "../context.ts";
 import { type AttributeOf, type ConditionOf, changeItem, type ItemWrite } from "../item.ts";
 import { onTransactionCanceled } from "../refusals.ts";
 import { type ConsentAssertion, consentWrite, foldedConsent } from "./consents.ts";

@@ -1,7 +1,8 @@
 // Names seen in attributes and events, for the rule editor: one item each, written only for a name that is new.
-import type { Store, StoreReader } from "../../resources.ts";
+
 import { chunksOf } from "../../rules/chunks.ts";
 import { absent, any } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
 import type { ChangeOf, RowOf } from "../item.ts";
 import { recent } from "../recent.ts";

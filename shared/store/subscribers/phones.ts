@@ -1,6 +1,7 @@
 // Subscribers by phone number, for incoming messages: a sparse index over the attribute `phone` (D-ATTR).
-import type { StoreContext, StoreReader } from "../../resources.ts";
+
 import { isPhoneNumber } from "../../rules/contacts.ts";
+import type { StoreContext, StoreReader } from "../context.ts";
 import { indexKey } from "../item.ts";
 import type { Value } from "../model.ts";
 import { SubscribersByPhone } from "./items.ts";

@@ -1,8 +1,8 @@
 // The writes of a profile: an update is conditional on it, a creation is a transaction with the counter of subscribers.
-import { timestamp } from "../../clock.ts";
-import { ApiError } from "../../http/errors.ts";
-import type { Store } from "../../resources.ts";
+import { timestamp } from "../../kernel/clock.ts";
+import { ApiError } from "../../kernel/errors.ts";
 import { absent, all } from "../conditions.ts";
+import type { Store } from "../context.ts";
 import { countChange } from "../counters.ts";
 import { changeItem, type ItemWrite, indexKey, keyOf, putItem } from "../item.ts";
 import { toJson } from "../json-text.ts";

@@ -1,9 +1,9 @@
 // A subscriber as a person reads it: what is known of it, its devices, consents, lists and segments.
 import * as v from "valibot";
-import { Timestamp } from "../../http/schemas.ts";
-import type { StoreReader } from "../../resources.ts";
+import { Timestamp } from "../../contract/schemas.ts";
 import { topicKeyOf } from "../../rules/topics.ts";
 import { is } from "../conditions.ts";
+import type { StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { ListItem, ListMembership, SegmentMembership } from "../lists/items.ts";
 import { SegmentItem } from "../segments/items.ts";

@@ -1,8 +1,8 @@
 // Subscribers by the beginning of their external id, e-mail address or last name (docs/decisions/0034). Entries follow
 // from the table's stream, so that an upsert costs nothing more; the recount makes those of earlier subscribers.
 import * as v from "valibot";
-import { openCursor, pageRoom, sealCursor } from "../../http/paging.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import { openCursor, pageRoom, sealCursor } from "../../contract/paging.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { type KeyOf, keyOf, putItem, removeItem } from "../item.ts";
 import { merged } from "../merge.ts";
 import type { RootSecrets } from "../secrets.ts";

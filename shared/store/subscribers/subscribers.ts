@@ -1,17 +1,19 @@
 // Subscribers: an upsert is one conditional update, ids are derived from the external id, tombstones stay forever.
 import { createHmac } from "node:crypto";
 import * as v from "valibot";
-import { timestamp, uuidOf } from "../../clock.ts";
-import { invalid } from "../../http/errors.ts";
-import { personal } from "../../http/personal.ts";
-import { Timestamp } from "../../http/schemas.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import { personal } from "../../contract/personal.ts";
+import { Timestamp } from "../../contract/schemas.ts";
+import { timestamp } from "../../kernel/clock.ts";
+import { invalid } from "../../kernel/errors.ts";
+import type { TenantId } from "../../kernel/ids.ts";
+import { uuidOf } from "../../kernel/ids.ts";
 import { absent, all, any, atMost, present } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { actorText } from "../events/actors.ts";
 import { familyOf } from "../families.ts";
 import { changeItem, putItem } from "../item.ts";
 import { fromJson } from "../json-text.ts";
-import type { TenantId, Value } from "../model.ts";
+import type { Value } from "../model.ts";
 import { oldRow, onConditionFailed, onTransactionCanceled, tooLarge } from "../refusals.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { ErasingActor } from "./erasing-items.ts";

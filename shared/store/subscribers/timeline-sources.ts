@@ -1,6 +1,8 @@
 // What a timeline is merged from: rows that are there anyway, each source newest first (docs/decisions/0034).
-import { timeOfUuid, timestamp } from "../../clock.ts";
-import type { StoreReader } from "../../resources.ts";
+
+import { timestamp } from "../../kernel/clock.ts";
+import { timeOfUuid } from "../../kernel/ids.ts";
+import type { StoreReader } from "../context.ts";
 import { MAX_SPAN_MS } from "../events/block-keys.ts";
 import { eventsIn, HISTORY, untilOf } from "../events/history.ts";
 import { type Actor, ActorEvents } from "../events/items.ts";
@@ -9,11 +11,11 @@ import { haltsOf } from "../journeys/step-states.ts";
 import { ListMembership, SegmentMembership } from "../lists/items.ts";
 import type { Key } from "../model.ts";
 import { staticMembershipsOf } from "../segments/static-memberships.ts";
-import { lowestId, messageIdOf } from "../sends/inbox.ts";
-import { Message } from "../sends/inbox-items.ts";
-import { isTestId } from "../sends/job-ids.ts";
-import { TouchItem } from "../sends/ledger-items.ts";
-import { ledgerOutcome } from "../sends/recipient-outcome.ts";
+import { lowestId, messageIdOf } from "../sends/inbox/inbox.ts";
+import { Message } from "../sends/inbox/inbox-items.ts";
+import { isTestId } from "../sends/jobs/job-ids.ts";
+import { TouchItem } from "../sends/ledger/ledger-items.ts";
+import { ledgerOutcome } from "../sends/ledger/recipient-outcome.ts";
 import { aliasesOf } from "./aliases.ts";
 import { consentOf } from "./consents.ts";
 import { deviceRows } from "./devices.ts";

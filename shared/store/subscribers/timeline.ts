@@ -1,18 +1,18 @@
 // The timeline of a subscriber, newest first: merged from the rows that are there anyway (docs/decisions/0034).
 import * as v from "valibot";
-import { openCursor, pageRoom, sealCursor } from "../../http/paging.ts";
-import { Timestamp } from "../../http/schemas.ts";
-import type { StoreReader } from "../../resources.ts";
+import { openCursor, pageRoom, sealCursor } from "../../contract/paging.ts";
+import { Timestamp } from "../../contract/schemas.ts";
 import { breachReasons } from "../../rules/brake.ts";
 import { runStatuses } from "../../rules/run-states.ts";
+import type { StoreReader } from "../context.ts";
 import { eventSources } from "../events/items.ts";
 import { JourneyItem } from "../journeys/items.ts";
 import { ListItem } from "../lists/items.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { SegmentItem } from "../segments/items.ts";
-import { recipientStates } from "../sends/explanation.ts";
-import { withContents } from "../sends/job-content.ts";
-import { findJobs } from "../sends/jobs.ts";
+import { withContents } from "../sends/jobs/job-content.ts";
+import { findJobs } from "../sends/jobs/jobs.ts";
+import { recipientStates } from "../sends/reports/explanation.ts";
 import { consentStatuses } from "./items.ts";
 import { isBefore, timelineSources } from "./timeline-sources.ts";
 

@@ -1,6 +1,6 @@
 // The stored form of topics (TPC). The choice of a subscriber is a consent: see subscribers/items.ts.
 import * as v from "valibot";
-import { Timestamp } from "../../http/schemas.ts";
+import { Timestamp } from "../../contract/schemas.ts";
 import { topicDefaults } from "../../rules/topics.ts";
 import { item } from "../item.ts";
 

@@ -1,13 +1,13 @@
 // What a subscriber wants to hear about (TPC-3): a choice is a consent, so that its history, its erasure and its purge
 // are those of consents (docs/decisions/0038).
 import * as v from "valibot";
-import { timestamp } from "../../clock.ts";
-import { ApiError } from "../../http/errors.ts";
-import { Timestamp } from "../../http/schemas.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import { Timestamp } from "../../contract/schemas.ts";
+import { timestamp } from "../../kernel/clock.ts";
+import { ApiError } from "../../kernel/errors.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import { consentChannelOf, isInTopic } from "../../rules/topics.ts";
 import { absent, all, is } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { type ConditionOf, changeItem } from "../item.ts";
 import { onTransactionCanceled } from "../refusals.ts";

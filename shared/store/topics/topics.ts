@@ -1,10 +1,10 @@
 // The topics of a workspace (TPC-1), and what a send keeps of its topic.
 import * as v from "valibot";
-import { timestamp } from "../../clock.ts";
-import { ApiError, conflict, invalid, notFound } from "../../http/errors.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import { timestamp } from "../../kernel/clock.ts";
+import { ApiError, conflict, invalid, notFound } from "../../kernel/errors.ts";
 import type { SendTopic } from "../../rules/topics.ts";
 import { absent, any, below, present } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { changeItem, fieldsOf, putItem, type RowOf, removeItem } from "../item.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { TopicCount, TopicItem, topicFields } from "./items.ts";

@@ -1,8 +1,8 @@
 // What is known of an attempt, written after it: its answer, also one that comes late, or that it was given up.
-import { timestamp } from "../../clock.ts";
-import type { Store } from "../../resources.ts";
+import { timestamp } from "../../kernel/clock.ts";
 import type { AttemptResult } from "../../rules/webhook-events.ts";
 import { absent, all, is } from "../conditions.ts";
+import type { Store } from "../context.ts";
 import { type ChangeOf, type ConditionOf, changeItem, type ItemWrite } from "../item.ts";
 import { fromJson, type JsonText, toJson } from "../json-text.ts";
 import { oldRow, onConditionFailed, onTransactionCanceled } from "../refusals.ts";

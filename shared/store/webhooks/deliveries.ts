@@ -1,9 +1,10 @@
 // Deliveries to webhook endpoints: the state of each, with its attempts, and its payload, both kept for 30 days.
 import { createHash } from "node:crypto";
-import { DAY, SECOND, timeOfUuid, timestamp, uuidV7 } from "../../clock.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import { DAY, SECOND, timestamp } from "../../kernel/clock.ts";
+import { timeOfUuid, uuidV7 } from "../../kernel/ids.ts";
 import type { Envelope, Payload, WebhookEvent } from "../../rules/webhook-events.ts";
 import { absent, all, is } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { fromJson, type JsonText, toJson } from "../json-text.ts";
 import { onConditionFailed } from "../refusals.ts";
 import {

@@ -1,7 +1,7 @@
 // The stored form of the webhook delivery log (WHK, D-HOOKS).
 import * as v from "valibot";
-import { grammar } from "../../http/grammar.ts";
-import { Timestamp } from "../../http/schemas.ts";
+import { grammar } from "../../contract/grammar.ts";
+import { Timestamp } from "../../contract/schemas.ts";
 import { type Envelope, webhookEvents } from "../../rules/webhook-events.ts";
 import { item, type RowOf } from "../item.ts";
 import { json } from "../json-text.ts";

@@ -1,8 +1,9 @@
 // The delivery log of a webhook endpoint, by page.
-import { uuidV7 } from "../../clock.ts";
-import { pageRoom } from "../../http/paging.ts";
-import type { StoreReader } from "../../resources.ts";
+
+import { pageRoom } from "../../contract/paging.ts";
+import { uuidV7 } from "../../kernel/ids.ts";
 import type { Envelope } from "../../rules/webhook-events.ts";
+import type { StoreReader } from "../context.ts";
 import { keyOf } from "../item.ts";
 import { fromJson } from "../json-text.ts";
 import type { Key } from "../model.ts";

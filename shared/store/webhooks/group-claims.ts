@@ -1,7 +1,7 @@
 // The first attempts of deliveries that share a queue message are claimed by one row (docs/decisions/0026).
-import { DAY, SECOND } from "../../clock.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import { DAY, SECOND } from "../../kernel/clock.ts";
 import { absent } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { onConditionFailed } from "../refusals.ts";
 import { ATTEMPT_LEASE_MS, type DeliveryRecord } from "./deliveries.ts";
 import { GroupClaim } from "./delivery-items.ts";

@@ -1,7 +1,7 @@
 // The stored form of webhook endpoints (HOK, D-HOOKS). Their log: delivery-items.ts.
 import * as v from "valibot";
-import { Timestamp } from "../../http/schemas.ts";
-import { Events } from "../../http/webhook-input.ts";
+import { Timestamp } from "../../contract/schemas.ts";
+import { Events } from "../../contract/webhook-input.ts";
 import { counterRow } from "../counters.ts";
 import { entity, item, type RowOf } from "../item.ts";
 

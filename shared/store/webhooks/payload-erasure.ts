@@ -1,6 +1,7 @@
 // The bodies of deliveries that hold a subscriber's data, for an erasure.
-import type { Store } from "../../resources.ts";
+
 import { present } from "../conditions.ts";
+import type { Store } from "../context.ts";
 import { keyOf } from "../item.ts";
 import type { Key } from "../model.ts";
 import { onConditionFailed } from "../refusals.ts";

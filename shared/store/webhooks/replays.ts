@@ -1,7 +1,7 @@
 // Deliveries that are sent again: one alone, or those of a time range in the order of their numbers (F11, AMB-124).
-import { DAY, SECOND } from "../../clock.ts";
-import type { Store } from "../../resources.ts";
+import { DAY, SECOND } from "../../kernel/clock.ts";
 import { absent, all, any, atMost, type Condition, is } from "../conditions.ts";
+import type { Store } from "../context.ts";
 import type { Key } from "../model.ts";
 import { onConditionFailed } from "../refusals.ts";
 import { type DeliveryRecord, givenUp, isUnderWay } from "./deliveries.ts";

@@ -1,10 +1,11 @@
 // The sequence numbers of deliveries (AMB-124): from 1 for each endpoint, without gaps, in the order in which the rows of
 // deliveries were written. The table's stream reports the rows of an endpoint in that order
 // (docs/decisions/0026).
-import { DAY, MINUTE, SECOND, timeOfUuid } from "../../clock.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import { DAY, MINUTE, SECOND } from "../../kernel/clock.ts";
+import { timeOfUuid } from "../../kernel/ids.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import { absent, is } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { onConditionFailed } from "../refusals.ts";
 import { SequenceBlock, type SequenceBlockRow } from "./delivery-items.ts";
 

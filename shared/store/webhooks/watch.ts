@@ -1,6 +1,7 @@
 // The watchdog of webhook deliveries: a timer for each minute in which a workspace's deliveries were created.
-import { HOUR, MINUTE, timeOfUuid } from "../../clock.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import { HOUR, MINUTE } from "../../kernel/clock.ts";
+import { timeOfUuid } from "../../kernel/ids.ts";
+import type { Store, StoreReader } from "../context.ts";
 import type { Key } from "../model.ts";
 import { minuteOf } from "../platform-items.ts";
 import type { Timer } from "../timers.ts";

@@ -1,14 +1,14 @@
 // Webhook endpoints of a workspace: at most ten, managed by two groups of endpoints. Their secrets are derived, not stored.
 import { createHmac } from "node:crypto";
-import { DAY, SECOND, timestamp } from "../../clock.ts";
-import { invalid, notFound } from "../../http/errors.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import { DAY, SECOND, timestamp } from "../../kernel/clock.ts";
+import { invalid, notFound } from "../../kernel/errors.ts";
+import type { TenantId } from "../../kernel/ids.ts";
 import { SECRET_PREFIX, type WebhookEvent } from "../../rules/webhook-events.ts";
 import { absent, all, any, atMost, is, present } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { countChange } from "../counters.ts";
 import { annotationWrite } from "../insights/annotations.ts";
 import { type ChangeOf, changeItem, fieldsOf, type ItemWrite, putItem, removeItem } from "../item.ts";
-import type { TenantId } from "../model.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import type { RootSecrets, Secrets } from "../secrets.ts";
 import { DeletedWebhook, Webhook, WebhookCount, WebhookItem, type WebhookRow } from "./items.ts";

@@ -1,14 +1,14 @@
 // The workspaces an agency keeps for its clients (D-AGENCY): each has a row of its own, and one under its agency.
 import * as v from "valibot";
-import { timestamp } from "../../clock.ts";
-import { ApiError } from "../../http/errors.ts";
-import type { PlanName } from "../../plans.ts";
-import type { Platform, PlatformReader, Store } from "../../resources.ts";
-import { sandboxId } from "../../sandbox.ts";
+import { timestamp } from "../../kernel/clock.ts";
+import { ApiError } from "../../kernel/errors.ts";
+import type { TenantId } from "../../kernel/ids.ts";
+import type { PlanName } from "../../rules/plans.ts";
 import { absent, all, any, below, is } from "../conditions.ts";
+import type { Platform, PlatformReader, Store } from "../context.ts";
 import { changeItem, fullKey, putItem, ref } from "../item.ts";
-import type { TenantId } from "../model.ts";
 import { oldRow, onTransactionCanceled } from "../refusals.ts";
+import { sandboxId } from "../sandbox/sandbox.ts";
 import { newWorkspace, prepareWorkspace, type WorkspaceKind } from "./identity.ts";
 import { ClientItem, WorkspaceEntry, WorkspaceId, WorkspaceItem, workspaceFields } from "./items.ts";
 import type { WorkspaceRow } from "./workspaces.ts";

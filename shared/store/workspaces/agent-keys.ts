@@ -1,9 +1,9 @@
 // Agent keys (D-MCP): made with scopes and an end, shown once, listed, revoked at once.
 import * as v from "valibot";
-import { DAY, timestamp } from "../../clock.ts";
-import type { AgentScope } from "../../http/roles.ts";
-import { Timestamp } from "../../http/schemas.ts";
-import type { Platform, PlatformReader, Store, StoreReader } from "../../resources.ts";
+import type { AgentScope } from "../../contract/roles.ts";
+import { Timestamp } from "../../contract/schemas.ts";
+import { DAY, timestamp } from "../../kernel/clock.ts";
+import type { Platform, PlatformReader, Store, StoreReader } from "../context.ts";
 import { hashOf } from "../hash.ts";
 import { fieldsOf, type RowOf } from "../item.ts";
 import { AgentCredential, AgentKeyItem, agentKeyFields } from "./identity-items.ts";

@@ -1,7 +1,7 @@
 // Attempts at public endpoints, counted in fixed windows (LIM-4, docs/decisions/0021#login).
-import { SECOND } from "../../clock.ts";
-import { ApiError } from "../../http/errors.ts";
-import type { Platform } from "../../resources.ts";
+import { SECOND } from "../../kernel/clock.ts";
+import { ApiError } from "../../kernel/errors.ts";
+import type { Platform } from "../context.ts";
 import { hashOf } from "../hash.ts";
 import { AttemptCount } from "./identity-items.ts";
 

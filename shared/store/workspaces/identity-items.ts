@@ -1,7 +1,7 @@
 // The stored form of who may call: users, members, invitations, sessions, server keys, and the counters that limit them.
 import * as v from "valibot";
-import { agentScopes, roles, scopes } from "../../http/roles.ts";
-import { Timestamp } from "../../http/schemas.ts";
+import { agentScopes, roles, scopes } from "../../contract/roles.ts";
+import { Timestamp } from "../../contract/schemas.ts";
 import { hashOf } from "../hash.ts";
 import { entity, platformItem } from "../item.ts";
 import { WorkspaceId } from "./items.ts";

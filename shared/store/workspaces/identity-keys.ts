@@ -2,14 +2,14 @@
 // stored, and two may be valid at once.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import * as v from "valibot";
-import { timestamp } from "../../clock.ts";
-import { conflict, notFound } from "../../http/errors.ts";
-import { Timestamp } from "../../http/schemas.ts";
-import type { Platform, PlatformReader } from "../../resources.ts";
+import { Timestamp } from "../../contract/schemas.ts";
+import { timestamp } from "../../kernel/clock.ts";
+import { conflict, notFound } from "../../kernel/errors.ts";
+import type { TenantId } from "../../kernel/ids.ts";
 import { absent, all, is, present } from "../conditions.ts";
+import type { Platform, PlatformReader } from "../context.ts";
 import type { RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
-import type { TenantId } from "../model.ts";
 import { onConditionFailed } from "../refusals.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { WorkspaceItem } from "./items.ts";

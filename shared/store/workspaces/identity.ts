@@ -2,20 +2,19 @@
 import { scrypt as scryptCallback, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
 import * as v from "valibot";
-import { timestamp } from "../../clock.ts";
-import { sdkKeyOf } from "../../http/authenticate.ts";
-import { conflict } from "../../http/errors.ts";
-import type { Role, Scope } from "../../http/roles.ts";
-import { Timestamp } from "../../http/schemas.ts";
-import type { PlanName } from "../../plans.ts";
-import type { Platform, PlatformReader, Store, StoreReader } from "../../resources.ts";
-import { sandboxId } from "../../sandbox.ts";
+import type { Role, Scope } from "../../contract/roles.ts";
+import { Timestamp } from "../../contract/schemas.ts";
+import { timestamp } from "../../kernel/clock.ts";
+import { conflict } from "../../kernel/errors.ts";
+import type { TenantId } from "../../kernel/ids.ts";
+import type { PlanName } from "../../rules/plans.ts";
 import { createDefaultChannel } from "../channels/channels.ts";
 import { absent } from "../conditions.ts";
+import type { Platform, PlatformReader, Store, StoreReader } from "../context.ts";
 import { hashOf } from "../hash.ts";
 import { fieldsOf, type NewRowOf, putItem, type RowOf } from "../item.ts";
-import type { TenantId } from "../model.ts";
 import { onTransactionCanceled } from "../refusals.ts";
+import { sandboxId } from "../sandbox/sandbox.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { openErasing } from "../subscribers/erasing.ts";
 import {
@@ -29,6 +28,7 @@ import {
   userFields,
 } from "./identity-items.ts";
 import { WorkspaceEntry, WorkspaceId, WorkspaceItem } from "./items.ts";
+import { sdkKeyOf } from "./sdk-keys.ts";
 
 const scrypt = promisify(
   (password: string, salt: Buffer, length: number, options: object, done: (error: Error | null, key: Buffer) => void) =>

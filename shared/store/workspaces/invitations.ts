@@ -1,14 +1,14 @@
 // Who is invited to a workspace, and how an invitation is accepted (D-TEAM, AMB-78, ACC-9).
 import * as v from "valibot";
-import { DAY, SECOND, timestamp } from "../../clock.ts";
-import { ApiError, conflict, notFound, unauthorized } from "../../http/errors.ts";
-import type { Role } from "../../http/roles.ts";
-import { type PlanName, plans } from "../../plans.ts";
-import type { Platform, PlatformReader } from "../../resources.ts";
+import type { Role } from "../../contract/roles.ts";
+import { DAY, SECOND, timestamp } from "../../kernel/clock.ts";
+import { ApiError, conflict, notFound, unauthorized } from "../../kernel/errors.ts";
+import type { TenantId } from "../../kernel/ids.ts";
+import { type PlanName, plans } from "../../rules/plans.ts";
 import { absent, all, any, atMost, is, present } from "../conditions.ts";
+import type { Platform, PlatformReader } from "../context.ts";
 import { hashOf } from "../hash.ts";
 import { changeItem, fieldsOf, fullKey, type ItemWrite, putItem, type RowOf, removeItem } from "../item.ts";
-import type { TenantId } from "../model.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { findUser } from "./identity.ts";
 import {

@@ -1,12 +1,13 @@
 // The stored form of workspaces: their settings and status, an agency's clients, usage of a billing period.
 import * as v from "valibot";
-import { Timestamp } from "../../http/schemas.ts";
-import { planNames } from "../../plans.ts";
+import { Timestamp } from "../../contract/schemas.ts";
+import type { TenantId } from "../../kernel/ids.ts";
 import type { DefaultSafety } from "../../rules/brake.ts";
 import type { FrequencyCap } from "../../rules/caps.ts";
+import { planNames } from "../../rules/plans.ts";
 import { item, platformItem } from "../item.ts";
 import { json } from "../json-text.ts";
-import type { Key, TenantId } from "../model.ts";
+import type { Key } from "../model.ts";
 import type { QuietSettings } from "./settings.ts";
 
 /** The id of a workspace, in rows that the product wrote itself. */

@@ -1,11 +1,11 @@
 // Who belongs to a workspace, and in which role (D-TEAM, AMB-78).
 import * as v from "valibot";
-import { ApiError, conflict, notFound } from "../../http/errors.ts";
-import type { Role } from "../../http/roles.ts";
-import type { Platform, PlatformReader } from "../../resources.ts";
+import type { Role } from "../../contract/roles.ts";
+import { ApiError, conflict, notFound } from "../../kernel/errors.ts";
+import type { TenantId } from "../../kernel/ids.ts";
 import { above, all, is, present } from "../conditions.ts";
+import type { Platform, PlatformReader } from "../context.ts";
 import { changeItem, fieldsOf, type ItemWrite, removeItem } from "../item.ts";
-import type { TenantId } from "../model.ts";
 import { onTransactionCanceled } from "../refusals.ts";
 import { MemberItem, MembershipItem, memberFields } from "./identity-items.ts";
 import { WorkspaceItem } from "./items.ts";

@@ -1,9 +1,9 @@
 // New passwords and confirmed addresses: by a mailed token, or by the password that was valid until now
 // (docs/decisions/0033).
-import { DAY, HOUR, SECOND, timestamp } from "../../clock.ts";
-import { conflict, notFound } from "../../http/errors.ts";
-import type { Platform } from "../../resources.ts";
+import { DAY, HOUR, SECOND, timestamp } from "../../kernel/clock.ts";
+import { conflict, notFound } from "../../kernel/errors.ts";
 import { absent, all, is, present } from "../conditions.ts";
+import type { Platform } from "../context.ts";
 import { hashOf } from "../hash.ts";
 import { changeItem, type ItemWrite, type RowOf, removeItem } from "../item.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";

@@ -1,18 +1,19 @@
 // The end of a workspace (D-TENANT): its data is removed 30 days after its deletion, and a tombstone stays.
-import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../clock.ts";
-import type { Platform, Store } from "../../resources.ts";
-import type { WorkspaceRows } from "../../workspace-rows.ts";
+import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../kernel/clock.ts";
+import type { TenantId } from "../../kernel/ids.ts";
 import { absent, all, any, atMost, below, is, present } from "../conditions.ts";
+import type { Platform, Store } from "../context.ts";
 import { AssetItem } from "../experiences/asset-items.ts";
 import { changeItem, removeItem } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
-import type { Key, TenantId } from "../model.ts";
+import type { Key } from "../model.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import type { Timer, Timers } from "../timers.ts";
 import { membershipsOf } from "./identity.ts";
 import { MemberItem, MembershipItem, UserItem } from "./identity-items.ts";
 import { ClientItem, clientKeyOf, WorkspaceItem } from "./items.ts";
 import { listMembers, type Member } from "./members.ts";
+import type { WorkspaceRows } from "./rows.ts";
 import { usageRecord } from "./usage.ts";
 import type { WorkspaceRow } from "./workspaces.ts";
 

@@ -1,12 +1,12 @@
 // Sessions and their refresh tokens: one row per session, and one per family of tokens, which holds the hash of the token
 // that is valid now (docs/decisions/0021#identity, docs/decisions/0033).
 import { createHmac } from "node:crypto";
-import { DAY, SECOND, timestamp } from "../../clock.ts";
-import type { Platform, PlatformReader } from "../../resources.ts";
+import { DAY, SECOND, timestamp } from "../../kernel/clock.ts";
+import type { TenantId } from "../../kernel/ids.ts";
 import { all, is, present } from "../conditions.ts";
+import type { Platform, PlatformReader } from "../context.ts";
 import { hashOf } from "../hash.ts";
 import { changeItem, checkItem, type ItemWrite, putItem, type RowOf, removeItem } from "../item.ts";
-import type { TenantId } from "../model.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { UserItem } from "./identity-items.ts";
 import { RefreshFamily, UserSession } from "./session-items.ts";

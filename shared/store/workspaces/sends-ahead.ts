@@ -1,8 +1,8 @@
 // Sends that an environment takes ahead from the quota: one write for many sends to one subscriber (docs/decisions/0055).
-import { MINUTE } from "../../clock.ts";
-import type { Capability } from "../../deps.ts";
-import type { Store } from "../../resources.ts";
+import { MINUTE } from "../../kernel/clock.ts";
+import type { Capability } from "../../kernel/deps.ts";
 import { absent, any, atMost } from "../conditions.ts";
+import type { Store } from "../context.ts";
 import { recent } from "../recent.ts";
 import { onConditionFailed } from "../refusals.ts";
 import { Usage } from "./items.ts";

@@ -1,6 +1,6 @@
 // The stored form of sessions, and of the mails and tokens by which a user gets at an account again.
 import * as v from "valibot";
-import { Timestamp } from "../../http/schemas.ts";
+import { Timestamp } from "../../contract/schemas.ts";
 import { platformItem } from "../item.ts";
 import { WorkspaceId } from "./items.ts";
 

@@ -1,7 +1,8 @@
 // What a workspace may set for itself (AMB-85): the shapes of the API, and the types of what is stored.
 import * as v from "valibot";
-import { DefaultSafety } from "../../http/safety.ts";
-import { OwnName, TimeZone, Uuid } from "../../http/schemas.ts";
+import { MAX_TEST_SUBSCRIBERS } from "../../contract/notification-input.ts";
+import { DefaultSafety } from "../../contract/safety.ts";
+import { OwnName, TimeZone, Uuid } from "../../contract/schemas.ts";
 
 const LocalTime = v.pipe(
   v.string("must be a time such as 22:00"),
@@ -44,9 +45,6 @@ const IdentityRequired = v.pipe(
   v.boolean("must be true or false"),
   v.description("Calls with the publishable key that name a user carry `X-User-Hash`"),
 );
-
-/** Recipients of test sends (RDA-9). */
-export const MAX_TEST_SUBSCRIBERS = 20;
 
 export const WorkspaceSettings = v.object({
   name: v.string(),

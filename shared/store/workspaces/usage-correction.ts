@@ -1,8 +1,8 @@
 // What an operator sets as used in the current billing period.
-import type { Store } from "../../resources.ts";
+import type { Store } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { putItem } from "../item.ts";
-import { usedAhead } from "../sends/quarters.ts";
+import { usedAhead } from "../sends/chunks/quarters.ts";
 import { EventUsage, Usage } from "./items.ts";
 import { eventUsageKeys, type Metered, periodAt, shareOf } from "./usage.ts";
 

@@ -1,9 +1,9 @@
 // What a workspace has used in its billing period, reserved before it is used (D-BILL, F25).
-import { timestamp } from "../../clock.ts";
-import { ApiError } from "../../http/errors.ts";
-import { type PlanName, plans } from "../../plans.ts";
-import type { Store, StoreReader } from "../../resources.ts";
+import { timestamp } from "../../kernel/clock.ts";
+import { ApiError } from "../../kernel/errors.ts";
+import { type PlanName, plans } from "../../rules/plans.ts";
 import { absent, any, atMost, below, is } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { annotationWrite } from "../insights/annotations.ts";
 import { changeItem, type ItemWrite, ref } from "../item.ts";
 import { onTransactionCanceled } from "../refusals.ts";

@@ -1,7 +1,8 @@
 // The workspace itself: its settings, its plan, its status (AMB-85, D-BILL, D-TENANT).
-import type { Platform, PlatformReader } from "../../resources.ts";
+
 import { DEFAULT_SAFETY } from "../../rules/brake.ts";
 import { absent, all, present } from "../conditions.ts";
+import type { Platform, PlatformReader } from "../context.ts";
 import type { RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { onConditionFailed } from "../refusals.ts";

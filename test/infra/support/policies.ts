@@ -1,6 +1,6 @@
 // What the roles of the synthesized stack allow, as statements and as an answer to "may this function do that".
 import { logicalIdOf } from "../../../infra/names.ts";
-import { deadQueueNames, queueNames } from "../../../shared/messages.ts";
+import { deadQueueNames, queueNames } from "../../../shared/contract/messages.ts";
 import { ofType, type Template, textOf } from "./template.ts";
 
 export interface Statement {

@@ -1,7 +1,7 @@
 // Requests to streams that make no sense, and a stream that another one took the place of.
 import { expect, test } from "vitest";
 import type { Wire } from "../../../local/aws/stand-in.ts";
-import { DAY } from "../../../shared/clock.ts";
+import { DAY } from "../../../shared/kernel/clock.ts";
 import { key, world } from "./world.ts";
 
 const stream = "KEYS_ONLY";

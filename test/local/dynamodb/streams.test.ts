@@ -1,7 +1,7 @@
 // Streams and time to live: a record per change, in commit order, for 24 hours.
 import { describe, expect, test } from "vitest";
 import type { Wire } from "../../../local/aws/stand-in.ts";
-import { DAY, HOUR, MINUTE, SECOND } from "../../../shared/clock.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { invalid, key, N, S, START, tableInput, world } from "./world.ts";
 
 const streamed = (stream = "NEW_AND_OLD_IMAGES") => world({ table: { stream } });

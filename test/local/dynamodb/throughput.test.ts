@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { openPartitions, placeOf } from "../../../local/aws/dynamodb/partitions.ts";
 import { CAPACITY, type CapacitySettings, warm } from "../../../local/aws/dynamodb/throughput.ts";
-import { MINUTE, SECOND } from "../../../shared/clock.ts";
+import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { key, N, S, START, world } from "./world.ts";
 
 const ONE = { partitions: 1, write: 10, read: 10, transactionMs: 0 };

@@ -1,7 +1,7 @@
 // Transactions: all or nothing, reasons in order, once per client token.
 import { expect, test } from "vitest";
 import type { Wire } from "../../../local/aws/stand-in.ts";
-import { MINUTE } from "../../../shared/clock.ts";
+import { MINUTE } from "../../../shared/kernel/clock.ts";
 import { type Item, invalid, key, N, S, world } from "./world.ts";
 
 const TableName = "things";

@@ -4,7 +4,7 @@ import { createDynamoDb, type DynamoDb, type DynamoDbFaults } from "../../../loc
 import type { CapacitySettings } from "../../../local/aws/dynamodb/throughput.ts";
 import { isAwsFailure, type Wire } from "../../../local/aws/stand-in.ts";
 import { createClock } from "../../../local/clock.ts";
-import { systemIds } from "../../../shared/clock.ts";
+import { systemIds } from "../../../shared/runtime/system.ts";
 import { ONLY_OURS, remote } from "../../parity/remote.ts";
 
 export const START = Date.UTC(2026, 0, 1);

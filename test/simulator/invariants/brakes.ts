@@ -1,7 +1,7 @@
 // A send with a brake halts when its provider refuses everything, nothing more is handed over then, and once it is resumed
 // everybody who is left is served (F21).
-import { SECOND } from "../../../shared/clock.ts";
-import { tallyOf } from "../../../shared/store/sends/tallies.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
+import { tallyOf } from "../../../shared/store/sends/chunks/tallies.ts";
 import { isJob, itemsOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 import { providerBook } from "../provider-book.ts";

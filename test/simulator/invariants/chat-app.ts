@@ -1,6 +1,6 @@
 // No template is sent that its provider has not approved, none that is approved is held back, and who opted out by a
 // message gets nothing more by the chat app.
-import { SECOND } from "../../../shared/clock.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
 import { type ChatAppBook, chatAppBook } from "../chat-app-book.ts";
 import { itemsOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";

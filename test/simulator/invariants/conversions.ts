@@ -1,6 +1,6 @@
 // Every purchase is counted for exactly the sends whose window holds it: in the lift of a send for both groups from the
 // time of its claim, in funnels and reports from the time at which a message was handed over (D-ATTRIB).
-import { MINUTE } from "../../../shared/clock.ts";
+import { MINUTE } from "../../../shared/kernel/clock.ts";
 import { isHeldOut } from "../../../shared/rules/split.ts";
 import type { Invariant } from "../invariant.ts";
 import type { Definition, Purchase, Send } from "../ledger.ts";

@@ -1,8 +1,8 @@
 // The numbers of a job are those of its rows: of its chunks, of its claims, of the inboxes; and the usage of a month is what they sent.
-import { timeOfUuid } from "../../../shared/clock.ts";
+import { timeOfUuid } from "../../../shared/kernel/ids.ts";
 import { lateSkips } from "../../../shared/rules/reasons.ts";
 import type { Item } from "../../../shared/store/model.ts";
-import { tallyOf } from "../../../shared/store/sends/tallies.ts";
+import { tallyOf } from "../../../shared/store/sends/chunks/tallies.ts";
 import { periodAt } from "../../../shared/store/workspaces/usage.ts";
 import { audienceOf, itemsOf, jobRowsOf, placeOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";

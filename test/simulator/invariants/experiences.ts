@@ -1,5 +1,5 @@
 // An experience is shown while it is live and never else, its send stops with it, and its statistics are the reports.
-import { SECOND } from "../../../shared/clock.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
 import { inboxRow, isJob } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 import type { Experience } from "../ledger.ts";

@@ -1,7 +1,7 @@
 // Every accepted file is read to its end: its rows are subscribers with its values, members of its list, and counted once.
 
-import { DAY, SECOND, timestamp } from "../../../shared/clock.ts";
-import { WORKER_TIMEOUT_SECONDS } from "../../../shared/messages.ts";
+import { WORKER_TIMEOUT_SECONDS } from "../../../shared/contract/messages.ts";
+import { DAY, SECOND, timestamp } from "../../../shared/kernel/clock.ts";
 import { rowOf } from "../../../shared/store/item.ts";
 import { Profile } from "../../../shared/store/subscribers/items.ts";
 import { isLiving } from "../../../shared/store/subscribers/subscribers.ts";

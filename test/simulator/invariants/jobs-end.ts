@@ -1,6 +1,6 @@
 // Every accepted job ends, and fails only for a cause of its own.
 import { isTerminal, type JobStatus } from "../../../shared/rules/job-states.ts";
-import { laneOf } from "../../../shared/store/sends/job-ids.ts";
+import { laneOf } from "../../../shared/store/sends/jobs/job-ids.ts";
 import { isJob, itemsOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 

@@ -1,6 +1,6 @@
 // At rest, no run goes on although a condition of its journey ends it: an event that occurred since it began, or an
 // attribute (JND-9).
-import { timeOfUuid } from "../../../shared/clock.ts";
+import { timeOfUuid } from "../../../shared/kernel/ids.ts";
 import type { Graph } from "../../../shared/rules/journey-graph.ts";
 import { compilePredicate } from "../../../shared/rules/predicates.ts";
 import { eventsIn, HISTORY } from "../../../shared/store/events/history.ts";

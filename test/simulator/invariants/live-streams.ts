@@ -1,6 +1,7 @@
 // A reader who lists the inbox and follows its live stream from the last message on gets every message, and no others.
-import { SECOND, timeOfUuid } from "../../../shared/clock.ts";
-import { PROMPT_MS } from "../../../shared/store/sends/inbox.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
+import { timeOfUuid } from "../../../shared/kernel/ids.ts";
+import { PROMPT_MS } from "../../../shared/store/sends/inbox/inbox.ts";
 import type { Invariant } from "../invariant.ts";
 
 /** A stream looks this often, an answer is that long under way; for what is late, with its keepalive. */

@@ -1,8 +1,8 @@
 // No send in quiet hours or beyond a cap. Waiting recipients are counted, and at the end there are none.
-import { DAY, MINUTE, SECOND } from "../../../shared/clock.ts";
+import { DAY, MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
+import { isPseudonym } from "../../../shared/kernel/ids.ts";
 import { isTerminal, type JobStatus } from "../../../shared/rules/job-states.ts";
 import { quietUntil } from "../../../shared/rules/quiet-hours.ts";
-import { isPseudonym } from "../../../shared/store/sends/recipients.ts";
 import { itemsOf, jobRowsOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 

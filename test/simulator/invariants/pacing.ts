@@ -1,6 +1,6 @@
 // A channel with a rate hands no more to its provider than that, but for a group at a time; where the provider takes only
 // so many, the channel slows down, and no throttle uses up a try (AMB-111).
-import { SECOND } from "../../../shared/clock.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
 import type { Invariant } from "../invariant.ts";
 import type { Call } from "../providers.ts";
 import { MAX_PHONES } from "../scenarios/pacing.ts";

@@ -1,6 +1,6 @@
 // No send beyond the cap: usage exceeds it only by what a send reached more than it took, no send is stored before it was
 // taken, and a rejected request leaves no job and had a reason.
-import { timestamp } from "../../../shared/clock.ts";
+import { timestamp } from "../../../shared/kernel/clock.ts";
 import { isTerminal, type JobStatus } from "../../../shared/rules/job-states.ts";
 import type { Item } from "../../../shared/store/model.ts";
 import { itemsOf, placeOf } from "../entities.ts";

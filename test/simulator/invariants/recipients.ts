@@ -1,8 +1,9 @@
 // Every recipient of a send is in its audience once, in the right arm, with the right text in the inbox.
+
+import { isPseudonym } from "../../../shared/kernel/ids.ts";
 import { lateSkips } from "../../../shared/rules/reasons.ts";
 import { armOf, isHeldOut } from "../../../shared/rules/split.ts";
-import { laneOf } from "../../../shared/store/sends/job-ids.ts";
-import { isPseudonym } from "../../../shared/store/sends/recipients.ts";
+import { laneOf } from "../../../shared/store/sends/jobs/job-ids.ts";
 import { audienceOf, jobRowsOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 import { fits, isSurelyIn, mustHold } from "../ledger.ts";

@@ -1,11 +1,13 @@
 // The work of a sandbox: its clock goes on only when no attempt is under way, a timer is sent before it is removed, and
 // none is late by the time of the sandbox, whatever repairs it afterwards (docs/decisions/0072).
-import { MINUTE, SECOND } from "../../../shared/clock.ts";
-import { messagesOf } from "../../../shared/due-kinds.ts";
-import { WORKER_TIMEOUT_SECONDS } from "../../../shared/messages.ts";
-import { isSandbox } from "../../../shared/sandbox.ts";
-import type { Item, TenantId } from "../../../shared/store/model.ts";
+
+import { messagesOf } from "../../../shared/contract/due-kinds.ts";
+import { WORKER_TIMEOUT_SECONDS } from "../../../shared/contract/messages.ts";
+import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
+import type { TenantId } from "../../../shared/kernel/ids.ts";
+import type { Item } from "../../../shared/store/model.ts";
 import type { TimerWork } from "../../../shared/store/sandbox/items.ts";
+import { isSandbox } from "../../../shared/store/sandbox/sandbox.ts";
 import { placeOf } from "../entities.ts";
 import type { Process } from "../fleet.ts";
 import type { Invariant } from "../invariant.ts";

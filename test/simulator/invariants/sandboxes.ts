@@ -1,8 +1,8 @@
 // Nothing leaves a sandbox but to its outbox; its clock goes on when the work of a moment is done, and never back; no
 // timer of the time that was moved is left; and a move that was answered ends (F4).
-import { MINUTE, SECOND } from "../../../shared/clock.ts";
-import { isSandbox } from "../../../shared/sandbox.ts";
+import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import type { Item } from "../../../shared/store/model.ts";
+import { isSandbox } from "../../../shared/store/sandbox/sandbox.ts";
 import type { Invariant } from "../invariant.ts";
 import { timeIn, timeOf } from "../sandbox-time.ts";
 

@@ -1,6 +1,6 @@
 // A schedule fires at every time that its expression names while it is active, once, to everybody (SCH).
-import { HOUR, MINUTE, SECOND } from "../../../shared/clock.ts";
-import { isSandbox } from "../../../shared/sandbox.ts";
+import { HOUR, MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
+import { isSandbox } from "../../../shared/store/sandbox/sandbox.ts";
 import { isJob, placeOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 import { timeOf } from "../sandbox-time.ts";

@@ -1,6 +1,6 @@
 // The numbers of every send, as the API shows them, are those of the providers' answers and of the inboxes: each
 // acceptance is one delivery, each refusal is repeated by its policy and ends in its reason.
-import { SECOND } from "../../../shared/clock.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
 import { RETRY_AFTER_MS } from "../../../shared/rules/progress.ts";
 import { lateSkips } from "../../../shared/rules/reasons.ts";
 import { armOf } from "../../../shared/rules/split.ts";

@@ -1,6 +1,6 @@
 // A simulation on history ends, and keeps what it counted; one worker at a time counts its pages, each once (F3).
 import { isDeepStrictEqual } from "node:util";
-import { MINUTE } from "../../../shared/clock.ts";
+import { MINUTE } from "../../../shared/kernel/clock.ts";
 import type { Item } from "../../../shared/store/model.ts";
 import { placeOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";

@@ -1,5 +1,5 @@
 // A journey's step with a brake halts when its provider refuses everything, and begins no send while it is halted (F21).
-import { SECOND } from "../../../shared/clock.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
 import { isJob, placeOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 

@@ -1,6 +1,6 @@
 // After a pause, a suspension or a deletion was answered, nothing is handed over any more but what was claimed before
 // (AMB-112, AMB-113).
-import { SECOND } from "../../../shared/clock.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
 import { inboxRow } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 

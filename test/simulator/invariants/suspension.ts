@@ -1,5 +1,5 @@
 // While a workspace is suspended, its jobs are not fired and its endpoints are closed; others are not affected.
-import { SECOND } from "../../../shared/clock.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
 import { isJob, placeOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 

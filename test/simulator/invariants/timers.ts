@@ -1,6 +1,6 @@
 // Timers: none early, none lost, and without faults none late.
-import { MINUTE, SECOND } from "../../../shared/clock.ts";
-import { isSandbox } from "../../../shared/sandbox.ts";
+import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
+import { isSandbox } from "../../../shared/store/sandbox/sandbox.ts";
 import { isDueBy, isJob, placeOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 import type { Ledger } from "../ledger.ts";

@@ -1,7 +1,7 @@
 // No message of a topic reaches a subscriber who was not in it when its group was prepared; who stayed in it is in the
 // audience. The last choice is what counts.
-import { SECOND } from "../../../shared/clock.ts";
-import { laneOf } from "../../../shared/store/sends/job-ids.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
+import { laneOf } from "../../../shared/store/sends/jobs/job-ids.ts";
 import { audienceOf, inboxRow, jobRowsOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 import { mustHold, type Topic } from "../ledger.ts";

@@ -1,5 +1,5 @@
 // The failures in a row that an endpoint shows are those since its last delivery (WHK-11).
-import { SECOND } from "../../../shared/clock.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
 import { itemsOf, placeOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";
 

@@ -1,7 +1,7 @@
 // Every event is one delivery to each endpoint that asks for it, numbered without gaps. Each delivery is attempted by its
 // policy, and its log is what its receiver saw (WHK, AMB-124).
 import { isDeepStrictEqual } from "node:util";
-import { SECOND } from "../../../shared/clock.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
 import { webhookSamples } from "../../../shared/rules/webhook-events.ts";
 import { inboxRow, isJob, placeOf } from "../entities.ts";
 import type { Invariant } from "../invariant.ts";

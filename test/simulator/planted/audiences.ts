@@ -128,7 +128,7 @@ export const audiencesBugs: readonly Bug[] = [
   {
     name: "the total of a send in progress leaves out who is held out or skipped",
     area: "sending",
-    file: "shared/store/sends/audiences.ts",
+    file: "shared/store/sends/audience/audiences.ts",
     find: "people += peopleIn(chunk);",
     replace: "people += chunk.recipients.length;",
   },

@@ -5,7 +5,7 @@ export const brakesBugs: readonly Bug[] = [
   {
     name: "a halted send goes on with what it has begun",
     area: "sending",
-    file: "shared/store/sends/send-state.ts",
+    file: "shared/store/sends/jobs/send-state.ts",
     find: '  if (halted) return "halted";\n',
     replace: "",
   },

@@ -14,7 +14,7 @@ export const endingsBugs: readonly Bug[] = [
   {
     name: "rows outside of a purged workspace that name it stay",
     area: "purge",
-    file: "shared/workspace-rows.ts",
+    file: "shared/store/workspaces/rows.ts",
     find: " OR (#tenant = :tenant AND NOT begins_with",
     replace: " OR (#tenant = :own AND NOT begins_with",
   },
@@ -35,14 +35,14 @@ export const endingsBugs: readonly Bug[] = [
   {
     name: "the end of a planned send does not settle the usage",
     area: "counters",
-    file: "shared/store/sends/jobs.ts",
+    file: "shared/store/sends/jobs/jobs.ts",
     find: "await store.transact([end, ...settled, ...others, ...outcome])",
     replace: "await store.transact([end, ...settled.slice(1), ...others, ...outcome])",
   },
   {
     name: "what a stopped send did not use is not returned",
     area: "counters",
-    file: "shared/store/sends/ranges.ts",
+    file: "shared/store/sends/chunks/ranges.ts",
     find: "if (sent === (job.reserved ?? 0)) return;",
     replace: "if (sent <= (job.reserved ?? 0)) return;",
   },

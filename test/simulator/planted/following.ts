@@ -3,13 +3,13 @@ import type { Bug } from "./bug.ts";
 
 const due = "functions/workers/due/index.ts";
 const fanOut = "functions/workers/fan-out/index.ts";
-const worker = "shared/worker.ts";
+const worker = "shared/runtime/worker.ts";
 
 export const followingBugs: readonly Bug[] = [
   {
     name: "reading all messages also reads what a slow worker writes afterwards",
     area: "inbox",
-    file: "shared/store/sends/inbox.ts",
+    file: "shared/store/sends/inbox/inbox.ts",
     find: "return !recent || recent.includes(id)",
     replace: "return true || recent.includes(id)",
   },
@@ -102,7 +102,7 @@ export const followingBugs: readonly Bug[] = [
   {
     name: "a read is taken back by the next one",
     area: "inbox",
-    file: "shared/store/sends/inbox.ts",
+    file: "shared/store/sends/inbox/inbox.ts",
     find: "store.change(MessageState, key, { initial });",
     replace: "store.change(MessageState, key, { set: initial });",
   },

@@ -9,7 +9,7 @@ export const integrationsBugs: readonly Bug[] = [
   {
     name: "a bounce that comes before the row of its mail is dropped",
     area: "ledger",
-    file: "shared/store/sends/mail-events.ts",
+    file: "shared/store/sends/ledger/mail-events.ts",
     find: 'if (!isRefused || (row !== undefined && row.state !== "retryable")) return true;',
     replace: 'if (!isRefused || row?.state !== "retryable") return true;',
   },

@@ -1,7 +1,7 @@
 // Bugs of quiet hours and frequency caps.
 import type { Bug } from "./bug.ts";
 
-const caps = "shared/store/sends/caps.ts";
+const caps = "shared/store/sends/audience/caps.ts";
 const rounds = "functions/workers/deliver/rounds.ts";
 
 export const mannersBugs: readonly Bug[] = [
@@ -57,7 +57,7 @@ export const mannersBugs: readonly Bug[] = [
   {
     name: "choices of topics are not looked at again where nothing but inboxes is reached",
     area: "sending",
-    file: "shared/store/sends/single.ts",
+    file: "shared/store/sends/jobs/single.ts",
     find: "  topic === undefined &&\n",
     replace: "",
   },
@@ -122,14 +122,14 @@ export const mannersBugs: readonly Bug[] = [
   {
     name: "waiting recipients are counted again at every release",
     area: "counters",
-    file: "shared/store/sends/claims.ts",
+    file: "shared/store/sends/chunks/claims.ts",
     find: "{ ...lease.reported, deferred: lease.deferred }",
     replace: "{}",
   },
   {
     name: "counts that a range already has are added once more at the end",
     area: "counters",
-    file: "shared/store/sends/claims.ts",
+    file: "shared/store/sends/chunks/claims.ts",
     find: "...beyond(added, reported),",
     replace: "...added,",
   },

@@ -3,7 +3,7 @@ import type { Bug } from "./bug.ts";
 
 const progress = "shared/rules/progress.ts";
 const deliver = "functions/workers/deliver/index.ts";
-const claims = "shared/store/sends/claims.ts";
+const claims = "shared/store/sends/chunks/claims.ts";
 const rounds = "functions/workers/deliver/rounds.ts";
 const roundStart = "functions/workers/deliver/round-start.ts";
 

@@ -30,7 +30,7 @@ export const sandboxesBugs: readonly Bug[] = [
   {
     name: "attempts at a message of a sandbox are noted as one",
     area: "sandboxes",
-    file: "shared/sandbox-work.ts",
+    file: "shared/store/sandbox/work.ts",
     find: "const attempt = deps.ids.uuid();",
     replace: 'const attempt = "";',
   },
@@ -44,7 +44,7 @@ export const sandboxesBugs: readonly Bug[] = [
   {
     name: "the time of a sandbox may be earlier than the end of its move",
     area: "sandboxes",
-    file: "shared/sandbox.ts",
+    file: "shared/store/sandbox/sandbox.ts",
     find: "clock_still ?? Math.max(clock_least, now + clock_offset);",
     replace: "clock_still ?? Math.max(0 * clock_least, now + clock_offset);",
   },

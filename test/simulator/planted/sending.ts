@@ -1,15 +1,15 @@
 // Bugs of the ledger, the claims, the cancellation and the counters of a send.
 import type { Bug } from "./bug.ts";
 
-const ranges = "shared/store/sends/ranges.ts";
-const jobs = "shared/store/sends/jobs.ts";
+const ranges = "shared/store/sends/chunks/ranges.ts";
+const jobs = "shared/store/sends/jobs/jobs.ts";
 const fanOut = "functions/workers/fan-out/index.ts";
 
 export const sendingBugs: readonly Bug[] = [
   {
     name: "the time of a claim changes at every attempt",
     area: "claims",
-    file: "shared/store/sends/claims.ts",
+    file: "shared/store/sends/chunks/claims.ts",
     find: "{ set: { owner, lease: now + LEASE_MS }, initial: { at: now } }",
     replace: "{ set: { owner, lease: now + LEASE_MS, at: now } }",
   },
@@ -37,7 +37,7 @@ export const sendingBugs: readonly Bug[] = [
   {
     name: "a chunk that another worker wrote first is ignored",
     area: "ledger",
-    file: "shared/store/sends/chunks.ts",
+    file: "shared/store/sends/chunks/chunks.ts",
     find: "onConditionFailed(ChunkItem, (old) => (old ? chunkOf(old) : chunk)),",
     replace: "onConditionFailed(() => chunk),",
   },
@@ -86,14 +86,14 @@ export const sendingBugs: readonly Bug[] = [
   {
     name: "a large audience has no holdout",
     area: "ledger",
-    file: "shared/store/sends/audiences.ts",
+    file: "shared/store/sends/audience/audiences.ts",
     find: "holdoutPercentage: spec.holdout_percentage,",
     replace: "holdoutPercentage: 0,",
   },
   {
     name: "filters are forgotten when the workers plan",
     area: "ledger",
-    file: "shared/store/sends/audiences.ts",
+    file: "shared/store/sends/audience/audiences.ts",
     find: "matchesSubscriber: spec.subscriber_filters ? compilePredicate(spec.subscriber_filters) : () => true,",
     replace: "matchesSubscriber: () => true,",
   },

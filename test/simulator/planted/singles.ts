@@ -1,9 +1,9 @@
 // Bugs of sends whose recipient is on the row of the job: the claim on that row, its release and its end.
 import type { Bug } from "./bug.ts";
 
-const claims = "shared/store/sends/job-claims.ts";
-const single = "shared/store/sends/single.ts";
-const quarters = "shared/store/sends/quarters.ts";
+const claims = "shared/store/sends/jobs/job-claims.ts";
+const single = "shared/store/sends/jobs/single.ts";
+const quarters = "shared/store/sends/chunks/quarters.ts";
 const ahead = "shared/store/workspaces/sends-ahead.ts";
 
 export const singlesBugs: readonly Bug[] = [
@@ -59,7 +59,7 @@ export const singlesBugs: readonly Bug[] = [
   {
     name: "a round of a send to one inbox whose reply was lost counts as another worker's",
     area: "claims",
-    file: "shared/store/sends/single.ts",
+    file: "shared/store/sends/jobs/single.ts",
     find: '(old?.status === "queued" ? old.round : undefined)',
     replace: "(old?.lease === -1 ? old.round : undefined)",
   },

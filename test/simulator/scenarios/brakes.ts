@@ -1,5 +1,5 @@
 // Sends with a brake, while a provider refuses everything for a while: they halt, and are resumed or canceled.
-import { MINUTE, SECOND } from "../../../shared/clock.ts";
+import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { isTerminal } from "../../../shared/rules/job-states.ts";
 import { insist, populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";

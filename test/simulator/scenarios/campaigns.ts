@@ -1,5 +1,5 @@
 // Campaigns of several messages that are paused, resumed and archived while they go out, and people who buy after them.
-import { MINUTE, SECOND, timestamp } from "../../../shared/clock.ts";
+import { MINUTE, SECOND, timestamp } from "../../../shared/kernel/clock.ts";
 import { populate } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import { actOnCampaign, type Campaign, channelOf, releaseCampaign, withPurchases } from "../marketers.ts";

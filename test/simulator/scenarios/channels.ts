@@ -1,5 +1,5 @@
 // Sends by every channel, all at once or one class after the other, while providers refuse and mails come back.
-import { MINUTE } from "../../../shared/clock.ts";
+import { MINUTE } from "../../../shared/kernel/clock.ts";
 import { toJson } from "../../../shared/store/json-text.ts";
 import { Profile } from "../../../shared/store/subscribers/items.ts";
 import { change, erase, populate, send } from "../actors.ts";

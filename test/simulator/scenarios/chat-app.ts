@@ -1,5 +1,5 @@
 // Sends by the chat app with a template, while its provider changes its verdict and recipients opt out by a message.
-import { MINUTE, SECOND } from "../../../shared/clock.ts";
+import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { insist, populate, send } from "../actors.ts";
 import { type ChatAppBook, decide, openChatApp, write } from "../chat-app-book.ts";
 import type { Scenario } from "../invariant.ts";

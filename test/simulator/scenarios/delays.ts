@@ -1,6 +1,6 @@
 // Delays of many runs that end together, while runs are canceled, ended by events and erased, and the journey is paused,
 // exactly when they move.
-import { MINUTE, SECOND } from "../../../shared/clock.ts";
+import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { branch, graphOf } from "../../support/journeys.ts";
 import { erase, insist, populate } from "../actors.ts";

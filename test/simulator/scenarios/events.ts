@@ -1,6 +1,6 @@
 // Events under faults: sent, sent again, linked, exported during ingestion, and their subscribers erased; some
 // workspaces have few events left of their quota.
-import { MINUTE, SECOND } from "../../../shared/clock.ts";
+import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { erase, populate } from "../actors.ts";
 import { bookOf, exportSlowly, leaveOfQuota, link, SEND_EVENTS, sendEvents } from "../event-book.ts";
 import type { Scenario } from "../invariant.ts";

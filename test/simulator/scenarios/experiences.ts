@@ -1,5 +1,5 @@
 // In-app experiences that are published, paused, resumed and ended while readers look, click and dismiss.
-import { MINUTE, SECOND, timestamp } from "../../../shared/clock.ts";
+import { MINUTE, SECOND, timestamp } from "../../../shared/kernel/clock.ts";
 import { armOf } from "../../../shared/rules/split.ts";
 import { insist, populate } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";

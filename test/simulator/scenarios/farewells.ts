@@ -1,5 +1,5 @@
 // A workspace is deleted while its sends are under way; 30 days later it is purged, unless it was restored in time.
-import { DAY, MINUTE, SECOND } from "../../../shared/clock.ts";
+import { DAY, MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import type { Person } from "../ledger.ts";

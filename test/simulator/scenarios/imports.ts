@@ -1,5 +1,5 @@
 // CSV files of a few rows or several batches, read while their readers fall, lists are deleted and subscribers erased.
-import { MINUTE } from "../../../shared/clock.ts";
+import { MINUTE } from "../../../shared/kernel/clock.ts";
 import { multipartBody } from "../../support/multipart.ts";
 import { erase, insist, populate, REUSED } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";

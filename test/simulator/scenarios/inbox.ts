@@ -1,5 +1,5 @@
 // Readers at work during repeated deliveries: acknowledged reads and dismissals are permanent.
-import { MINUTE, SECOND } from "../../../shared/clock.ts";
+import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { change, erase, populate, send, visitInbox } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import { FAULTS_END_MS } from "../profiles.ts";

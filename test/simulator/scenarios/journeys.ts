@@ -1,5 +1,5 @@
 // Journeys while events arrive, attributes change, journeys are paused, edited and deleted, and subscribers are erased.
-import { MINUTE } from "../../../shared/clock.ts";
+import { MINUTE } from "../../../shared/kernel/clock.ts";
 import { branch, graphOf } from "../../support/journeys.ts";
 import { erase, insist, populate } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";

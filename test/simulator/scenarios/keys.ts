@@ -1,5 +1,5 @@
 // Server keys at work while they are revoked.
-import { MINUTE } from "../../../shared/clock.ts";
+import { MINUTE } from "../../../shared/kernel/clock.ts";
 import { populate } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import type { ServerKey } from "../ledger.ts";

@@ -1,5 +1,5 @@
 // Static segments whose members fill more than one leaf, computed again and again while members change and are erased.
-import { MINUTE, SECOND } from "../../../shared/clock.ts";
+import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { erase, insist, remember } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import type { Person } from "../ledger.ts";

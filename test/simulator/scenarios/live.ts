@@ -1,5 +1,5 @@
 // Readers with a live stream that disconnects and resumes: together with the list they get every message.
-import { MINUTE, SECOND } from "../../../shared/clock.ts";
+import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { erase, populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import type { Listener, Person } from "../ledger.ts";

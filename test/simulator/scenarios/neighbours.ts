@@ -1,5 +1,5 @@
 // Workspaces that do the same at the same moment, in the same batches: their data must not mix.
-import { MINUTE, SECOND } from "../../../shared/clock.ts";
+import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import type { Person } from "../ledger.ts";

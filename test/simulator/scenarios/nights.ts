@@ -1,5 +1,5 @@
 // A workspace with quiet hours that end under faults, and with a cap that several concurrent sends reach.
-import { HOUR, MINUTE } from "../../../shared/clock.ts";
+import { HOUR, MINUTE } from "../../../shared/kernel/clock.ts";
 import { toJson } from "../../../shared/store/json-text.ts";
 import { Profile } from "../../../shared/store/subscribers/items.ts";
 import { erase, populate, send } from "../actors.ts";

@@ -1,5 +1,5 @@
 // Channels with a rate, or with a provider that takes only so many a second, and several sends to everybody at once.
-import { MINUTE, SECOND } from "../../../shared/clock.ts";
+import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { ChannelItem } from "../../../shared/store/channels/items.ts";
 import { populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";

@@ -1,6 +1,6 @@
 // Journeys that many people enter together, by batches of events that repeat people, while some are erased and the
 // workspace is suspended or near its quota.
-import { MINUTE } from "../../../shared/clock.ts";
+import { MINUTE } from "../../../shared/kernel/clock.ts";
 import { graphOf } from "../../support/journeys.ts";
 import { erase, insist, populate } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";

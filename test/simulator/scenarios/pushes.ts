@@ -1,5 +1,5 @@
 // Sends by push beside in-app, to subscribers with one phone or several, while providers reject, hang and lose replies.
-import { MINUTE } from "../../../shared/clock.ts";
+import { MINUTE } from "../../../shared/kernel/clock.ts";
 import { DeviceItem } from "../../../shared/store/subscribers/device-items.ts";
 import { deviceRow } from "../../support/people.ts";
 import { erase, populate, send } from "../actors.ts";

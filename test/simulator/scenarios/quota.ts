@@ -1,5 +1,5 @@
 // Sends near the quota: each fits or is rejected as a whole, and usage never exceeds the quota.
-import { MINUTE, SECOND } from "../../../shared/clock.ts";
+import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 

@@ -1,6 +1,6 @@
 // A sandbox whose clock is moved, now and then by two at once, while its sends, its journey, its schedule and its webhook
 // run. Beside it a workspace whose time must not move.
-import { HOUR, MINUTE, SECOND } from "../../../shared/clock.ts";
+import { HOUR, MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { graphOf } from "../../support/journeys.ts";
 import { insist, populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";

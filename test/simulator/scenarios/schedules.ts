@@ -1,5 +1,5 @@
 // Cron schedules that are made, moved, switched off and on, deleted, and whose workspace is suspended for a while.
-import { HOUR, MINUTE } from "../../../shared/clock.ts";
+import { HOUR, MINUTE } from "../../../shared/kernel/clock.ts";
 import { insistOpen, populate } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import { channelOf } from "../marketers.ts";

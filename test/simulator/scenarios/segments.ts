@@ -1,5 +1,5 @@
 // Segments and a list while attributes change, events arrive, ids are linked, rules change and subscribers are erased.
-import { MINUTE } from "../../../shared/clock.ts";
+import { MINUTE } from "../../../shared/kernel/clock.ts";
 import { erase, insist, populate } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import type { Person } from "../ledger.ts";

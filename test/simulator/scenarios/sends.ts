@@ -1,5 +1,5 @@
 // Sends of every kind while subscribers are created, changed and erased, and cancellations race the timers.
-import { MINUTE, SECOND } from "../../../shared/clock.ts";
+import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { SubscriberCount } from "../../../shared/store/subscribers/items.ts";
 import { cancel, change, erase, join, PLATFORMS, populate, send, TIERS, type Wish } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";

@@ -1,6 +1,6 @@
 // A draft is simulated on what happened while workers stop and others take over; simulations are canceled while a page is
 // worked on, and the draft is deleted.
-import { MINUTE, SECOND, timestamp } from "../../../shared/clock.ts";
+import { MINUTE, SECOND, timestamp } from "../../../shared/kernel/clock.ts";
 import { graphOf } from "../../support/journeys.ts";
 import { insist } from "../actors.ts";
 import { keysOf } from "../requests.ts";

@@ -1,6 +1,6 @@
 // Many sends to one subscriber each, by push and in-app: bursts that workers receive together, erasures and suspensions
 // between a claim and its end, beyond the settlement of a quarter-hour, while providers reject, hang and lose replies.
-import { MINUTE, SECOND } from "../../../shared/clock.ts";
+import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { erase, populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import type { Person } from "../ledger.ts";

@@ -1,6 +1,6 @@
 // A journey whose send step has a brake, while a provider refuses everything for a while: the step halts, and is resumed or
 // canceled.
-import { MINUTE, SECOND } from "../../../shared/clock.ts";
+import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { graphOf } from "../../support/journeys.ts";
 import { insist, populate } from "../actors.ts";

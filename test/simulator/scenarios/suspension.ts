@@ -1,5 +1,5 @@
 // A workspace is suspended and reactivated while its timers run: held sends go out afterwards, once.
-import { MINUTE, SECOND } from "../../../shared/clock.ts";
+import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { cancel, populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import type { Tenant } from "../tenants.ts";

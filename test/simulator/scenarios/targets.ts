@@ -1,5 +1,5 @@
 // Sends to lists and segments whose members are many, come and go, while the sends are planned.
-import { MINUTE, SECOND } from "../../../shared/clock.ts";
+import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { erase, insist, populate, send, TIERS } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";

@@ -1,5 +1,5 @@
 // Many timers in a few minutes, near and far, on the minute and beside it, while streams stop and schedules are lost.
-import { MINUTE, SECOND } from "../../../shared/clock.ts";
+import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { cancel, populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import type { SimWorld } from "../world.ts";

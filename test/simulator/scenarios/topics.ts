@@ -1,5 +1,5 @@
 // Sends by topic, while subscribers choose what they want to hear about.
-import { MINUTE, SECOND } from "../../../shared/clock.ts";
+import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { erase, insist, populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import type { Person } from "../ledger.ts";

@@ -1,7 +1,7 @@
 // Journeys that segments or events start, with conditions that end their runs, while they are paused, get new versions
 // and go on, and while what ends a run happens as it begins or moves. Waiting runs are moved to the newest version, and a
 // draft is simulated on what happened.
-import { MINUTE, SECOND } from "../../../shared/clock.ts";
+import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { graphOf } from "../../support/journeys.ts";
 import { erase, insist, populate } from "../actors.ts";
 import { placeOf } from "../entities.ts";

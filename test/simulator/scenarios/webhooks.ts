@@ -1,5 +1,5 @@
 // Webhook endpoints that fail, fall silent and are away, while deliveries are sent again and replayed.
-import { MINUTE, SECOND, timestamp } from "../../../shared/clock.ts";
+import { MINUTE, SECOND, timestamp } from "../../../shared/kernel/clock.ts";
 import { webhookEvents } from "../../../shared/rules/webhook-events.ts";
 import { erase, insist, join, populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";

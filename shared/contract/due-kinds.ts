@@ -1,0 +1,155 @@
+// Kinds of timers: the queue and the message of a due row.
+
+import { packId, unpackId } from "../kernel/ids.ts";
+import { chunksOf } from "../rules/chunks.ts";
+import type { Message, QueueName, RunTimer } from "./messages.ts";
+
+export interface DueTimer {
+  tenant: string;
+  /** The entity that the timer is for, in the form of its kind. */
+  id: string;
+  /** Service time in milliseconds. */
+  at: number;
+  /** When the timer was set: its state may appear up to 60 s later. */
+  since: number;
+}
+
+interface DueKindOf<Q extends QueueName> {
+  queue: Q;
+  /** The message of one timer. */
+  message(timer: DueTimer): Message<Q>;
+  /** The messages of timers of one workspace, where the worker takes many. */
+  together?(timers: readonly DueTimer[]): Message<Q>[];
+}
+
+/* @__NO_SIDE_EFFECTS__ */
+const to = <Q extends QueueName>(
+  queue: Q,
+  message: DueKindOf<Q>["message"],
+  more: Pick<DueKindOf<Q>, "together"> = {},
+): DueKindOf<Q> => ({ queue, message, ...more });
+
+/** Runs of one message. */
+const PER_MESSAGE = 100;
+
+/** The messages of due timers of one kind and workspace. */
+export function messagesOf(kind: DueKind, timers: readonly DueTimer[]): unknown[] {
+  const { message, together } = dueKinds[kind];
+  return together ? together(timers) : timers.map(message);
+}
+
+const plainStep = (tenant: string) => ({ tenant, events: [], moves: [], people: [], tries: 0 });
+
+/** Of the earlier form: `<subscriber>#<journey>#<run>#<seq>`, separated by spaces. */
+const runTimersOf = ({ id, at, since }: DueTimer): RunTimer[] =>
+  id.split(" ").map((one) => {
+    const [subscriber = "", journey = "", run = "", seq] = one.split("#");
+    return { subscriber, journey, run, seq: Number(seq), at, since };
+  });
+
+/** The id of a timer of runs of one journey: a timer is billed by its length. */
+export const runsTimerId = (journey: string, runs: readonly Pick<RunTimer, "subscriber" | "run" | "seq">[]): string =>
+  [packId(journey), ...runs.map(({ subscriber, run, seq }) => `${packId(subscriber)}:${packId(run)}:${seq}`)].join(" ");
+
+function packedTimersOf({ id, at, since }: DueTimer): RunTimer[] {
+  const [journey = "", ...runs] = id.split(" ");
+  return runs.map((one) => {
+    const [subscriber = "", run = "", seq] = one.split(":");
+    const ids = { subscriber: unpackId(subscriber), journey: unpackId(journey), run: unpackId(run) };
+    return { ...ids, seq: Number(seq), at, since };
+  });
+}
+
+/**
+ * Runs of journeys that are due. @param timersOf the runs of one due row
+ * @__NO_SIDE_EFFECTS__
+ */
+const runsOf = (timersOf: (timer: DueTimer) => RunTimer[]) =>
+  to("step-journey", (timer) => ({ ...plainStep(timer.tenant), runs: timersOf(timer) }), {
+    together: (timers) =>
+      chunksOf(timers.flatMap(timersOf), PER_MESSAGE).map((runs) => ({
+        ...plainStep(timers[0]?.tenant ?? ""),
+        runs,
+      })),
+  });
+
+export const dueKinds = {
+  /** A scheduled send. */
+  job: to("fan-out", ({ tenant, id: job, since }) => ({ tenant, job, since, due: true })),
+  /** A check that the ranges and chunks of a job still progress. */
+  "job-watch": to("fan-out", ({ tenant, id: job, since }) => ({ tenant, job, since, watch: true })),
+  /** A check that the sends to one subscriber of a quarter-hour have ended: `<quarter-hour>`. */
+  "sends-watch": to("fan-out", ({ tenant, id }) => ({ tenant, quarter: Number(id) })),
+  /** The workspace of a job was suspended, and may be active again. */
+  "job-resume": to("fan-out", ({ tenant, id: job }) => ({ tenant, job, resume: true })),
+  /** Deferred recipients of a job are due. */
+  "job-release": to("fan-out", ({ tenant, id: job, since }) => ({ tenant, job, since, release: true })),
+  /** The second pass of an erasure. */
+  erasure: to("erase", ({ tenant, id: subscriber, since }) => ({ tenant, subscriber, since, pass: 2 })),
+  /** A deleted list or segment: `<kind>#<id>`. */
+  disband: to("delete-memberships", ({ tenant, id }) => {
+    const [kind, group = ""] = id.split("#") as ["list" | "segment", string?];
+    return { tenant, kind, id: group };
+  }),
+  /** An upload that was not completed. */
+  "asset-upload": to("discard-asset", ({ tenant, id: asset }) => ({ tenant, asset, over: true })),
+  /** The end_at of an experience. */
+  "experience-end": to("end-experience", ({ tenant, id: experience, since }) => ({ tenant, experience, since })),
+  /** The end of a window of a subscriber's dynamic segments. */
+  "segment-window": to("segment", ({ tenant, id: subscriber, at }) => ({
+    tenant,
+    people: [],
+    visitors: [],
+    window: { subscriber, at },
+  })),
+  /** A check that the computation of a segment still progresses. */
+  "segment-run": to("recompute-segment", ({ tenant, id: segment }) => ({ tenant, segment, watch: true })),
+  /** A check that the verification of a channel still progresses. */
+  verification: to("verify-channel", ({ tenant, id: channel }) => ({ tenant, channel })),
+  /** A check that an import still progresses. */
+  "import-watch": to("import-rows", ({ tenant, id }) => ({ tenant, import: id, watch: true })),
+  /** A check that an export still progresses. */
+  "export-watch": to("import-rows", ({ tenant, id }) => ({ tenant, import: id, export: true, watch: true })),
+  /** A check that a migration of runs still progresses: `<journey>#<migration>`. */
+  "migration-watch": to("step-journey", ({ tenant, id }) => {
+    const [journey = "", migration = ""] = id.split("#");
+    return { ...plainStep(tenant), sweep: { journey, mode: "migrate", migration } };
+  }),
+  /** A check that a simulation on history still progresses. */
+  "simulation-watch": to("import-rows", ({ tenant, id }) => ({ tenant, import: id, simulation: true, watch: true })),
+  /** A tick of a schedule: `<id>:<revision>`. */
+  schedule: to("run-schedule", ({ tenant, id, at }) => {
+    const [schedule = "", revision] = id.split(":");
+    return { tenant, schedule, revision: Number(revision), tick: at };
+  }),
+  /** A check that a tick was taken, for one whose message was lost: `<id>:<revision>:<tick>`. */
+  "schedule-watch": to("run-schedule", ({ tenant, id }) => {
+    const [schedule = "", revision, tick] = id.split(":");
+    return { tenant, schedule, revision: Number(revision), tick: Number(tick) };
+  }),
+  /** Runs of a journey whose delays or waits end (`runsTimerId`). */
+  "journey-runs": runsOf(packedTimersOf),
+  /** The same, as earlier versions set it. */
+  "journey-run": runsOf(runTimersOf),
+  /** A check that the deliveries to webhook endpoints that were created in a minute are made: `<minute>`. */
+  "webhook-watch": to("post-webhook", ({ tenant, id }) => ({ tenant, minute: Number(id), watch: true as const })),
+  /** The nightly recount of a workspace's counters: `<day>`. */
+  recount: to("recount", ({ tenant }) => ({ tenant })),
+  /** The purge of a deleted workspace, or a check that it still progresses. */
+  purge: to("purge", ({ tenant }) => ({ tenant })),
+  /** Timers of a sandbox may be due. */
+  "sandbox-wake": to("move-clock", ({ tenant }) => ({ tenant, wake: true as const })),
+  /** Rows that concurrent writers added to a deleted journey. */
+  "journey-gone": to("step-journey", ({ tenant, id: journey }) => ({
+    ...plainStep(tenant),
+    sweep: { journey, mode: "delete" as const },
+  })),
+};
+
+export type DueKind = keyof typeof dueKinds;
+export const dueKindNames = /* @__PURE__ */ Object.keys(dueKinds) as DueKind[];
+
+/** Every queue that a timer leads to. */
+export const dueQueues: readonly QueueName[] = /* @__PURE__ */ Array.from(
+  /* @__PURE__ */ new Set(/* @__PURE__ */ Object.values(dueKinds).map(({ queue }) => queue)),
+);

@@ -1,0 +1,87 @@
+// Paging by page number, by limit and by cursor. Cursors are signed.
+import { createHmac, timingSafeEqual } from "node:crypto";
+import * as v from "valibot";
+import { invalid } from "../kernel/errors.ts";
+
+export const MAX_PER_PAGE = 100;
+const DEFAULT_PER_PAGE = 20;
+
+/** A page ends at this size, even below the requested limit (docs/decisions/0021#page-size). */
+const MAX_PAGE_BYTES = 4 * 1_048_576;
+
+/** For one entry after another: whether the page has room for it. There is always room for the first. */
+export function pageRoom(): (entry: unknown) => boolean {
+  let used = 0;
+  return (entry) => {
+    const bytes = Buffer.byteLength(JSON.stringify(entry));
+    const fits = used === 0 || used + bytes <= MAX_PAGE_BYTES;
+    if (fits) used += bytes;
+    return fits;
+  };
+}
+
+export interface PageQuery {
+  page: number;
+  size: number;
+}
+
+const count = (fallback: number) =>
+  v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^[0-9]{1,9}$/, "must be a whole number"),
+      v.transform(Number),
+      v.minValue(1, "must be at least 1"),
+    ),
+    String(fallback),
+  );
+
+/** A count of items: a larger one than `max` is taken as `max`. */
+const size = (fallback: number, max: number) =>
+  v.pipe(
+    count(fallback),
+    v.description(`At most ${max}: a larger one is taken as ${max}`),
+    v.transform((wanted) => Math.min(wanted, max)),
+  );
+
+/** `page` and `per_page` (or `page_size`): below 1 is refused, above the maximum is clamped (AMB-29). */
+export const pageFields = <Name extends "per_page" | "page_size">(name: Name) =>
+  ({
+    page: count(1),
+    [name]: size(DEFAULT_PER_PAGE, MAX_PER_PAGE),
+  }) as { page: ReturnType<typeof count> } & Record<Name, ReturnType<typeof limit>>;
+
+/** `limit`: clamped to `max`, refused below 1. */
+export const limit = size;
+
+/** The parameter of a cursor. The longest that is issued has a quarter of this. */
+export const cursor = v.optional(v.pipe(v.string(), v.maxLength(4_096, "is not a cursor of this list")));
+
+export const offsetOf = ({ page, size }: PageQuery): { from: number; to: number } => ({
+  from: (page - 1) * size,
+  to: page * size,
+});
+
+type CursorKey = { cursorKey: Buffer };
+
+/** An opaque cursor, valid for one tenant and one list only. `position` is any JSON value. */
+export function sealCursor({ cursorKey }: CursorKey, scope: string, position: unknown): string {
+  const text = Buffer.from(JSON.stringify(position)).toString("base64url");
+  return sealed({ cursorKey }, scope, text);
+}
+
+const sealed = ({ cursorKey }: CursorKey, scope: string, text: string) =>
+  `${text}.${sign(cursorKey, scope, text).toString("base64url")}`;
+
+/** @throws 422 on the parameter unless it is exactly a cursor that was issued for this scope. */
+export function openCursor({ cursorKey }: CursorKey, scope: string, cursor: string, parameter = "cursor"): unknown {
+  const [text = ""] = cursor.split(".");
+  const given = Buffer.from(cursor);
+  const expected = Buffer.from(sealed({ cursorKey }, scope, text));
+  if (given.length !== expected.length || !timingSafeEqual(given, expected))
+    throw invalid({ [parameter]: "is not a cursor of this list" });
+  return JSON.parse(Buffer.from(text, "base64url").toString());
+}
+
+const sign = (key: Buffer, scope: string, text: string) =>
+  createHmac("sha256", key).update(`cursor:v1:${scope}:${text}`).digest().subarray(0, 16);

@@ -1,0 +1,48 @@
+// The time window of reports: two timestamps, by default the last 30 days (ISG-10).
+import * as v from "valibot";
+import { DAY } from "../kernel/clock.ts";
+import { invalid } from "../kernel/errors.ts";
+import { TimestampInput } from "./schemas.ts";
+
+const DEFAULT_MS = 30 * DAY;
+
+/** A period of a list, both ends included and both optional. */
+export const periodFields = {
+  from: v.pipe(v.optional(TimestampInput), v.description("Created at this time or later")),
+  to: v.pipe(v.optional(TimestampInput), v.description("Created at this time or earlier")),
+};
+
+/** @throws 422 for a period that ends before it begins. */
+export function requirePeriod({ from, to }: { from?: string | undefined; to?: string | undefined }): void {
+  if (from !== undefined && to !== undefined && Date.parse(from) > Date.parse(to))
+    throw invalid({ to: "must not be before from" });
+}
+
+const MAX_TEXT_CHARACTERS = 128;
+
+/** `q` of a list: a part of a text, whatever the case. */
+export const textQuery = (what: string) =>
+  v.pipe(
+    v.optional(
+      v.pipe(
+        v.string(),
+        v.trim(),
+        v.nonEmpty("must not be empty"),
+        v.maxLength(MAX_TEXT_CHARACTERS, `must have at most ${MAX_TEXT_CHARACTERS} characters`),
+      ),
+    ),
+    v.description(`A part of ${what}, whatever the case`),
+  );
+
+export const windowFields = { start: v.optional(TimestampInput), end: v.optional(TimestampInput) };
+
+/** @returns milliseconds, both ends included. @throws 422 for a window that ends before it begins. */
+export function windowOf(
+  { start, end }: { start?: string | undefined; end?: string | undefined },
+  now: number,
+): { start: number; end: number } {
+  const until = end === undefined ? now : Date.parse(end);
+  const from = start === undefined ? until - DEFAULT_MS : Date.parse(start);
+  if (from > until) throw invalid({ end: "must not be before start" });
+  return { start: from, end: until };
+}

@@ -1,0 +1,63 @@
+// The workspace of a channel that a provider calls back about: the path names only the channel, so a row maps it.
+import type { Capability, Deps } from "../kernel/deps.ts";
+import { absent, any, is } from "../store/conditions.ts";
+import { type Store, storeWrite } from "../store/context.ts";
+import { CallbackItem } from "../store/platform-items.ts";
+import { onConditionFailed } from "../store/refusals.ts";
+import { depsFor } from "../store/sandbox/sandbox.ts";
+import { openPlatformTable } from "../store/table.ts";
+import { type Opener, vaultOpening } from "../store/vault.ts";
+
+export interface Callbacks {
+  /** To be called before the credentials that callbacks need are stored: the row alone has no effect. */
+  remember(channel: string): Promise<void>;
+  forget(channel: string): Promise<void>;
+}
+
+const openCallbacks = (deps: Deps) => openPlatformTable(deps, "CALLBACK#");
+
+export const callbacks: Capability<"callbacks", Callbacks> = {
+  as: "callbacks",
+  env: ["TABLE_NAME"],
+  grants: [{ actions: ["dynamodb:PutItem", "dynamodb:DeleteItem"], on: "table" }],
+  open: (deps) => {
+    const rows = openCallbacks(deps);
+    return (tenant) => ({
+      remember: (channel) =>
+        rows
+          .put(CallbackItem, { channel }, { tenant }, any(absent(), is("tenant", tenant)))
+          .catch(onConditionFailed(() => undefined)),
+      forget: async (channel) => {
+        await rows
+          .remove(CallbackItem, { channel }, any(absent(), is("tenant", tenant)))
+          .catch(onConditionFailed(() => undefined));
+      },
+    });
+  },
+};
+
+export interface CalledWorkspace {
+  store: Store;
+  vault: Opener;
+}
+
+/** The workspace that a channel's callbacks are about. Its only credential is the provider's signature: check it first. */
+export const calledWorkspace: Capability<"calledWorkspace", (channel: string) => Promise<CalledWorkspace | undefined>> =
+  {
+    as: "calledWorkspace",
+    env: ["TABLE_NAME"],
+    grants: [...storeWrite.grants, ...vaultOpening.grants],
+    open: (deps) => {
+      const rows = openCallbacks(deps);
+      const storeOf = storeWrite.open(deps);
+      const vaultOf = vaultOpening.open(deps);
+      return () => async (channel) => {
+        const row = await rows.get(CallbackItem, { channel });
+        if (!row) return undefined;
+        const inside = await depsFor(deps, row.tenant);
+        return inside === deps
+          ? { store: storeOf(row.tenant), vault: vaultOf(row.tenant) }
+          : { store: storeWrite.open(inside)(row.tenant), vault: vaultOf(row.tenant) };
+      };
+    },
+  };

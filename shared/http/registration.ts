@@ -1,0 +1,99 @@
+// Who may register on this deployment: a setting of it, with the invitations of the operator.
+import * as v from "valibot";
+import { OwnName } from "../contract/schemas.ts";
+import { DAY, SECOND, timestamp } from "../kernel/clock.ts";
+import { type Capability, type Context, setting } from "../kernel/deps.ts";
+import { ApiError, invalid } from "../kernel/errors.ts";
+import type { Ids, TenantId } from "../kernel/ids.ts";
+import { isEmailAddress } from "../rules/contacts.ts";
+import { weaknessOf } from "../rules/passwords.ts";
+import type { PlanName } from "../rules/plans.ts";
+import type { Platform, PlatformReader, platformWrite } from "../store/context.ts";
+import { hashPassword, register, type User, workspaceKinds } from "../store/workspaces/identity.ts";
+import { RegistrationInvite } from "../store/workspaces/identity-items.ts";
+import type { anyStore, secretsMaker } from "./signing.ts";
+
+/** Anyone; addresses that the operator invited; only through the operator. */
+export const registrations = ["open", "invite", "closed"] as const;
+export type RegistrationMode = (typeof registrations)[number];
+
+const SALT_BYTES = 16;
+const INVITED_FOR_MS = 7 * DAY;
+
+export const registrationMode: Capability<"registration", RegistrationMode> = {
+  as: "registration",
+  env: ["REGISTRATION"],
+  grants: [],
+  open: (deps) => {
+    const name = setting(deps, "REGISTRATION");
+    const mode = registrations.find((candidate) => candidate === name);
+    if (!mode) throw new Error(`REGISTRATION is ${name}, which is none of ${registrations.join(", ")}.`);
+    return () => mode;
+  },
+};
+
+export const AccountEmail = v.pipe(
+  v.string("must be a string"),
+  v.trim(),
+  v.maxLength(254, "must be an e-mail address"),
+  v.check(isEmailAddress, "must be an e-mail address"),
+);
+export const Password = v.pipe(v.string("must be a string"), v.maxLength(1_024, "must have at most 1,024 characters"));
+export const NewKind = v.pipe(
+  v.optional(v.picklist(workspaceKinds, "must be standard or sandbox")),
+  v.description(
+    "`sandbox`: the time of the workspace can be moved, and what it sends is recorded instead. It stays what it is. " +
+      "Default: `standard`",
+  ),
+);
+export const NewAccount = v.strictObject({
+  email: AccountEmail,
+  password: Password,
+  name: OwnName,
+  workspace_name: OwnName,
+  kind: NewKind,
+});
+
+type CreationContext = Context<readonly [typeof platformWrite, typeof anyStore, typeof secretsMaker]> & { ids: Ids };
+
+/**
+ * Makes a user with a workspace of their own, and the root secrets if this is the first one.
+ * @throws 422 for a weak password, 409 if the e-mail address is taken.
+ */
+export async function createAccount(
+  { platform, storeOf, secretsMaker, ids }: CreationContext,
+  { password, ...account }: v.InferOutput<typeof NewAccount>,
+  plan: PlanName,
+  isConfirmed: boolean,
+): Promise<{ user: User; tenant: TenantId; secret: string }> {
+  refuseWeak(password, [account.email, account.workspace_name]);
+  await secretsMaker.ensure();
+  const secret = await hashPassword(password, ids.bytes(SALT_BYTES));
+  return { ...(await register(platform, storeOf, { ...account, secret, plan, isConfirmed })), secret };
+}
+
+/** @throws 422 for a password that is easily guessed, with the reason. */
+export function refuseWeak(password: string, personal: readonly string[]): void {
+  const weakness = weaknessOf(password, personal);
+  if (weakness) throw invalid({ password: weakness });
+}
+
+/** Lets an address register on a deployment that takes invited ones only, for 7 days. */
+export async function inviteToRegister(platform: Platform, email: string): Promise<{ email: string; until: string }> {
+  const at = platform.clock.now() + INVITED_FOR_MS;
+  await platform.put(RegistrationInvite, { email }, { email, expires: Math.ceil(at / SECOND) });
+  return { email, until: timestamp(at) };
+}
+
+/** @throws 403 if this address may not register on this deployment. */
+export async function admitRegistration(
+  platform: PlatformReader,
+  mode: RegistrationMode,
+  email: string,
+): Promise<void> {
+  if (mode === "open") return;
+  if (mode === "closed") throw new ApiError("FORBIDDEN", "Registration is closed. Ask the operator for a workspace.");
+  const invite = await platform.get(RegistrationInvite, { email });
+  if (!invite || invite.expires * SECOND <= platform.clock.now())
+    throw new ApiError("FORBIDDEN", "Registration is by invitation. Ask the operator to invite this address.");
+}

@@ -1,0 +1,138 @@
+// The one signer of dashboard tokens: RS256 by a KMS key whose public half is published in the table.
+import { createHash, createPublicKey } from "node:crypto";
+import { GetPublicKeyCommand, KMSClient, SignCommand } from "@aws-sdk/client-kms";
+import { type Capability, type Deps, setting } from "../kernel/deps.ts";
+import type { TenantId } from "../kernel/ids.ts";
+import { type PlanName, planNames } from "../rules/plans.ts";
+import { type Store, storeWrite } from "../store/context.ts";
+import { bytesFrom } from "../store/kms.ts";
+import { type PublishedKey, SigningKeyItem } from "../store/platform-items.ts";
+import { makeSecrets } from "../store/secrets.ts";
+import { openPlatformTable } from "../store/table.ts";
+import { ACCESS_TOKEN_SECONDS } from "./tokens.ts";
+
+export interface Signer {
+  /** An access token of 15 minutes for a user in a workspace. */
+  accessToken(subject: {
+    user: string;
+    tenant: string;
+    role: string;
+    readOnly?: boolean;
+    agency?: string;
+    session?: string;
+  }): Promise<string>;
+}
+
+export const tokenSigner: Capability<"signer", Signer> = {
+  as: "signer",
+  env: ["TABLE_NAME", "SIGNING_KEY_ID", "TOKEN_ISSUER", "TOKEN_AUDIENCE"],
+  grants: [
+    { actions: ["kms:Sign", "kms:GetPublicKey"], on: "signing-key" },
+    { actions: ["dynamodb:PutItem"], on: "table" },
+  ],
+  open: (deps) => {
+    const signer = openSigner(deps);
+    return () => signer;
+  },
+};
+
+/** Makes the root secrets at the first registration, when there are none yet. */
+export const secretsMaker: Capability<"secretsMaker", { ensure(): Promise<void> }> = {
+  as: "secretsMaker",
+  env: ["TABLE_NAME", "ENCRYPTION_KEY_ID"],
+  grants: [
+    { actions: ["dynamodb:GetItem", "dynamodb:PutItem"], on: "table" },
+    { actions: ["kms:Encrypt"], on: "encryption-key" },
+  ],
+  open: (deps) => {
+    let made: Promise<void> | undefined;
+    const ensure = () => {
+      made ??= makeSecrets(deps).catch((error: unknown) => {
+        made = undefined;
+        throw error;
+      });
+      return made;
+    };
+    return () => ({ ensure });
+  },
+};
+
+/** Writes into a workspace that is not the caller's: the one that a registration or an agency creates. */
+export const anyStore: Capability<"storeOf", (tenant: TenantId) => Store> = {
+  as: "storeOf",
+  env: storeWrite.env,
+  grants: storeWrite.grants,
+  open: (deps) => {
+    const bind = storeWrite.open(deps);
+    return () => bind;
+  },
+};
+
+/** The plan of a newly registered workspace. */
+export const defaultPlan: Capability<"defaultPlan", PlanName> = {
+  as: "defaultPlan",
+  env: ["DEFAULT_PLAN"],
+  grants: [],
+  open: (deps) => {
+    const name = setting(deps, "DEFAULT_PLAN");
+    const plan = planNames.find((candidate) => candidate === name);
+    if (!plan) throw new Error(`DEFAULT_PLAN is ${name}, which is none of ${planNames.join(", ")}.`);
+    return () => plan;
+  },
+};
+
+function openSigner(deps: Deps): Signer {
+  const kms = deps.aws(KMSClient);
+  const KeyId = setting(deps, "SIGNING_KEY_ID");
+  const iss = setting(deps, "TOKEN_ISSUER");
+  const aud = setting(deps, "TOKEN_AUDIENCE");
+  let published: Promise<string> | undefined;
+
+  const publish = async (): Promise<string> => {
+    const { PublicKey } = await kms.send(new GetPublicKeyCommand({ KeyId }));
+    const der = bytesFrom(PublicKey);
+    const { n, e } = createPublicKey({ key: der, format: "der", type: "spki" }).export({ format: "jwk" });
+    const kid = createHash("sha256").update(der).digest("base64url").slice(0, 16);
+    const jwk: PublishedKey = { kty: "RSA", alg: "RS256", use: "sig", kid, n: String(n), e: String(e) };
+    await openPlatformTable(deps, "JWK").put(SigningKeyItem, { kid }, { jwk });
+    return kid;
+  };
+
+  return {
+    accessToken: async ({ user, tenant, role, readOnly = false, agency, session }) => {
+      published ??= publish().catch((error: unknown) => {
+        published = undefined;
+        throw error;
+      });
+      const kid = await published;
+      const iat = Math.floor(deps.clock.now() / 1_000);
+      const claims = {
+        iss,
+        aud,
+        sub: user,
+        tid: tenant,
+        token_use: "access",
+        role,
+        ro: readOnly || role === "viewer",
+        ...(readOnly && { narrowed: true }),
+        ...(agency !== undefined && { agency }),
+        ...(session !== undefined && { session }),
+        jti: deps.ids.uuid(),
+        iat,
+        exp: iat + ACCESS_TOKEN_SECONDS,
+      };
+      const text = `${encode({ alg: "RS256", typ: "JWT", kid })}.${encode(claims)}`;
+      const { Signature } = await kms.send(
+        new SignCommand({
+          KeyId,
+          Message: Buffer.from(text),
+          MessageType: "RAW",
+          SigningAlgorithm: "RSASSA_PKCS1_V1_5_SHA_256",
+        }),
+      );
+      return `${text}.${bytesFrom(Signature).toString("base64url")}`;
+    },
+  };
+}
+
+const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");

@@ -1,0 +1,16 @@
+// Service time, as everything sees it: instants in milliseconds, and what they are called in rows and answers.
+
+/** Service time in milliseconds since the epoch; sleeping follows the same time. */
+export interface Clock {
+  now(): number;
+  /** Resolves after `ms` of service time, or at once when `signal` aborts (it never rejects). */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** RFC 3339 in UTC with milliseconds: fixed width, so text order is time order. */
+export const timestamp = (at: number): string => new Date(at).toISOString();
+
+export const SECOND = 1_000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;

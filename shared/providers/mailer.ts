@@ -1,0 +1,60 @@
+// Mails of the service itself, from the domain of the installation. Mails of workspaces go through their channels.
+import { type Capability, type Deps, setting } from "../kernel/deps.ts";
+import { mailSource } from "./mail-source.ts";
+import { openSes } from "./ses.ts";
+
+interface ServiceMail {
+  /** The workspace that it is about. */
+  tenant?: string;
+  /** The id of its subject: no two mails have the same one. */
+  id: string;
+  to: string;
+  subject: string;
+  text: string;
+}
+
+/** `rejected`: another attempt has no better result. `off`: the installation has no domain for e-mail. */
+export type MailOutcome = "sent" | "rejected" | "failed" | "off";
+
+/** Sends a mail, or logs why it was not sent. */
+export type Mailer = (mail: ServiceMail) => Promise<MailOutcome>;
+
+/** Whether the service can mail: what is in a mail alone proves that its reader has the mailbox (ACC-9). */
+export const mailing: Capability<"canMail", boolean> = {
+  as: "canMail",
+  env: ["MAIL_SENDER"],
+  grants: [],
+  open: ({ env }) => {
+    const canMail = Boolean(env.MAIL_SENDER);
+    return () => canMail;
+  },
+};
+
+/** Sends no mail if the installation has no domain for e-mail. */
+export const mailer: Capability<"mail", Mailer> = {
+  as: "mail",
+  env: ["MAIL_SENDER"],
+  grants: [{ actions: ["ses:SendEmail", "ses:SendRawEmail"], on: "own-mail" }],
+  open: (deps) => {
+    const send = deps.env.MAIL_SENDER ? openMailer(deps, setting(deps, "MAIL_SENDER")) : async () => "off" as const;
+    return () => send;
+  },
+};
+
+function openMailer(deps: Deps, from_email: string): Mailer {
+  const ses = openSes(deps);
+  const credentials = { type: "email", provider: "ses", from_email } as const;
+  return async ({ tenant = "service", id, to, subject, text }) => {
+    const about = { tenant, job: id, subscriber: id, target: "email", address: { email: to } };
+    const message = { ...about, title: subject, body: text };
+    const mail = mailSource(credentials, message, deps.clock.now());
+    const outcome =
+      "refused" in mail
+        ? { status: "rejected", reason: mail.refused }
+        : await ses.send(credentials, message, mail.source);
+    if (outcome.status === "accepted") return "sent";
+    deps.log({ level: "warn", message: "a mail was not sent", tenant, mail: id, ...outcome });
+    // One that got no answer may have been sent.
+    return outcome.status === "rejected" ? "rejected" : outcome.status === "unknown" ? "sent" : "failed";
+  };
+}

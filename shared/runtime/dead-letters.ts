@@ -1,0 +1,129 @@
+// Messages that used up their attempts: counted, read without taking them, and sent again.
+import {
+  ChangeMessageVisibilityBatchCommand,
+  GetQueueAttributesCommand,
+  type Message,
+  ReceiveMessageCommand,
+  SQSClient,
+  StartMessageMoveTaskCommand,
+} from "@aws-sdk/client-sqs";
+import { type DeadQueueName, deadQueueNames, deadQueueOf, queueNames } from "../contract/messages.ts";
+import { timestamp } from "../kernel/clock.ts";
+import { type Capability, type Deps, setting } from "../kernel/deps.ts";
+
+export interface DeadLetter {
+  id: string;
+  sent_at: string | null;
+  /** How often it was received, which includes reading it here. */
+  received: number;
+  /** The message: ids only. */
+  message: unknown;
+}
+
+export interface DeadLetters {
+  count(queue: DeadQueueName): Promise<number>;
+  /** 100 messages at most, which stay where they are. */
+  read(queue: DeadQueueName): Promise<DeadLetter[]>;
+  /** Moves all messages back to the queue that they came from. @returns how many there were */
+  redrive(queue: DeadQueueName): Promise<number>;
+}
+
+const MAX_READ = 100;
+const PER_REQUEST = 10;
+/** Messages that were read are hidden meanwhile, so that each is read once. */
+const HIDDEN_SECONDS = 20;
+
+const reading = ["sqs:GetQueueAttributes", "sqs:ReceiveMessage", "sqs:ChangeMessageVisibility"];
+const moving = ["sqs:StartMessageMoveTask", "sqs:DeleteMessage"];
+
+export const deadLetters: Capability<"deadLetters", DeadLetters> = {
+  as: "deadLetters",
+  env: ["QUEUE_URL_PREFIX", "QUEUE_ARN_PREFIX"],
+  grants: [
+    ...deadQueueNames.map((name) => ({ actions: [...reading, ...moving], on: `dead:${name}` })),
+    ...queueNames.map((name) => ({ actions: ["sqs:SendMessage"], on: `queue:${name}` })),
+  ],
+  open: (deps) => {
+    const opened = openDeadLetters(deps);
+    return () => opened;
+  },
+};
+
+function openDeadLetters(deps: Deps): DeadLetters {
+  const client = deps.aws(SQSClient);
+  const placeOf = (queue: DeadQueueName) => ({ QueueUrl: `${setting(deps, "QUEUE_URL_PREFIX")}${deadQueueOf(queue)}` });
+
+  const count: DeadLetters["count"] = async (queue) => {
+    const AttributeNames = ["ApproximateNumberOfMessages"] as const;
+    const { Attributes = {} } = await client.send(
+      new GetQueueAttributesCommand({ ...placeOf(queue), AttributeNames: [...AttributeNames] }),
+    );
+    return Number(Attributes.ApproximateNumberOfMessages ?? 0);
+  };
+
+  const release = async (queue: DeadQueueName, messages: readonly Message[]) => {
+    for (let at = 0; at < messages.length; at += PER_REQUEST) {
+      const Entries = messages
+        .slice(at, at + PER_REQUEST)
+        .map(({ ReceiptHandle }, n) => ({ Id: String(n), ReceiptHandle, VisibilityTimeout: 0 }));
+      await client.send(new ChangeMessageVisibilityBatchCommand({ ...placeOf(queue), Entries }));
+    }
+  };
+
+  const read: DeadLetters["read"] = async (queue) => {
+    const total = Math.min(MAX_READ, await count(queue));
+    const found: Message[] = [];
+    while (found.length < total) {
+      const { Messages = [] } = await client.send(
+        new ReceiveMessageCommand({
+          ...placeOf(queue),
+          MaxNumberOfMessages: PER_REQUEST,
+          VisibilityTimeout: HIDDEN_SECONDS,
+          // A short poll asks only some of SQS's servers.
+          WaitTimeSeconds: 1,
+          MessageSystemAttributeNames: ["SentTimestamp", "ApproximateReceiveCount"],
+        }),
+      );
+      if (Messages.length === 0) break;
+      found.push(...Messages);
+    }
+    await release(queue, found);
+    return found.map(shownOf);
+  };
+
+  return {
+    count,
+    read,
+    redrive: async (queue) => {
+      const found = await count(queue);
+      if (found === 0) return 0;
+      const prefix = setting(deps, "QUEUE_ARN_PREFIX");
+      await client.send(
+        new StartMessageMoveTaskCommand({
+          SourceArn: `${prefix}${deadQueueOf(queue)}`,
+          DestinationArn: `${prefix}${queue}`,
+        }),
+      );
+      return found;
+    },
+  };
+}
+
+function shownOf({ MessageId = "", Attributes = {}, Body = "" }: Message): DeadLetter {
+  const { SentTimestamp, ApproximateReceiveCount } = Attributes;
+  return {
+    id: MessageId,
+    sent_at: SentTimestamp === undefined ? null : timestamp(Number(SentTimestamp)),
+    received: Number(ApproximateReceiveCount ?? 0),
+    message: parsed(Body),
+  };
+}
+
+/** A message that is no JSON may be why it failed. */
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return body;
+  }
+}

@@ -1,0 +1,42 @@
+// What is counted beside what AWS counts by itself: metrics that ride on lines of the log (CloudWatch EMF, D-HEALTH).
+import type { LogEntry } from "../kernel/deps.ts";
+
+export const NAMESPACE = "EngagementMessaging";
+
+interface Counted {
+  metric: string;
+  /** The field of the entry by whose value it is counted: few values, for each is billed as a metric of its own. */
+  by: string;
+  amount(entry: LogEntry): number;
+}
+
+const one = () => 1;
+
+/** By the message of the entry. Nothing is published, nor billed, in a month in which it does not happen. */
+export const counted: Readonly<Record<string, Counted>> = {
+  request: { metric: "Requests", by: "status", amount: one },
+  "a message failed": { metric: "FailedMessages", by: "worker", amount: one },
+  "a workspace nears a limit": { metric: "LimitWarnings", by: "metered", amount: one },
+  // The function answers them itself, so Lambda counts no error.
+  "a stream could not open": { metric: "StreamsNotOpened", by: "status", amount: one },
+  "a stream ended with an error": { metric: "StreamsBroken", by: "level", amount: one },
+  "the sweep found overdue rows": { metric: "OverdueTimers", by: "level", amount: ({ rescued }) => Number(rescued) },
+};
+
+/** The entry with what makes CloudWatch count it; as it is where nothing is counted. */
+export function withMetrics(entry: LogEntry, now: number): LogEntry {
+  const found = counted[entry.message];
+  if (!found) return entry;
+  const { metric, by, amount } = found;
+  const Metrics = [{ Name: metric, Unit: "Count" }];
+  return {
+    ...entry,
+    // A dimension is text, whatever the field is.
+    [dimensionOf(by)]: String(entry[by]),
+    [metric]: amount(entry),
+    _aws: { Timestamp: now, CloudWatchMetrics: [{ Namespace: NAMESPACE, Dimensions: [[dimensionOf(by)]], Metrics }] },
+  };
+}
+
+/** `status` → `Status` */
+export const dimensionOf = (field: string): string => field.slice(0, 1).toUpperCase() + field.slice(1);

@@ -1,0 +1,202 @@
+// How a worker is declared, and how it processes its messages: each on its own, failures reported one by one.
+import type { DynamoDBRecord, DynamoDBStreamEvent, SQSBatchResponse, SQSEvent } from "aws-lambda";
+import * as v from "valibot";
+import { type Message, type QueueName, queues, realTimeQueues } from "../contract/messages.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { type Context, type Deps, type Grant, NO_TENANT, openAll, type Uses } from "../kernel/deps.ts";
+import type { Ids, TenantId } from "../kernel/ids.ts";
+import { errorFields } from "../kernel/log.ts";
+import { isSandbox } from "../store/sandbox/sandbox.ts";
+import { sandboxWork } from "../store/sandbox/work.ts";
+import { redelivery } from "./redelivery.ts";
+
+export interface RuntimeContext {
+  clock: Clock;
+  ids: Ids;
+  log: Deps["log"];
+}
+
+export interface QueueWorker {
+  name: QueueName;
+  about: string;
+  eventSource: "queue";
+  uses: Uses;
+  create(deps: Deps): (event: SQSEvent) => Promise<SQSBatchResponse>;
+}
+
+export interface StreamWorker {
+  name: string;
+  about: string;
+  eventSource: "table-stream";
+  uses: Uses;
+  create(deps: Deps): (event: DynamoDBStreamEvent) => Promise<void>;
+}
+
+export type Worker = QueueWorker | StreamWorker;
+
+/** Whether a worker continues long work by messages to its own queue, which Lambda stops after 16 unless it is allowed. */
+export const sendsToItself = (name: string, grants: readonly Grant[]): boolean =>
+  grants.some(({ on, actions }) => on === `queue:${name}` && actions.includes("sqs:SendMessage"));
+
+type Task<Q extends QueueName, U extends Uses> = (
+  message: Message<Q>,
+  /** `isRepeated`: the message was received before, and the worker that received it failed or was too slow. */
+  context: Context<U> & RuntimeContext & { tenant: TenantId; isRepeated: boolean },
+) => Promise<void>;
+
+/** What a worker does with the messages of one tenant that it received together. If it throws, all of them failed. */
+interface GroupTask<Q extends QueueName, U extends Uses> {
+  takes(message: Message<Q>): boolean;
+  perform(messages: readonly Message<Q>[], context: Context<U> & RuntimeContext & { tenant: TenantId }): Promise<void>;
+}
+
+/** A worker triggered by the queue of its own name; its context is bound to the tenant that the message names. */
+export function queueWorker<const Q extends QueueName, const U extends Uses>(
+  name: Q,
+  about: string,
+  uses: U,
+  task: Task<Q, U>,
+  groups?: GroupTask<Q, U>,
+): QueueWorker {
+  const again = redelivery(name);
+  return {
+    name,
+    about,
+    eventSource: "queue",
+    uses: [...uses, again, sandboxWork],
+    create: (deps) => {
+      const { backOff } = again.open(deps)(NO_TENANT);
+      const { log } = deps;
+      const parsed = (body: string) => v.parse(queues[name].message, JSON.parse(body)) as Message<Q>;
+      const within = contextsOf(uses, deps);
+      const isReal = realTimeQueues.has(name);
+      const attempt = async (messageIds: readonly string[], perform: () => Promise<void>) => {
+        try {
+          await perform();
+          return [];
+        } catch (error) {
+          for (const message_id of messageIds)
+            log({ level: "warn", message: "a message failed", worker: name, message_id, ...errorFields(error) });
+          return messageIds.map((itemIdentifier) => ({ itemIdentifier }));
+        }
+      };
+      return async ({ Records }) => {
+        const together = Map.groupBy(groups ? Records : [], ({ body }) => groupOf(body, parsed, groups));
+        const alone = groups ? (together.get(undefined) ?? []) : Records;
+        const failed = await Promise.all([
+          ...alone.map(({ messageId, body, attributes }) =>
+            attempt([messageId], () => {
+              const message = parsed(body);
+              const isRepeated = Number(attributes.ApproximateReceiveCount) > 1;
+              const tenant = tenantOf(message);
+              return within(tenant, isReal ? [] : [messageId], (context) =>
+                task(message, { ...context, tenant, isRepeated }),
+              );
+            }),
+          ),
+          ...[...together].map(([tenant, records]) =>
+            tenant === undefined || !groups
+              ? []
+              : attempt(
+                  records.map(({ messageId }) => messageId),
+                  () =>
+                    within(
+                      tenant,
+                      records.map(({ messageId }) => messageId),
+                      (context) =>
+                        groups.perform(
+                          records.map(({ body }) => parsed(body)),
+                          { ...context, tenant },
+                        ),
+                    ),
+                ),
+          ),
+        ]);
+        const batchItemFailures = failed.flat();
+        if (batchItemFailures.length > 0) {
+          const ids = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
+          await backOff(Records.filter(({ messageId }) => ids.has(messageId)));
+        }
+        return { batchItemFailures };
+      };
+    },
+  };
+}
+
+/**
+ * Runs work with the context of a tenant: that of the function, or for a sandbox one in its own time. Work without names
+ * is done in real time.
+ */
+function contextsOf<const U extends Uses>(uses: U, deps: Deps) {
+  const ordinary = { bind: openAll(uses, deps), deps };
+  const { during } = sandboxWork.open(deps)(NO_TENANT);
+  const run = async (
+    tenant: TenantId,
+    { bind, deps: { clock, ids, log } }: typeof ordinary,
+    work: (context: Context<U> & RuntimeContext) => Promise<void>,
+  ) => work({ ...bind(tenant), clock, ids, log });
+  return (
+    tenant: TenantId,
+    names: readonly string[],
+    work: (context: Context<U> & RuntimeContext) => Promise<void>,
+  ): Promise<void> =>
+    names.length > 0 && isSandbox(tenant)
+      ? during(tenant, names, (inside) => run(tenant, { bind: openAll(uses, inside), deps: inside }, work))
+      : run(tenant, ordinary, work);
+}
+
+const tenantOf = (message: object): TenantId => ("tenant" in message ? (message.tenant as TenantId) : NO_TENANT);
+
+/** The tenant with whose other messages a message is processed; undefined for one that is processed on its own. */
+function groupOf<M extends object>(
+  body: string,
+  parsed: (body: string) => M,
+  groups: { takes(message: M): boolean } | undefined,
+): TenantId | undefined {
+  try {
+    const message = parsed(body);
+    return groups?.takes(message) ? tenantOf(message) : undefined;
+  } catch {
+    // It fails on its own.
+    return undefined;
+  }
+}
+
+/** A worker triggered by the table's stream: it processes a batch in order; a failed batch is delivered again. */
+export function streamWorker<const U extends Uses>(
+  name: string,
+  about: string,
+  uses: U,
+  task: (records: DynamoDBRecord[], context: Context<U> & RuntimeContext) => Promise<void>,
+): StreamWorker {
+  return {
+    name,
+    about,
+    eventSource: "table-stream",
+    uses: [...uses, sandboxWork],
+    create: (deps) => {
+      const within = contextsOf(uses, deps);
+      const { log } = deps;
+      return async ({ Records }) => {
+        const parts = [...Map.groupBy(Records, sandboxOf)];
+        try {
+          // Each workspace that is a sandbox has a time of its own.
+          for (const [tenant, records] of parts) {
+            const name = records[0]?.eventID ?? "changes";
+            await within(tenant, [name], (context) => task(records, context));
+          }
+        } catch (error) {
+          // Rethrow: `bisectBatchOnError` isolates the failing record.
+          log({ level: "warn", message: "a batch of the stream failed", worker: name, ...errorFields(error) });
+          throw error;
+        }
+      };
+    },
+  };
+}
+
+/** The sandbox whose row a record is of; for rows of other workspaces and of the platform, no tenant. */
+function sandboxOf({ dynamodb }: DynamoDBRecord): TenantId {
+  const [place, tenant = ""] = (dynamodb?.NewImage?.pk?.S ?? "").split("#");
+  return place === "T" && isSandbox(tenant) ? tenant : NO_TENANT;
+}

@@ -1,0 +1,92 @@
+// What functions may touch in the table beside the store itself: secrets, timers, and what is known of a workspace.
+import { MINUTE } from "../kernel/clock.ts";
+import type { Capability } from "../kernel/deps.ts";
+import type { TenantId } from "../kernel/ids.ts";
+import { openStore } from "./context.ts";
+import { openSecrets, type Secrets } from "./secrets.ts";
+import { nameLearner } from "./subscribers/names.ts";
+import type { SubscriberCap } from "./subscribers/profile-writes.ts";
+import { countSubscribers } from "./subscribers/subscribers.ts";
+import { openPlatformTable } from "./table.ts";
+import { openTimers, type Timers } from "./timers.ts";
+import { getWorkspace, type WorkspaceRecord } from "./workspaces/workspaces.ts";
+
+/** The settings and the status of the workspace that a worker acts for. */
+export const workspaceRead: Capability<"workspace", () => Promise<WorkspaceRecord | undefined>> = {
+  as: "workspace",
+  env: ["TABLE_NAME"],
+  grants: [{ actions: ["dynamodb:GetItem"], on: "table" }],
+  open: (deps) => {
+    const bound = openPlatformTable(deps, "TENANT#");
+    return (tenant) => () => getWorkspace(bound, tenant);
+  },
+};
+
+/** Root secrets, read: SDK keys, subscriber ids, cursors. */
+export const secrets: Capability<"secrets", Secrets> = {
+  as: "secrets",
+  env: ["TABLE_NAME", "ENCRYPTION_KEY_ID"],
+  grants: [
+    { actions: ["dynamodb:GetItem"], on: "table" },
+    { actions: ["kms:Decrypt"], on: "encryption-key" },
+  ],
+  open: (deps) => {
+    const opened = openSecrets(deps);
+    return () => opened;
+  },
+};
+
+export const timers: Capability<"timers", Timers> = {
+  as: "timers",
+  env: ["TABLE_NAME"],
+  grants: [{ actions: ["dynamodb:PutItem", "dynamodb:BatchWriteItem"], on: "table" }],
+  open: openTimers,
+};
+
+export interface AttributeKeys {
+  learn(tenant: string, names: readonly string[]): Promise<void>;
+}
+
+/** Stores which attribute keys there are; keys that are cached cost no request. */
+export const attributeKeys: Capability<"attributeKeys", AttributeKeys> = {
+  as: "attributeKeys",
+  env: ["TABLE_NAME"],
+  grants: [{ actions: ["dynamodb:GetItem", "dynamodb:UpdateItem"], on: "table" }],
+  open: (deps) => {
+    const bind = openStore(deps);
+    const learn = nameLearner();
+    return () => ({ learn: (tenant, names) => learn(bind(tenant as TenantId), "attributes", names) });
+  },
+};
+
+/** How many subscribers a workspace has: read at most once a minute per environment, more often near the cap. */
+export interface AudienceSize {
+  capOf(max: number): Promise<SubscriberCap>;
+  /** How many more there may be, read now. */
+  room(max: number): Promise<number>;
+}
+
+export const audienceSize: Capability<"audienceSize", AudienceSize> = {
+  as: "audienceSize",
+  env: ["TABLE_NAME"],
+  grants: [{ actions: ["dynamodb:Query"], on: "table" }],
+  open: (deps) => {
+    const bind = openStore(deps);
+    const cache = new Map<string, { count: number; at: number; asked: number }>();
+    return (tenant) => ({
+      capOf: async (max) => {
+        const now = deps.clock.now();
+        const last = cache.get(tenant);
+        const isFresh = last && now - last.at < MINUTE && last.count + last.asked < max * NEAR_CAP;
+        const state = isFresh ? last : { count: await countSubscribers(bind(tenant)), at: now, asked: 0 };
+        state.asked++;
+        cache.set(tenant, state);
+        return { mayCreate: state.count < max, used: state.count, limit: max };
+      },
+      room: async (max) => Math.max(0, max - (await countSubscribers(bind(tenant)))),
+    });
+  },
+};
+
+/** From this share of a cap on, the count is read every time. */
+const NEAR_CAP = 0.9;

@@ -1,0 +1,66 @@
+// The store as functions get it: the table bound to one tenant, or to the platform, with time, ids and the log.
+import type { Clock } from "../kernel/clock.ts";
+import type { Capability, Deps, LogEntry } from "../kernel/deps.ts";
+import type { Ids, TenantId } from "../kernel/ids.ts";
+import { openPlatformTable, openWorkspaceTable, type Reader, type Table } from "./table.ts";
+
+const reads = ["dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query"];
+const writes = [
+  "dynamodb:PutItem",
+  "dynamodb:UpdateItem",
+  "dynamodb:DeleteItem",
+  "dynamodb:BatchWriteItem",
+  "dynamodb:ConditionCheckItem",
+];
+
+/** What store functions take first: the table bound to one tenant, with time, ids and the log. */
+export interface StoreContext {
+  tenant: TenantId;
+  clock: Clock;
+  ids: Ids;
+  log(entry: LogEntry): void;
+}
+export type StoreReader = Reader<"workspace"> & StoreContext;
+export type Store = Table<"workspace"> & StoreContext;
+
+/** The table bound to the items that belong to no workspace's own data: workspaces, users, keys, limits. */
+export type PlatformReader = Reader<"platform"> & Omit<StoreContext, "tenant">;
+export type Platform = Table<"platform"> & Omit<StoreContext, "tenant">;
+
+export const openStore = (deps: Deps): ((tenant: TenantId) => Store) => {
+  const table = openWorkspaceTable(deps);
+  return (tenant) => ({ ...table(tenant), tenant, clock: deps.clock, ids: deps.ids, log: deps.log });
+};
+
+export const storeRead: Capability<"store", StoreReader> = {
+  as: "store",
+  env: ["TABLE_NAME"],
+  grants: [{ actions: reads, on: "table" }],
+  open: openStore,
+};
+
+export const storeWrite: Capability<"store", Store> = {
+  as: "store",
+  env: ["TABLE_NAME"],
+  grants: [{ actions: [...reads, ...writes], on: "table" }],
+  open: openStore,
+};
+
+const openPlatform = (deps: Deps): (() => Platform) => {
+  const table = openPlatformTable(deps);
+  return () => ({ ...table, clock: deps.clock, ids: deps.ids, log: deps.log });
+};
+
+export const platformRead: Capability<"platform", PlatformReader> = {
+  as: "platform",
+  env: ["TABLE_NAME"],
+  grants: [{ actions: reads, on: "table" }],
+  open: openPlatform,
+};
+
+export const platformWrite: Capability<"platform", Platform> = {
+  as: "platform",
+  env: ["TABLE_NAME"],
+  grants: [{ actions: [...reads, ...writes], on: "table" }],
+  open: openPlatform,
+};

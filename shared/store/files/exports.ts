@@ -1,0 +1,115 @@
+// Files of exports as objects of S3: put at once, or in parts where they are large. They expire with the import files.
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  DeleteObjectCommand,
+  DeleteObjectsCommand,
+  GetObjectCommand,
+  PutObjectCommand,
+  S3Client,
+  UploadPartCommand,
+} from "@aws-sdk/client-s3";
+import { type Capability, type Deps, setting } from "../../kernel/deps.ts";
+import type { TenantId } from "../../kernel/ids.ts";
+
+const TYPE = "text/csv; charset=utf-8";
+
+/** The folder of a workspace. */
+export const exportFolder = (tenant: TenantId): string => `exports/${tenant}/`;
+export const exportKey = (tenant: TenantId, id: string): string => `${exportFolder(tenant)}${id}.csv`;
+/** What is not yet a part of the file. */
+const restKey = (tenant: TenantId, id: string): string => `${exportFolder(tenant)}${id}.rest`;
+
+export interface ExportErasing {
+  /** Deletes a file and what is left of its making. Succeeds if there is none. */
+  removeExport(id: string): Promise<void>;
+}
+
+export interface ExportWriting extends ExportErasing {
+  /** Puts a whole file. */
+  put(id: string, text: string): Promise<void>;
+  /** Begins a file of parts. @returns the id of the upload */
+  begin(id: string): Promise<string>;
+  /** Puts a part, from 1 on; again replaces it. @returns its tag */
+  putPart(id: string, upload: string, n: number, text: string): Promise<string>;
+  complete(id: string, upload: string, tags: readonly string[]): Promise<void>;
+  /** Succeeds if there is no such upload. */
+  abort(id: string, upload: string): Promise<void>;
+  putRest(id: string, text: string): Promise<void>;
+  rest(id: string): Promise<string>;
+  /** Succeeds if there is none. */
+  removeRest(id: string): Promise<void>;
+}
+
+const bucketOf = (deps: Deps) => ({ client: deps.aws(S3Client), Bucket: setting(deps, "IMPORTS_BUCKET") });
+
+const removal = ({ client, Bucket, tenant }: ReturnType<typeof bucketOf> & { tenant: TenantId }): ExportErasing => ({
+  removeExport: async (id) => {
+    const Objects = [{ Key: exportKey(tenant, id) }, { Key: restKey(tenant, id) }];
+    await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }));
+  },
+});
+
+/** For the worker that makes the files. */
+export const exportWriting: Capability<"exportFiles", ExportWriting> = {
+  as: "exportFiles",
+  env: ["IMPORTS_BUCKET"],
+  grants: [
+    { actions: ["s3:PutObject", "s3:GetObject", "s3:DeleteObject", "s3:AbortMultipartUpload"], on: "imports" },
+    { actions: ["s3:ListBucket"], on: "imports-bucket" },
+  ],
+  open: (deps) => {
+    const { client, Bucket } = bucketOf(deps);
+    return (tenant) => {
+      const file = (id: string) => ({ Bucket, Key: exportKey(tenant, id) });
+      return {
+        ...removal({ client, Bucket, tenant }),
+        put: async (id, text) => {
+          await client.send(new PutObjectCommand({ ...file(id), Body: text, ContentType: TYPE }));
+        },
+        begin: async (id) => {
+          const { UploadId } = await client.send(new CreateMultipartUploadCommand({ ...file(id), ContentType: TYPE }));
+          if (UploadId === undefined) throw new Error("S3 named no upload.");
+          return UploadId;
+        },
+        putPart: async (id, UploadId, PartNumber, text) => {
+          const part = { ...file(id), UploadId, PartNumber, Body: text };
+          const { ETag } = await client.send(new UploadPartCommand(part));
+          if (ETag === undefined) throw new Error("S3 named no tag of a part.");
+          return ETag;
+        },
+        complete: async (id, UploadId, tags) => {
+          const Parts = tags.map((ETag, i) => ({ ETag, PartNumber: i + 1 }));
+          await client.send(new CompleteMultipartUploadCommand({ ...file(id), UploadId, MultipartUpload: { Parts } }));
+        },
+        abort: async (id, UploadId) => {
+          await client.send(new AbortMultipartUploadCommand({ ...file(id), UploadId })).catch((error: Error) => {
+            if (error.name !== "NoSuchUpload") throw error;
+          });
+        },
+        putRest: async (id, text) => {
+          await client.send(new PutObjectCommand({ Bucket, Key: restKey(tenant, id), Body: text, ContentType: TYPE }));
+        },
+        removeRest: async (id) => {
+          await client.send(new DeleteObjectCommand({ Bucket, Key: restKey(tenant, id) }));
+        },
+        rest: async (id) => {
+          const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: restKey(tenant, id) }));
+          return (await Body?.transformToString()) ?? "";
+        },
+      };
+    };
+  },
+};
+
+/** For the erasure of a subscriber. */
+export const exportErasing: Capability<"exportFiles", ExportErasing> = {
+  as: "exportFiles",
+  env: ["IMPORTS_BUCKET"],
+  grants: [{ actions: ["s3:DeleteObject"], on: "imports" }],
+  open: (deps) => {
+    const { client, Bucket } = bucketOf(deps);
+    return (tenant) => removal({ client, Bucket, tenant });
+  },
+};

@@ -1,0 +1,189 @@
+// Uploaded import files and files of rejected rows, as objects of S3 that expire after a week. An upload is deleted when
+// its import ends.
+import {
+  DeleteObjectCommand,
+  DeleteObjectsCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+} from "@aws-sdk/client-s3";
+import { createPresignedPost } from "@aws-sdk/s3-presigned-post";
+import { MINUTE, SECOND } from "../../kernel/clock.ts";
+import { type Capability, type Deps, setting } from "../../kernel/deps.ts";
+import type { TenantId } from "../../kernel/ids.ts";
+import { exportFolder } from "./exports.ts";
+
+const UPLOAD_SECONDS = (15 * MINUTE) / SECOND;
+
+const EXTENSION = ".csv";
+const FOLDERS = { uploads: "imports", rejected: "rejected" };
+const folder = (tenant: TenantId, name: keyof typeof FOLDERS) => `${FOLDERS[name]}/${tenant}/`;
+const uploadKey = (tenant: TenantId, id: string) => `${folder(tenant, "uploads")}${id}${EXTENSION}`;
+export const rejectedKey = (tenant: TenantId, id: string) => `${folder(tenant, "rejected")}${id}${EXTENSION}`;
+
+export interface ImportUploads {
+  /** Stores a file that was in the request. */
+  put(id: string, bytes: Buffer): Promise<void>;
+  /** A form with which a browser or server uploads a file of at most `maxBytes` (ARC-1). */
+  form(id: string, maxBytes: number): Promise<{ url: string; fields: Record<string, string> }>;
+  /** The size of an uploaded file in bytes; undefined if there is none. */
+  sizeOf(id: string): Promise<number | undefined>;
+}
+
+export interface ImportReading {
+  /** The file from a byte on; undefined if there is no file. */
+  read(id: string, from: number): Promise<AsyncIterable<Uint8Array> | undefined>;
+  putRejected(id: string, csv: string): Promise<void>;
+  /** Succeeds if there is no such file. */
+  removeUpload(id: string): Promise<void>;
+  /** Succeeds if there is no such file. */
+  removeRejected(id: string): Promise<void>;
+}
+
+export interface ImportErasing extends Pick<ImportReading, "read" | "removeUpload" | "removeRejected"> {
+  /** The ids of all uploaded files. */
+  uploads(): Promise<string[]>;
+}
+
+const bucketOf = (deps: Deps) => ({ client: deps.aws(S3Client), Bucket: setting(deps, "IMPORTS_BUCKET") });
+const isMissing = (error: unknown) =>
+  error instanceof Error && ["NoSuchKey", "NotFound", "NoSuchBucket"].includes(error.name);
+
+const bucketUse = (...actions: string[]) => ({
+  env: ["IMPORTS_BUCKET"],
+  grants: [
+    { actions, on: "imports" },
+    { actions: ["s3:ListBucket"], on: "imports-bucket" },
+  ],
+});
+
+type TenantBucket = ReturnType<typeof bucketOf> & { tenant: TenantId };
+
+const removal = ({ client, Bucket, tenant }: TenantBucket) => ({
+  removeUpload: async (id: string) => {
+    await client.send(new DeleteObjectCommand({ Bucket, Key: uploadKey(tenant, id) }));
+  },
+  removeRejected: async (id: string) => {
+    await client.send(new DeleteObjectCommand({ Bucket, Key: rejectedKey(tenant, id) }));
+  },
+});
+
+const reading = ({ client, Bucket, tenant }: TenantBucket) => ({
+  read: async (id: string, from: number): Promise<AsyncIterable<Uint8Array> | undefined> => {
+    try {
+      const Range = from > 0 ? `bytes=${from}-` : undefined;
+      const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: uploadKey(tenant, id), Range }));
+      return Body as AsyncIterable<Uint8Array>;
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      // Beyond the last byte: the whole file was read.
+      if (error instanceof Error && error.name === "InvalidRange") return nothing();
+      throw error;
+    }
+  },
+});
+
+/** For the endpoints of imports. */
+export const importUploads: Capability<"uploads", ImportUploads> = {
+  as: "uploads",
+  ...bucketUse("s3:PutObject", "s3:GetObject"),
+  open: (deps) => {
+    const { client, Bucket } = bucketOf(deps);
+    return (tenant) => ({
+      put: async (id, bytes) => {
+        const object = { Bucket, Key: uploadKey(tenant, id), Body: bytes, ContentType: "text/csv" };
+        await client.send(new PutObjectCommand(object));
+      },
+      form: (id, maxBytes) =>
+        createPresignedPost(client as S3Client, {
+          Bucket,
+          Key: uploadKey(tenant, id),
+          Conditions: [["content-length-range", 0, maxBytes]],
+          Expires: UPLOAD_SECONDS,
+        }),
+      sizeOf: async (id) => {
+        try {
+          const { ContentLength } = await client.send(new HeadObjectCommand({ Bucket, Key: uploadKey(tenant, id) }));
+          return ContentLength;
+        } catch (error) {
+          if (isMissing(error)) return undefined;
+          throw error;
+        }
+      },
+    });
+  },
+};
+
+/** For the worker that reads the files. */
+export const importReading: Capability<"files", ImportReading> = {
+  as: "files",
+  ...bucketUse("s3:PutObject", "s3:GetObject", "s3:DeleteObject"),
+  open: (deps) => {
+    const { client, Bucket } = bucketOf(deps);
+    return (tenant) => ({
+      ...reading({ client, Bucket, tenant }),
+      ...removal({ client, Bucket, tenant }),
+      putRejected: async (id, csv) => {
+        const object = { Bucket, Key: rejectedKey(tenant, id), Body: csv, ContentType: "text/csv; charset=utf-8" };
+        await client.send(new PutObjectCommand(object));
+      },
+    });
+  },
+};
+
+/** For the erasure of a subscriber. */
+export const importErasing: Capability<"files", ImportErasing> = {
+  as: "files",
+  ...bucketUse("s3:GetObject", "s3:DeleteObject"),
+  open: (deps) => {
+    const { client, Bucket } = bucketOf(deps);
+    return (tenant) => ({
+      ...reading({ client, Bucket, tenant }),
+      ...removal({ client, Bucket, tenant }),
+      uploads: async () => {
+        const Prefix = folder(tenant, "uploads");
+        const ids: string[] = [];
+        let ContinuationToken: string | undefined;
+        do {
+          const page = await client.send(new ListObjectsV2Command({ Bucket, Prefix, ContinuationToken }));
+          for (const { Key } of page.Contents ?? []) if (Key) ids.push(Key.slice(Prefix.length, -EXTENSION.length));
+          ContinuationToken = page.NextContinuationToken;
+        } while (ContinuationToken !== undefined);
+        return ids;
+      },
+    });
+  },
+};
+
+/** For the purge of a workspace, whose files may not have expired yet. */
+export const importRemoval: Capability<"importFiles", { removeSome(): Promise<boolean> }> = {
+  as: "importFiles",
+  env: ["IMPORTS_BUCKET"],
+  grants: [
+    { actions: ["s3:DeleteObject"], on: "imports" },
+    { actions: ["s3:ListBucket"], on: "imports-bucket" },
+  ],
+  open: (deps) => {
+    const { client, Bucket } = bucketOf(deps);
+    return (tenant) => ({
+      /** Removes up to a thousand of each folder. @returns whether there were any. */
+      removeSome: async () => {
+        const found: { Key: string }[] = [];
+        for (const Prefix of [folder(tenant, "uploads"), folder(tenant, "rejected"), exportFolder(tenant)]) {
+          const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket, Prefix }));
+          const Objects = Contents.flatMap(({ Key }) => (Key === undefined ? [] : [{ Key }]));
+          if (Objects.length > 0)
+            await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }));
+          found.push(...Objects);
+        }
+        return found.length > 0;
+      },
+    });
+  },
+};
+
+async function* nothing(): AsyncGenerator<Uint8Array> {
+  // Empty.
+}

@@ -1,0 +1,226 @@
+// Cron schedules (SCH): what they send, whether they are active, and their next tick.
+import { createHash } from "node:crypto";
+import * as v from "valibot";
+import type { PageQuery } from "../../contract/paging.ts";
+import { LastError, Timestamp } from "../../contract/schemas.ts";
+import { MINUTE, timestamp } from "../../kernel/clock.ts";
+import { invalid, notFound } from "../../kernel/errors.ts";
+import type { CampaignStatus } from "../../rules/campaign-states.ts";
+import { type Cron, nextRun, parseCron } from "../../rules/cron.ts";
+import { isTimeZone } from "../../rules/time-zones.ts";
+import { all, atMost, is, present } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
+import { annotationWrite } from "../insights/annotations.ts";
+import { changeItem, fieldsOf, type ItemWrite, type NewRowOf } from "../item.ts";
+import { onTransactionCanceled } from "../refusals.ts";
+import { jobIdOf } from "../sends/jobs/job-ids.ts";
+import { changeListed, createListed, listPage, removeListed } from "../status-index.ts";
+import type { Timers } from "../timers.ts";
+import { CampaignSchedule, ScheduleItem, scheduleFields } from "./items.ts";
+
+export const Schedule = v.object({
+  ...scheduleFields,
+  target: v.object({ type: v.literal("all") }),
+  topic: v.pipe(v.optional(v.string()), v.description("The key of its topic, where it names one")),
+  /** The campaign that it belongs to (AMB-15). */
+  campaign_id: v.nullable(v.string()),
+  active: v.boolean(),
+  /** Null while inactive (AMB-64). */
+  next_run_at: v.nullable(Timestamp),
+  /** The last tick that was too late to be sent. */
+  last_missed_at: v.nullable(Timestamp),
+  /** Why the last tick that ended failed; absent after a success (AMB-123). */
+  last_error: v.optional(LastError),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+export type Schedule = v.InferOutput<typeof Schedule>;
+
+export type ScheduleRow = NewRowOf<typeof ScheduleItem>;
+
+type Changeable = "cron_expression" | "timezone" | "template_id" | "channel_ids" | "topic" | "active";
+type ScheduleSpec = Pick<ScheduleRow, Changeable | "campaign_id">;
+type ScheduleChange = { [F in Changeable | "held_by"]?: ScheduleRow[F] | undefined };
+
+/** @throws 422 naming the field (SCH-4, SCH-8). */
+export function readCron({ cron_expression, timezone }: Pick<Schedule, "cron_expression" | "timezone">): Cron {
+  const cron = parseCron(cron_expression);
+  if ("problem" in cron) throw invalid({ cron_expression: cron.problem });
+  if (!isTimeZone(timezone)) throw invalid({ timezone: "must be an IANA time zone" });
+  return cron;
+}
+
+const statusOf = (active: boolean) => (active ? "active" : "paused");
+
+/** @throws 422 for a bad expression or zone, 429 beyond 10,000 of them. */
+export async function createSchedule(store: Store, timers: Timers, spec: ScheduleSpec): Promise<Schedule> {
+  const now = store.clock.now();
+  const id = store.ids.uuidAt(now);
+  const cron = readCron(spec);
+  const next = spec.active ? nextRun(cron, spec.timezone, now) : undefined;
+  await setTick(timers, id, 1, next);
+  const { campaign_id } = spec;
+  if (campaign_id !== undefined) await store.put(CampaignSchedule, { campaign: campaign_id, schedule: id }, {});
+  const row: ScheduleRow = {
+    ...spec,
+    id,
+    react: campaign_id === undefined ? undefined : "schedule",
+    next,
+    revision: 1,
+    created_at: timestamp(now),
+    updated_at: timestamp(now),
+  };
+  await createListed(store, ScheduleItem, statusOf(spec.active), row);
+  return scheduleOf(row);
+}
+
+/** @throws 404, also for another workspace's schedule. */
+export const getSchedule = async (store: StoreReader, id: string): Promise<Schedule> =>
+  scheduleOf(await requireSchedule(store, id));
+
+export const findSchedule = (store: StoreReader, id: string): Promise<ScheduleRow | undefined> =>
+  store.get(ScheduleItem, { id });
+
+async function requireSchedule(store: StoreReader, id: string): Promise<ScheduleRow> {
+  const found = await findSchedule(store, id);
+  if (!found) throw notFound("schedule");
+  return found;
+}
+
+/** SCH-5. */
+export async function listSchedules(
+  store: StoreReader,
+  { active, ...page }: PageQuery & { active?: boolean | undefined },
+): Promise<{ data: Schedule[]; total: number; page: number }> {
+  const status = active === undefined ? undefined : statusOf(active);
+  const { rows, total } = await listPage(store, ScheduleItem, { ...page, status });
+  return { data: rows.map(scheduleOf), total, page: page.page };
+}
+
+/** SCH-7, SCH-12, SCH-14: the next tick is computed again, from now on. @throws 404, 422. */
+export async function changeSchedule(
+  store: Store,
+  timers: Timers,
+  id: string,
+  change: ScheduleChange,
+): Promise<Schedule> {
+  for (;;) {
+    const current = await requireSchedule(store, id);
+    const { cron_expression = current.cron_expression, timezone = current.timezone, active = current.active } = change;
+    const cron = readCron({ cron_expression, timezone });
+    const now = store.clock.now();
+    const isMoved =
+      cron_expression !== current.cron_expression || timezone !== current.timezone || active !== current.active;
+    const revision = current.revision + (isMoved ? 1 : 0);
+    const next = active ? nextRun(cron, timezone, now) : undefined;
+    if (isMoved) await setTick(timers, id, revision, next);
+    const moved = isMoved ? { revision, next } : {};
+    const remove: ("next" | "held_by")[] = [];
+    if (isMoved && next === undefined) remove.push("next");
+    if (change.active !== undefined && change.held_by === undefined) remove.push("held_by");
+    const changed = await changeListed(
+      store,
+      ScheduleItem,
+      id,
+      { set: { ...change, ...moved, updated_at: timestamp(now) }, remove },
+      {
+        when: is("revision", current.revision),
+        status: active === current.active ? undefined : statusOf(active),
+      },
+    );
+    if ("row" in changed) return scheduleOf(changed.row);
+    if (!changed.current) throw notFound("schedule");
+  }
+}
+
+/** Switches a schedule off and says why, on itself and in an annotation (AMB-119). */
+export async function switchOff(store: Store, timers: Timers, id: string, reason: string): Promise<void> {
+  await changeSchedule(store, timers, id, { active: false });
+  const text = `A schedule was switched off: ${reason}.`;
+  const last_error = { code: "SWITCHED_OFF", message: reason, at: timestamp(store.clock.now()) };
+  await store
+    .transact([
+      changeItem(ScheduleItem, { id }, { set: { last_error } }, present()),
+      annotationWrite(store, { kind: "schedule_failed", text, ref_id: id }),
+    ])
+    .catch(onTransactionCanceled(() => undefined));
+}
+
+/** SCH-9. @throws 404. */
+export async function deleteSchedule(store: Store, id: string): Promise<void> {
+  if (!(await removeListed(store, ScheduleItem, id))) throw notFound("schedule");
+}
+
+/** The schedules that belong to a campaign, without deleted ones. */
+export async function ownedSchedules(store: StoreReader, campaign: string): Promise<ScheduleRow[]> {
+  const { items } = await store.query(CampaignSchedule, { campaign });
+  const ids = items.map(({ sk }) => sk.slice("S#".length));
+  const rows = await store.getAll(
+    ScheduleItem,
+    ids.map((id) => ({ id })),
+  );
+  return rows.filter((row) => row !== undefined);
+}
+
+/**
+ * Switches a campaign's schedules off while it is paused or archived. Afterwards it switches on those that were switched
+ * off so, never those that the user switched off (CMP-21 to CMP-23, AMB-67).
+ */
+export async function switchOwned(
+  store: Store,
+  timers: Timers,
+  campaign: string,
+  status: CampaignStatus,
+): Promise<void> {
+  const holder = status === "paused" ? "pause" : status === "archived" ? "archive" : undefined;
+  for (const { id, active, held_by } of await ownedSchedules(store, campaign)) {
+    if (holder && active) await changeSchedule(store, timers, id, { active: false, held_by: holder });
+    const isOver = held_by !== undefined && !active && (!holder || (holder === "pause" && held_by === "archive"));
+    if (isOver) await changeSchedule(store, timers, id, { active: true });
+  }
+}
+
+/** The job of a tick. The write that advances the schedule decides which attempt at the tick counts. */
+export function tickJobId({ tenant, clock }: Pick<Store, "tenant" | "clock">, schedule: string, tick: number): string {
+  const tail = createHash("sha256").update(`schedule:${tenant}:${schedule}:${tick}`).digest();
+  return jobIdOf("schedule", clock.now(), tail);
+}
+
+/** The write that advances a schedule from a tick to the next one, if the tick belongs to its current revision. */
+export const tickWrite = (
+  { id, revision }: Pick<ScheduleRow, "id" | "revision">,
+  tick: number,
+  next: number | undefined,
+  missed?: string,
+): ItemWrite<"workspace"> =>
+  changeItem(
+    ScheduleItem,
+    { id },
+    { set: { next, last_missed_at: missed }, remove: next === undefined ? ["next"] : [] },
+    all(is("revision", revision), is("active", true), atMost("next", tick)),
+  );
+
+/** By then the message of a tick was delivered or dead-lettered, and the tick is not yet too late to be sent. */
+const WATCH_MS = 50 * MINUTE;
+
+/** The revision is part of the timer's name: a name is never used for two timers. */
+export async function setTick(timers: Timers, id: string, revision: number, at: number | undefined): Promise<void> {
+  if (at === undefined) return;
+  await timers.set([
+    { kind: "schedule", id: `${id}:${revision}`, at },
+    { kind: "schedule-watch", id: `${id}:${revision}:${at}`, at: at + WATCH_MS },
+  ]);
+}
+
+const scheduleOf = (row: ScheduleRow): Schedule => ({
+  ...fieldsOf(scheduleFields, row),
+  target: { type: "all" },
+  topic: row.topic ?? undefined,
+  campaign_id: row.campaign_id ?? null,
+  active: row.active,
+  next_run_at: row.next === undefined ? null : timestamp(row.next),
+  last_missed_at: row.last_missed_at ?? null,
+  ...(row.last_error && { last_error: row.last_error }),
+  created_at: row.created_at,
+  updated_at: row.updated_at,
+});

@@ -1,0 +1,145 @@
+// How an audience is planned: candidates are judged one by one and packed into chunks.
+import { DAY, SECOND } from "../../../kernel/clock.ts";
+import { type AudienceRules, judge } from "../../../rules/audience.ts";
+import { chunksOf } from "../../../rules/chunks.ts";
+import { compilePredicate } from "../../../rules/predicates.ts";
+import { compileDevicePredicate } from "../../../rules/versions.ts";
+import type { Store, StoreReader } from "../../context.ts";
+import { type ItemWrite, putItem } from "../../item.ts";
+import { groupOf } from "../../lists/targets.ts";
+import { personalEngagements } from "../../subscribers/engagement.ts";
+import { CHUNK_SIZE, completeChunk, type PlannedChunk, packChunk, peopleIn } from "../chunks/chunks.ts";
+import { GIVEN_PER_ROW } from "../chunks/range-names.ts";
+import { getRange, notePlanned, type RangeState } from "../chunks/ranges.ts";
+import type { JobSpec } from "../jobs/job-spec.ts";
+import type { ChunkRef } from "../ledger/touches.ts";
+import { GivenIds } from "./audience-items.ts";
+import { candidatesById, candidatesOf, everyMember, everyone, type Placed } from "./candidates.ts";
+
+/**
+ * An audience up to this size is planned within the request, so that `sent` is exact
+ * (docs/decisions/0021#audience-size).
+ */
+export const SMALL_AUDIENCE = 1_000;
+/** An audience that is planned within the request is spread over this many chunks, so that none of their keys is hot. */
+const SPREAD_OVER = 3;
+const SMALLEST_CHUNK = 100;
+/** Whole groups of ten, and whole batches of 25 rows of the ledger. */
+const roundUp = (recipients: number) => Math.ceil(recipients / 50) * 50;
+/**
+ * How long after the job's time given ids are kept: long enough for a held job, and not for ever, since an erasure does
+ * not visit them (SUB-10).
+ */
+const GIVEN_KEPT_MS = 30 * DAY;
+
+export function audienceRules(
+  job: string,
+  spec: Pick<
+    JobSpec,
+    "holdout_percentage" | "split_percentage" | "variant_b" | "device_filters" | "subscriber_filters"
+  >,
+  choice: Pick<AudienceRules, "reach" | "tenant">,
+): AudienceRules {
+  return {
+    ...choice,
+    job,
+    holdoutPercentage: spec.holdout_percentage,
+    splitPercentage: spec.variant_b ? (spec.split_percentage ?? 50) : undefined,
+    matchesSubscriber: spec.subscriber_filters ? compilePredicate(spec.subscriber_filters) : () => true,
+    matchesDevice: spec.device_filters ? compileDevicePredicate(spec.device_filters) : undefined,
+  };
+}
+
+/** The writes that keep given ids until the job's time; they precede the job. */
+export function givenWrites(job: string, ids: readonly string[], at: number): ItemWrite<"workspace">[] {
+  const expires = Math.ceil((at + GIVEN_KEPT_MS) / SECOND);
+  return chunksOf(ids, GIVEN_PER_ROW).map((batch, n) =>
+    putItem(GivenIds, { job, n }, { ids: batch.join(" "), expires }),
+  );
+}
+
+/**
+ * The chunks of a small audience.
+ * @returns undefined if it turns out not to be small.
+ */
+export async function planSmall(
+  store: StoreReader,
+  spec: Pick<JobSpec, "target">,
+  rules: AudienceRules,
+  given: readonly string[] | undefined,
+): Promise<PlannedChunk[] | undefined> {
+  const now = store.clock.now();
+  const group = groupOf(spec.target);
+  const candidates = given
+    ? await candidatesById(store, given, rules)
+    : await (group ? everyMember(store, group, rules, SMALL_AUDIENCE) : everyone(store, SMALL_AUDIENCE));
+  if (!candidates) return undefined;
+  const kept = await keep(store, candidates, rules);
+  const size = Math.min(CHUNK_SIZE, Math.max(SMALLEST_CHUNK, roundUp(kept.length / SPREAD_OVER)));
+  const parts = chunksOf(kept, size);
+  return parts.map((judged, n) => packChunk(judged, n + 1 < parts.length ? String(n + 1) : undefined, now));
+}
+
+/** Judges candidates and leaves out the ones that the filters exclude. A smart send reads the history of the rest. */
+export async function keep(store: StoreReader, candidates: readonly Placed[], rules: AudienceRules) {
+  const kept = candidates
+    .map((candidate) => ({ ...candidate, judgement: judge(candidate, rules) }))
+    .filter(({ judgement }) => judgement.verdict !== "excluded");
+  if (!rules.tenant) return kept;
+  const ranked = kept.flatMap(({ profile, judgement }) => (profile && judgement.verdict === "send" ? [profile] : []));
+  const found = await personalEngagements(store, ranked);
+  const engagements = new Map(ranked.map(({ id }, i) => [id, found[i]]));
+  return kept.map((one) => {
+    const { id, subscriber } = one;
+    const engagement = engagements.get(id);
+    if (!subscriber || !engagement) return one;
+    return { ...one, judgement: judge({ id, subscriber: { ...subscriber, engagement } }, rules) };
+  });
+}
+
+/**
+ * Plans a range from its position on, chunk by chunk, until it ends or `isTimeUp`.
+ * `announce` gets every batch of chunks after they are in the table and before the position moves past them, so that a
+ * crash repeats an announcement and never loses one.
+ */
+export async function planRange(
+  store: Store,
+  job: string,
+  range: string,
+  rules: AudienceRules,
+  { announce, isTimeUp }: { announce(chunks: number[]): Promise<void>; isTimeUp(): boolean },
+): Promise<RangeState> {
+  let state = await getRange(store, job, range);
+  while (!state.planned && !isTimeUp()) {
+    const first = state.chunks;
+    const page = await planPage(store, { job, range, n: first }, state.cursor, rules);
+    const { chunks, cursor, planned } = page;
+    await announce(Array.from({ length: chunks - first }, (_, i) => first + i));
+    const people = state.people + page.people;
+    state = await notePlanned(store, job, range, { chunks, people, cursor, planned });
+  }
+  return state;
+}
+
+/** Makes chunks of one page of candidates. Each continues where the chunk before it in the table ends. */
+async function planPage(store: Store, first: ChunkRef, cursor: string | undefined, rules: AudienceRules) {
+  const now = store.clock.now();
+  const page = await candidatesOf(store, first.job, first.range, cursor, rules);
+  const kept = await keep(store, page.candidates, rules);
+  let { n } = first;
+  let people = 0;
+  let from = 0;
+  while (from < kept.length || (page.next === undefined && from === kept.length)) {
+    const judged = kept.slice(from, from + CHUNK_SIZE);
+    const isLast = page.next === undefined && from + CHUNK_SIZE >= kept.length;
+    const planned = packChunk(judged, isLast ? undefined : judged.at(-1)?.cursor, now);
+    const chunk = await completeChunk(store, { ...first, n }, planned);
+    n++;
+    people += peopleIn(chunk);
+    if (chunk.next === undefined) return { chunks: n, people, cursor: undefined, planned: true };
+    const last = kept.findIndex((candidate) => candidate.cursor === chunk.next);
+    if (last < 0) return { chunks: n, people, cursor: chunk.next, planned: false };
+    from = last + 1;
+  }
+  return { chunks: n, people, cursor: page.next, planned: false };
+}

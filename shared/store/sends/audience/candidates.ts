@@ -1,0 +1,208 @@
+// Where candidates come from: the shards of a workspace, the members of a list or segment, ids that the caller gave.
+
+import type { AudienceRules, Candidate } from "../../../rules/audience.ts";
+import { chunksOf } from "../../../rules/chunks.ts";
+import type { StoreReader } from "../../context.ts";
+import type { Group } from "../../lists/items.ts";
+import { memberPage, memberShard } from "../../lists/memberships.ts";
+import { SHARDS, shardOf } from "../../shards.ts";
+import { audiencePage, isProfileRow, subscriberIn } from "../../subscribers/audience-pages.ts";
+import { contactOf } from "../../subscribers/contacts.ts";
+import type { DeviceRow } from "../../subscribers/device-items.ts";
+import { deviceOf, deviceRows } from "../../subscribers/devices.ts";
+import type { ProfileRow } from "../../subscribers/items.ts";
+import { attributesForRules, getProfiles, isLiving, type LivingProfile } from "../../subscribers/subscribers.ts";
+import { CHUNK_SIZE } from "../chunks/chunks.ts";
+import { sourceOf } from "../chunks/range-names.ts";
+import { GivenIds } from "./audience-items.ts";
+
+/** Rows of a shard read at a time when the audience is planned within the request. */
+const SMALL_PAGE_ROWS = 252;
+/** Rows of a shard that a worker reads at a time: full chunks and the row that says whether more follow. */
+const PAGE_ROWS = 1_001;
+/** A worker takes another shard to a page that has fewer candidates. */
+const FULL_PAGE = 800;
+/** Queries for devices of given subscribers that run at once. */
+const DEVICES_AT_ONCE = 50;
+
+/** A candidate, where its range continues after it, and its profile. */
+export type Placed = Candidate & { cursor: string; profile?: LivingProfile };
+
+export interface CandidatePage {
+  candidates: Placed[];
+  /** Where the next page begins; undefined at the end. */
+  next: string | undefined;
+}
+
+/** A page for a worker, which runs a while after the job: its reads need not see the last moment's writes. */
+export async function candidatesOf(
+  store: StoreReader,
+  job: string,
+  range: string,
+  cursor: string | undefined,
+  rules: AudienceRules,
+): Promise<CandidatePage> {
+  const source = sourceOf(range);
+  if (source.from === "shards")
+    return pageOfShards(source.shards, cursor, (shard, after, limit) =>
+      source.group
+        ? membersPage(store, source.group, { shard, after, limit }, rules)
+        : shardPage(store, shard, after, { eventual: true, limit }),
+    );
+  if (source.from === "given") return givenPage(store, job, source.n, cursor, rules);
+  return { candidates: [], next: undefined };
+}
+
+/** Shards in their order, which is that of the ids in them, until a page is full. What does not fill a chunk is read again. */
+async function pageOfShards(
+  shards: readonly string[],
+  cursor: string | undefined,
+  read: (shard: string, after: string | undefined, limit: number) => Promise<CandidatePage>,
+): Promise<CandidatePage> {
+  const candidates: Placed[] = [];
+  let after = cursor;
+  for (let i = cursor === undefined ? 0 : shards.indexOf(shardOf(cursor)); i < shards.length; ) {
+    const page = await read(shards[i]!, after, PAGE_ROWS - candidates.length);
+    candidates.push(...page.candidates);
+    after = page.next;
+    if (after === undefined) i++;
+    if (i === shards.length || candidates.length < FULL_PAGE) continue;
+    const full = candidates.slice(0, candidates.length - (candidates.length % CHUNK_SIZE));
+    return { candidates: full, next: full.at(-1)?.cursor };
+  }
+  return { candidates, next: undefined };
+}
+
+/** Profiles and devices of a shard, up to 1 MB a page. A subscriber cut by the page's end belongs to the next page. */
+async function shardPage(
+  store: StoreReader,
+  shard: string,
+  cursor: string | undefined,
+  options: { eventual?: boolean; limit?: number },
+): Promise<CandidatePage> {
+  const after = cursor === undefined ? undefined : `${cursor}#~`;
+  const page = await audiencePage(store, shard, { ...options, after });
+  const groups = [...Map.groupBy(page.rows, subscriberIn)];
+  if (page.next !== undefined && groups.length > 1) groups.pop();
+  const candidates: Placed[] = [];
+  for (const [id, rows] of groups) {
+    let profile: ProfileRow | undefined;
+    const devices: DeviceRow[] = [];
+    for (const row of rows)
+      if (isProfileRow(row)) profile = row;
+      else devices.push(row);
+    if (profile && isLiving(profile)) candidates.push(placed(profile, devices, id));
+  }
+  const [last] = groups.at(-1) ?? [];
+  return { candidates, next: page.next === undefined ? undefined : last };
+}
+
+/** Members of a shard; a subscriber whose erasure has begun is no member any more. */
+async function membersPage(
+  store: StoreReader,
+  group: Group,
+  { shard, after, limit }: { shard: string; after: string | undefined; limit: number },
+  rules: AudienceRules,
+): Promise<CandidatePage> {
+  const { members, next } = await memberShard(store, group, shard, after, { limit });
+  const candidates = await membersById(
+    store,
+    members.map(({ subscriber }) => subscriber),
+    rules,
+  );
+  return { candidates: candidates.map((candidate) => ({ ...candidate, cursor: candidate.id })), next };
+}
+
+const membersById = async (store: StoreReader, ids: readonly string[], rules: AudienceRules): Promise<Placed[]> =>
+  (await candidatesById(store, ids, rules)).filter(({ subscriber }) => subscriber);
+
+async function givenPage(
+  store: StoreReader,
+  job: string,
+  n: number,
+  cursor = "0",
+  rules: AudienceRules,
+): Promise<CandidatePage> {
+  const row = await store.get(GivenIds, { job, n });
+  const ids = row ? row.ids.split(" ") : [];
+  const from = Number(cursor);
+  const candidates = await candidatesById(store, ids.slice(from), rules);
+  return {
+    candidates: candidates.map((candidate, i) => ({ ...candidate, cursor: String(from + i + 1) })),
+    next: undefined,
+  };
+}
+
+/** Given ids in their order. Their devices are read only where a filter or a channel needs them. */
+export async function candidatesById(
+  store: StoreReader,
+  ids: readonly string[],
+  rules: AudienceRules,
+): Promise<Placed[]> {
+  const profiles = await getProfiles(store, ids);
+  const needsDevices = rules.matchesDevice !== undefined || rules.reach.channels.some((channel) => PUSH.has(channel));
+  const candidates: Placed[] = [];
+  for (const batch of chunksOf([...ids.entries()], DEVICES_AT_ONCE))
+    candidates.push(
+      ...(await Promise.all(
+        batch.map(async ([i, id]) => {
+          const profile = profiles[i];
+          return profile ? placed(profile, needsDevices ? await deviceRows(store, id) : [], id) : { id, cursor: id };
+        }),
+      )),
+    );
+  return candidates;
+}
+
+const PUSH: ReadonlySet<string> = new Set(["ios", "android", "web_push"]);
+
+const placed = (profile: LivingProfile, devices: readonly DeviceRow[], cursor: string): Placed => ({
+  id: profile.id,
+  profile,
+  subscriber: {
+    attributes: attributesForRules(profile),
+    devices: devices.filter(({ status }) => status !== "invalid").map(deviceForFilters),
+    contact: contactOf(profile, devices),
+  },
+  cursor,
+});
+
+/** What a device filter sees: what the API shows of a device, without the fields that are unknown. */
+export const deviceForFilters = (row: DeviceRow): Record<string, unknown> => {
+  const { pk, sk, token, subscription, address, rev, ...fields } = row;
+  const { status, push_enabled } = deviceOf(row);
+  return { ...fields, status, push_enabled };
+};
+
+/** All subscribers, the shards in parallel; undefined as soon as they are more than `max`. */
+export async function everyone(store: StoreReader, max: number): Promise<Placed[] | undefined> {
+  const candidates: Placed[] = [];
+  await Promise.all(
+    SHARDS.map(async (shard) => {
+      let next: string | undefined;
+      do {
+        const page = await shardPage(store, shard, next, { limit: SMALL_PAGE_ROWS });
+        candidates.push(...page.candidates);
+        next = page.next;
+      } while (next !== undefined && candidates.length <= max);
+    }),
+  );
+  if (candidates.length > max) return undefined;
+  return candidates.sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** All members; undefined as soon as they are more than `max`. */
+export async function everyMember(
+  store: StoreReader,
+  group: Group,
+  rules: AudienceRules,
+  max: number,
+): Promise<Placed[] | undefined> {
+  const { members } = await memberPage(store, group, { after: undefined, limit: max + 1 });
+  if (members.length > max) return undefined;
+  return membersById(
+    store,
+    members.map(({ subscriber }) => subscriber),
+    rules,
+  );
+}

@@ -1,0 +1,78 @@
+// What decides how an audience is planned: the usable channels, the workspace's consent rule, and its history.
+
+import type { AudienceRules } from "../../../rules/audience.ts";
+import { capsOn } from "../../../rules/caps.ts";
+import { isPriced } from "../../../rules/cost.ts";
+import { disturbs } from "../../../rules/quiet-hours.ts";
+import type { ReachChannel } from "../../../rules/reach.ts";
+import { isUsable, listChannels } from "../../channels/channels.ts";
+import { type ChannelRow, messagePrice } from "../../channels/items.ts";
+import type { StoreReader } from "../../context.ts";
+import { tenantEngagements } from "../../subscribers/engagement.ts";
+import type { SendingSettings } from "../../workspaces/settings.ts";
+import type { DeliverySettings, JobSpec } from "../jobs/job-spec.ts";
+import { audienceRules } from "./audiences.ts";
+
+type Planned = Pick<
+  JobSpec,
+  | "category"
+  | "channel_arbitration_mode"
+  | "holdout_percentage"
+  | "split_percentage"
+  | "variant_b"
+  | "device_filters"
+  | "subscriber_filters"
+  | "topic"
+>;
+
+/** What a send keeps of a channel. */
+export const channelSettings = (channel: ChannelRow): DeliverySettings["via"][number] => {
+  const { id, type, credentials } = channel;
+  return { id, type, credentials, ...(isPriced(type) && { price: messagePrice(channel) }) };
+};
+
+/** The settings of a send that is dispatched now. */
+export function deliverySettingsOf(
+  job: Pick<JobSpec, "category" | "bypass_quiet_hours" | "source">,
+  via: DeliverySettings["via"],
+  workspace: SendingSettings | undefined,
+): DeliverySettings {
+  const { email_consent_mode: emailConsent = "opt_out", quiet_hours, frequency_caps = [], timezone } = workspace ?? {};
+  const channels = via.map(({ type }) => type);
+  const respectsQuietHours = job.category === "marketing" && !job.bypass_quiet_hours && channels.some(disturbs);
+  // An experience stays in the app and is shown as often as its own display rules say.
+  const caps = job.source.type === "experience" ? [] : capsOn(frequency_caps, job.category, channels);
+  return {
+    via,
+    emailConsent,
+    ...(timezone !== undefined && ((respectsQuietHours && quiet_hours) || caps.length > 0) && { timezone }),
+    ...(respectsQuietHours && quiet_hours && { quiet: quiet_hours }),
+    ...(caps.length > 0 && { caps }),
+  };
+}
+
+/** The rules by which a send's audience is judged. */
+export async function planningRules(
+  store: StoreReader,
+  job: string,
+  spec: Planned,
+  { via, emailConsent }: DeliverySettings,
+): Promise<AudienceRules> {
+  const tenant = spec.channel_arbitration_mode === "smart" ? await tenantEngagements(store) : undefined;
+  const { category, topic } = spec;
+  const reach = { channels: via.map(({ type }): ReachChannel => type), category, emailConsent, topic };
+  return audienceRules(job, spec, { reach, tenant });
+}
+
+/** The usable channels of a send, one of each type: the first that was named. */
+export const selectedChannels = async (store: StoreReader, spec: Pick<JobSpec, "channel_ids">): Promise<ChannelRow[]> =>
+  selectedOf(await listChannels(store), spec);
+
+/** The same of channels that were read. */
+export function selectedOf(
+  channels: readonly ChannelRow[],
+  { channel_ids }: Pick<JobSpec, "channel_ids">,
+): ChannelRow[] {
+  const named = channel_ids.flatMap((id) => channels.find((channel) => channel.id === id && isUsable(channel)) ?? []);
+  return [...new Map(named.toReversed().map((channel) => [channel.type, channel])).values()].toReversed();
+}

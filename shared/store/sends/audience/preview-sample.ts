@@ -1,0 +1,42 @@
+// The candidates of an audience that a preview judges (F8).
+
+import type { AudienceRules } from "../../../rules/audience.ts";
+import { chunksOf } from "../../../rules/chunks.ts";
+import type { StoreReader } from "../../context.ts";
+import { rangesOf } from "../chunks/range-names.ts";
+import type { JobSpec } from "../jobs/job-spec.ts";
+import { candidatesById, candidatesOf, type Placed } from "./candidates.ts";
+
+const GIVEN_AT_ONCE = 500;
+
+interface SampleOptions {
+  given: readonly string[] | undefined;
+  max: number;
+  /** The id of the send. */
+  id: string;
+}
+
+/** The candidates of an audience, at most about `max` of them. */
+export async function sampleOf(
+  store: StoreReader,
+  spec: JobSpec,
+  rules: AudienceRules,
+  { given, max, id }: SampleOptions,
+): Promise<{ candidates: Placed[]; exact: boolean }> {
+  const candidates: Placed[] = [];
+  if (given) {
+    for (const ids of chunksOf(given.slice(0, max), GIVEN_AT_ONCE))
+      candidates.push(...(await candidatesById(store, ids, rules)));
+    return { candidates, exact: given.length <= max };
+  }
+  for (const range of rangesOf(spec, max)) {
+    let cursor: string | undefined;
+    do {
+      if (candidates.length >= max) return { candidates, exact: false };
+      const page = await candidatesOf(store, id, range, cursor, rules);
+      candidates.push(...page.candidates);
+      cursor = page.next;
+    } while (cursor !== undefined);
+  }
+  return { candidates, exact: true };
+}

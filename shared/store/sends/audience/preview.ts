@@ -1,0 +1,269 @@
+// The preview of a send (F8): its audience is judged as the send would judge it, and nothing is written.
+import * as v from "valibot";
+import { SendCost } from "../../../contract/cost.ts";
+import { personal } from "../../../contract/personal.ts";
+import { Timestamp } from "../../../contract/schemas.ts";
+import { timestamp } from "../../../kernel/clock.ts";
+import { invalid } from "../../../kernel/errors.ts";
+import type { Judgement } from "../../../rules/audience.ts";
+import { pricesOf } from "../../../rules/cost.ts";
+import { type ExpectedOutcome, expectedOutcome } from "../../../rules/expected-outcome.ts";
+import { quietUntil } from "../../../rules/quiet-hours.ts";
+import { classOf, type Target } from "../../../rules/reach.ts";
+import type { LateSkip } from "../../../rules/reasons.ts";
+import { ChatAppTemplateItem } from "../../channels/items.ts";
+import type { StoreReader } from "../../context.ts";
+import { uuidOfText } from "../../hash.ts";
+import { countTarget } from "../../lists/targets.ts";
+import type { LivingProfile } from "../../subscribers/subscribers.ts";
+import type { TemplateContent } from "../../templates/items.ts";
+import type { WorkspaceRecord } from "../../workspaces/workspaces.ts";
+import { zoneFor } from "../chunks/deferred.ts";
+import { scopeOf } from "../content/arms.ts";
+import { Rendering, renderingsOf } from "../content/renderings.ts";
+import { rendererOf } from "../content/texts.ts";
+import { costOfAudience, type Rating } from "../jobs/job-cost.ts";
+import type { DeliverySettings, JobSpec } from "../jobs/job-spec.ts";
+import { keep } from "./audiences.ts";
+import type { Placed } from "./candidates.ts";
+import { countsOf } from "./caps.ts";
+import { channelSettings, deliverySettingsOf, planningRules, selectedChannels } from "./planning.ts";
+import { sampleOf } from "./preview-sample.ts";
+
+/** Candidates that are judged: of a larger audience they are a sample, since ids are spread evenly. */
+const MAX_CANDIDATES = 10_000;
+/** The same where each of them takes a request or two of its own. */
+const MAX_EVALUATED_ONE_BY_ONE = 2_000;
+/** Recipients whose texts are rendered. */
+const MAX_RENDERED = 1_000;
+const MAX_SAMPLES = 5;
+const UNRENDERABLE = "cannot be rendered for any recipient: a text would be too long, or a filter fails";
+const NO_CANDIDATES: { candidates: Placed[]; exact: boolean } = { candidates: [], exact: true };
+const PUSH: ReadonlySet<string> = new Set(["ios", "android", "web_push"]);
+
+const Numbers = v.record(v.string(), v.number());
+
+export const SendPreview = v.object({
+  /** Every candidate was judged; else counts are estimates from a sample. */
+  exact: v.boolean(),
+  counts: v.object({
+    total: v.number(),
+    sent: v.number(),
+    deferred: v.number(),
+    skipped: v.number(),
+    held_out: v.number(),
+  }),
+  /** Recipients by each class of channels that reaches them, now or later. */
+  by_class: Numbers,
+  skip_reasons: Numbers,
+  samples: v.array(
+    v.object({
+      subscriber_id: v.string(),
+      variant_id: v.nullable(v.string()),
+      channels: v.array(v.string()),
+      deferred_until: v.nullable(Timestamp),
+      title: personal(v.nullable(v.string())),
+      body: personal(v.nullable(v.string())),
+      /** Of a send with custom data. */
+      data: personal(v.optional(v.nullable(v.record(v.string(), v.any())))),
+    }),
+  ),
+  /** Some of the ones that would be skipped, by reason. */
+  skipped_samples: v.record(v.string(), v.array(v.string())),
+  /** What it would cost in the deployment's own account, at list prices (F10). */
+  cost: SendCost,
+  rendered: v.object({ recipients: v.number(), failed: v.number(), unknown_variables: Numbers }),
+  /** Who the renderings are for; `null` if they are for somebody without attributes. */
+  rendered_for: v.nullable(v.string()),
+  /** The message as that subscriber would see it, on each channel of the send. */
+  renderings: v.array(Rendering),
+});
+export type SendPreview = v.InferOutput<typeof SendPreview>;
+
+type Kept = Awaited<ReturnType<typeof keep>>[number];
+type Sent = Kept & { profile: LivingProfile; judgement: Extract<Judgement, { verdict: "send" }> };
+
+const isSent = (one: Kept): one is Sent => one.profile !== undefined && one.judgement.verdict === "send";
+
+interface PreviewOptions {
+  workspace: WorkspaceRecord | undefined;
+  given: readonly string[] | undefined;
+  /** The subscriber whose message is shown; else the first recipient. */
+  renderFor: LivingProfile | undefined;
+}
+
+/** @param texts what the send says: the template's where it names one */
+export async function previewSend(
+  store: StoreReader,
+  spec: JobSpec,
+  texts: TemplateContent,
+  { workspace, given, renderFor }: PreviewOptions,
+): Promise<SendPreview> {
+  const at = spec.scheduled_at === null ? store.clock.now() : Date.parse(spec.scheduled_at);
+  // The id of a send that is never made. It decides who is held out and who gets variant B: the same in each preview, so
+  // that a message is rendered for a person as its samples say.
+  const id = uuidOfText(`preview ${store.tenant}`);
+  const via = (await selectedChannels(store, spec)).map(channelSettings);
+  const deliverySettings = deliverySettingsOf(spec, via, workspace);
+  const rules = await planningRules(store, id, spec, deliverySettings);
+  const isOneByOne = rules.tenant !== undefined || needsDevices(spec, deliverySettings);
+  const max = isOneByOne ? MAX_EVALUATED_ONE_BY_ONE : MAX_CANDIDATES;
+  const { candidates, exact } =
+    via.length === 0 ? NO_CANDIDATES : await sampleOf(store, spec, rules, { given, max, id });
+  const kept = await keep(store, candidates, rules);
+  const futures = await futuresOf(store, spec, deliverySettings, kept.filter(isSent), at);
+  const rating = { prices: pricesOf(via), isGiven: given !== undefined };
+  const { preview, reached } = countOutcomes(kept, futures, { exact, ...rating });
+  const said = { ...spec, ...texts };
+  addTexts(preview, reached.slice(0, MAX_RENDERED), { said, futures, at });
+  const { recipients, failed } = preview.rendered;
+  // What fails for everyone of a sample is in the text itself.
+  if (recipients > 0 && failed === recipients) throw invalid({ content: UNRENDERABLE });
+  const shown = renderFor ?? reached[0]?.profile;
+  const arm = reached.find(({ id: subscriber }) => subscriber === shown?.id)?.judgement.arm;
+  preview.rendered_for = shown?.id ?? null;
+  preview.renderings = renderingsOf(
+    said,
+    via.map(({ type }) => type),
+    { profile: shown, arm, now: at },
+  );
+  if (exact) return preview;
+  const size = given?.length ?? (await countTarget(store, spec.target));
+  return scaled(preview, Math.max(1, size / candidates.length), rating);
+}
+
+/** Counts what would become of each candidate. `reached`: the recipients of a message. */
+function countOutcomes(
+  kept: readonly Kept[],
+  futures: ReadonlyMap<string, Future>,
+  { exact, ...rating }: Rating & { exact: boolean },
+) {
+  const counts = { total: kept.length, sent: 0, deferred: 0, skipped: 0, held_out: 0 };
+  const by_class: Record<string, number> = {};
+  const skip_reasons: Record<string, number> = {};
+  const skipped_samples: Record<string, string[]> = {};
+  const skip = (subscriber: string, reason: string) => {
+    counts.skipped++;
+    skip_reasons[reason] = (skip_reasons[reason] ?? 0) + 1;
+    skipped_samples[reason] ??= [];
+    if (skipped_samples[reason].length < MAX_SAMPLES) skipped_samples[reason].push(subscriber);
+  };
+  const reached: Sent[] = [];
+  for (const one of kept) {
+    if (one.judgement.verdict === "held_out") counts.held_out++;
+    if (one.judgement.verdict === "skip") skip(one.id, one.judgement.reason);
+    const future = futures.get(one.id);
+    if (!future || !isSent(one)) continue;
+    if (future.reason !== undefined) {
+      skip(one.id, future.reason);
+      continue;
+    }
+    reached.push(one);
+    counts.sent++;
+    if (future.later.length > 0) counts.deferred++;
+    for (const name of new Set([...future.now, ...future.later].map(({ channel }) => classOf(channel))))
+      by_class[name] = (by_class[name] ?? 0) + 1;
+  }
+  const rendered = { recipients: 0, failed: 0, unknown_variables: {} };
+  const texts = { samples: [], rendered, rendered_for: null, renderings: [] };
+  const cost = costOfAudience(by_class, counts, rating);
+  const preview: SendPreview = { exact, counts, by_class, skip_reasons, skipped_samples, cost, ...texts };
+  return { preview, reached };
+}
+
+/** Adds the texts of the first recipients, and which of their variables have no value on one of their channels. */
+function addTexts(
+  { rendered, samples }: SendPreview,
+  subscribers: readonly Sent[],
+  { said, futures, at }: { said: JobSpec; futures: ReadonlyMap<string, Future>; at: number },
+): void {
+  const renderer = rendererOf(said, at, undefined);
+  for (const { id: subscriber_id, profile, judgement } of subscribers) {
+    const { arm, targets } = judgement;
+    const future = futures.get(subscriber_id);
+    const used = targets.filter((target) => future?.now.includes(target) || future?.later.includes(target));
+    const channels = [...new Set(used.map(({ channel }) => channel))];
+    const scope = scopeOf(profile, said, undefined);
+    const all = channels.map((channel) => renderer.renderScope(arm, scope, channel));
+    const [words] = all;
+    rendered.recipients++;
+    if (all.some((one) => !one)) rendered.failed++;
+    for (const name of new Set(all.flatMap((one) => one?.unknown ?? [])))
+      rendered.unknown_variables[name] = (rendered.unknown_variables[name] ?? 0) + 1;
+    if (!future || samples.length >= MAX_SAMPLES) continue;
+    const { until, later } = future;
+    samples.push({
+      subscriber_id,
+      variant_id: arm ?? null,
+      channels,
+      deferred_until: later.length > 0 && until !== undefined ? timestamp(until) : null,
+      title: words?.title ?? null,
+      body: words?.body ?? null,
+      ...(said.data && { data: words?.data ?? null }),
+    });
+  }
+}
+
+const needsDevices = ({ target, device_filters }: JobSpec, { via }: DeliverySettings): boolean =>
+  target?.type !== "all" && (device_filters !== null || via.some(({ type }) => PUSH.has(type)));
+
+type Future = ExpectedOutcome & { until: number | undefined };
+
+/** What quiet hours, caps and the status of a chat-app template do with each recipient's messages. */
+async function futuresOf(
+  store: StoreReader,
+  spec: JobSpec,
+  { via, quiet, caps = [], timezone = "UTC" }: DeliverySettings,
+  sent: readonly Sent[],
+  at: number,
+): Promise<Map<string, Future>> {
+  const ids = sent.map(({ id }) => id);
+  const counted = await countsOf(store, { timezone, now: at }, ids, caps);
+  const chatApp = via.find(({ type }) => type === "chat_app");
+  const template =
+    chatApp &&
+    spec.chat_app &&
+    (await store.get(ChatAppTemplateItem, { channel: chatApp.id, id: spec.chat_app.template_id }));
+  const mayChat = !spec.chat_app || template?.status === "approved";
+  const ends = new Map<string, number | undefined>();
+  const endIn = (zone: string): number | undefined => {
+    if (quiet && !ends.has(zone)) ends.set(zone, quietUntil(quiet, zone, at));
+    return ends.get(zone);
+  };
+  return new Map(
+    sent.map(({ id, profile, judgement }, i): [string, Future] => {
+      const full = (counted[i] ?? []).filter(({ count, max }) => count >= max);
+      const refusal = ({ channel }: Target): LateSkip | undefined => {
+        if (channel === "chat_app" && !mayChat) return "template_not_approved";
+        const isFull = full.some((cap) => cap.channel_class === undefined || cap.channel_class === classOf(channel));
+        return isFull ? "capped" : undefined;
+      };
+      const until = quiet ? endIn(zoneFor(quiet, timezone, profile)) : undefined;
+      const isSmart = spec.channel_arbitration_mode === "smart";
+      return [id, { ...expectedOutcome(judgement.targets, { isSmart, quietUntil: until, refusal }), until }];
+    }),
+  );
+}
+
+/** Extends the counts of a sample to the whole audience. */
+function scaled(preview: SendPreview, factor: number, rating: Rating): SendPreview {
+  const grow = (n: number) => Math.round(n * factor);
+  const grown = (numbers: Record<string, number>) =>
+    Object.fromEntries(Object.entries(numbers).map(([name, n]) => [name, grow(n)]));
+  const { total, sent, deferred, skipped, held_out } = preview.counts;
+  const counts = {
+    total: grow(total),
+    sent: grow(sent),
+    deferred: grow(deferred),
+    skipped: grow(skipped),
+    held_out: grow(held_out),
+  };
+  const by_class = grown(preview.by_class);
+  return {
+    ...preview,
+    counts,
+    by_class,
+    cost: costOfAudience(by_class, counts, rating),
+    skip_reasons: grown(preview.skip_reasons),
+  };
+}

@@ -1,0 +1,155 @@
+// How an audience is stored: ranges cut into chunks of at most 200 candidates. Each chunk is an immutable snapshot that
+// says where the next one begins, so that the chain has no gaps and no overlaps even when several planners write it
+// (docs/decisions/0002).
+import { DAY, SECOND } from "../../../kernel/clock.ts";
+import { packId, unpackId } from "../../../kernel/ids.ts";
+import type { Judgement } from "../../../rules/audience.ts";
+import { classOf } from "../../../rules/reach.ts";
+import { absent } from "../../conditions.ts";
+import type { Store, StoreReader } from "../../context.ts";
+import { type ItemWrite, type NewRowOf, putItem, type RowOf, ref } from "../../item.ts";
+import { fromJson, toJson } from "../../json-text.ts";
+import { oldRow, onConditionFailed, onTransactionCanceled } from "../../refusals.ts";
+import { ChunkItem, ClaimItem, SkippedIds } from "../audience/audience-items.ts";
+import { withContent } from "../jobs/job-content.ts";
+import { JobItem } from "../jobs/job-items.ts";
+import { type Job, jobOf } from "../jobs/jobs.ts";
+import type { ChunkRef } from "../ledger/touches.ts";
+import { packRecipients, type Recipient, unpackRecipients } from "./recipients.ts";
+import { NO_COUNTS, NO_TALLY, type Tally } from "./tallies.ts";
+
+/** Closing a chunk and reading its subscribers cost the same for any size: at 200 a push stays within its budget. */
+export const CHUNK_SIZE = 200;
+/** How long the ids of skipped recipients are kept: they have no other row by which an erasure could find them. */
+const SKIPPED_KEPT_MS = 30 * DAY;
+
+export interface Chunk {
+  recipients: Recipient[];
+  heldOut: string[];
+  /** How many were skipped, by reason. */
+  skipped: Record<string, number>;
+  /** Where the next chunk of the range begins; undefined at its end. */
+  next: string | undefined;
+  /** When its candidates were known to exist, in milliseconds. */
+  plannedAt: number;
+}
+
+/** A chunk as it is planned: with the ids of its skipped recipients, which are stored in an item of their own. */
+export interface PlannedChunk {
+  chunk: Chunk;
+  skippedIds: Record<string, string[]>;
+}
+
+/** Packs judged candidates; the ones that the filters exclude are left out. */
+export function packChunk(
+  judged: readonly { id: string; judgement: Judgement }[],
+  next: string | undefined,
+  plannedAt: number,
+): PlannedChunk {
+  const chunk: Chunk = { recipients: [], heldOut: [], skipped: {}, next, plannedAt };
+  const skippedIds: Record<string, string[]> = {};
+  for (const { id, judgement } of judged)
+    if (judgement.verdict === "send") {
+      const { verdict, ...how } = judgement;
+      chunk.recipients.push({ subscriber: id, ...how });
+    } else if (judgement.verdict === "held_out") chunk.heldOut.push(id);
+    else if (judgement.verdict === "skip") {
+      const { reason } = judgement;
+      chunk.skipped[reason] = (chunk.skipped[reason] ?? 0) + 1;
+      skippedIds[reason] ??= [];
+      skippedIds[reason].push(id);
+    }
+  return { chunk, skippedIds };
+}
+
+const chunkRow = ({ recipients, heldOut, skipped, next, plannedAt }: Chunk): NewRowOf<typeof ChunkItem> => ({
+  at: plannedAt,
+  to: packRecipients(recipients),
+  held: heldOut.length > 0 ? heldOut.map(packId).join(" ") : undefined,
+  skipped: Object.keys(skipped).length > 0 ? toJson(skipped) : undefined,
+  next,
+});
+
+/** The write of the ids that a chunk skips, if there are any. */
+function skippedWrites(key: ChunkRef, { chunk, skippedIds }: PlannedChunk): ItemWrite<"workspace">[] {
+  if (Object.keys(skippedIds).length === 0) return [];
+  const expires = Math.ceil((chunk.plannedAt + SKIPPED_KEPT_MS) / SECOND);
+  return [putItem(SkippedIds, key, { ids: toJson(skippedIds), expires })];
+}
+
+/** The writes of a chunk and of the ids that it skips. */
+export const chunkWrites = (key: ChunkRef, planned: PlannedChunk): ItemWrite<"workspace">[] => [
+  putItem(ChunkItem, key, chunkRow(planned.chunk)),
+  ...skippedWrites(key, planned),
+];
+
+export const chunkOf = (row: RowOf<typeof ChunkItem>): Chunk => ({
+  recipients: unpackRecipients(row.to),
+  heldOut: wordsIn(row.held).map(unpackId),
+  skipped: row.skipped ? fromJson(row.skipped) : {},
+  next: row.next,
+  plannedAt: row.at,
+});
+
+const wordsIn = (text: string | undefined): string[] => (text ? text.split(" ") : []);
+
+/** Puts a chunk, or returns the one that another planner put there first. */
+export async function completeChunk(store: Store, key: ChunkRef, planned: PlannedChunk): Promise<Chunk> {
+  const { chunk } = planned;
+  const row = chunkRow(chunk);
+  const skipped = skippedWrites(key, planned);
+  if (skipped.length === 0)
+    return store.put(ChunkItem, key, row, absent()).then(
+      () => chunk,
+      onConditionFailed(ChunkItem, (old) => (old ? chunkOf(old) : chunk)),
+    );
+  return store.transact([putItem(ChunkItem, key, row, absent()), ...skipped]).then(
+    () => chunk,
+    onTransactionCanceled(([failure]) => {
+      const old = oldRow(ChunkItem, failure);
+      return old ? chunkOf(old) : chunk;
+    }),
+  );
+}
+
+/** A chunk, the job it belongs to and the worker that has it, in one request. */
+export async function getChunk(
+  store: StoreReader,
+  key: ChunkRef,
+): Promise<{ job: Job; chunk: Chunk; claim: RowOf<typeof ClaimItem> | undefined } | undefined> {
+  const [whole, part, claim] = await store.getEach([ref(JobItem, key), ref(ChunkItem, key), ref(ClaimItem, key)]);
+  return whole && part && { job: await withContent(store, jobOf(whole)), chunk: chunkOf(part), claim };
+}
+
+const skippedIn = ({ skipped }: Chunk): number => Object.values(skipped).reduce((sum, n) => sum + n, 0);
+
+/** How many people are in a chunk, held out and skipped included. */
+export const peopleIn = (chunk: Chunk): number => chunk.recipients.length + chunk.heldOut.length + skippedIn(chunk);
+
+/** The tally of a chunk before anything was sent. */
+export function tallyOfChunk(chunk: Chunk): Tally {
+  const { recipients, heldOut, skipped } = chunk;
+  const sent = recipients.length;
+  const chosen: Record<string, number> = {};
+  let suppressed_devices = 0;
+  for (const { targets, source } of recipients) {
+    const [target] = targets;
+    if (!source || !target) continue;
+    const first = classOf(target.channel);
+    chosen[`${first}:${source}`] = (chosen[`${first}:${source}`] ?? 0) + 1;
+    suppressed_devices += targets.filter(({ channel, device }) => device && classOf(channel) !== first).length;
+  }
+  const rank_errors = recipients.filter(({ rankFailed }) => rankFailed).length;
+  return {
+    ...NO_TALLY,
+    counts: {
+      ...NO_COUNTS,
+      total: peopleIn(chunk),
+      sent,
+      skipped: skippedIn(chunk),
+      held_out: heldOut.length,
+    },
+    skip_reasons: skipped,
+    arbitration: { ...NO_TALLY.arbitration, chosen, suppressed_devices, rank_errors },
+  };
+}

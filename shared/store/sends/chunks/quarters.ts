@@ -1,0 +1,223 @@
+// The settlement of a quarter-hour of sends to one subscriber: what its jobs say is compared with what is counted of them,
+// and the difference is counted. It may run at any time and any number of times (docs/decisions/0055, 0056).
+import { timeOfUuid, uuidPrefixOf } from "../../../kernel/ids.ts";
+import { isTerminal } from "../../../rules/job-states.ts";
+import { absent, is, present } from "../../conditions.ts";
+import type { Store, StoreReader } from "../../context.ts";
+import { addedUp } from "../../counters.ts";
+import { familyOf } from "../../families.ts";
+import { hashOf } from "../../hash.ts";
+import { outcomeCounters, outcomesBeyond } from "../../insights/hours.ts";
+import { HourCount } from "../../insights/items.ts";
+import { changeItem, type ItemWrite, putItem, type RowOf, ref } from "../../item.ts";
+import { fromJson, toJson } from "../../json-text.ts";
+import type { Key } from "../../model.ts";
+import { onConditionFailed, onTransactionCanceled } from "../../refusals.ts";
+import { shardOf } from "../../shards.ts";
+import { deliveryCounters } from "../../subscribers/engagement.ts";
+import { EngagementCount } from "../../subscribers/statistics-items.ts";
+import { Usage } from "../../workspaces/items.ts";
+import { QUARTER_MS, quarterAt } from "../../workspaces/sends-ahead.ts";
+import { periodAt } from "../../workspaces/usage.ts";
+import { type JobLane, lanesOf } from "../jobs/job-ids.ts";
+import { JobItem, JobWidth } from "../jobs/job-items.ts";
+import { type JobRecord, jobOf } from "../jobs/jobs.ts";
+import { QuarterItem } from "./quarter-items.ts";
+import { addendsOf, beyond, tallyOf } from "./tallies.ts";
+
+type JobRow = RowOf<typeof JobItem>;
+type Numbers = Record<string, number>;
+
+/** Sends of the quarter-hour whose share of the quota was taken ahead. */
+const AHEAD = "ahead";
+/** Counters of the workspace's days, as `day 2026-11-22 k|marketing|delivered`, and of its weeks. */
+const DAY = "day";
+const WEEK = "week";
+
+/** The partitions of a workspace's sends to one subscriber. */
+export async function directLanes(store: StoreReader): Promise<JobLane[]> {
+  const width = await store.get(JobWidth, {});
+  return lanesOf(["api"], (kind) => width?.[kind] === true).filter((lane) => lane !== "JOB");
+}
+
+const periodOf = (quarter: number): string => periodAt(quarter * QUARTER_MS).name;
+
+export interface Settled {
+  /** The sends that have not ended. */
+  open: JobRecord[];
+  /** What was counted, as far as it was not counted before. */
+  counted: Numbers;
+}
+
+/**
+ * Counts what is not counted yet of a quarter-hour in one partition, in one transaction with the row that says what is
+ * counted. That row is read before the jobs, so a worker that read them earlier than another one is refused and reads
+ * them again.
+ */
+export async function settleQuarter(store: Store, quarter: number, lane: JobLane): Promise<Settled> {
+  for (;;) {
+    const refs = [ref(QuarterItem, { quarter, lane }), ref(Usage, { period: periodOf(quarter) })] as const;
+    const [former, usage] = await store.getEach(refs);
+    const { totals, open } = await readQuarter(store, quarter, lane);
+    const counted = beyond(totals, former ? fromJson(former.totals) : {});
+    if (former && Object.keys(counted).length === 0) return { open, counted };
+    const row = { totals: toJson(totals), rev: (former?.rev ?? 0) + 1 };
+    const isAsRead = former ? is("rev", former.rev) : absent();
+    const isSettled = await store
+      .transact([
+        putItem(QuarterItem, { quarter, lane }, row, isAsRead),
+        ...counterWrites(counted, shardOf(hashOf(`${quarter} ${lane}`))),
+        ...(former && counted[AHEAD] ? [chargeLate(quarter, usage, counted[AHEAD])] : []),
+      ])
+      .then(
+        () => true,
+        onTransactionCanceled(() => false),
+      );
+    if (isSettled) return { open, counted };
+  }
+}
+
+/** Jobs that appeared after a settlement: what was taken ahead for them was returned, unless it still is to be. */
+const chargeLate = (quarter: number, usage: RowOf<typeof Usage> | undefined, n: number): ItemWrite<"workspace"> => {
+  const period = periodOf(quarter);
+  const taken = `ahead:${quarter}` as const;
+  return usage?.[taken] === undefined
+    ? changeItem(Usage, { period }, { add: { sends: n } }, absent(taken))
+    : changeItem(Usage, { period }, { add: { sends: 0 } }, present(taken));
+};
+
+/**
+ * Returns to the quota what was taken ahead in a quarter-hour and not used, once all its partitions are settled. What an
+ * environment still holds of it has lost its worth by then.
+ */
+export async function returnUnused(store: Store, quarter: number, lanes: readonly JobLane[]): Promise<void> {
+  const period = periodOf(quarter);
+  const name = `ahead:${quarter}` as const;
+  const taken = (await store.get(Usage, { period }))?.[name];
+  if (taken === undefined) return;
+  const rows = await store.getAll(
+    QuarterItem,
+    lanes.map((lane) => ({ quarter, lane })),
+  );
+  if (rows.some((row) => row === undefined)) return;
+  const used = rows.reduce((sum, row) => sum + (row ? (fromJson(row.totals)[AHEAD] ?? 0) : 0), 0);
+  await store
+    .change(Usage, { period }, { add: { sends: used - taken }, remove: [name] }, is(name, taken))
+    .catch(onConditionFailed(() => undefined));
+}
+
+/** How many sends of a quarter-hour used what was taken ahead in it. */
+export async function usedAhead(store: StoreReader, quarter: number): Promise<number> {
+  let used = 0;
+  for (const lane of await directLanes(store)) used += (await readQuarter(store, quarter, lane)).totals[AHEAD] ?? 0;
+  return used;
+}
+
+/** Quarter-hours in which sends were taken ahead and that are not settled yet. */
+export async function unsettledQuarters(store: StoreReader, at: number): Promise<number[]> {
+  const row = await store.get(Usage, { period: periodAt(at).name });
+  return familyOf(row ?? {}, "ahead:").map(([quarter]) => Number(quarter));
+}
+
+/** The quarter-hour of the first send to one subscriber from a time on; undefined if there is none. */
+export async function firstQuarter(
+  store: StoreReader,
+  lanes: readonly JobLane[],
+  { from, to }: { from: number; to: number },
+): Promise<number | undefined> {
+  const bounds = { from: uuidPrefixOf(from), to: uuidPrefixOf(to), limit: 1 };
+  const pages = await Promise.all(lanes.map((lane) => store.query(JobItem, { lane }, bounds)));
+  const found = pages.flatMap(({ items }) => items.map(({ id }) => quarterAt(timeOfUuid(id))));
+  return found.length > 0 ? Math.min(...found) : undefined;
+}
+
+/** Quarter-hours before the current one whose settlement may be due still. */
+const UNSETTLED_QUARTERS = 3;
+/** Sends that a report reads itself, of each partition. Of more than these, it shows none until they are settled. */
+const MAX_SHOWN = 100;
+
+/** What is counted of a day. */
+export type DayCounters = Omit<RowOf<typeof HourCount>, "pk">;
+
+/**
+ * What the settlements of the last quarter-hours are going to add to the counters of days, so that a workspace with few
+ * sends reads its own at once.
+ * @returns rows like those of `HourCount`
+ */
+export async function unsettledDays(store: StoreReader): Promise<DayCounters[]> {
+  const lanes = await directLanes(store);
+  const last = quarterAt(store.clock.now());
+  const quarters = Array.from({ length: UNSETTLED_QUARTERS + 1 }, (_, i) => last - i);
+  const bounds = {
+    from: uuidPrefixOf((last - UNSETTLED_QUARTERS) * QUARTER_MS),
+    to: uuidPrefixOf((last + 1) * QUARTER_MS),
+  };
+  const days: DayCounters[] = [];
+  await Promise.all(
+    lanes.map(async (lane) => {
+      const { items, next } = await store.query(JobItem, { lane }, { ...bounds, limit: MAX_SHOWN });
+      if (next || items.length === 0) return;
+      const settled = await store.getAll(
+        QuarterItem,
+        quarters.map((quarter) => ({ quarter, lane })),
+      );
+      const counted = addedUp(settled.map((row) => (row ? fromJson(row.totals) : {})));
+      for (const [day, counters] of byDay(beyond(totalsOf(items), counted)).days) days.push({ sk: day, ...counters });
+    }),
+  );
+  return days;
+}
+
+async function readQuarter(store: StoreReader, quarter: number, lane: JobLane) {
+  const bounds = { from: uuidPrefixOf(quarter * QUARTER_MS), to: uuidPrefixOf((quarter + 1) * QUARTER_MS) };
+  let totals: Numbers = {};
+  const open: JobRecord[] = [];
+  let after: Key | undefined;
+  do {
+    const page = await store.query(JobItem, { lane }, { ...bounds, after });
+    open.push(...page.items.filter((row) => row.to !== undefined && !isTerminal(row.status)).map(jobOf));
+    totals = addedUp([totals, totalsOf(page.items)]);
+    after = page.next;
+  } while (after);
+  return { totals, open };
+}
+
+/** What sends to one subscriber add to the counters. */
+function totalsOf(rows: readonly JobRow[]): Numbers {
+  const totals: Numbers = {};
+  for (const row of rows)
+    if (row.to !== undefined) for (const [name, n] of countersOf(row)) totals[name] = (totals[name] ?? 0) + n;
+  return totals;
+}
+
+/** What a job adds to the counters. Of one that waited, the outcomes before the wait were counted then. */
+function countersOf(row: JobRow): [name: string, n: number][] {
+  const counters: [string, number][] = row.ahead ? [[AHEAD, row.reserved ?? 0]] : [];
+  if (row.counted === undefined || row.completed_at === undefined) return counters;
+  const { completed_at: at, category, told } = row;
+  const outcomes = outcomeCounters(at, category, outcomesBeyond(addendsOf(row), told ? fromJson(told) : {}));
+  const day = at.slice(0, "2026-11-22".length);
+  for (const [name, n] of Object.entries(outcomes)) counters.push([`${DAY} ${day} ${name}`, n]);
+  const deliveries: Numbers = { ...deliveryCounters(Date.parse(at), tallyOf(row).delivered_by_channel) };
+  for (const [name, n] of Object.entries(deliveries)) counters.push([`${WEEK} ${name}`, n]);
+  return counters;
+}
+
+function byDay(counted: Numbers): { days: Map<string, Numbers>; weeks: Numbers } {
+  const days = new Map<string, Numbers>();
+  const weeks: Numbers = {};
+  for (const [name, n] of Object.entries(counted)) {
+    const [kind, day = "", counter = ""] = name.split(" ");
+    if (kind === WEEK) weeks[day] = n;
+    if (kind === DAY) days.set(day, { ...days.get(day), [counter]: n });
+  }
+  return { days, weeks };
+}
+
+function counterWrites(counted: Numbers, shard: string): ItemWrite<"workspace">[] {
+  const { days, weeks } = byDay(counted);
+  return [
+    ...[...days].map(([day, add]) => changeItem(HourCount, { shard, day }, { add })),
+    ...(Object.keys(weeks).length > 0 ? [changeItem(EngagementCount, { shard }, { add: weeks })] : []),
+  ];
+}

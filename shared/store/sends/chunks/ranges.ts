@@ -1,0 +1,172 @@
+// Ranges of an audience: how far each is planned, how many of its chunks are closed, and when it is closed into its job.
+
+import { absent, all, any, below, is, present } from "../../conditions.ts";
+import type { Store, StoreReader } from "../../context.ts";
+import { familyOf } from "../../families.ts";
+import { countedOutcomeWrites, outcomesBeyond } from "../../insights/hours.ts";
+import { changeItem, type ItemWrite, putItem, type RowOf } from "../../item.ts";
+import { onConditionFailed, onTransactionCanceled } from "../../refusals.ts";
+import { settlement } from "../../workspaces/usage.ts";
+import { RangeItem } from "../audience/audience-items.ts";
+import { JobItem } from "../jobs/job-items.ts";
+import { findJob, isReserved, type JobRecord, reservedSet } from "../jobs/jobs.ts";
+import { type Chunk, peopleIn } from "./chunks.ts";
+import { addendsOf, sumOf, tallyOf } from "./tallies.ts";
+
+export interface RangeState {
+  /** Chunks known so far. */
+  chunks: number;
+  /** Everyone in these chunks, held out and skipped included. */
+  people: number;
+  /** Where planning continues. */
+  cursor: string | undefined;
+  planned: boolean;
+  chunksClosed: number;
+  closed: boolean;
+}
+
+const rangeOf = (row: RowOf<typeof RangeItem> | undefined): RangeState => ({
+  chunks: row?.chunks ?? 0,
+  people: row?.people ?? 0,
+  cursor: row?.cursor,
+  planned: row?.planned === true,
+  chunksClosed: row?.chunks_closed ?? 0,
+  closed: row?.closed === true,
+});
+
+export async function getRange(store: StoreReader, job: string, range: string): Promise<RangeState> {
+  return rangeOf(await store.get(RangeItem, { job, range }));
+}
+
+/** Notes how far a range is planned; a planner that is behind another one changes nothing. */
+export async function notePlanned(
+  store: Store,
+  job: string,
+  range: string,
+  { chunks, people, cursor, planned }: Pick<RangeState, "chunks" | "people" | "cursor" | "planned">,
+): Promise<RangeState> {
+  return store
+    .change(
+      RangeItem,
+      { job, range },
+      {
+        set: { chunks, people, planned, cursor, last: planned ? chunks - 1 : undefined },
+        initial: { chunks_closed: 0 },
+      },
+      all(absent("closed"), any(absent("chunks"), below("chunks", chunks), is("chunks", chunks))),
+    )
+    .then(rangeOf, onConditionFailed(RangeItem, rangeOf));
+}
+
+/** The write that puts a range whose chunks are all planned. */
+export const plannedRangeWrite = (job: string, range: string, planned: readonly Chunk[]): ItemWrite<"workspace"> =>
+  putItem(
+    RangeItem,
+    { job, range },
+    {
+      chunks: planned.length,
+      people: planned.reduce((sum, chunk) => sum + peopleIn(chunk), 0),
+      chunks_closed: 0,
+      planned: true,
+      last: planned.length - 1,
+    },
+  );
+
+/**
+ * Closes a range whose chunks are all closed into its job, once.
+ * @returns whether the job may be complete: this call closed the range, or an earlier one did, which may have stopped
+ * right after.
+ */
+export async function closeRange(
+  store: Store,
+  { id: job, category }: Pick<JobRecord, "id" | "category">,
+  range: string,
+): Promise<boolean> {
+  const row = await store.get(RangeItem, { job, range });
+  const state = rangeOf(row);
+  if (state.closed) return true;
+  if (!row || !isComplete(state)) return false;
+  const added = addendsOf(row);
+  return store
+    .transact([
+      changeItem(RangeItem, { job, range }, { set: { closed: true } }, all(present(), absent("closed"))),
+      changeItem(JobItem, { job }, { add: { ...added, ranges_closed: 1 } }, is("status", "processing")),
+      ...countedOutcomeWrites(store, `${job}:${range}`, category, outcomesBeyond(added, timedOf(row))),
+    ])
+    .then(
+      () => true,
+      onTransactionCanceled(() => false),
+    );
+}
+
+/**
+ * Counts by the day what a range of a send that was ended early did, once: such a range is never closed into its job
+ * (F21).
+ */
+export async function countStopped(
+  store: Store,
+  { id: job, category }: Pick<JobRecord, "id" | "category">,
+  range: string,
+): Promise<void> {
+  for (;;) {
+    const row = await store.get(RangeItem, { job, range });
+    if (!row || row.closed) return;
+    const rest = outcomesBeyond(addendsOf(row), timedOf(row));
+    if (Object.keys(rest).length === 0) return;
+    const add = timedAddends(rest);
+    const isAsRead = Object.keys(add).map((name) => {
+      const before = row[name as TimedName];
+      return before === undefined ? absent(name as TimedName) : is(name as TimedName, before);
+    });
+    const isCounted = await store
+      .transact([
+        changeItem(RangeItem, { job, range }, { add }, all(...isAsRead)),
+        ...countedOutcomeWrites(store, `${job}:${range}`, category, rest),
+      ])
+      .then(
+        () => true,
+        onTransactionCanceled(() => false),
+      );
+    if (isCounted) return;
+  }
+}
+
+/**
+ * Corrects what a stopped send took from the quota to what it sent, once all its chunks are closed. It may be called at any
+ * time: a chunk that is closed later is part of the next call (docs/decisions/0093).
+ */
+export async function settleStopped(store: Store, id: string): Promise<void> {
+  for (;;) {
+    const job = await findJob(store, id);
+    if (job?.status !== "canceled" || job.direct) return;
+    const refs = (job.ranges ?? []).map((range) => ({ job: id, range }));
+    const rows = (await store.getAll(RangeItem, refs)).filter((row) => row !== undefined);
+    if (rows.map(rangeOf).some(({ chunks, chunksClosed }) => chunksClosed < chunks)) return;
+    const { sent } = sumOf(rows.map(tallyOf)).counts;
+    if (sent === (job.reserved ?? 0)) return;
+    const settled = await settlement(store, [{ ...job, sent }]);
+    const noting = changeItem(JobItem, { job: id }, { set: reservedSet(job, sent) }, isReserved(job));
+    const isSettled = await store.transact([noting, ...settled]).then(
+      () => true,
+      onTransactionCanceled(() => false),
+    );
+    if (isSettled) return;
+  }
+}
+
+type TimedName = "timed" | `timed:${string}`;
+
+/** The outcomes that are counted by the day already. */
+const timedOf = (row: RowOf<typeof RangeItem>): Record<string, number> => ({
+  "n:delivered": row.timed ?? 0,
+  ...Object.fromEntries(familyOf(row, "timed:")),
+});
+
+/** The change of a range that notes outcomes as counted by the day. */
+export const timedAddends = (outcomes: Record<string, number>): Record<string, number> =>
+  Object.fromEntries(
+    Object.entries(outcomes).map(([name, n]) => [name === "n:delivered" ? "timed" : `timed:${name}`, n]),
+  );
+
+/** All its chunks are known and closed. */
+export const isComplete = ({ planned, chunks, chunksClosed }: RangeState): boolean => planned && chunksClosed >= chunks;

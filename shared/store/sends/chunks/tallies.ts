@@ -1,0 +1,178 @@
+// The numbers of a send: each is added once on its way from chunk to range to job (docs/decisions/0002).
+import * as v from "valibot";
+import { type RankSource, rankSources } from "../../../rules/arbitration.ts";
+import { type ChannelClass, channelClasses } from "../../../rules/reach.ts";
+import { UNCONFIRMED } from "../../../rules/reasons.ts";
+
+const Numbers = v.record(v.string(), v.number());
+
+/** The totals of a job that the API returns as they are. */
+export const tallyFields = {
+  counts: v.object({
+    /** Everyone in the audience: held-out and skipped included (AMB-95). */
+    total: v.number(),
+    /** Accepted into delivery. */
+    sent: v.number(),
+    delivered: v.number(),
+    failed: v.number(),
+    skipped: v.number(),
+    held_out: v.number(),
+  }),
+  skip_reasons: Numbers,
+  /** Why recipients were not reached; `delivery_unconfirmed` is among them. */
+  fail_reasons: Numbers,
+  /** Recipients reached, by channel type. */
+  delivered_by_channel: Numbers,
+};
+
+/** F1: those among `failed` whose provider did not confirm the message. */
+export const uncertain = v.pipe(
+  v.number(),
+  v.description("Those among `failed` who may have got it: the provider did not confirm, and it is not sent again"),
+);
+export const uncertainIn = (failReasons: Record<string, number>): number => failReasons[UNCONFIRMED] ?? 0;
+
+/** SMA-7: what the API returns of a smart send. */
+export const ArbitrationReport = v.object({
+  chosen: v.array(
+    v.object({ class: v.picklist(channelClasses), source: v.picklist(rankSources), subscribers: v.number() }),
+  ),
+  suppressed_devices: v.number(),
+  rank_errors: v.number(),
+  fallback_steps: v.number(),
+  fallback_dedup_errors: v.number(),
+});
+type ArbitrationReport = v.InferOutput<typeof ArbitrationReport>;
+
+/** The same as numbers that can be added up. */
+interface Arbitration extends Omit<ArbitrationReport, "chosen"> {
+  /** Subscribers by `class:source`. */
+  chosen: Record<string, number>;
+}
+
+/** What the brake of a send looks at (F21); empty for a send without one. */
+interface Attempts {
+  /** Addresses that were tried once, by channel type. */
+  tried: Record<string, number>;
+  errors: Record<string, number>;
+  /** Chunks that were worked through once. */
+  passed: number;
+}
+
+export interface Tally extends v.InferOutput<v.ObjectSchema<typeof tallyFields, undefined>> {
+  arbitration: Arbitration;
+  attempts: Attempts;
+}
+
+export const NO_COUNTS: Tally["counts"] = { total: 0, sent: 0, delivered: 0, failed: 0, skipped: 0, held_out: 0 };
+
+export const NO_ARBITRATION: Arbitration = {
+  chosen: {},
+  suppressed_devices: 0,
+  rank_errors: 0,
+  fallback_steps: 0,
+  fallback_dedup_errors: 0,
+};
+
+const NO_ATTEMPTS: Attempts = { tried: {}, errors: {}, passed: 0 };
+
+export const NO_TALLY: Tally = {
+  counts: NO_COUNTS,
+  skip_reasons: {},
+  fail_reasons: {},
+  delivered_by_channel: {},
+  arbitration: NO_ARBITRATION,
+  attempts: NO_ATTEMPTS,
+};
+
+const COUNT = "n:";
+const SKIP = "skip:";
+const FAIL = "fail:";
+const CHANNEL = "by:";
+const CHOSEN = "chosen:";
+const ARBITRATION = "arb:";
+const TRIED = "try:";
+const ERRORS = "err:";
+const PASSED = "pass:";
+const PREFIXES = [COUNT, SKIP, FAIL, CHANNEL, CHOSEN, ARBITRATION, TRIED, ERRORS, PASSED];
+
+/** The attributes of a row that holds a tally. */
+export const tallyAttributes = {
+  "n:*": v.number(),
+  "skip:*": v.number(),
+  "fail:*": v.number(),
+  "by:*": v.number(),
+  "chosen:*": v.number(),
+  "arb:*": v.number(),
+  "try:*": v.number(),
+  "err:*": v.number(),
+  "pass:*": v.number(),
+};
+
+/** A tally as attributes to be added. */
+export function addends(tally: Tally): Record<string, number> {
+  const { chosen, ...plain } = tally.arbitration;
+  const groups: [prefix: string, numbers: object][] = [
+    [COUNT, tally.counts],
+    [SKIP, tally.skip_reasons],
+    [FAIL, tally.fail_reasons],
+    [CHANNEL, tally.delivered_by_channel],
+    [CHOSEN, chosen],
+    [ARBITRATION, plain],
+    [TRIED, tally.attempts.tried],
+    [ERRORS, tally.attempts.errors],
+    [PASSED, { chunks: tally.attempts.passed }],
+  ];
+  const added: Record<string, number> = {};
+  for (const [prefix, numbers] of groups)
+    for (const [name, n] of Object.entries(numbers)) if (n > 0) added[prefix + name] = n;
+  return added;
+}
+
+/** The difference of two sets of addends, which may be negative: what is left to add where `before` was added already. */
+export function beyond(now: Record<string, number>, before: Record<string, number>): Record<string, number> {
+  const names = new Set([...Object.keys(now), ...Object.keys(before)]);
+  const more = [...names].map((name) => [name, (now[name] ?? 0) - (before[name] ?? 0)] as const);
+  return Object.fromEntries(more.filter(([, n]) => n !== 0));
+}
+
+/** The sum of tallies. */
+export function sumOf(tallies: readonly Tally[]): Tally {
+  const sums: Record<string, number> = {};
+  for (const tally of tallies)
+    for (const [name, n] of Object.entries(addends(tally))) sums[name] = (sums[name] ?? 0) + n;
+  return tallyOf(sums);
+}
+
+/** The attributes of a row that belong to its tally. */
+export const addendsOf = (row: object): Record<string, number> =>
+  Object.fromEntries(Object.entries(row).filter(([name]) => PREFIXES.some((prefix) => name.startsWith(prefix))));
+
+/** The tally of a row, or of a sum of addends. */
+export function tallyOf(row: object): Tally {
+  const under = (prefix: string): Record<string, number> =>
+    Object.fromEntries(
+      Object.entries(row).flatMap(([name, n]) => (name.startsWith(prefix) ? [[name.slice(prefix.length), n]] : [])),
+    );
+  return {
+    counts: { ...NO_COUNTS, ...under(COUNT) },
+    skip_reasons: under(SKIP),
+    fail_reasons: under(FAIL),
+    delivered_by_channel: under(CHANNEL),
+    arbitration: { ...NO_ARBITRATION, ...under(ARBITRATION), chosen: under(CHOSEN) },
+    attempts: { tried: under(TRIED), errors: under(ERRORS), passed: under(PASSED).chunks ?? 0 },
+  };
+}
+
+export function arbitrationReport({ chosen, ...numbers }: Arbitration): ArbitrationReport {
+  const rows = Object.entries(chosen).map(([name, subscribers]) => ({ ...choiceOf(name), subscribers }));
+  const order = ({ class: one, source }: (typeof rows)[number]) => `${one}:${source}`;
+  const sorted = rows.sort((a, b) => b.subscribers - a.subscribers || (order(a) < order(b) ? -1 : 1));
+  return { chosen: sorted, ...numbers };
+}
+
+/** The class and the source of a counter that `tallyOfChunk` made of them. */
+function choiceOf(name: string) {
+  const [one, source] = name.split(":") as [ChannelClass, RankSource];
+  return { class: one, source };
+}

@@ -1,0 +1,137 @@
+// What one subscriber would read on each channel, rendered by the code that sends it, with what to look at before sending
+// (RDA-8, CHC-5).
+import * as v from "valibot";
+import { personal } from "../../../contract/personal.ts";
+import type { PushExtras, Says } from "../../../rules/channel-content.ts";
+import { titledText } from "../../../rules/channel-texts.ts";
+import { type ReachChannel, reachChannels } from "../../../rules/reach.ts";
+import type { RenderScope } from "../../../rules/render.ts";
+import { smsSegments } from "../../../rules/sms-segments.ts";
+import type { LivingProfile } from "../../subscribers/subscribers.ts";
+import type { JobContent } from "../jobs/job-spec.ts";
+import { type Arm, scopeOf } from "./arms.ts";
+import { type Rendered, type Renderer, rendererOf } from "./texts.ts";
+
+const warningCodes = [
+  "template_error",
+  "unknown_variables",
+  "sms_unicode",
+  "sms_segments",
+  "message_too_long",
+  "push_truncated",
+  "payload_too_large",
+] as const;
+
+const Button = v.object({ id: v.string(), title: v.string(), url: v.string() });
+
+export const Rendering = v.object({
+  channel: v.picklist(reachChannels),
+  /** `null`: it cannot be rendered. */
+  title: personal(v.nullable(v.string())),
+  body: personal(v.nullable(v.string())),
+  html: personal(v.optional(v.string())),
+  sms: v.optional(v.object({ encoding: v.picklist(["gsm7", "ucs2"]), characters: v.number(), segments: v.number() })),
+  push: personal(
+    v.optional(
+      v.object({
+        image_url: v.optional(v.string()),
+        url: v.optional(v.string()),
+        buttons: v.optional(v.array(Button)),
+        sound: v.optional(v.string()),
+        badge: v.optional(v.number()),
+        collapse_key: v.optional(v.string()),
+        ttl_seconds: v.optional(v.number()),
+      }),
+    ),
+  ),
+  in_app: personal(v.optional(v.object({ image_url: v.optional(v.string()), actions: v.optional(v.array(Button)) }))),
+  unknown_variables: v.array(v.string()),
+  warnings: v.array(v.object({ code: v.picklist(warningCodes), message: v.string() })),
+});
+export type Rendering = v.InferOutput<typeof Rendering>;
+type Warning = Rendering["warnings"][number];
+
+/** What phones and browsers show of a notification that is not expanded. */
+const SHOWN_TITLE = 50;
+const SHOWN_BODY = 150;
+const MAX_SMS = 3_200;
+const MAX_PUSH_BYTES = 4_096;
+/** What the service adds to a payload: ids, names of fields. */
+const PAYLOAD_OVERHEAD = 400;
+const PUSH: ReadonlySet<ReachChannel> = new Set(["ios", "android", "web_push"]);
+
+type Content = Says & Pick<JobContent, "data">;
+
+/** @param profile of a subscriber; without one, of a subscriber without attributes */
+export function renderingsOf(
+  content: Content,
+  channels: readonly ReachChannel[],
+  { profile, arm, now }: { profile: LivingProfile | undefined; arm: Arm; now: number },
+): Rendering[] {
+  const renderer = rendererOf(
+    { ...content, by_channel: content.by_channel, variant_b: content.variant_b ?? null },
+    now,
+    undefined,
+  );
+  const scope = profile ? scopeOf(profile, content, undefined) : anybody(content);
+  return [...new Set(channels)].map((channel) => renderingOf(renderer, channel, arm, scope));
+}
+
+const anybody = ({ data }: Content): RenderScope => ({ subscriber: { id: "", attributes: {} }, data: data ?? {} });
+
+function renderingOf(renderer: Renderer, channel: ReachChannel, arm: Arm, scope: RenderScope): Rendering {
+  const rendered = renderer.renderScope(arm, scope, channel);
+  if (!rendered) {
+    const message = "The message cannot be rendered: with these values a text is too long, or a filter fails.";
+    return { channel, title: null, body: null, unknown_variables: [], warnings: [{ code: "template_error", message }] };
+  }
+  const { title, body, bodies, push, inApp, unknown } = rendered;
+  const text = channel === "sms" ? titledText(rendered) : body;
+  const sms = channel === "sms" ? smsSegments(text) : undefined;
+  return {
+    channel,
+    title: channel === "sms" ? null : title,
+    body: bodies ? bodies.text : text,
+    ...(bodies && { html: bodies.html }),
+    ...(sms && { sms }),
+    ...(push && { push }),
+    ...(inApp && { in_app: inApp }),
+    unknown_variables: unknown,
+    warnings: [
+      ...unknownWarning(unknown),
+      ...(sms ? smsWarnings(text, sms) : []),
+      ...(PUSH.has(channel) ? pushWarnings(rendered, push) : []),
+    ],
+  };
+}
+
+const unknownWarning = (unknown: readonly string[]): Warning[] =>
+  unknown.length === 0
+    ? []
+    : [{ code: "unknown_variables", message: `Without a value: ${unknown.join(", ")}. Use the filter default.` }];
+
+function smsWarnings(text: string, { encoding, segments }: ReturnType<typeof smsSegments>): Warning[] {
+  const warnings: Warning[] = [];
+  if (encoding === "ucs2")
+    warnings.push({
+      code: "sms_unicode",
+      message: "A character is not of the GSM alphabet: a part holds 70 characters.",
+    });
+  if (segments > 1) warnings.push({ code: "sms_segments", message: `It is sent, and billed, as ${segments} parts.` });
+  if (text.length > MAX_SMS)
+    warnings.push({ code: "message_too_long", message: `It would be refused: more than ${MAX_SMS} characters.` });
+  return warnings;
+}
+
+function pushWarnings({ title, body, data }: Rendered, push: PushExtras | undefined): Warning[] {
+  const warnings: Warning[] = [];
+  if ([...title].length > SHOWN_TITLE || [...body].length > SHOWN_BODY)
+    warnings.push({
+      code: "push_truncated",
+      message: `Devices cut a title after about ${SHOWN_TITLE} characters and a text after about ${SHOWN_BODY}.`,
+    });
+  const bytes = Buffer.byteLength(JSON.stringify({ title, body, data, push })) + PAYLOAD_OVERHEAD;
+  if (bytes > MAX_PUSH_BYTES)
+    warnings.push({ code: "payload_too_large", message: `It would be refused: more than ${MAX_PUSH_BYTES} bytes.` });
+  return warnings;
+}

@@ -1,0 +1,226 @@
+// What a send says by a provider: title, body and custom data, and what the channel has of its own (CHC-1 to CHC-3).
+
+import type { PushExtras } from "../../../rules/channel-content.ts";
+import {
+  type Button,
+  type ByChannel,
+  type ContentClass,
+  contentClassOf,
+  type PushContent,
+  saidBy,
+} from "../../../rules/channel-content.ts";
+import { withoutTags } from "../../../rules/channel-texts.ts";
+import { isHtml, type MailBodies, mailBodies, textOfHtml, withPreheader } from "../../../rules/mail-body.ts";
+import type { ProvidedChannel, ReachChannel } from "../../../rules/reach.ts";
+import { type CompiledTemplate, compileTemplate, type RenderScope } from "../../../rules/render.ts";
+import { compileData } from "../../../rules/render-data.ts";
+import { checkUrl } from "../../../rules/safe-url.ts";
+import type { LivingProfile } from "../../subscribers/subscribers.ts";
+import type { Job } from "../jobs/jobs.ts";
+import { type Arm, attempted, type Event, isTooLarge, NOBODY, scopeOf } from "./arms.ts";
+
+export interface Texts {
+  title: string;
+  body: string;
+  /** Absent where the send has none. */
+  data?: NonNullable<Job["data"]>;
+  /** Only of e-mail. */
+  bodies?: MailBodies;
+  /** Only of the inbox, if it has something of its own. */
+  inApp?: { image_url?: string; actions?: Button[] };
+  /** Only of push, if it has something of its own. */
+  push?: PushExtras;
+}
+
+export interface Rendered extends Texts {
+  /** Dotted paths of the variables without a value, each once. */
+  unknown: string[];
+}
+
+export interface Renderer {
+  /** The profile of the recipient is not needed. */
+  isStatic: boolean;
+  /** Undefined if it cannot be rendered for this recipient, now or later. */
+  render(arm: Arm, profile: LivingProfile | undefined, channel: ProvidedChannel): Rendered | undefined;
+  /** The same for any values, for a preview. */
+  renderScope(arm: Arm, scope: RenderScope, channel: ReachChannel): Rendered | undefined;
+}
+
+type Said = Pick<Job, "title" | "body" | "by_channel" | "variant_b" | "data">;
+
+/** Renders what the class of a channel says. @throws an Error named `RenderError` when a limit is exceeded */
+type ClassRenderer = (scope: RenderScope) => Texts & { unknown: string[] };
+
+export function rendererOf(job: Said, now: number, event: Event): Renderer {
+  const data = job.data ? compileData(job.data) : undefined;
+  const isStatic = data?.isStatic !== false && isPlain(job) && isPlain(job.variant_b);
+  const compiled = new Map<string, ClassRenderer>();
+  const cache = new Map<string, Rendered | undefined>();
+
+  const rendererFor = (arm: Arm, name: ContentClass): ClassRenderer => {
+    const key = `${arm} ${name}`;
+    const render = compiled.get(key) ?? classRenderer(saidBy(job, arm), name, now);
+    compiled.set(key, render);
+    return render;
+  };
+  const attempt = (arm: Arm, name: ContentClass, scope: RenderScope): Rendered | undefined =>
+    attempted(() => {
+      const { unknown, ...texts } = rendererFor(arm, name)(scope);
+      const { title, body } = texts;
+      if (isTooLarge({ title, body }, title.length + body.length)) return undefined;
+      if (!data) return { ...texts, unknown };
+      const custom = data.render(scope, { now });
+      return { ...texts, data: custom.data, unknown: [...new Set([...unknown, ...custom.unknown])] };
+    });
+
+  return {
+    isStatic,
+    renderScope: (arm, scope, channel) => attempt(arm, contentClassOf(channel), scope),
+    render: (arm, profile, channel) => {
+      const name = contentClassOf(channel);
+      if (!isStatic) return profile && attempt(arm, name, scopeOf(profile, job, event));
+      const key = `${arm} ${name}`;
+      if (!cache.has(key)) cache.set(key, attempt(arm, name, NOBODY));
+      return cache.get(key);
+    },
+  };
+}
+
+const isPlain = (content: { title: string | null; body: string | null; by_channel?: ByChannel | undefined } | null) =>
+  !content ||
+  (compileTemplate(content.title ?? "").isStatic &&
+    compileTemplate(content.body ?? "").isStatic &&
+    compileData(content.by_channel ?? {}).isStatic);
+
+interface Content {
+  title: string;
+  body: string;
+  by_channel: ByChannel;
+}
+
+function classRenderer({ title, body, by_channel }: Content, name: ContentClass, now: number): ClassRenderer {
+  switch (name) {
+    case "email":
+      return mailRenderer({ title, body }, by_channel.email, now);
+    case "push":
+    case "web_push":
+      return pushRenderer({ title, body }, by_channel[name], now);
+    case "sms":
+      return by_channel.sms?.body === undefined
+        ? plainRenderer({ title, body }, now)
+        : plainRenderer({ title: "", body: by_channel.sms.body }, now);
+    case "in_app":
+      return inboxRenderer({ title, body }, by_channel.in_app, now);
+    default:
+      return plainRenderer({ title, body }, now);
+  }
+}
+
+type InAppExtras = NonNullable<Texts["inApp"]>;
+
+/** Without URLs that their values made unsafe or invalid, as the message is written. An action without a URL dismisses. */
+const shownInApp = ({ image_url, actions }: InAppExtras, given: InAppExtras): InAppExtras => ({
+  ...(image_url !== undefined && checkUrl(image_url, "image") === undefined && { image_url }),
+  ...(actions && {
+    actions: actions.filter(({ url }, i) => given.actions?.[i]?.url === "" || checkUrl(url) === undefined),
+  }),
+});
+
+/** Of a preview: messages of an inbox are rendered where they are written (in-app.ts). */
+function inboxRenderer(
+  texts: { title: string; body: string },
+  { title, body, ...extras }: NonNullable<ByChannel["in_app"]> = {},
+  now: number,
+): ClassRenderer {
+  const all = { title: title ?? texts.title, body: body ?? texts.body };
+  const words = { title: compileTemplate(all.title), body: compileTemplate(all.body) };
+  const own = compileData(extras);
+  return (scope) => {
+    const { fill, unknown } = filling(scope, now);
+    const filled = own.render(scope, { now });
+    return {
+      title: fill(words.title),
+      body: fill(words.body),
+      ...(Object.keys(extras).length > 0 && { inApp: shownInApp(filled.data, extras) }),
+      unknown: [...new Set([...unknown(), ...filled.unknown])],
+    };
+  };
+}
+
+/** Fills templates, and collects the variables without a value. */
+function filling(scope: RenderScope, now: number) {
+  const unknown = new Set<string>();
+  return {
+    fill: (template: CompiledTemplate, asHtml = false): string => {
+      const { text, unknown: missing } = template.render(scope, { now, escape: asHtml ? "html" : "none" });
+      for (const path of missing) unknown.add(path);
+      return text;
+    },
+    unknown: () => [...unknown],
+  };
+}
+
+/** Plain text: only a mail shows HTML (AMB-121). */
+function plainRenderer(texts: { title: string; body: string }, now: number): ClassRenderer {
+  const title = compileTemplate(texts.title);
+  const body = compileTemplate(texts.body);
+  const asHtml = isHtml(texts.body);
+  return (scope) => {
+    const { fill, unknown } = filling(scope, now);
+    return {
+      title: withoutTags(fill(title)),
+      body: asHtml ? textOfHtml(fill(body, true)) : withoutTags(fill(body)),
+      unknown: unknown(),
+    };
+  };
+}
+
+/** `body` stays the text of the message; the two bodies are made of what the channel has, else of it (CHC-4). */
+function mailRenderer(
+  texts: { title: string; body: string },
+  { subject, preheader, html, text }: NonNullable<ByChannel["email"]> = {},
+  now: number,
+): ClassRenderer {
+  const title = compileTemplate(subject ?? texts.title);
+  const source = html ?? text ?? texts.body;
+  const body = compileTemplate(source);
+  const isMarkup = html !== undefined || (text === undefined && isHtml(source));
+  const plain = html !== undefined && text !== undefined ? compileTemplate(text) : undefined;
+  const preview = preheader === undefined ? undefined : compileTemplate(preheader);
+  return (scope) => {
+    const { fill, unknown } = filling(scope, now);
+    const filled = fill(body, isMarkup);
+    const made = mailBodies(filled, isMarkup);
+    const own = plain ? { ...made, text: fill(plain) } : made;
+    const bodies = preview ? { ...own, html: withPreheader(own.html, fill(preview)) } : own;
+    return { title: fill(title), body: filled, bodies, unknown: unknown() };
+  };
+}
+
+function pushRenderer(
+  texts: { title: string; body: string },
+  { title, body, ...extras }: PushContent = {},
+  now: number,
+): ClassRenderer {
+  const plain = plainRenderer({ title: title ?? texts.title, body: body ?? texts.body }, now);
+  if (Object.keys(extras).length === 0) return plain;
+  const own = compileData(extras);
+  return (scope) => {
+    const { unknown, ...words } = plain(scope);
+    const filled = own.render(scope, { now });
+    return { ...words, push: safe(filled.data), unknown: [...new Set([...unknown, ...filled.unknown])] };
+  };
+}
+
+/** Without URLs that their values made unsafe or invalid. */
+function safe({ image_url, url, buttons, ...rest }: PushExtras): PushExtras {
+  const isSafe = (button: Button) => checkUrl(button.url) === undefined;
+  return {
+    ...rest,
+    ...(image_url !== undefined && checkUrl(image_url, "image") === undefined && { image_url }),
+    ...(url !== undefined && checkUrl(url) === undefined && { url }),
+    ...(buttons?.some(isSafe) && {
+      buttons: buttons.filter(isSafe).map((button) => ({ ...button, title: withoutTags(button.title) })),
+    }),
+  };
+}

@@ -1,0 +1,90 @@
+// What a message of the inbox says. A long text that is the same for everybody is not in its row: the row names the
+// content of the job (docs/decisions/0023).
+import { Buffer } from "node:buffer";
+import { saidBy } from "../../../rules/channel-content.ts";
+import type { StoreReader } from "../../context.ts";
+import type { RowOf } from "../../item.ts";
+import { fromJson, type JsonText, toJson } from "../../json-text.ts";
+import type { Value } from "../../model.ts";
+import { ContentItem } from "../jobs/job-items.ts";
+import type { JobContent } from "../jobs/job-spec.ts";
+import type { Message, MessageContent } from "./inbox-items.ts";
+
+type Data = { [name: string]: Value };
+
+export interface MessageText {
+  content: MessageContent;
+  /** Custom values of the send, for the live stream. */
+  data?: JsonText<Data> | undefined;
+}
+
+/** The text of a message in the content of its job, by its hash. */
+export interface NamedText {
+  text: string;
+  arm?: "a" | "b" | undefined;
+}
+
+/** A message with a shorter text is one write unit. */
+const MAX_INLINE_BYTES = 700;
+
+/**
+ * The text of a message as its row holds it.
+ * @param content of the job: texts without variables, or the hash under which they are stored
+ */
+export function storedText(
+  job: JobContent & { content: JobContent | string },
+  arm: NamedText["arm"],
+  text: MessageText,
+): MessageText | NamedText {
+  if (typeof job.content !== "string") return text;
+  const json = toJson(text);
+  if (Buffer.byteLength(json) <= MAX_INLINE_BYTES || json !== toJson(textOf(job, arm))) return text;
+  return { text: job.content, arm };
+}
+
+/** What an arm says in the inbox, before anything is rendered. The image of an experience is that of its arm. */
+export function saidInApp(job: JobContent, arm: NamedText["arm"]) {
+  const { title, body, by_channel } = saidBy(job, arm);
+  const { in_app: own = {} } = by_channel;
+  const { in_app: look, variant_b } = job;
+  return {
+    title: own.title ?? title,
+    body: own.body ?? body,
+    image_url: own.image_url ?? (arm === "b" && variant_b ? variant_b.image_url : look?.image_url),
+    actions: own.actions ?? look?.actions,
+  };
+}
+
+/** What a message of these texts says if nothing in them is to be rendered. */
+function textOf(job: JobContent, arm: NamedText["arm"]): MessageText {
+  const { in_app: look, data } = job;
+  const { title, body, image_url, actions } = saidInApp(job, arm);
+  const content = {
+    title,
+    body,
+    ...(look && { format: look.format }),
+    ...(image_url !== undefined && { image_url }),
+    ...(actions && { actions }),
+    ...(look?.display && { display: look.display }),
+    ...(arm && { variant_id: arm }),
+  };
+  return { content, ...(data && { data: toJson(data) }) };
+}
+
+type TextOf = (row: RowOf<typeof Message>) => MessageText;
+
+/** Reads the contents that these rows name, each once. */
+export async function readTexts(store: StoreReader, rows: readonly RowOf<typeof Message>[]): Promise<TextOf> {
+  const hashes = [...new Set(rows.flatMap(({ text }) => text ?? []))];
+  const contents = await store.getAll(
+    ContentItem,
+    hashes.map((hash) => ({ hash })),
+  );
+  const stored = new Map(hashes.map((hash, i) => [hash, contents[i]]));
+  return ({ content, data, text = "", arm }) => {
+    if (content) return { content: fromJson(content), data };
+    const found = stored.get(text);
+    if (!found) throw new Error(`The content ${text} of a message is not stored.`);
+    return textOf(fromJson(found.content), arm);
+  };
+}

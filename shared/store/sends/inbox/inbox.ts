@@ -1,0 +1,259 @@
+// The durable inbox (INB): messages with what their reader did, and the writes of a delivery (docs/decisions/0003).
+import { createHash } from "node:crypto";
+import * as v from "valibot";
+import { Timestamp } from "../../../contract/schemas.ts";
+import { DAY, HOUR, SECOND, timestamp } from "../../../kernel/clock.ts";
+import { notFound } from "../../../kernel/errors.ts";
+import { timeOfUuid, uuidV7 } from "../../../kernel/ids.ts";
+import type { Store, StoreReader } from "../../context.ts";
+import { type Visibility, visibilityIn } from "../../experiences/visibility.ts";
+import { type ItemWrite, putItem, type RowOf, ref, rowOf } from "../../item.ts";
+import { toJson } from "../../json-text.ts";
+import type { Key } from "../../model.ts";
+import { type MessageText, type NamedText, readTexts } from "./inbox-content.ts";
+import { Message, MessageState, ReadAll } from "./inbox-items.ts";
+
+/** INB-4. */
+export const MESSAGE_LIFETIME_MS = 30 * DAY;
+
+/** A row that is written later than this after its round began says when: its id alone would hide it from live streams. */
+export const PROMPT_MS = 30 * SECOND;
+
+export const inboxStatuses = ["unread", "read", "dismissed"] as const;
+export type InboxStatus = (typeof inboxStatuses)[number];
+
+export const InboxMessage = v.object({
+  id: v.string(),
+  notification_id: v.string(),
+  content: v.looseObject({ title: v.string(), body: v.string() }),
+  status: v.picklist(inboxStatuses),
+  created_at: Timestamp,
+  expires_at: Timestamp,
+  read_at: v.optional(Timestamp),
+});
+export type InboxMessage = v.InferOutput<typeof InboxMessage>;
+
+export type MessageRow = RowOf<typeof Message>;
+
+/** The id of a send to one inbox: the time of the round and a hash of (job, subscriber), so a repeat has the same id. */
+export function messageId(at: number, job: string, subscriber: string): string {
+  return uuidV7(at, createHash("sha256").update(`${job}:${subscriber}`).digest());
+}
+
+export interface Origin {
+  subscriber: string;
+  /** The experience that it belongs to, which may be hidden or recalled. */
+  experience?: string | undefined;
+  /** The chunk that it comes from, for an erasure. */
+  place?: string | undefined;
+  /** When its chunk was first claimed, in milliseconds, if that was before this round. */
+  assigned_at?: number | undefined;
+  /** When it is written, in milliseconds, if that is long after its round began. */
+  late_at?: number | undefined;
+}
+
+export type Delivery = Origin & (MessageText | NamedText);
+
+/** The write of one delivery, which is also its ledger entry (docs/decisions/0013). `at` is the time of the round. */
+export function messageWrite(job: string, at: number, delivery: Delivery): ItemWrite<"workspace"> {
+  const { subscriber, ...origin } = delivery;
+  const content = "content" in delivery ? toJson(delivery.content) : undefined;
+  const expires = Math.ceil((at + MESSAGE_LIFETIME_MS) / SECOND);
+  const key = { subscriber, message: messageId(at, job, subscriber) };
+  return putItem(Message, key, { job, ...origin, content, expires });
+}
+
+interface ReaderState {
+  /** By message id. */
+  states: Map<string, RowOf<typeof MessageState>>;
+  /** Oldest first: a message was read by the first one at or above its id that it was visible to. */
+  readAlls: readonly RowOf<typeof ReadAll>[];
+}
+
+const PAGE_ROWS = 100;
+
+interface ListOptions {
+  status?: InboxStatus | undefined;
+  limit: number;
+  takes?: (message: InboxMessage) => boolean;
+  visibility?: Visibility;
+  /** Only messages that are older than this one. */
+  before?: string | undefined;
+}
+
+/** INB-6: newest first; expired, hidden and recalled ones are left out. `takes` may end the list before the limit. */
+export async function listMessages(
+  store: StoreReader,
+  subscriber: string,
+  { status, limit, takes = () => true, visibility = visibilityIn(store), before }: ListOptions,
+): Promise<InboxMessage[]> {
+  const oldest = oldestId(store);
+  const reader = await readerState(store, subscriber, oldest);
+  const found: InboxMessage[] = [];
+  let after: Key | undefined;
+  do {
+    const page = await store.query(
+      Message,
+      { subscriber },
+      {
+        ...rangeFrom(oldest),
+        ...(before !== undefined && { to: `${PREFIX}${before}` }),
+        newestFirst: true,
+        limit: status === undefined ? limit - found.length : PAGE_ROWS,
+        after,
+      },
+    );
+    await visibility.look(page.items);
+    const textOf = await readTexts(store, page.items);
+    for (const row of page.items.filter(visibility.shows)) {
+      if (messageIdOf(row) === before) continue;
+      const message = messageOf(store, row, textOf, reader);
+      if (!message || (status !== undefined && message.status !== status)) continue;
+      if (!takes(message)) return found;
+      found.push(message);
+    }
+    after = page.next;
+  } while (after && found.length < limit);
+  return found.slice(0, limit);
+}
+
+/** Rows with an id from this time on, oldest first: what a live stream polls (0.5 RCU when there are none). */
+export const messagesSince = (store: StoreReader, subscriber: string, sinceMs: number): Promise<MessageRow[]> =>
+  store.queryAll(Message, { subscriber }, { ...rangeFrom(lowestId(sinceMs)), eventual: true });
+
+/** The same up to another time; to now without `to`. */
+export const messagesBetween = (
+  store: StoreReader,
+  subscriber: string,
+  { from, to }: { from: number; to: number | undefined },
+): Promise<MessageRow[]> => {
+  const range = rangeFrom(lowestId(from));
+  const bounds = to === undefined ? range : { ...range, to: rangeFrom(lowestId(to)).from };
+  return store.queryAll(Message, { subscriber }, { ...bounds, eventual: true });
+};
+
+const PREFIX = "I#";
+const rangeFrom = (id: string) => ({ from: `${PREFIX}${id}`, to: `${PREFIX}~` });
+
+/** The id of a message, which is the end of its sort key. */
+export const messageIdOf = ({ sk }: Pick<Key, "sk">): string => sk.slice(PREFIX.length);
+
+/** INB-7: every unread message becomes read, by one write however many they are. @returns how many. */
+export async function readAll(store: Store, subscriber: string): Promise<number> {
+  const visibility = visibilityIn(store);
+  const limit = Number.POSITIVE_INFINITY;
+  const unread = await listMessages(store, subscriber, { status: "unread", limit, visibility });
+  const [newest] = unread;
+  if (newest) {
+    const now = store.clock.now();
+    // A hidden message was not seen: when it is shown again, it is unread.
+    const except = visibility.hidden();
+    const initial = {
+      at: timestamp(now),
+      expires: expiryOf(newest.id),
+      recent: unread.flatMap(({ id }) => (isRecent(id, now) ? [id] : [])).slice(0, MAX_RECENT),
+      ...(except.length > 0 && { except }),
+    };
+    const mark = await store.change(ReadAll, { subscriber, message: newest.id }, { initial });
+    // Another request wrote it, which may have found fewer.
+    const left = initial.recent.filter((id) => mark.recent?.includes(id) === false);
+    for (const id of left) {
+      const read = { read_at: initial.at, expires: expiryOf(id) };
+      await store.change(MessageState, { subscriber, message: id }, { initial: read });
+    }
+  }
+  return unread.length;
+}
+
+/** Of those above a message the first one counts, unless the message was hidden at that time. */
+const MAX_READ_ALLS = 20;
+
+/** INB-8, INB-9: reading keeps a dismissal, dismissing sets no read_at (AMB-37). @throws 404. */
+export async function markMessage(
+  store: Store,
+  subscriber: string,
+  id: string,
+  action: "read" | "dismissed",
+): Promise<InboxMessage> {
+  const key = { subscriber, message: id };
+  const [[row, state], { items: readAlls }] = await Promise.all([
+    store.getEach([ref(Message, key), ref(MessageState, key)]),
+    store.query(ReadAll, { subscriber }, { from: `${READ_ALL}${id}`, to: READ_ALL_END, limit: MAX_READ_ALLS }),
+  ]);
+  const visibility = visibilityIn(store);
+  if (row) await visibility.look([row]);
+  const states = new Map(state && [[id, state]]);
+  const textOf = await readTexts(store, row ? [row] : []);
+  const current = row && visibility.shows(row) ? messageOf(store, row, textOf, { states, readAlls }) : undefined;
+  if (!row || !current) throw notFound("message");
+  const isDone = action === "read" ? current.read_at !== undefined : current.status === "dismissed";
+  if (isDone) return current;
+  const now = timestamp(store.clock.now());
+  const initial = { ...(action === "read" ? { read_at: now } : { dismissed_at: now }), expires: expiryOf(id) };
+  const changed = await store.change(MessageState, key, { initial });
+  return messageOf(store, row, textOf, { states: new Map([[id, changed]]), readAlls }) ?? current;
+}
+
+const STATE = "IS#";
+const READ_ALL = "IW#";
+const READ_ALL_END = `${READ_ALL}~`;
+
+/** The rows of both kinds are next to each other, so that one query reads them. */
+async function readerState(store: StoreReader, subscriber: string, oldest: string): Promise<ReaderState> {
+  const states: ReaderState["states"] = new Map();
+  const readAlls: RowOf<typeof ReadAll>[] = [];
+  let after: Key | undefined;
+  do {
+    const range = { from: `${STATE}${oldest}`, to: READ_ALL_END, after };
+    const page = await store.queryRows(MessageState, { subscriber }, range);
+    for (const row of page.items)
+      if (row.sk.startsWith(STATE)) states.set(row.sk.slice(STATE.length), rowOf(MessageState, row));
+      else readAlls.push(rowOf(ReadAll, row));
+    after = page.next;
+  } while (after);
+  return { states, readAlls };
+}
+
+function messageOf(
+  store: StoreReader,
+  row: MessageRow,
+  textOf: Awaited<ReturnType<typeof readTexts>>,
+  { states, readAlls }: ReaderState,
+): InboxMessage | undefined {
+  const id = messageIdOf(row);
+  const created = timeOfUuid(id);
+  const expires = created + MESSAGE_LIFETIME_MS;
+  if (expires <= store.clock.now()) return undefined;
+  const { read_at, dismissed_at } = states.get(id) ?? {};
+  const readAllAt = readAlls.find((mark) => covers(mark, row))?.at;
+  const isBefore = dismissed_at === undefined || (readAllAt !== undefined && readAllAt <= dismissed_at);
+  const readAt = read_at ?? (isBefore ? readAllAt : undefined);
+  return {
+    id,
+    notification_id: row.job,
+    content: textOf(row).content,
+    status: dismissed_at !== undefined ? "dismissed" : readAt !== undefined ? "read" : "unread",
+    created_at: timestamp(created),
+    expires_at: timestamp(expires),
+    ...(readAt !== undefined && { read_at: readAt }),
+  };
+}
+
+/** A message may be written so long after its round began, by a slow worker or by one that continues for another. */
+const RECENT_MS = HOUR;
+/** So many are named, the newest: a mark costs 3 WCU at most. */
+const MAX_RECENT = 60;
+const isRecent = (id: string, at: number): boolean => timeOfUuid(id) > at - RECENT_MS;
+
+/** Whether a message was among those that were read at once. */
+function covers({ sk, at, except = [], recent }: RowOf<typeof ReadAll>, row: MessageRow): boolean {
+  const id = messageIdOf(row);
+  if (sk.slice(READ_ALL.length) < id || (row.experience !== undefined && except.includes(row.experience))) return false;
+  const [last] = recent?.length === MAX_RECENT ? recent.slice(-1) : [];
+  return !recent || recent.includes(id) || !isRecent(id, Date.parse(at)) || (last !== undefined && id < last);
+}
+
+/** The lowest message id of a time. */
+export const lowestId = (at: number): string => uuidV7(Math.max(0, at), Buffer.alloc(10));
+const oldestId = (store: StoreReader) => lowestId(store.clock.now() - MESSAGE_LIFETIME_MS);
+const expiryOf = (id: string) => Math.ceil((timeOfUuid(id) + MESSAGE_LIFETIME_MS) / SECOND);

@@ -1,0 +1,184 @@
+// Interactions of recipients with a job (INT): each report is a row and a count, in one transaction, once
+// (docs/decisions/0011, AMB-106).
+import { createHash } from "node:crypto";
+import { DAY, MINUTE, timestamp } from "../../../kernel/clock.ts";
+import { invalid } from "../../../kernel/errors.ts";
+import { channelOf, type Interaction, type Platform, type Stage, stagesOf } from "../../../rules/interactions.ts";
+import type { ChannelClass } from "../../../rules/reach.ts";
+import type { MachineVerdict } from "../../../rules/tracking.ts";
+import { absent, all, is } from "../../conditions.ts";
+import type { Store } from "../../context.ts";
+import { addedUp } from "../../counters.ts";
+import { countedStages, dayWrites } from "../../insights/hours.ts";
+import { changeItem, type ItemWrite, type NewRowOf, putItem, type RowOf, ref } from "../../item.ts";
+import { reachedWrites } from "../../journeys/totals.ts";
+import { onTransactionCanceled } from "../../refusals.ts";
+import { DevicePointer } from "../../subscribers/device-items.ts";
+import { answeredClass, noteEngagement } from "../../subscribers/engagement.ts";
+import { Profile } from "../../subscribers/items.ts";
+import { isLiving } from "../../subscribers/subscribers.ts";
+import { isTestId } from "../jobs/job-ids.ts";
+import { JobItem } from "../jobs/job-items.ts";
+import { type JobRecord, jobOf } from "../jobs/jobs.ts";
+import { burstVerdict, linkFollowed, retractable, retractBurst, retractions, stagesAmong } from "./bursts.ts";
+import { Engagement, InteractionCount, interactionKey, ReportedInteraction } from "./items.ts";
+import { countersOf, dayCounters } from "./totals.ts";
+
+export interface Report {
+  job_id: string;
+  interaction: Interaction;
+  platform: Platform;
+  occurred_at: string;
+  action_id?: string | undefined;
+  url?: string | undefined;
+  subscriber_id?: string | undefined;
+  device_id?: string | undefined;
+  variant_id?: string | undefined;
+  /** Set if a machine did it: stored, but not a part of what makes two reports equal (AMB-92). */
+  machine?: MachineVerdict | undefined;
+  /** Of a link in a mail: its position, and how many links the mail has. */
+  link?: { position: number; count: number } | undefined;
+}
+
+const MAX_ATTEMPTS = 8;
+
+/**
+ * Counts a report, unless it is of a test send, or one equal in every field was counted. An unknown or erased recipient is left out of it.
+ * @returns the subscriber it was counted for, if it was counted and the subscriber is known.
+ * @throws 422 naming an unknown job (AMB-41).
+ */
+export async function countInteraction(store: Store, report: Report): Promise<{ subscriber: string | undefined }> {
+  if (isTestId(report.job_id)) return { subscriber: undefined };
+  const digest = digestOf(report);
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const { job, isCounted, ...recipient } = await readContext(store, report, digest);
+    if (!job) throw invalid({ job_id: "names no notification" });
+    if (isCounted) return { subscriber: undefined };
+    const judged = { ...report, machine: report.machine ?? burstVerdict(store, report, recipient.engagement) };
+    const outcome = await store.transact(writesOf(store, judged, digest, { job: jobOf(job), ...recipient })).then(
+      () => "counted" as const,
+      onTransactionCanceled(([existing]) => (existing ? ("existing" as const) : ("changed" as const))),
+    );
+    if (outcome === "counted") {
+      if (judged.machine === undefined) await retractBurst(store, report, digest, { job: jobOf(job), ...recipient });
+      return { subscriber: recipient.subscriber };
+    }
+    if (outcome === "existing") return { subscriber: undefined };
+  }
+  throw Object.assign(new Error("Too many reports of one recipient at once."), { name: "ThrottlingException" });
+}
+
+const digestOf = (report: Report): string => {
+  const { job_id, interaction, platform, occurred_at, action_id, url, subscriber_id, device_id, variant_id } = report;
+  const fields = [job_id, interaction, platform, occurred_at, action_id, url, subscriber_id, device_id, variant_id];
+  return createHash("sha256").update(JSON.stringify(fields)).digest("hex").slice(0, 40);
+};
+
+interface Recipient {
+  /** Undefined if unknown or erased. */
+  subscriber: string | undefined;
+  /** The stages that the subscriber reached with the job before. */
+  engagement: RowOf<typeof Engagement> | undefined;
+}
+
+async function readContext(
+  store: Store,
+  { job_id, subscriber_id, device_id }: Report,
+  digest: string,
+): Promise<Recipient & { job: RowOf<typeof JobItem> | undefined; isCounted: boolean }> {
+  const device =
+    subscriber_id === undefined && device_id !== undefined
+      ? await store.get(DevicePointer, { by: "name", text: device_id })
+      : undefined;
+  const named = subscriber_id ?? device?.subscriber;
+  const refs = [ref(JobItem, { job: job_id }), ref(ReportedInteraction, interactionKey(job_id, digest))] as const;
+  if (named === undefined) {
+    const [job, existing] = await store.getEach(refs);
+    return { job, isCounted: existing !== undefined, subscriber: undefined, engagement: undefined };
+  }
+  const [job, existing, profile, engagement] = await store.getEach([
+    ...refs,
+    ref(Profile, { id: named }),
+    ref(Engagement, { subscriber: named, job: job_id }),
+  ]);
+  const subscriber = profile && isLiving(profile) ? named : undefined;
+  return { job, isCounted: existing !== undefined, subscriber, engagement };
+}
+
+/** A stage, also by channel, or an answer by class of channels: attributes of `Engagement`. */
+type Mark = Stage | `${Stage}@${string}` | `answered@${ChannelClass}`;
+
+function writesOf(
+  store: Store,
+  report: Report,
+  digest: string,
+  { job, subscriber, engagement }: Recipient & { job: JobRecord },
+): ItemWrite<"workspace">[] {
+  const { job_id, interaction, platform, occurred_at, action_id, machine } = report;
+  const receivedAt = store.clock.now();
+  const received_at = timestamp(receivedAt);
+  const channel = channelOf(interaction, platform);
+  const stages = stagesOf(interaction, machine !== undefined);
+  const isFirst = (mark: Mark) => subscriber !== undefined && engagement?.[mark] === undefined;
+  const firsts = stages
+    .flatMap((stage): Mark[] => (channel ? [stage, `${stage}@${channel}`] : [stage]))
+    .filter(isFirst);
+  const retracted = machine === "burst" ? retractable(engagement, receivedAt) : [];
+  const row: NewRowOf<typeof ReportedInteraction> = {
+    react: "interaction",
+    job: job_id,
+    interaction,
+    platform,
+    occurred_at,
+    received_at,
+    firsts,
+    retracted: retracted.length > 0 ? retracted : undefined,
+    channel,
+    variant_id: job.isSplit && isArm(report.variant_id) ? report.variant_id : undefined,
+    action_id,
+    machine,
+  };
+  const shard = digest.slice(0, 1);
+  const at = hourOf(occurred_at, receivedAt);
+  const taken = retractions(engagement, retracted);
+  const byDay = addedUp([
+    dayCounters(job, at, firsts),
+    ...taken.map(({ at: then, mark }) => dayCounters(job, then, [mark], -1)),
+  ]);
+  const writes: ItemWrite<"workspace">[] = [
+    putItem(ReportedInteraction, interactionKey(job_id, digest), row, absent()),
+    changeItem(InteractionCount, { job: job_id, shard }, { add: { ...countersOf(row), ...byDay } }),
+  ];
+  const answered = answeredClass(interaction, platform);
+  const answer = answered && (`answered@${answered}` as const);
+  // However often a job is tapped, it is one answer by each class, as it is one delivery (D-ARB).
+  const isFirstAnswer = answer !== undefined && isFirst(answer);
+  const marks = isFirstAnswer ? [...firsts, answer] : firsts;
+  const followed = linkFollowed(report, receivedAt);
+  if (subscriber !== undefined && (marks.length > 0 || followed || retracted.length > 0)) {
+    const set = { ...Object.fromEntries(marks.map((mark) => [mark, received_at])), ...followed };
+    const when = [...marks.map((mark) => absent(mark)), ...retracted.map((mark) => is(mark, engagement?.[mark] ?? ""))];
+    const change = { set, remove: retracted };
+    writes.push(
+      changeItem(Engagement, { subscriber, job: job_id }, change, when.length > 0 ? all(...when) : undefined),
+    );
+  }
+  if (subscriber !== undefined && isFirstAnswer) writes.push(...noteEngagement(store, subscriber, report));
+  const reached = stages.filter((stage) => firsts.includes(stage));
+  writes.push(...reachedWrites(job, reached), ...reachedWrites(job, stagesAmong(retracted), -1));
+  writes.push(
+    ...dayWrites(digest.slice(1, 2), [
+      countedStages(at, job.category, firsts),
+      ...taken.map(({ at: then, mark }) => countedStages(then, job.category, [mark], -1)),
+    ]),
+  );
+  return writes;
+}
+
+const isArm = (variant: string | undefined): boolean => variant === "a" || variant === "b";
+
+/** An open that a wrong clock dates to another day counts at the time when it was received. */
+function hourOf(occurred: string, receivedAt: number): string {
+  const at = Date.parse(occurred);
+  return at > receivedAt - 2 * DAY && at < receivedAt + 5 * MINUTE ? occurred : timestamp(receivedAt);
+}

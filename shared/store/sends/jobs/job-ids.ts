@@ -1,0 +1,70 @@
+// Ids of jobs. The partition of a job is known from its id, so that one read finds it (docs/decisions/0022).
+import { timeOfUuid, uuidV8 } from "../../../kernel/ids.ts";
+
+export const jobSources = ["api", "campaign", "journey", "schedule", "experience"] as const;
+export type JobSource = (typeof jobSources)[number];
+
+/** What makes many jobs has a partition of its own, so that the list of the others never reads them. */
+export const jobKinds = ["api", "journey", "authored"] as const;
+export type JobKind = (typeof jobKinds)[number];
+
+const kindOf = (source: JobSource): JobKind => (source === "api" || source === "journey" ? source : "authored");
+
+/** The kinds of jobs that these sources make. */
+export const kindsOf = (sources: readonly JobSource[]): JobKind[] => [...new Set(sources.map(kindOf))];
+
+const JOB_SHARDS = [..."0123456789abcdef"];
+/** The digit after the version names the kind; with this bit the job is in one of 16 shards, by its last digit. */
+const WIDE = 8;
+const VERSION_AT = 14;
+const VERSION = "8";
+
+/** A partition of jobs. */
+export type JobLane = "JOB" | `JOB#${JobKind}` | `JOB#${JobKind}#${string}`;
+
+/** Jobs with an id of version 7 were made before ids named their kind. */
+const FORMER: JobLane = "JOB";
+
+/**
+ * The id of a job that is made now, or again by a repeat with the same time and tail.
+ * @param at in milliseconds: the order of the list
+ * @param tail ten bytes: random, or a hash of what the job belongs to
+ * @param isWide the jobs of this kind are spread over shards
+ */
+export function jobIdOf(source: JobSource, at: number, tail: Uint8Array, isWide = false): string {
+  const bytes = Uint8Array.from(tail.subarray(0, 10));
+  bytes[0] = jobKinds.indexOf(kindOf(source)) + 1 + (isWide ? WIDE : 0);
+  return uuidV8(at, bytes);
+}
+
+/** The digit of test sends: they have ids as jobs have, and no job (docs/decisions/0040). */
+const TEST = 7;
+
+/** The id of a test send. @param tail ten random bytes */
+export function testIdOf(at: number, tail: Uint8Array): string {
+  const bytes = Uint8Array.from(tail.subarray(0, 10));
+  bytes[0] = TEST;
+  return uuidV8(at, bytes);
+}
+
+/** Whether a message is of a test send: no report counts it. */
+export const isTestId = (job: string): boolean =>
+  job[VERSION_AT] === VERSION && job[VERSION_AT + 1] === String(TEST) && Number.isFinite(timeOfUuid(job));
+
+export function laneOf(job: string): JobLane {
+  if (job[VERSION_AT] !== VERSION || !Number.isFinite(timeOfUuid(job))) return FORMER;
+  const digit = Number.parseInt(job[VERSION_AT + 1] ?? "", 16);
+  const kind = jobKinds[(digit & ~WIDE) - 1];
+  if (!kind) return FORMER;
+  return (digit & WIDE) === 0 ? `JOB#${kind}` : `JOB#${kind}#${job.slice(-1)}`;
+}
+
+/** Whether a job is a send of a journey. */
+export const isOfJourney = (job: string): boolean => laneOf(job).startsWith("JOB#journey");
+
+/** The partitions that may hold jobs of these kinds. */
+export const lanesOf = (kinds: readonly JobKind[], isWide: (kind: JobKind) => boolean): JobLane[] => [
+  FORMER,
+  ...kinds.map((kind): JobLane => `JOB#${kind}`),
+  ...kinds.filter(isWide).flatMap((kind) => JOB_SHARDS.map((shard): JobLane => `JOB#${kind}#${shard}`)),
+];

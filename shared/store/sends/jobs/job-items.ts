@@ -1,0 +1,153 @@
+// The stored form of notification jobs (NTF).
+import * as v from "valibot";
+import { Timestamp } from "../../../contract/schemas.ts";
+import type { Figures, Halt } from "../../../rules/brake.ts";
+import { jobStatuses } from "../../../rules/job-states.ts";
+import { hashOf } from "../../hash.ts";
+import { item } from "../../item.ts";
+import { json } from "../../json-text.ts";
+import { tallyAttributes } from "../chunks/tallies.ts";
+import { type JobLane, jobSources, laneOf } from "./job-ids.ts";
+import type { DeliverySettings, JobContent, JobDetails } from "./job-spec.ts";
+
+export const categories = ["marketing", "transactional"] as const;
+export type Category = (typeof categories)[number];
+
+/** Attributes of a job that are fields of the API as well. */
+export const jobFields = {
+  id: v.string(),
+  status: v.picklist(jobStatuses),
+  name: v.nullable(v.string()),
+  category: v.picklist(categories),
+  title: v.nullable(v.string()),
+  body: v.nullable(v.string()),
+  template_id: v.nullable(v.string()),
+  channel_ids: v.array(v.string()),
+  subscriber_ids_count: v.nullable(v.number()),
+  scheduled_at: v.nullable(Timestamp),
+  channel_arbitration_mode: v.picklist(["explicit", "smart"]),
+  holdout_percentage: v.number(),
+  split_percentage: v.nullable(v.number()),
+  bypass_quiet_hours: v.boolean(),
+  sent: v.number(),
+  created_at: Timestamp,
+};
+
+/** Without what is null, and without defaults. */
+const storedFields = {
+  ...jobFields,
+  name: v.optional(jobFields.name),
+  title: v.optional(jobFields.title),
+  body: v.optional(jobFields.body),
+  template_id: v.optional(jobFields.template_id),
+  subscriber_ids_count: v.optional(jobFields.subscriber_ids_count),
+  scheduled_at: v.optional(jobFields.scheduled_at),
+  channel_arbitration_mode: v.optional(jobFields.channel_arbitration_mode),
+  holdout_percentage: v.optional(jobFields.holdout_percentage),
+  split_percentage: v.optional(jobFields.split_percentage),
+  bypass_quiet_hours: v.optional(jobFields.bypass_quiet_hours),
+};
+
+export const JobItem = item({
+  about: "A notification job: content, audience, state and totals. Its insertion starts the send.",
+  pk: (of: { job: string } | { lane: JobLane }) => ("lane" in of ? of.lane : laneOf(of.job)),
+  sk: ({ job }: { job: string }) => job,
+  row: {
+    react: v.literal("job"),
+    ...storedFields,
+    ...tallyAttributes,
+    json: json<JobDetails>(),
+    /** The hash under which its content is stored. Absent: it is in `title`, `body` and `json`. */
+    content: v.optional(v.string()),
+    /** It has two arms; of a job whose content is stored by its hash. */
+    is_split: v.optional(v.boolean()),
+    error: v.optional(v.string()),
+    dispatched_at: v.optional(Timestamp),
+    completed_at: v.optional(Timestamp),
+    /** Those of the source, for the filters of a list. */
+    source_type: v.picklist(jobSources),
+    source_id: v.optional(v.string()),
+    /** Its recipients, packed, of a send that is delivered without ranges and chunks. */
+    to: v.optional(v.string()),
+    /** When the round of these recipients began, in milliseconds. */
+    round: v.optional(v.number()),
+    /** The claim of its only recipient, while it is delivered through providers (as `ClaimItem`). */
+    owner: v.optional(v.string()),
+    lease: v.optional(v.number()),
+    at: v.optional(v.number()),
+    step: v.optional(v.number()),
+    progress: v.optional(v.string()),
+    waits: v.optional(v.number()),
+    deferred: v.optional(v.number()),
+    told: v.optional(json<Record<string, number>>()),
+    /** The workspace had no webhook endpoints when the request of this send was made: none is told of its dispatch. */
+    unheard: v.optional(v.literal(true)),
+    /** The ranges of the audience: set at creation for a small one, else at dispatch. */
+    ranges: v.optional(v.array(v.string())),
+    ranges_closed: v.optional(v.number()),
+    /** Its campaign is paused or archived: it is neither fired, dispatched nor planned, and what it has deferred waits. */
+    held: v.optional(v.boolean()),
+    /** The brake stopped it: why, with the figures of that moment. */
+    halted: v.optional(json<Halt>()),
+    /** The figures of its brake when it was resumed last. */
+    resumed_with: v.optional(json<Figures>()),
+    /** When it was last released, in milliseconds. */
+    let_go_at: v.optional(v.number()),
+    /** Set at dispatch. */
+    means: v.optional(json<DeliverySettings>()),
+    /** Sends taken from the quota for this job; once it has ended, what it sent. */
+    reserved: v.optional(v.number()),
+    /** When they were taken, in milliseconds. Absent: when it was created. */
+    reserved_at: v.optional(v.number()),
+    /** They were taken ahead, in the quarter-hour of its id. */
+    ahead: v.optional(v.boolean()),
+    /** Its outcomes are counted when its quarter-hour is settled. */
+    counted: v.optional(v.literal("quarter")),
+  },
+  writers: [
+    "api-notifications",
+    "api-campaigns",
+    "api-experiences",
+    "run-campaign",
+    "run-schedule",
+    "step-journey",
+    "end-experience",
+    "fan-out",
+    "deliver",
+    "erase",
+  ],
+  personal: "anonymized",
+});
+
+export const ContentItem = item({
+  about: "What jobs say, if it is long, under its hash: jobs with the same content share it. Written before them.",
+  pk: ({ hash }: { hash: string }) => `S#${hash}`,
+  row: { content: json<JobContent>() },
+  writers: ["api-notifications", "api-experiences", "run-campaign", "run-schedule", "step-journey", "fan-out"],
+});
+
+export const JobWidth = item({
+  about: "The kinds of jobs that are spread over 16 partitions, because a workspace makes many of them.",
+  pk: () => "JOBWIDTH",
+  row: { api: v.optional(v.boolean()), journey: v.optional(v.boolean()), authored: v.optional(v.boolean()) },
+  writers: ["api-notifications", "step-journey"],
+});
+
+export const IdempotencyRecord = item({
+  about: "The answer to a creation with an idempotency key.",
+  pk: ({ key }: { key: string }) => `IDEM#${hashOf(key)}`,
+  row: {
+    id: v.string(),
+    sent: v.number(),
+    /** Given ids of no subscriber, and the first of them. */
+    unknown: v.optional(v.number()),
+    unknown_ids: v.optional(v.array(v.string())),
+    /** Of the request's body. */
+    digest: v.string(),
+    /** Until when the key is remembered, in milliseconds. */
+    until: v.number(),
+    expires: v.number(),
+  },
+  writers: ["api-notifications"],
+  lifetime: "24 hours",
+});

@@ -1,0 +1,105 @@
+// The specification of a send and its delivery settings: the parts of a job that are stored as JSON text.
+import type * as v from "valibot";
+import type { Target } from "../../../contract/send-input.ts";
+import type { Safety } from "../../../rules/brake.ts";
+import type { FrequencyCap } from "../../../rules/caps.ts";
+import type { ByChannel } from "../../../rules/channel-content.ts";
+import type { ReachChannel } from "../../../rules/reach.ts";
+import type { SendTopic } from "../../../rules/topics.ts";
+import type { ChatAppContent } from "../../channels/chat-app-content.ts";
+import type { Value } from "../../model.ts";
+import type { QuietSettings } from "../../workspaces/settings.ts";
+import type { JobSource } from "./job-ids.ts";
+import type { jobFields } from "./job-items.ts";
+
+type Json = { [name: string]: Value };
+
+/** The look of an authored experience (INB-2), the same for both arms except for the image. */
+export interface InAppContent {
+  format: string;
+  image_url?: string | undefined;
+  actions?: { id: string; title: string; url: string }[] | undefined;
+  display?:
+    | {
+        trigger: string;
+        frequency: string;
+        trigger_event?: string | undefined;
+        priority?: number | undefined;
+        screens?: string[] | undefined;
+      }
+    | undefined;
+}
+
+/** What a send says, and the filters of its audience: what may be long. */
+export interface JobContent {
+  title: string | null;
+  body: string | null;
+  data: Json | null;
+  device_filters: Json | null;
+  subscriber_filters: Json | null;
+  variant_b: {
+    title: string;
+    body: string;
+    image_url?: string | undefined;
+    by_channel?: ByChannel | undefined;
+  } | null;
+  /** What some channels say instead of title and body (CHC-1). */
+  by_channel?: ByChannel | undefined;
+  /** Only of experiences. */
+  in_app?: InAppContent | undefined;
+  /** By the chat app in place of title and body (AMB-90). */
+  chat_app?: ChatAppContent | undefined;
+}
+
+/** What is stored as one JSON text, without what is null. Content is in it if it is short. */
+export interface JobDetails extends Partial<Omit<JobContent, "title" | "body">> {
+  target?: Target | null;
+  /** Only of journeys: the event that its texts may refer to (D-LIQUID). */
+  event_id?: string | undefined;
+  /** With the default that it had when the send was made. */
+  topic?: SendTopic | undefined;
+  /** The limits of its brake, where it has its own (F21). */
+  safety?: Safety | "off" | undefined;
+  /** Only of journeys: the step with a brake that it is of (F21). */
+  step?: JobStep | undefined;
+}
+
+interface JobStep {
+  version: number;
+  id: string;
+}
+
+type SetByTheService = "id" | "status" | "sent" | "created_at";
+type JobFields = v.InferOutput<v.ObjectSchema<typeof jobFields, undefined>>;
+
+/** The specification of a send. It does not change after creation, except that a template's content is copied in at dispatch. */
+export interface JobSpec extends Omit<JobFields, SetByTheService | "title" | "body">, JobContent {
+  target: Target | null;
+  source: { type: JobSource; id: string | null };
+  event_id?: string | undefined;
+  topic?: SendTopic | undefined;
+  safety?: Safety | "off" | undefined;
+  step?: JobStep | undefined;
+}
+
+/** The channel of each type by which a send goes, whose consent it needs, and its limits: fixed when it is dispatched. */
+export interface DeliverySettings {
+  via: {
+    id: string;
+    type: ReachChannel;
+    credentials?: string | undefined;
+    /** What the provider charges for a message, in dollars, where it charges and that is known (F10). */
+    price?: number | undefined;
+  }[];
+  emailConsent: "opt_out" | "opt_in";
+  /** The workspace's, where quiet hours or caps need it. */
+  timezone?: string;
+  /** Where some of its channels respect quiet hours (D-QUIET). */
+  quiet?: QuietSettings;
+  /** The caps that apply to its messages (D-CAP). */
+  caps?: FrequencyCap[];
+  /** The limits at which it halts (F21). */
+  brake?: Safety;
+  /** Its attempts are counted for the brake of its journey's step. */
+  isCounted?: true;
+}

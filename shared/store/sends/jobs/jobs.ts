@@ -1,0 +1,296 @@
+// Notification jobs: the record a client sees (D-NTF), its moves, and its totals.
+import { timestamp } from "../../../kernel/clock.ts";
+import { conflict, notFound } from "../../../kernel/errors.ts";
+import { type Figures, type Halt, textOf } from "../../../rules/brake.ts";
+import { jobMoves, outcomeOf } from "../../../rules/job-states.ts";
+import { absent, all, is, oneOf, present } from "../../conditions.ts";
+import type { Store, StoreReader } from "../../context.ts";
+import { type ChangeOf, type ConditionOf, type ItemWrite, type NewRowOf, putItem, type RowOf } from "../../item.ts";
+import { endedWrites } from "../../journeys/totals.ts";
+import { fromJson, toJson } from "../../json-text.ts";
+import { move, moveWrite } from "../../lifecycle.ts";
+import { onConditionFailed, onTransactionCanceled } from "../../refusals.ts";
+import { deliveredWrite } from "../../subscribers/engagement.ts";
+import { settlement } from "../../workspaces/usage.ts";
+import type { ClaimState } from "../chunks/leases.ts";
+import { type Recipient, unpackRecipients } from "../chunks/recipients.ts";
+import { type Tally, tallyOf } from "../chunks/tallies.ts";
+import { claimOnJob } from "./job-claims.ts";
+import { contentOf, inlineContent, withoutNulls } from "./job-content.ts";
+import { JobItem } from "./job-items.ts";
+import { outcomeWrites } from "./job-outcomes.ts";
+import type { DeliverySettings, JobContent, JobDetails, JobSpec } from "./job-spec.ts";
+
+type JobRow = RowOf<typeof JobItem>;
+
+/** A job as its row says it. `withContent` adds what it says. */
+export interface JobRecord
+  extends Omit<JobSpec, keyof JobContent>,
+    Tally,
+    Pick<JobRow, "id" | "status" | "sent" | "created_at"> {
+  /** Or the hash under which it is stored. */
+  content: JobContent | string;
+  /** Its recipients are in two arms. */
+  isSplit: boolean;
+  error: string | null;
+  dispatched_at: string | null;
+  completed_at: string | null;
+  /** Its recipients, and when their round began, of a send that is delivered without ranges and chunks. */
+  direct: { recipients: Recipient[]; round: number } | undefined;
+  /** The claim of its only recipient, while it is delivered through providers. */
+  claim: ClaimState | undefined;
+  /** The ranges of the audience: set at creation for a small one, else at dispatch. */
+  ranges: string[] | undefined;
+  ranges_closed: number;
+  /** Its campaign is paused or archived: it is neither fired, dispatched nor planned, and what it has deferred waits. */
+  held: boolean;
+  /** Why its brake stopped it, until it is resumed or canceled (F21). */
+  halted: Halt | undefined;
+  /** What was known of it when it was resumed last. */
+  resumedWith: Figures | undefined;
+  /** When it was last released, in milliseconds: it counts as late only after that. */
+  releasedAt: number | undefined;
+  /** Set at dispatch. */
+  deliverySettings: DeliverySettings | undefined;
+  /** Sends taken from the quota for this job, undefined until they are; once it has ended, what it sent. */
+  reserved: number | undefined;
+  /** When they were taken, in milliseconds; undefined if they were taken ahead. */
+  reservedAt: number | undefined;
+}
+
+export type Job = JobRecord & JobContent;
+
+/** Why a job as a whole failed. */
+export interface JobFailure {
+  code: string;
+  message: string;
+}
+
+export const NOTHING_DELIVERED: JobFailure = { code: "NOTHING_DELIVERED", message: "no delivery succeeded" };
+
+interface NewJob {
+  sent: number;
+  reserved?: number | undefined;
+  ranges?: string[] | undefined;
+  /** The hash under which its content was stored, if it was. */
+  content?: string | undefined;
+  direct?: Pick<NewRowOf<typeof JobItem>, "to" | "means" | "unheard"> | undefined;
+  /** Its share of the quota was taken ahead, in the quarter-hour of its id. */
+  ahead?: true | undefined;
+}
+
+/** The write that puts a new job: its insertion starts the send. */
+export const newJobWrite = (...job: Parameters<typeof newJobRow>): ItemWrite<"workspace"> =>
+  putItem(JobItem, { job: job[1] }, newJobRow(...job), absent());
+
+/** The row of a new job. The round of recipients on the row begins with it (AMB-109). */
+export function newJobRow(
+  { clock }: Pick<Store, "clock">,
+  id: string,
+  { source, target, event_id, topic, safety, step, ...spec }: JobSpec,
+  { sent, content, direct, ...planned }: NewJob,
+): NewRowOf<typeof JobItem> {
+  const { title, body, ...long } = contentOf(spec);
+  const { category, channel_ids, channel_arbitration_mode: mode, holdout_percentage } = spec;
+  const details: JobDetails = { target, event_id, topic, safety, step, ...(content === undefined && long) };
+  return {
+    react: "job" as const,
+    id,
+    status: spec.scheduled_at === null ? ("queued" as const) : ("scheduled" as const),
+    name: spec.name ?? undefined,
+    category,
+    template_id: spec.template_id ?? undefined,
+    channel_ids,
+    subscriber_ids_count: spec.subscriber_ids_count ?? undefined,
+    scheduled_at: spec.scheduled_at ?? undefined,
+    channel_arbitration_mode: mode === "explicit" ? undefined : mode,
+    holdout_percentage: holdout_percentage || undefined,
+    split_percentage: spec.split_percentage ?? undefined,
+    bypass_quiet_hours: spec.bypass_quiet_hours || undefined,
+    json: toJson(withoutNulls(details)),
+    ...(content === undefined
+      ? { title: title ?? undefined, body: body ?? undefined }
+      : { content, is_split: spec.variant_b !== null || undefined }),
+    source_type: source.type,
+    source_id: source.id ?? undefined,
+    sent,
+    ...planned,
+    ...(direct && { ...direct, round: clock.now(), dispatched_at: timestamp(clock.now()) }),
+    created_at: timestamp(clock.now()),
+  };
+}
+
+export function jobOf(row: JobRow): JobRecord {
+  const details = fromJson(row.json);
+  const content = row.content ?? inlineContent(row, details);
+  return {
+    id: row.id,
+    status: row.status,
+    name: row.name ?? null,
+    category: row.category,
+    template_id: row.template_id ?? null,
+    channel_ids: row.channel_ids,
+    target: details.target ?? null,
+    subscriber_ids_count: row.subscriber_ids_count ?? null,
+    scheduled_at: row.scheduled_at ?? null,
+    channel_arbitration_mode: row.channel_arbitration_mode ?? "explicit",
+    holdout_percentage: row.holdout_percentage ?? 0,
+    split_percentage: row.split_percentage ?? null,
+    bypass_quiet_hours: row.bypass_quiet_hours ?? false,
+    source: { type: row.source_type, id: row.source_id ?? null },
+    ...(details.event_id !== undefined && { event_id: details.event_id }),
+    ...(details.topic && { topic: details.topic }),
+    ...(details.safety !== undefined && { safety: details.safety }),
+    ...(details.step && { step: details.step }),
+    content,
+    isSplit: typeof content === "string" ? row.is_split === true : content.variant_b !== null,
+    sent: row.sent,
+    created_at: row.created_at,
+    ...tallyOf(row),
+    error: row.error ?? null,
+    dispatched_at: row.dispatched_at ?? null,
+    completed_at: row.completed_at ?? null,
+    direct:
+      row.to === undefined
+        ? undefined
+        : { recipients: unpackRecipients(row.to), round: row.round ?? Date.parse(row.created_at) },
+    claim: claimOnJob(row),
+    ranges: row.ranges,
+    ranges_closed: row.ranges_closed ?? 0,
+    held: row.held === true,
+    halted: row.halted && fromJson(row.halted),
+    resumedWith: row.resumed_with && fromJson(row.resumed_with),
+    releasedAt: row.let_go_at,
+    deliverySettings: row.means && fromJson(row.means),
+    reserved: row.reserved,
+    reservedAt: row.ahead ? undefined : (row.reserved_at ?? Date.parse(row.created_at)),
+  };
+}
+
+export async function findJob(store: StoreReader, id: string): Promise<JobRecord | undefined> {
+  const row = await store.get(JobItem, { job: id });
+  return row && jobOf(row);
+}
+
+/** Jobs by their ids, in their order. */
+export async function findJobs(store: StoreReader, ids: readonly string[]): Promise<(JobRecord | undefined)[]> {
+  const rows = await store.getAll(
+    JobItem,
+    ids.map((job) => ({ job })),
+  );
+  return rows.map((row) => row && jobOf(row));
+}
+
+/** Stops a job that has not ended, until it is released (AMB-113). */
+export async function holdJob(store: Store, id: string): Promise<void> {
+  const when = all(oneOf("status", ["scheduled", "queued", "processing"]), absent("held"));
+  await store.change(JobItem, { job: id }, { set: { held: true } }, when).catch(onConditionFailed(() => undefined));
+}
+
+/** Releases a held job: what came due meanwhile fires at once, and what had begun continues. */
+export async function releaseJob(store: Store, id: string): Promise<void> {
+  await store
+    .change(JobItem, { job: id }, { set: { let_go_at: store.clock.now() }, remove: ["held"] }, present("held"))
+    .catch(onConditionFailed(() => undefined));
+}
+
+/** @throws 404, also for another workspace's job. */
+export async function getJob(store: StoreReader, id: string): Promise<JobRecord> {
+  const job = await findJob(store, id);
+  if (!job) throw notFound("notification");
+  return job;
+}
+
+/** Moves a job if its status permits the action. @returns the job after it; undefined: nothing changed. */
+export async function moveJob(
+  store: Store,
+  id: string,
+  action: keyof typeof jobMoves,
+  options?: { change?: ChangeOf<typeof JobItem>; when?: ConditionOf<typeof JobItem> },
+): Promise<JobRecord | undefined> {
+  const moved = await move(store, JobItem, { job: id }, jobMoves, action, options);
+  return "row" in moved ? jobOf(moved.row) : undefined;
+}
+
+/**
+ * NTF-10, NTF-18: after this no recipient is ever reached. A send that its brake halted ends as it is (F21).
+ * @throws 404, 409 once dispatched.
+ */
+export async function cancelJob(store: Store, id: string): Promise<JobRecord> {
+  const canceled = await moveJob(store, id, "cancel", {
+    change: { set: { completed_at: timestamp(store.clock.now()) } },
+  });
+  if (canceled) return canceled;
+  const job = await getJob(store, id);
+  const stopped = job.halted && (await stopHalted(store, id, job.halted));
+  if (stopped) return stopped;
+  if (job.status !== "canceled") throw conflict(`The notification is ${job.status} and can no longer be canceled.`);
+  return job;
+}
+
+async function stopHalted(store: Store, id: string, halt: Halt): Promise<JobRecord | undefined> {
+  return moveJob(store, id, "stop", {
+    change: { set: { completed_at: timestamp(store.clock.now()), error: textOf(halt) } },
+    when: present("halted"),
+  });
+}
+
+export const WORKSPACE_DELETED = "the workspace was deleted";
+
+/** Ends a job of a deleted workspace: nothing more of it is sent (AMB-112). */
+export async function abandonJob(store: Store, id: string): Promise<void> {
+  const set = { completed_at: timestamp(store.clock.now()), error: WORKSPACE_DELETED };
+  await moveJob(store, id, "abandon", { change: { set } });
+}
+
+/**
+ * Ends a job whose ranges are all closed, once, and adds its deliveries to the workspace's counters. It may be called
+ * at any time.
+ */
+export async function finishJob(store: Store, id: string): Promise<void> {
+  const job = await findJob(store, id);
+  if (job?.status !== "processing" || !job.ranges || job.ranges_closed < job.ranges.length) return;
+  const failure = outcomeOf(job.counts) === "failed" ? NOTHING_DELIVERED : undefined;
+  const delivered = deliveredWrite(store, job.delivered_by_channel, id);
+  await endJob(store, job, failure, [...(delivered ? [delivered] : []), ...endedWrites([job])]);
+}
+
+/** Ends a job by a cause that concerns the whole of it, unless it has ended or its status has changed. */
+export const failJob = (store: Store, job: JobRecord, { code, message }: JobFailure): Promise<void> =>
+  endJob(store, job, { code, message });
+
+/** Once, from its status: the end of a job, what it used of the quota and `others` are one transaction. */
+async function endJob(
+  store: Store,
+  job: JobRecord,
+  failure: JobFailure | undefined,
+  others: readonly ItemWrite<"workspace">[] = [],
+): Promise<void> {
+  let found: JobRecord | undefined = job;
+  while (found?.status === job.status) {
+    const { sent } = found.counts;
+    const set = {
+      completed_at: timestamp(store.clock.now()),
+      ...(failure && { error: failure.message }),
+      ...reservedSet(found, sent),
+    };
+    const when = all(is("status", job.status), isReserved(found));
+    const end = moveWrite(JobItem, { job: job.id }, jobMoves, failure ? "fail" : "complete", { change: { set }, when });
+    const settled = await settlement(store, [{ ...found, sent }]);
+    const outcome = await outcomeWrites(store, job, failure);
+    const hasEnded = await store.transact([end, ...settled, ...others, ...outcome]).then(
+      () => true,
+      onTransactionCanceled(() => false),
+    );
+    if (hasEnded) return;
+    found = await findJob(store, job.id);
+  }
+}
+
+/** A job's share of the quota is as it was read. */
+export const isReserved = ({ reserved }: Pick<JobRecord, "reserved">): ConditionOf<typeof JobItem> =>
+  reserved === undefined ? absent("reserved") : is("reserved", reserved);
+
+/** What the row of a job says of its share of the quota once it has ended. */
+export const reservedSet = ({ reserved = 0 }: Pick<JobRecord, "reserved">, sent: number): { reserved?: number } =>
+  reserved === sent ? {} : { reserved: sent };

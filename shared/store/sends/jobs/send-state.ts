@@ -1,0 +1,44 @@
+// Whether a send may go on: the workers ask before they plan it and before they hand it over (AMB-112, AMB-113).
+import { HOUR, MINUTE } from "../../../kernel/clock.ts";
+import { isHeld } from "../../../rules/campaign-states.ts";
+import { CampaignItem } from "../../campaigns/items.ts";
+import type { StoreReader } from "../../context.ts";
+import type { Timer } from "../../timers.ts";
+import type { WorkspaceRecord } from "../../workspaces/workspaces.ts";
+import type { JobRecord } from "./jobs.ts";
+
+/**
+ * `paused`: by its campaign, and the job will be held. `held`: it is. `halted`: its brake stopped it.
+ * `suspended`, `deleted`: the workspace is.
+ * `ended`: the job is not in progress.
+ */
+export type SendState = "open" | "paused" | "held" | "halted" | "suspended" | "deleted" | "ended";
+
+/** @param job as it is now; its workspace and its campaign are read */
+export async function sendStateOf(
+  store: StoreReader,
+  workspace: () => Promise<WorkspaceRecord | undefined>,
+  { status, held, halted, source }: Pick<JobRecord, "status" | "held" | "halted" | "source">,
+): Promise<SendState> {
+  if (status !== "queued" && status !== "processing") return "ended";
+  const [record, campaign] = await Promise.all([
+    workspace(),
+    source.type === "campaign" && source.id !== null ? store.get(CampaignItem, { id: source.id }) : undefined,
+  ]);
+  if (record === undefined || record.status === "deleted") return "deleted";
+  if (held) return "held";
+  if (halted) return "halted";
+  if (record.status === "suspended") return "suspended";
+  return campaign && isHeld(campaign.status) ? "paused" : "open";
+}
+
+/** A suspended workspace's job is looked at again after an eighth of its age, within these bounds. */
+const LOOK_AGAIN_MS = { min: 5 * MINUTE, max: HOUR, share: 1 / 8 };
+
+/** The timer by which a job of a suspended workspace goes on. Workers that stop at the same moment set the same one. */
+export function resumeTimer({ id, created_at, scheduled_at }: JobRecord, now: number): Timer {
+  const { min, max, share } = LOOK_AGAIN_MS;
+  const age = now - Date.parse(scheduled_at ?? created_at);
+  const wait = Math.min(max, Math.max(min, age * share));
+  return { kind: "job-resume", id, at: Math.ceil((now + wait) / min) * min };
+}

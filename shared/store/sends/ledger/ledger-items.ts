@@ -1,0 +1,62 @@
+// The stored form of what one subscriber got: the send ledger, and the counters of frequency caps.
+import * as v from "valibot";
+import type { CountedCap } from "../../../rules/caps.ts";
+import { ledgerStates } from "../../../rules/progress.ts";
+import { reachChannels } from "../../../rules/reach.ts";
+import { item } from "../../item.ts";
+import { json } from "../../json-text.ts";
+
+const partition = ({ subscriber }: { subscriber: string }) => `U#${subscriber}`;
+
+export const TouchItem = item({
+  about:
+    "One address of a send and what became of it in one round: the row of the ledger, and the touch of attribution.",
+  pk: partition,
+  /** `at`: when the round began. `target`: the device, or the channel that has one address. */
+  sk: ({ at, job, target }: { at: string; job: string; target: string }) => `R#${at}#${job}#${target}`,
+  prefix: "R#",
+  row: {
+    job: v.string(),
+    /** The chunk of the job: `<range>#<n>`. */
+    place: v.string(),
+    /** `held_out`: of the control group. `assigned`: of one that waits since the chunk was first claimed. */
+    state: v.picklist([...ledgerStates, "held_out", "assigned"]),
+    /** When the chunk was first claimed, in milliseconds, if that was before this round. */
+    assigned_at: v.optional(v.number()),
+    channel: v.optional(v.picklist(reachChannels)),
+    device: v.optional(v.string()),
+    reason: v.optional(v.string()),
+    /** Why the provider of a mail could not deliver it yet. */
+    bounce: v.optional(v.string()),
+    /** Its recipient complained about the mail. */
+    complained: v.optional(v.boolean()),
+    provider_id: v.optional(v.string()),
+    arm: v.optional(v.picklist(["a", "b"])),
+    /** The cap that was reached, of one that was skipped. */
+    seen: v.optional(json<CountedCap>()),
+    /** When it was tried. */
+    tries: v.optional(v.array(v.string())),
+  },
+  writers: ["deliver", "mail-event", "erase"],
+  personal: "anonymized",
+});
+
+/** The rows of a subscriber from a time on, for a query of `TouchItem`. */
+export const touchesFrom = (at: string) => ({ from: `R#${at}`, to: "R#~" });
+
+export const SendCounter = item({
+  about: "How many messages a subscriber got in a day or week, where the workspace has frequency caps.",
+  pk: partition,
+  sk: ({ per, window }: { per: "day" | "week"; window: string }) => `F#${per}#${window}`,
+  prefix: "F#",
+  row: {
+    marketing: v.optional(v.number()),
+    "marketing:*": v.number(),
+    transactional: v.optional(v.number()),
+    "transactional:*": v.number(),
+    expires: v.number(),
+  },
+  writers: ["deliver"],
+  lifetime: "9 days",
+  personal: "removed",
+});

@@ -1,0 +1,94 @@
+// What became of a mail after its provider accepted it: recorded in its row of the ledger, and dead or unwilling
+// addresses are suppressed (D-EMAIL).
+import type { MailEvent } from "../../../contract/mail-events.ts";
+import { absent, all, is, oneOf } from "../../conditions.ts";
+import type { Store, StoreReader } from "../../context.ts";
+import { mailFateWrites } from "../../insights/hours.ts";
+import { type ChangeOf, type ConditionOf, changeItem, type RowOf } from "../../item.ts";
+import { oldRow, onConditionFailed, onTransactionCanceled } from "../../refusals.ts";
+import { Profile } from "../../subscribers/items.ts";
+import { suppress } from "../../subscribers/mail-consents.ts";
+import { getSubscriber, isLiving } from "../../subscribers/subscribers.ts";
+import { isTestId } from "../jobs/job-ids.ts";
+import { signalWrites } from "../jobs/signals.ts";
+import { TouchItem } from "./ledger-items.ts";
+import { touchKey } from "./touches.ts";
+
+interface FateChange {
+  when: ConditionOf<typeof TouchItem>;
+  change(reason: string): ChangeOf<typeof TouchItem>;
+  /** It is counted by the day, for the health of the channel (RDA-15), and for the brake of the send (F21). */
+  counted?: "bounced" | "complained";
+}
+
+const sent = oneOf("state", ["sent", "unknown"]);
+
+/** The rows that an event may change, and how. A complaint changes no state: it is about the subscriber. */
+const changes: Partial<Record<MailEvent["fate"], FateChange>> = {
+  delivered: { when: is("state", "unknown"), change: () => ({ set: { state: "sent" }, remove: ["reason"] }) },
+  bounced: { when: sent, change: (reason) => ({ set: { state: "bounced", reason } }), counted: "bounced" },
+  deferred: { when: sent, change: (reason) => ({ set: { bounce: reason } }) },
+  complained: {
+    when: all(sent, absent("complained")),
+    change: () => ({ set: { complained: true } }),
+    counted: "complained",
+  },
+};
+
+type OfMail = Pick<MailEvent, "job" | "subscriber" | "at">;
+
+const rowKey = ({ job, subscriber, at }: OfMail) => touchKey(subscriber, at, job, { channel: "email" });
+
+/**
+ * Of mails that were delivered, those whose rows do not say so: nearly all do. One request reads a hundred rows, and
+ * nothing is written.
+ */
+export async function unconfirmed<E extends OfMail>(store: StoreReader, events: readonly E[]): Promise<E[]> {
+  const own = events.filter(({ job }) => !isTestId(job));
+  const rows = await store.getAll(TouchItem, own.map(rowKey));
+  return own.filter((_, i) => {
+    const state = rows[i]?.state;
+    return state === undefined || state === "retryable" || state === "unknown";
+  });
+}
+
+/** A test send has no row. @returns false if the row is missing: the event came before the sender had written it. */
+export async function recordFate(
+  store: Store,
+  { job, subscriber, at, fate, reason }: Pick<MailEvent, "job" | "subscriber" | "at" | "fate" | "reason">,
+): Promise<boolean> {
+  const transition = changes[fate];
+  if (!transition || isTestId(job)) return true;
+  const key = rowKey({ job, subscriber, at });
+  const change = transition.change(reason);
+  let isRefused = false;
+  let row: RowOf<typeof TouchItem> | undefined;
+  // The failed condition returns the row. A later read could find a row that was written after the condition failed.
+  const refuse = (old: typeof row) => {
+    isRefused = true;
+    row = old;
+  };
+  if (transition.counted)
+    await store
+      .transact([
+        changeItem(TouchItem, key, change, transition.when),
+        ...mailFateWrites(store, subscriber, fate),
+        ...(await signalWrites(store, job, subscriber, transition.counted)),
+      ])
+      .catch(onTransactionCanceled(([touch]) => refuse(oldRow(TouchItem, touch))));
+  else await store.change(TouchItem, key, change, transition.when).catch(onConditionFailed(TouchItem, refuse));
+  if (!isRefused || (row !== undefined && row.state !== "retryable")) return true;
+  const profile = await store.get(Profile, { id: subscriber });
+  return !profile || !isLiving(profile);
+}
+
+/** Suppresses a subscriber whose present address bounced permanently or complained. A repeat changes nothing. */
+export async function applyFate(
+  store: Store,
+  { subscriber, fate, emails }: Pick<MailEvent, "subscriber" | "fate" | "emails">,
+): Promise<void> {
+  if (fate !== "bounced" && fate !== "complained") return;
+  const email = (await getSubscriber(store, subscriber))?.email;
+  if (email === undefined || !emails.some((one) => one.toLowerCase() === email.toLowerCase())) return;
+  await suppress(store, subscriber, { email, source: fate === "bounced" ? "bounce" : "complaint" });
+}

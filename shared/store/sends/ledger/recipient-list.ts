@@ -1,0 +1,271 @@
+// The recipients of a send, chunk by chunk, with what became of each (docs/decisions/0034). The totals of ranges and
+// chunks say which of them can hold what a filter wants: the others are not opened.
+import * as v from "valibot";
+import { pageRoom } from "../../../contract/paging.ts";
+import { Timestamp } from "../../../contract/schemas.ts";
+import { timestamp } from "../../../kernel/clock.ts";
+import { isPseudonym } from "../../../kernel/ids.ts";
+import { reachChannels } from "../../../rules/reach.ts";
+import { UNCONFIRMED } from "../../../rules/reasons.ts";
+import type { StoreReader } from "../../context.ts";
+import { type RowOf, ref } from "../../item.ts";
+import { fromJson } from "../../json-text.ts";
+import { getProfiles } from "../../subscribers/subscribers.ts";
+import { ChunkItem, type ClaimItem, RangeItem, SkippedIds } from "../audience/audience-items.ts";
+import { claimsIn } from "../chunks/chunk-rows.ts";
+import { chunkOf } from "../chunks/chunks.ts";
+import { quietIn } from "../chunks/deferred.ts";
+import { SINGLE_RANGE } from "../chunks/range-names.ts";
+import type { Recipient } from "../chunks/recipients.ts";
+import { tallyOf } from "../chunks/tallies.ts";
+import { MESSAGE_LIFETIME_MS, messagesBetween } from "../inbox/inbox.ts";
+import type { JobRecord } from "../jobs/jobs.ts";
+import { isStopped, stoppedIn } from "../jobs/stopped.ts";
+import { type RecipientState, recipientStates } from "../reports/explanation.ts";
+import { recipientOutcome } from "./recipient-outcome.ts";
+import { CLOCK_TOLERANCE_MS, touchesBetween } from "./touches.ts";
+
+export const ListedRecipient = v.object({
+  /** Null for one who was erased. */
+  subscriber_id: v.nullable(v.string()),
+  external_id: v.nullable(v.string()),
+  state: v.picklist(recipientStates),
+  reason: v.nullable(v.string()),
+  channel: v.nullable(v.picklist(reachChannels)),
+  variant_id: v.nullable(v.string()),
+  /** When its last message was tried, or when the send was planned. */
+  at: v.nullable(Timestamp),
+  /** The end of the quiet hours that its messages wait for. */
+  deferred_until: v.nullable(Timestamp),
+});
+type ListedRecipient = v.InferOutput<typeof ListedRecipient>;
+
+export interface RecipientFilter {
+  state?: RecipientState | undefined;
+  reason?: string | undefined;
+  channel?: string | undefined;
+}
+
+/** Where a page begins: a chunk of a range, and a place in it. */
+export const RecipientPosition = v.object({ range: v.string(), n: v.number(), i: v.number() });
+type Position = v.InferOutput<typeof RecipientPosition>;
+
+/** Recipients whose rows are read for one page, and chunks whose totals are read. */
+const MAX_EXAMINED = 300;
+const MAX_CHUNKS = 2_000;
+/** Chunks whose totals are read at once. */
+const WINDOW = 250;
+/** Recipients whose rows are read at once. */
+const MAX_CONCURRENT = 25;
+
+/** A recipient as its chunk has it. */
+interface Listed {
+  subscriber: string;
+  /** Where it is delivered to; undefined for one who gets nothing. */
+  recipient?: Recipient;
+  heldOut?: "yes" | "stopped";
+  skip?: string;
+  deferredUntil?: number | undefined;
+  plannedAt: number;
+}
+
+type Totals = (RowOf<typeof ClaimItem> | RowOf<typeof RangeItem>) | undefined;
+
+/** A page may be short, or empty with a position, where a filter leaves most out. */
+export async function listRecipients(
+  store: StoreReader,
+  job: JobRecord,
+  filter: RecipientFilter,
+  { from, limit }: { from: Position | undefined; limit: number },
+): Promise<{ items: ListedRecipient[]; next?: Position | undefined }> {
+  const items: ListedRecipient[] = [];
+  const takes = pageRoom();
+  let [examined, chunks] = [0, 0];
+  for await (const chunk of chunksFrom(store, job, filter, from)) {
+    if (++chunks > MAX_CHUNKS || examined >= MAX_EXAMINED) return { items, next: { ...chunk.place, i: chunk.first } };
+    const listed = chunk.mayMatch ? await chunk.read() : [];
+    for (let i = chunk.first; i < listed.length; i += MAX_CONCURRENT) {
+      if (examined >= MAX_EXAMINED) return { items, next: { ...chunk.place, i } };
+      const batch = listed.slice(i, i + MAX_CONCURRENT);
+      examined += batch.length;
+      const found = await describe(store, job, batch);
+      for (const [k, one] of found.entries()) {
+        if (!matches(one, filter)) continue;
+        if (items.length === limit || !takes(one)) return { items, next: { ...chunk.place, i: i + k } };
+        items.push(one);
+      }
+    }
+  }
+  return { items };
+}
+
+const matches = (one: ListedRecipient, { state, reason, channel }: RecipientFilter): boolean =>
+  (state === undefined || one.state === state) &&
+  (reason === undefined || one.reason === reason) &&
+  (channel === undefined || one.channel === channel);
+
+/** Whether totals leave room for a recipient of the filter. What is not closed may still hold any. */
+function mayHold(totals: Totals, { state, reason, channel }: RecipientFilter): boolean {
+  if (!totals?.closed) return true;
+  const { counts, skip_reasons, fail_reasons, delivered_by_channel } = tallyOf(totals);
+  // Of a mail without an answer its provider may report later that it arrived, or that it came back.
+  const unconfirmed = fail_reasons[UNCONFIRMED];
+  if (state === "skipped" || state === "failed" || state === "held_out") if (counts[state] === 0) return false;
+  if (state === "uncertain" && !unconfirmed) return false;
+  if (state === "pending" || state === "deferred") return false;
+  if (state === "canceled") return stoppedIn(skip_reasons) > 0;
+  const delivered = unconfirmed || (channel ? delivered_by_channel[channel] : counts.delivered);
+  if (state === "delivered" && !delivered) return false;
+  // A mail that came back later counts as delivered.
+  const mayBounce = (!state || state === "bounced") && !!(unconfirmed || delivered_by_channel.email);
+  if (state === "bounced") return mayBounce;
+  return reason === undefined || mayBounce || (skip_reasons[reason] ?? 0) + (fail_reasons[reason] ?? 0) > 0;
+}
+
+interface OpenChunk {
+  place: Pick<Position, "range" | "n">;
+  /** The first place in it that the page looks at. */
+  first: number;
+  mayMatch: boolean;
+  read(): Promise<Listed[]>;
+}
+
+async function* chunksFrom(
+  store: StoreReader,
+  job: JobRecord,
+  filter: RecipientFilter,
+  from: Position | undefined,
+): AsyncGenerator<OpenChunk> {
+  if (job.direct) {
+    const { recipients, round } = job.direct;
+    const quiet = quietIn(job.claim);
+    const listed = recipients.map((recipient, i) => ({
+      subscriber: recipient.subscriber,
+      recipient,
+      deferredUntil: quiet.get(i),
+      plannedAt: round,
+    }));
+    yield { place: { range: SINGLE_RANGE, n: 0 }, first: from?.i ?? 0, mayMatch: true, read: async () => listed };
+    return;
+  }
+  const names = job.ranges ?? [];
+  const open = names.slice(from ? names.indexOf(from.range) : 0);
+  const ranges = await store.getAll(
+    RangeItem,
+    open.map((range) => ({ job: job.id, range })),
+  );
+  for (const [r, range] of open.entries()) {
+    const start = from?.range === range ? from.n : 0;
+    const { chunks = 0 } = ranges[r] ?? {};
+    if (!mayHold(ranges[r], filter)) continue;
+    for (let window = start; window < chunks; window += WINDOW) {
+      const to = Math.min(chunks, window + WINDOW);
+      const claims = await claimsIn(store, { job: job.id, range }, { from: window, to, eventual: true });
+      for (let n = window; n < to; n++) {
+        const claim = claims.get(n);
+        yield {
+          place: { range, n },
+          first: from?.range === range && from.n === n ? from.i : 0,
+          mayMatch: mayHold(claim, filter),
+          read: () => readChunk(store, { job: job.id, range, n }, job, claim),
+        };
+      }
+    }
+  }
+}
+
+async function readChunk(
+  store: StoreReader,
+  key: { job: string; range: string; n: number },
+  job: JobRecord,
+  claim: RowOf<typeof ClaimItem> | undefined,
+): Promise<Listed[]> {
+  const [row, skipped] = await store.getEach([ref(ChunkItem, key), ref(SkippedIds, key)]);
+  if (!row) return [];
+  const { recipients, heldOut, plannedAt } = chunkOf(row);
+  const quiet = quietIn(claim);
+  // Nobody is held out of a chunk that was stopped before it began.
+  const isBegun = !isStopped(job) || (claim !== undefined && (!claim.closed || tallyOf(claim).counts.held_out > 0));
+  return [
+    ...recipients.map((recipient, i) => ({
+      subscriber: recipient.subscriber,
+      recipient,
+      deferredUntil: claim?.closed || isStopped(job) ? undefined : quiet.get(i),
+      plannedAt,
+    })),
+    ...heldOut.map((subscriber) => ({
+      subscriber,
+      heldOut: isBegun ? ("yes" as const) : ("stopped" as const),
+      plannedAt,
+    })),
+    ...Object.entries(skipped ? fromJson(skipped.ids) : {}).flatMap(([skip, ids]) =>
+      ids.map((subscriber) => ({ subscriber, skip, plannedAt })),
+    ),
+  ];
+}
+
+/** What became of recipients: the same as their explanations say. */
+async function describe(store: StoreReader, job: JobRecord, listed: readonly Listed[]): Promise<ListedRecipient[]> {
+  const [profiles, outcomes] = await Promise.all([
+    getProfiles(
+      store,
+      listed.map(({ subscriber }) => subscriber),
+      { eventual: true },
+    ),
+    Promise.all(listed.map((one) => outcomeOf(store, job, one))),
+  ]);
+  return listed.map(({ subscriber, recipient, plannedAt, deferredUntil }, i) => {
+    const { state, reason, channel, at } = outcomes[i]!;
+    return {
+      subscriber_id: isPseudonym(subscriber) ? null : subscriber,
+      external_id: profiles[i]?.external_id ?? null,
+      state,
+      reason,
+      channel,
+      variant_id: recipient?.arm ?? null,
+      at: at ?? timestamp(plannedAt),
+      deferred_until: deferredUntil === undefined ? null : timestamp(deferredUntil),
+    };
+  });
+}
+
+type Outcome = Pick<ListedRecipient, "state" | "reason" | "channel"> & { at?: string | undefined };
+
+async function outcomeOf(
+  store: StoreReader,
+  job: JobRecord,
+  { subscriber, recipient, heldOut, skip, deferredUntil }: Listed,
+): Promise<Outcome> {
+  if (heldOut) return { state: heldOut === "yes" ? "held_out" : "canceled", reason: null, channel: null };
+  if (skip !== undefined || !recipient) return { state: "skipped", reason: skip ?? null, channel: null };
+  const window = windowOf(job);
+  const isInbox = recipient.targets.some(({ channel }) => channel === "in_app");
+  const isElsewhere = recipient.targets.some(({ channel }) => channel !== "in_app");
+  // An erasure moves messages to the ledger.
+  const isInLedger = isElsewhere || !isInbox || isPseudonym(subscriber);
+  const readLedger = async () =>
+    window ? (await touchesBetween(store, subscriber, window)).filter((row) => row.job === job.id) : [];
+  const readInbox = async () =>
+    window ? (await messagesBetween(store, subscriber, window)).filter((row) => row.job === job.id) : [];
+  const [known, messages] = await Promise.all([isInLedger ? readLedger() : [], isInbox ? readInbox() : []]);
+  // Why an inbox got no message is in the ledger.
+  const ledger = isInLedger || messages.length > 0 ? known : await readLedger();
+  const ofJob = { ledger, messages };
+  const outcome = recipientOutcome(job, { ...ofJob, skip: undefined, isDeferred: deferredUntil !== undefined });
+  const { decision, state, reason, attempts, at } = outcome;
+  // Messages of the inbox expire, and they are its ledger.
+  if (decision === "not_in_audience" && isInbox && isLongAgo(store, job))
+    return { state: "delivered", reason: null, channel: "in_app" };
+  const shown = attempts.find((one) => one.state === state) ?? attempts[0];
+  return { state, reason, channel: reachChannels.find((one) => one === shown?.channel) ?? null, at };
+}
+
+/** When the rounds of a job began; undefined before it is dispatched. */
+function windowOf({ dispatched_at, completed_at }: JobRecord) {
+  if (dispatched_at === null) return undefined;
+  const to = completed_at === null ? undefined : Date.parse(completed_at) + CLOCK_TOLERANCE_MS;
+  return { from: Date.parse(dispatched_at) - CLOCK_TOLERANCE_MS, to };
+}
+
+const isLongAgo = ({ clock }: StoreReader, { dispatched_at }: JobRecord): boolean =>
+  dispatched_at !== null && Date.parse(dispatched_at) + MESSAGE_LIFETIME_MS <= clock.now();

@@ -1,0 +1,141 @@
+// What became of one recipient of a send, from the rows of the ledger and the inbox.
+
+import { timestamp } from "../../../kernel/clock.ts";
+import { timeOfUuid } from "../../../kernel/ids.ts";
+import { isTerminal } from "../../../rules/job-states.ts";
+import { countedReason } from "../../../rules/reasons.ts";
+import { fromJson } from "../../json-text.ts";
+import { type MessageRow, messageIdOf } from "../inbox/inbox.ts";
+import type { JobRecord } from "../jobs/jobs.ts";
+import type { Attempt, Decision, RecipientState } from "../reports/explanation.ts";
+import type { TouchRow } from "./touches.ts";
+
+const states: Record<TouchRow["state"], RecipientState> = {
+  sent: "delivered",
+  failed: "failed",
+  unknown: "uncertain",
+  retryable: "pending",
+  bounced: "bounced",
+  skipped: "skipped",
+  held_out: "held_out",
+  assigned: "pending",
+};
+
+/** What one row of the ledger says. */
+export const ledgerOutcome = ({ state, reason, channel }: TouchRow) => ({
+  state: states[state],
+  reason: reason ?? null,
+  channel: channel ?? null,
+});
+
+/** Each round has rows of its own, and the newest of an address knows the tries of all. */
+const newestByAddress = (rows: readonly TouchRow[]): TouchRow[] => [
+  ...new Map(rows.map((row) => [`${row.channel} ${row.device}`, row])).values(),
+];
+
+/** The attempt that a row of the ledger stands for; none if nothing was sent to the subscriber yet. */
+function attemptsOf({ channel, device, state, reason, provider_id, tries, seen }: TouchRow): Attempt[] {
+  if (channel === undefined) return [];
+  return [
+    {
+      channel,
+      device_id: device ?? null,
+      state: states[state],
+      reason: reason ?? null,
+      provider_id: provider_id ?? null,
+      attempted_at: tries ?? [],
+      cap: reason === "capped" && seen !== undefined ? fromJson(seen) : null,
+    },
+  ];
+}
+
+/** The inbox is its own ledger. */
+const inboxAttempt: Attempt = {
+  channel: "in_app",
+  device_id: null,
+  state: "delivered",
+  reason: null,
+  provider_id: null,
+  attempted_at: [],
+  cap: null,
+};
+
+interface RecipientRows {
+  /** Of the job and the subscriber, oldest first. */
+  ledger: readonly TouchRow[];
+  messages: readonly MessageRow[];
+  /** Why the plan skipped the subscriber. */
+  skip: string | undefined;
+  isDeferred: boolean;
+}
+
+export interface RecipientOutcome {
+  decision: Decision;
+  state: RecipientState;
+  reason: string | null;
+  attempts: Attempt[];
+  isHeld: boolean;
+  arm: "a" | "b" | undefined;
+  /** When the newest of its rows is of, RFC 3339. */
+  at: string | undefined;
+}
+
+export function recipientOutcome(
+  job: Pick<JobRecord, "status">,
+  { ledger, messages, skip, isDeferred }: RecipientRows,
+): RecipientOutcome {
+  const isStopped = job.status === "canceled";
+  const attempts = [...newestByAddress(ledger).flatMap(attemptsOf), ...messages.map(() => inboxAttempt)].map(
+    (one): Attempt => (isStopped && one.state === "pending" ? { ...one, state: "canceled" } : one),
+  );
+  const isHeld = ledger.some(({ state }) => state === "held_out");
+  const isSent = attempts.some(({ state }) => state !== "skipped" && state !== "canceled");
+  const late = isSent ? undefined : reasonOf(attempts.filter(({ state }) => state === "skipped"));
+  const decision = decisionOf(job, { isHeld, skip: skip ?? late, isSent, isDeferred });
+  const state = stateOf(decision, attempts);
+  const times = [
+    ...ledger.flatMap(({ sk, tries = [] }) => tries.at(-1) ?? sk.split("#")[1] ?? []),
+    ...messages.map((row) => timestamp(timeOfUuid(messageIdOf(row)))),
+  ];
+  return {
+    decision,
+    state,
+    reason: skip ?? late ?? (state === "delivered" ? null : (reasonOf(failuresOf(attempts, state)) ?? null)),
+    attempts,
+    isHeld,
+    arm: ledger.find((row) => row.arm)?.arm,
+    at: times.sort().at(-1),
+  };
+}
+
+/** The reason that the totals of the send count the recipient with. */
+const reasonOf = (attempts: readonly Attempt[]): string | undefined =>
+  countedReason(attempts.flatMap(({ reason }) => reason ?? []));
+
+/** Of a mail that came back only that counts: the other addresses do not make the recipient fail. */
+const failuresOf = (attempts: readonly Attempt[], state: RecipientState): Attempt[] =>
+  attempts.filter(
+    (one) => one.state === "bounced" || (["failed", "uncertain"].includes(one.state) && state !== "bounced"),
+  );
+
+function decisionOf(
+  job: Pick<JobRecord, "status">,
+  facts: { isHeld: boolean; skip: string | undefined; isSent: boolean; isDeferred: boolean },
+): Decision {
+  const { isHeld, skip, isSent, isDeferred } = facts;
+  if (isDeferred) return "deferred";
+  if (isSent) return "sent";
+  if (isHeld) return "held_out";
+  if (skip !== undefined) return "skipped";
+  if (job.status === "canceled") return "canceled";
+  return isTerminal(job.status) ? "not_in_audience" : "pending";
+}
+
+function stateOf(decision: Decision, attempts: readonly Attempt[]): RecipientState {
+  if (decision === "not_in_audience") return "skipped";
+  if (decision !== "sent") return decision;
+  const found = (["delivered", "pending", "bounced", "uncertain"] as const).find((state) =>
+    attempts.some((one) => one.state === state),
+  );
+  return found ?? "failed";
+}

@@ -1,0 +1,112 @@
+// What the API returns of one recipient of a send (F2).
+import * as v from "valibot";
+import { grammar } from "../../../contract/grammar.ts";
+import { personal } from "../../../contract/personal.ts";
+import { Timestamp } from "../../../contract/schemas.ts";
+import { channelClasses } from "../../../rules/reach.ts";
+import { topicDefaults } from "../../../rules/topics.ts";
+
+const decisions = ["sent", "deferred", "held_out", "skipped", "not_in_audience", "pending", "canceled"] as const;
+export type Decision = (typeof decisions)[number];
+
+export const recipientStates = [
+  "pending",
+  "deferred",
+  "delivered",
+  "failed",
+  "uncertain",
+  "bounced",
+  "skipped",
+  "held_out",
+  "canceled",
+] as const;
+export type RecipientState = (typeof recipientStates)[number];
+
+const Cap = v.object({
+  category: v.picklist(["marketing", "transactional"]),
+  channel_class: v.optional(v.picklist(channelClasses)),
+  max: v.number(),
+  per: v.picklist(["day", "week"]),
+  count: v.number(),
+});
+
+const Share = v.object({ percentage: v.number(), bucket: v.number() });
+
+const Clause = v.object({
+  key: v.string(),
+  condition: v.pipe(v.any(), grammar("ClauseCondition")),
+  value: personal(v.any()),
+  matches: v.boolean(),
+});
+export type Clause = v.InferOutput<typeof Clause>;
+
+const Attempt = v.object({
+  channel: v.string(),
+  device_id: v.nullable(v.string()),
+  state: v.picklist(recipientStates),
+  reason: v.nullable(v.string()),
+  provider_id: v.nullable(v.string()),
+  attempted_at: v.array(Timestamp),
+  /** The cap that was reached, and what it had counted. */
+  cap: v.nullable(Cap),
+});
+export type Attempt = v.InferOutput<typeof Attempt>;
+
+const QuietHoursNow = v.object({
+  start: v.string(),
+  end: v.string(),
+  days: v.array(v.number()),
+  timezone_mode: v.picklist(["subscriber", "workspace"]),
+  timezone: v.string(),
+  local_time: v.string(),
+  until: v.nullable(Timestamp),
+});
+
+/** The rules of the send with the values that they see now. */
+const RulesNow = v.object({
+  subscriber_filters: v.array(Clause),
+  device_filters: v.array(v.object({ device_id: v.string(), clauses: v.array(Clause) })),
+  /** Null for a send without a topic. */
+  topic: v.nullable(
+    v.object({
+      key: v.string(),
+      default: v.picklist(topicDefaults),
+      choice: v.pipe(v.nullable(v.string()), v.description("The newest choice; `null` while the default decides")),
+      reachable: v.boolean(),
+    }),
+  ),
+  channels: v.array(
+    v.object({
+      channel: v.string(),
+      reachable: v.boolean(),
+      reason: v.nullable(v.string()),
+      devices: v.number(),
+      consent: v.nullable(v.string()),
+    }),
+  ),
+  quiet_hours: v.nullable(QuietHoursNow),
+  caps: v.array(Cap),
+  ranking: v.nullable(v.array(v.object({ class: v.string(), source: v.string(), score: v.number() }))),
+});
+export type RulesNow = v.InferOutput<typeof RulesNow>;
+
+export const Explanation = v.object({
+  notification_id: v.string(),
+  subscriber_id: v.string(),
+  decision: v.picklist(decisions),
+  state: v.picklist(recipientStates),
+  reason: v.nullable(v.string()),
+  /** The end of the quiet hours that its messages wait for. */
+  deferred_until: v.nullable(Timestamp),
+  holdout: Share,
+  held_out: v.boolean(),
+  split: v.nullable(Share),
+  variant_id: v.nullable(v.string()),
+  /** Of a send with a canary (F21). */
+  canary: v.nullable(Share),
+  attempts: v.array(Attempt),
+  /** Null for a subscriber that does not exist. */
+  now: v.nullable(RulesNow),
+  evaluated_at: Timestamp,
+});
+export type Explanation = v.InferOutput<typeof Explanation>;

@@ -1,0 +1,102 @@
+// Notification templates (TPL): unique by name in their workspace.
+import * as v from "valibot";
+import { offsetOf, type PageQuery } from "../../contract/paging.ts";
+import { isUuid, Timestamp } from "../../contract/schemas.ts";
+import { ShownContent } from "../../contract/shown-content.ts";
+import { timestamp } from "../../kernel/clock.ts";
+import { ApiError, invalid, notFound } from "../../kernel/errors.ts";
+import type { Store, StoreReader } from "../context.ts";
+import type { RowOf } from "../item.ts";
+import { toJson } from "../json-text.ts";
+import { changeNamed, createNamed, getEntities, listNames, MAX_ENTITIES, removeNamed } from "../name-index.ts";
+import { contentOfTemplate, type TemplateContent, TemplateItem } from "./items.ts";
+
+export const Template = v.object({ id: v.string(), name: v.string(), content: ShownContent, created_at: Timestamp });
+export interface Template {
+  id: string;
+  name: string;
+  content: TemplateContent;
+  created_at: string;
+}
+
+interface TemplateChange {
+  name?: string | undefined;
+  content?: { [N in keyof TemplateContent]?: TemplateContent[N] | undefined } | undefined;
+}
+
+const nameTaken = () => invalid({ name: "is already used by another template" });
+
+/** @throws 422 if the name is taken (TPL-3). */
+export async function createTemplate(
+  store: Store,
+  { name, content }: Pick<Template, "name" | "content">,
+): Promise<Template> {
+  if ((await listNames(store, TemplateItem)).length >= MAX_ENTITIES)
+    throw new ApiError("QUOTA_EXCEEDED", `A workspace holds at most ${MAX_ENTITIES} templates.`);
+  const now = store.clock.now();
+  const template = { id: store.ids.uuidAt(now), name, content, created_at: timestamp(now) };
+  const { id, created_at } = template;
+  const { by_channel, ...texts } = content;
+  const row = { id, name, ...texts, by_channel: by_channel && toJson(by_channel), created_at };
+  if (!(await createNamed(store, TemplateItem, row))) throw nameTaken();
+  return template;
+}
+
+/** @throws 404, also for another workspace's template. */
+export async function getTemplate(store: StoreReader, id: string): Promise<Template> {
+  const row = await store.get(TemplateItem, { id });
+  if (!row) throw notFound("template");
+  return templateOf(row);
+}
+
+/** @throws 422 TEMPLATE_NOT_FOUND if there is no such template (NTF-21, AMB-89). */
+export async function requireTemplate(store: StoreReader, id: string, field = "template_id"): Promise<Template> {
+  const row = isUuid(id) ? await store.get(TemplateItem, { id }) : undefined;
+  if (!row)
+    throw new ApiError("TEMPLATE_NOT_FOUND", `${field}: no such template in this workspace`, {
+      fields: { [field]: "no such template in this workspace" },
+    });
+  return templateOf(row);
+}
+
+/** TPL-4: newest first; `name` matches anywhere in the name, in any case. */
+export async function listTemplates(
+  store: StoreReader,
+  { name = "", ...page }: PageQuery & { name?: string | undefined },
+) {
+  const wanted = name.toLowerCase();
+  const names = (await listNames(store, TemplateItem)).filter((one) => one.name.toLowerCase().includes(wanted));
+  const { from, to } = offsetOf(page);
+  const ids = names.slice(from, to).map(({ id }) => id);
+  const rows = await getEntities(store, TemplateItem, ids, { asRange: wanted === "" });
+  return { data: rows.map(templateOf), total: names.length, page: page.page };
+}
+
+/** TPL-6: supplied fields overwrite, others stay; an empty `by_channel` removes it. @throws 404, 422 if the new name is taken. */
+export async function updateTemplate(
+  store: Store,
+  id: string,
+  { name, content = {} }: TemplateChange,
+): Promise<Template> {
+  const { by_channel, ...texts } = content;
+  const change = {
+    set: { ...texts, ...(by_channel && { by_channel: toJson(by_channel) }) },
+    ...("by_channel" in content && !by_channel && { remove: ["by_channel" as const] }),
+  };
+  const changed = await changeNamed(store, TemplateItem, id, change, name);
+  if (changed === "missing") throw notFound("template");
+  if (changed === "taken") throw nameTaken();
+  return templateOf(changed);
+}
+
+/** @throws 404. */
+export async function removeTemplate(store: Store, id: string): Promise<void> {
+  if (!(await removeNamed(store, TemplateItem, id))) throw notFound("template");
+}
+
+const templateOf = (row: RowOf<typeof TemplateItem>): Template => ({
+  id: row.id,
+  name: row.name,
+  content: contentOfTemplate(row),
+  created_at: row.created_at,
+});
