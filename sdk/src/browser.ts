@@ -1,7 +1,7 @@
 // The client for browsers and apps: the endpoints that accept the publishable SDK key, and the live stream.
 import { browserRoutes } from "./browser-routes.gen.ts";
 import { type LiveStream, openStream, type StreamOptions } from "./stream.ts";
-import { credentialHeader, methodsOf, rootOf, type Secret, type Settings } from "./transport.ts";
+import { credentialHeader, methodsOf, requiredId, rootOf, type Secret, type Settings } from "./transport.ts";
 import type { BrowserEndpoints } from "./types.gen.ts";
 
 export interface BrowserSettings extends Settings {
@@ -20,14 +20,14 @@ export function createBrowserClient({ sdkKey, userHash, ...settings }: BrowserSe
   const credentials = { sdk: sdkKey };
   let ownHash: string | undefined;
   const hashes = async (): Promise<Record<string, string>> => {
-    const given = typeof userHash === "function" ? await userHash() : userHash;
-    const known = [given, ownHash].filter((hash) => hash !== undefined);
+    const usersHash = typeof userHash === "function" ? await userHash() : userHash;
+    const known = [usersHash, ownHash].filter((hash) => hash !== undefined);
     return known.length > 0 ? { "x-user-hash": known.join(",") } : {};
   };
   const endpoints = methodsOf<BrowserEndpoints>(browserRoutes, settings, credentials, hashes);
   const { upsert } = endpoints.subscribers;
-  endpoints.subscribers.upsert = async (...given) => {
-    const subscriber = await upsert(...given);
+  endpoints.subscribers.upsert = async (...args) => {
+    const subscriber = await upsert(...args);
     // It signs the subscriber's id, which the other calls name.
     ownHash = subscriber.user_hash ?? ownHash;
     return subscriber;
@@ -41,7 +41,7 @@ export function createBrowserClient({ sdkKey, userHash, ...settings }: BrowserSe
         listInbox: async (signal) =>
           (await endpoints.inbox.listMessages({ subscriber_id: subscriberId }, { signal, maxRetries: 0 })).messages,
       },
-      subscriberId,
+      requiredId("stream", "subscriberId", subscriberId),
       options,
     );
   return { ...endpoints, stream };

@@ -48,14 +48,14 @@ interface KnownBody {
 export async function errorOf(response: Response): Promise<ServiceError> {
   const text = await response.text().catch(() => "");
   const body = parsed(text);
-  const credentials: KnownBody = typeof body === "object" && body !== null ? body : {};
+  const envelope: KnownBody = typeof body === "object" && body !== null ? body : {};
   const header = Number(response.headers.get("retry-after") ?? Number.NaN);
-  const retryAfterSeconds = Number.isFinite(header) ? header : credentials.retry_after;
-  const code = credentials.code ?? codeOf(response.status, credentials.error);
-  return new ServiceError(credentials.message ?? credentials.error ?? `The service answered ${response.status}.`, {
+  const retryAfterSeconds = Number.isFinite(header) ? header : envelope.retry_after;
+  const code = envelope.code ?? codeOf(response.status, envelope.error);
+  return new ServiceError(envelope.message ?? envelope.error ?? `The service answered ${response.status}.`, {
     status: response.status,
     code,
-    fields: credentials.fields,
+    fields: envelope.fields,
     body,
     retryAfterSeconds,
     requestId: response.headers.get("x-request-id") ?? undefined,

@@ -1,5 +1,5 @@
 // Imports CSV files of any size into lists: a small one with the request, a large one through an upload (ARC-1).
-import { type CallOptions, type Settings, send } from "./transport.ts";
+import { type CallOptions, requiredId, type Settings, send } from "./transport.ts";
 import type { Endpoints } from "./types.gen.ts";
 
 /** Fits into one request of every deployment; a larger file is uploaded to the bucket first. */
@@ -17,13 +17,13 @@ export interface ImportOptions extends CallOptions {
 export const csvImporter =
   (imports: Endpoints["imports"], settings: Settings) =>
   async (listId: string, file: Blob, { source = "csv", dryRun = false, ...options }: ImportOptions = {}) => {
-    const given: Record<string, string> = { listId, source, dry_run: String(dryRun) };
-    if (file.size <= MAX_DIRECT_BYTES) return imports.importLists(formOf(given, file), options);
-    const { upload_id, url, fields } = await imports.createListsImportUpload(options);
-    const request = { method: "POST", url, headers: {}, body: formOf(fields, file) };
+    const fields = { listId: requiredId("importCsv", "listId", listId), source, dry_run: String(dryRun) };
+    if (file.size <= MAX_DIRECT_BYTES) return imports.importLists(formOf(fields, file), options);
+    const upload = await imports.createListsImportUpload(options);
+    const request = { method: "POST", url: upload.url, headers: {}, body: formOf(upload.fields, file) };
     // The key of the object is part of the form, so a repeated upload writes the same object.
     await send(settings, request, true, { timeoutMs: UPLOAD_TIMEOUT_MS, ...options });
-    return imports.importLists(formOf({ ...given, upload_id }), options);
+    return imports.importLists(formOf({ ...fields, upload_id: upload.upload_id }), options);
   };
 
 function formOf(fields: Record<string, string>, file?: Blob): FormData {

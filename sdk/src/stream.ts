@@ -11,7 +11,7 @@ export interface StreamOptions {
   /** Called once per message. */
   onMessage(message: StreamMessage): void;
   onState?(state: StreamState): void;
-  /** Called when the stream ends permanently (key rejected, no in-app in the plan), or when `onMessage` threw. */
+  /** Called when the stream ends permanently (key rejected, no in-app in the plan), or when another callback threw. */
   onError?(error: unknown): void;
   /** Id of the last message seen, to resume from. */
   lastEventId?: string;
@@ -76,13 +76,22 @@ export function openStream(deps: StreamDeps, subscriber: string, options: Stream
     })
     .finally(() => {
       page?.removeEventListener("pagehide", leave);
-      options.onState?.("closed");
+      tell(options, () => options.onState?.("closed"));
     });
   const close = () => {
     over.abort();
     leave();
   };
   return { close, closed };
+}
+
+/** A callback that throws is no failure of the connection. */
+function tell({ onError }: StreamOptions, callback: () => void): void {
+  try {
+    callback();
+  } catch (error) {
+    onError?.(error);
+  }
 }
 
 /** The window of a browser; undefined elsewhere. */
@@ -119,7 +128,7 @@ async function keepOpen(
 ): Promise<void> {
   const { pollAfterFailures = 3, pollMs = 15_000 } = options;
   while (!signal.aborted) {
-    options.onState?.(progress.failures >= pollAfterFailures ? "polling" : "connecting");
+    tell(options, () => options.onState?.(progress.failures >= pollAfterFailures ? "polling" : "connecting"));
     let wait: number;
     progress.connected = false;
     try {
@@ -134,7 +143,7 @@ async function keepOpen(
       wait = asked + backoffMs(progress.failures, Math.random());
     }
     if (progress.failures >= pollAfterFailures) {
-      options.onState?.("polling");
+      tell(options, () => options.onState?.("polling"));
       await poll(deps, options, progress, signal);
       wait = Math.max(wait, pollMs);
     }
@@ -169,7 +178,7 @@ async function listen(
     progress.connected = true;
     progress.streamId = response.headers.get("x-stream-id") ?? undefined;
     progress.since ??= Date.parse(response.headers.get("date") ?? "") || undefined;
-    options.onState?.("live");
+    tell(options, () => options.onState?.("live"));
     for await (const event of readEvents(response.body)) {
       clearTimeout(silence);
       silence = watch();
@@ -188,18 +197,14 @@ function take({ id, data, retryMs }: StreamEvent, options: StreamOptions, progre
   if (id !== undefined) progress.lastId = id;
 }
 
-function show(message: StreamMessage, { onMessage, onError }: StreamOptions, progress: Progress): void {
+function show(message: StreamMessage, options: StreamOptions, progress: Progress): void {
   const { seen } = progress;
   if (seen.has(message.id)) return;
   seen.add(message.id);
   if (seen.size > MAX_CACHED)
     for (const id of [...seen].slice(0, seen.size - REMEMBERED_AFTER_FORGETTING)) seen.delete(id);
   if (progress.lastId === undefined || message.id > progress.lastId) progress.lastId = message.id;
-  try {
-    onMessage(message);
-  } catch (error) {
-    onError?.(error);
-  }
+  tell(options, () => options.onMessage(message));
 }
 
 /** Messages that arrived without a stream. If there was no connection before, the first poll only records their ids. */

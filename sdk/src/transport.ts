@@ -29,7 +29,7 @@ export interface Settings {
   maxRetries?: number;
   /** If `Retry-After` is longer than this, the error is thrown at once. In milliseconds; default 60,000. */
   maxWaitMs?: number;
-  /** Default: the global one. */
+  /** Default: the global one. Where its promise is rejected, the service counts as unreachable. */
   fetch?: typeof fetch;
 }
 
@@ -47,6 +47,16 @@ export interface CallOptions {
   ifVersion?: number;
 }
 
+/** Every name of an option, as the compiler checks. */
+const CALL_OPTIONS: Readonly<Record<keyof CallOptions, true>> = {
+  signal: true,
+  timeoutMs: true,
+  maxRetries: true,
+  idempotencyKey: true,
+  keepalive: true,
+  ifVersion: true,
+};
+
 const TIMEOUT_MS = 30_000;
 const MAX_RETRIES = 3;
 const MAX_WAIT_MS = 60_000;
@@ -62,9 +72,9 @@ export async function credentialHeader(
     (one) => credentials.includes(one) && callerCredentials[one],
   );
   if (!kind) throw new TypeError(`This call needs one of these credentials: ${credentials.join(", ")}.`);
-  const given = callerCredentials[kind]!;
-  const secret = typeof given === "function" ? await given() : given;
-  return kind === "sdk" ? { "x-sdk-key": secret } : { authorization: `Bearer ${secret}` };
+  const secret = callerCredentials[kind]!;
+  const text = typeof secret === "function" ? await secret() : secret;
+  return kind === "sdk" ? { "x-sdk-key": text } : { authorization: `Bearer ${text}` };
 }
 
 /** Waits, unless the caller aborts first. */
@@ -83,7 +93,7 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-interface Request {
+interface ServiceRequest {
   method: string;
   url: string;
   headers: Record<string, string>;
@@ -91,47 +101,69 @@ interface Request {
   keepalive?: boolean;
 }
 
+/** What no `fetch` rejects with when there is no response. */
+const isMistake = (error: unknown): boolean =>
+  error instanceof ReferenceError || error instanceof RangeError || error instanceof SyntaxError;
+
 /** One attempt. @throws ServiceError with status 0 if there is no response. */
-async function attempt(send: typeof fetch, request: Request, timeoutMs: number, signal?: AbortSignal) {
-  const { url, ...init } = request;
+async function attempt(
+  fetch: typeof globalThis.fetch,
+  { url, method, headers, body, keepalive }: ServiceRequest,
+  timeoutMs: number,
+  signal?: AbortSignal,
+): Promise<unknown> {
   const [address = "The service"] = /^\w+:\/\/[^/]+/.exec(url) ?? [];
   const timeout = AbortSignal.timeout(timeoutMs);
-  try {
-    const response = await send(url, {
-      method: init.method,
-      headers: init.headers,
-      ...(init.body !== undefined && { body: init.body }),
-      ...(init.keepalive && { keepalive: true }),
+  const received = async <T>(part: Promise<T>): Promise<T> => {
+    try {
+      return await part;
+    } catch (cause) {
+      if (cause instanceof ServiceError || signal?.aborted || isMistake(cause)) throw cause;
+      throw timeout.aborted
+        ? new ServiceError(`${address} did not answer within ${timeoutMs} ms.`, { status: 0, code: "TIMEOUT", cause })
+        : new ServiceError(`${address} could not be reached.`, { status: 0, code: "NETWORK_ERROR", cause });
+    }
+  };
+
+  const response = await received(
+    fetch(url, {
+      method,
+      headers,
+      ...(body !== undefined && { body }),
+      ...(keepalive && { keepalive }),
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-    });
-    if (!response.ok) throw await errorOf(response);
-    const text = await response.text();
-    return text === "" ? undefined : (JSON.parse(text) as unknown);
+    }),
+  );
+  if (!response.ok) throw await errorOf(response);
+
+  const text = await received(response.text());
+  if (text === "") return undefined;
+  try {
+    return JSON.parse(text);
   } catch (cause) {
-    if (cause instanceof ServiceError || signal?.aborted) throw cause;
-    const [code, words] = timeout.aborted
-      ? ["TIMEOUT", `${address} did not answer within ${timeoutMs} ms.`]
-      : [
-          "NETWORK_ERROR",
-          `${address} ${cause instanceof SyntaxError ? "did not answer with JSON" : "could not be reached"}.`,
-        ];
-    throw new ServiceError(words, { status: 0, code, cause });
+    throw new ServiceError(`${address} did not answer with JSON.`, { status: 0, code: "NETWORK_ERROR", cause });
   }
 }
 
-/** Sends until there is a response that is not retried, or no attempt is left. */
+/**
+ * Sends until there is a response that is not retried, or no attempt is left.
+ * @throws TypeError for an address or a header that no request can have
+ */
 export async function send(
   settings: Settings,
-  request: Request,
+  request: ServiceRequest,
   isSafe: boolean,
   options: CallOptions,
 ): Promise<unknown> {
-  const { fetch: given, timeoutMs = TIMEOUT_MS, maxRetries = MAX_RETRIES, maxWaitMs = MAX_WAIT_MS } = settings;
-  const ask = given ?? ((...all: Parameters<typeof fetch>) => fetch(...all));
+  // By itself `fetch` would report them as it reports a service that it cannot reach.
+  new Request(request.url, { method: request.method, headers: request.headers });
+  const { timeoutMs = TIMEOUT_MS, maxRetries = MAX_RETRIES, maxWaitMs = MAX_WAIT_MS } = settings;
+  // The global one is looked up at each call.
+  const fetchOnce: typeof fetch = settings.fetch ?? ((...args) => fetch(...args));
   const max = options.maxRetries ?? maxRetries;
   for (let n = 0; ; n++) {
     try {
-      return await attempt(ask, request, options.timeoutMs ?? timeoutMs, options.signal);
+      return await attempt(fetchOnce, request, options.timeoutMs ?? timeoutMs, options.signal);
     } catch (error) {
       if (!(error instanceof ServiceError) || n >= max || !mayRetry(error, isSafe)) throw error;
       if ((error.retryAfterSeconds ?? 0) * 1_000 > maxWaitMs) throw error;
@@ -154,11 +186,27 @@ export const rootOf = ({ baseUrl }: Settings): string => baseUrl.replace(/\/+$/,
 const newKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
+/** An id, or a number of a version. @throws TypeError if it is missing, or would name another address in a path */
+export function requiredId(call: string, name: string, id: unknown): string {
+  if (Number.isSafeInteger(id)) return String(id);
+  if (typeof id === "string" && !["", ".", ".."].includes(id)) return id;
+  throw new TypeError(`${call}: ${name} must be the text of an id, not ${JSON.stringify(id)}.`);
+}
+
+/** @throws TypeError if there is something that no call knows */
+function callOptions(call: string, options: unknown = {}): CallOptions {
+  if (typeof options !== "object" || options === null)
+    throw new TypeError(`${call}: options must be an object, not ${JSON.stringify(options)}.`);
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(CALL_OPTIONS, name));
+  if (unknown !== undefined) throw new TypeError(`${call}: there is no option ${unknown}.`);
+  return options;
+}
+
 /** Headers that every call of a client carries. */
 type MoreHeaders = () => Promise<Record<string, string>>;
 const noHeaders: MoreHeaders = async () => ({});
 
-type Method = (...given: unknown[]) => Promise<unknown>;
+type Method = (...args: unknown[]) => Promise<unknown>;
 
 function methodOf(
   { route, credentials, body, query, idempotent }: Route,
@@ -167,14 +215,15 @@ function methodOf(
   moreHeaders: MoreHeaders,
 ): Method {
   const [verb = "", path = ""] = route.split(" ");
-  return async (...given) => {
-    const rest = [...given];
-    const filled = path.replaceAll(/:\w+/g, () => encodeURIComponent(String(rest.shift())));
+  return async (...args) => {
+    const rest = [...args];
+    const filled = path.replaceAll(/:(\w+)/g, (_, name) => encodeURIComponent(requiredId(route, name, rest.shift())));
     const content = body && rest.shift();
     const search = query ? queryText(rest.shift() as object | undefined) : "";
-    const options = (rest.shift() ?? {}) as CallOptions;
+    const options = callOptions(route, rest.shift());
     const inBody = (content as { idempotency_key?: unknown } | undefined)?.idempotency_key;
     const key = idempotent && inBody === undefined ? (options.idempotencyKey ?? newKey()) : undefined;
+    const text = body === "json" ? JSON.stringify(content) : (content as FormData | undefined);
     const headers = {
       ...(await credentialHeader(credentials, callerCredentials)),
       ...(await moreHeaders()),
@@ -183,7 +232,6 @@ function methodOf(
       ...(options.ifVersion !== undefined && { "if-match": `"${options.ifVersion}"` }),
     };
     const url = rootOf(settings) + filled + (search && `?${search}`);
-    const text = body === "json" ? JSON.stringify(content) : (content as FormData | undefined);
     // What has succeeded would be refused when it is repeated: it has made another version.
     const isSafe = (REPEATABLE.has(verb) && options.ifVersion === undefined) || idempotent === true;
     const { keepalive = false } = options;

@@ -1,5 +1,6 @@
 // How the SDK's transport behaves towards a service that fails: retries, timeouts, keys, errors (ERR-21 to ERR-24).
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { createBrowserClient } from "../../sdk/src/browser.ts";
 import { createClient } from "../../sdk/src/client.ts";
 import { ServiceError } from "../../sdk/src/errors.ts";
 import { backoffMs } from "../../sdk/src/retry.ts";
@@ -16,9 +17,10 @@ const json = (status: number, body: unknown, headers: Record<string, string> = {
   new Response(status === 204 ? null : JSON.stringify(body), { status, headers });
 const envelope = (status: number, code: string, headers?: Record<string, string>) => () =>
   json(status, { code, message: "no" }, { "x-request-id": "r-1", ...headers });
-const lost = () => {
-  throw new TypeError("fetch failed");
+const mistake = (error: Error): never => {
+  throw error;
 };
+const lost = () => mistake(new TypeError("fetch failed"));
 
 /** A client of a service that gives these answers in turn, the last one for ever. */
 function clientOf(...answers: (() => Response)[]) {
@@ -91,6 +93,34 @@ describe("requests", () => {
     ]);
   });
 
+  it.each([undefined, null, "", ".", "..", {}])("are not made with %j in place of an id", async (id) => {
+    const { sent, client } = clientOf(() => json(200, {}));
+    await expect(client.templates.get(id as string)).rejects.toThrow(
+      new TypeError(`GET /api/v1/templates/:id: id must be the text of an id, not ${JSON.stringify(id)}.`),
+    );
+    expect(sent).toEqual([]);
+  });
+
+  it("are not made without the list of an import, or the subscriber of a stream", async () => {
+    const { sent, client } = clientOf(() => json(200, {}));
+    const browser = createBrowserClient({ baseUrl: "https://api.example.com", sdkKey: "sk_x" });
+    const missing = undefined as unknown as string;
+    await expect(client.importCsv(missing, new Blob(["external_id\nada"]))).rejects.toThrow(
+      "importCsv: listId must be",
+    );
+    expect(() => browser.stream(missing, { onMessage: () => undefined })).toThrow("stream: subscriberId must be");
+    expect(sent).toEqual([]);
+  });
+
+  it.each([
+    [{ timeout: 5 }, "there is no option timeout"],
+    [5, "options must be an object, not 5"],
+  ])("are not made with the options %j", async (options, problem) => {
+    const { sent, client } = clientOf(() => json(200, {}));
+    await expect(client.templates.get("x", options as object)).rejects.toThrow(problem);
+    expect(sent).toEqual([]);
+  });
+
   it("answer 204 with nothing", async () => {
     const { client } = clientOf(() => json(204, undefined));
     expect(await client.templates.delete("x")).toBeUndefined();
@@ -160,6 +190,30 @@ describe("retries", () => {
     expect(unsafe.sent).toHaveLength(1);
     const safe = clientOf(lost, () => json(200, { id: "1" }));
     expect(await outcome(safe.client.templates.get("x"))).toEqual({ id: "1" });
+  });
+
+  const circle: Record<string, unknown> = {};
+  circle.itself = circle;
+  it.each([
+    ["a body that is no JSON", {}, circle, /circular/],
+    ["a header that no request can have", { accessToken: "two\nlines" }, template, /invalid header value/],
+    ["an address that is none", { baseUrl: "api.example.com" }, template, /URL/],
+  ])("%s is a TypeError, and no request", async (_, settings, body, problem) => {
+    const fetch = vi.fn(async () => json(200, {}));
+    const client = createClient({ baseUrl: "https://api.example.com", accessToken: "token", fetch, ...settings });
+    const error = await outcome(client.templates.create(body as typeof template));
+    expect(error).toBeInstanceOf(TypeError);
+    expect(String(error)).toMatch(problem);
+    expect(fetch).not.toHaveBeenCalled();
+  });
+
+  it.each([
+    ["at once", () => mistake(new TypeError("a mistake"))],
+    ["later", async () => mistake(new ReferenceError("a mistake"))],
+    ["nothing", async () => undefined as unknown as Response],
+  ])("a `fetch` of the caller that throws a mistake %s is not an unreachable service", async (_, fetch) => {
+    const client = createClient({ baseUrl: "https://api.example.com", accessToken: "token", fetch });
+    expect(await outcome(client.templates.list())).not.toBeInstanceOf(ServiceError);
   });
 
   it("AMB-94 a send carries one idempotency key through all its attempts", async () => {

@@ -178,6 +178,16 @@ it("goes on from an id that was kept", async () => {
   stream.close();
 });
 
+it("hands on what `onState` throws, and stays connected", async () => {
+  const onState = () => {
+    throw new Error("of the page");
+  };
+  const { errors, stream, calls } = listen([{ pieces: [frame(1)], open: true }], [], { onState });
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect([calls.length, errors.map(String)]).toEqual([1, ["Error: of the page", "Error: of the page"]]);
+  stream.close();
+});
+
 it("hands on what the reader throws, and goes on", async () => {
   const seen: string[] = [];
   const onMessage = ({ title }: StreamMessage) => {

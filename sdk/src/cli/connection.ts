@@ -5,12 +5,9 @@ import { routes } from "../routes.gen.ts";
 import { methodsOf } from "../transport.ts";
 import type { Session } from "../types.gen.ts";
 import { CommandError, EXIT, usageError } from "./command.ts";
-import { isObject } from "./config/references.ts";
 import type { Io } from "./io.ts";
 import { readLogins, saveLogin } from "./logins.ts";
-
-/** A resource as the API returns it, or a body that it checks. */
-export type Resource = Record<string, unknown>;
+import { isObject, type Resource } from "./resource.ts";
 
 type AnyMethod = (...given: unknown[]) => Promise<Resource>;
 

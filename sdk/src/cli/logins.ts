@@ -3,9 +3,9 @@ import { chmodSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { CommandError } from "./command.ts";
-import { isObject } from "./config/references.ts";
 import { makeFolder } from "./folders.ts";
 import type { Io } from "./io.ts";
+import { isObject } from "./resource.ts";
 
 export interface Login {
   url: string;

@@ -1,6 +1,7 @@
 // Finds things of a workspace by their names.
 import { CommandError } from "./command.ts";
-import type { Connection, Resource } from "./connection.ts";
+import type { Connection } from "./connection.ts";
+import type { Resource } from "./resource.ts";
 
 type Caller = Pick<Connection, "call">;
 

@@ -1,7 +1,7 @@
 // Shows in-app messages as banner, modal, card or fullscreen, one at a time, and reports what the user does.
 import { adoptStyle, make, safeUrl } from "./dom.ts";
 import type { Action, Display, Feed, FeedMessage } from "./feed.ts";
-import { inAppStyle } from "./in-app-style.ts";
+import { inAppStyle } from "./styles.ts";
 
 export interface InAppOptions {
   /** Where the user is: a path. Default: that of the page. */

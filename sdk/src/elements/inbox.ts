@@ -2,7 +2,7 @@
 import { createBrowserClient } from "../browser.ts";
 import { adoptStyle, make, safeUrl } from "./dom.ts";
 import { type Feed, type FeedMessage, openFeed } from "./feed.ts";
-import { inboxStyle } from "./inbox-style.ts";
+import { inboxStyle } from "./styles.ts";
 
 /** The words of the element; `{n}` is the number of unread messages. */
 export interface InboxLabels {

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import { type Call, command, EXIT } from "../command.ts";
 import { fileNameOf, writeDocument } from "../config/files.ts";
-import { type Connection, connect, type Resource } from "../connection.ts";
+import { type Connection, connect } from "../connection.ts";
 import { makeFolder } from "../folders.ts";
 import { listAll } from "../names.ts";
 import { convertCampaigns } from "../pinpoint/campaigns.ts";
@@ -14,6 +14,7 @@ import { endpointsIn, type PinpointExport, readExport } from "../pinpoint/read.t
 import { createReport, type Report, readable } from "../pinpoint/report.ts";
 import { type Audiences, convertSegments } from "../pinpoint/segments.ts";
 import { convertTemplates } from "../pinpoint/templates.ts";
+import type { Resource } from "../resource.ts";
 
 const AT_ONCE = 8;
 const MEMBERS_AT_ONCE = 1_000;

@@ -1,12 +1,14 @@
 // Walks a subscriber, or one that there is not, through the steps of a journey; or runs it on the events of the past.
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import type { JourneysSimulateAnswer } from "../../types.gen.ts";
+import type { HistorySimulation, JourneysSimulateAnswer, JourneysSimulateBody } from "../../types.gen.ts";
 import { type Call, CommandError, command, EXIT, usageError } from "../command.ts";
 import { type Connection, connect } from "../connection.ts";
 import type { Io } from "../io.ts";
 import { idOf } from "../names.ts";
-import { linesOf, simulateHistory } from "./simulate-history.ts";
+import { patiently } from "../patience.ts";
+
+const POLL_MS = 2_000;
 
 type Walk = Extract<JourneysSimulateAnswer, { steps: unknown }>;
 
@@ -56,6 +58,48 @@ async function bodyOf({ io, options }: Call<typeof declared>, { client }: Connec
   };
 }
 
+/** @throws CommandError if the simulation fails or is canceled. */
+async function simulateHistory(
+  io: Io,
+  { client }: Connection,
+  journey: string,
+  body: Pick<JourneysSimulateBody, "from" | "to" | "sample">,
+): Promise<HistorySimulation> {
+  const answer = await client.journeys.simulate(journey, body);
+  if (!("result" in answer)) throw new CommandError("The service did not simulate on history.");
+  let simulation: HistorySimulation = answer;
+  while (simulation.status === "pending" || simulation.status === "processing") {
+    io.progress(`${Math.round(simulation.progress * 100)} %`);
+    const { id } = simulation;
+    const read = () => client.journeys.getSimulation(journey, id);
+    if (io.signal.aborted) {
+      await client.journeys.cancelSimulation(journey, id);
+      simulation = await read();
+      continue;
+    }
+    await io.pause(POLL_MS);
+    simulation = (await patiently(io, read)) ?? simulation;
+  }
+  if (simulation.status === "completed") return simulation;
+  throw new CommandError(`The simulation is ${simulation.status}${simulation.error ? `: ${simulation.error}` : ""}.`);
+}
+
+const without = (unpriced: readonly string[]): string =>
+  unpriced.length > 0 ? `, without ${unpriced.join(", ")}, of which no price is set` : "";
+
+function historyLinesOf({ result }: HistorySimulation): string[] {
+  const { entered, subscribers, runs, edges, sends, skipped, deferred, cost } = result;
+  const numbers = Object.entries(runs).map(([status, n]) => `${n} ${status}`);
+  return [
+    `${entered} runs of ${subscribers} subscribers: ${numbers.join(", ")}`,
+    ...edges.map(({ from, by, to, taken }) => `${taken}  ${from} -> ${to ?? "the end"} (${by})`),
+    ...sends.map(({ day, channel, sent }) => `${day}  ${sent} by ${channel}`),
+    ...Object.entries(skipped).map(([reason, n]) => `${n} skipped: ${reason}`),
+    ...(deferred > 0 ? [`${deferred} after quiet hours`] : []),
+    `cost at list prices: $${cost.dollars}${without(cost.unpriced)}`,
+  ];
+}
+
 export const simulate = command({
   name: "simulate",
   args: "<journey>",
@@ -76,7 +120,7 @@ export const simulate = command({
           to,
           ...(sample !== undefined && { sample }),
         });
-        for (const line of options.json ? [JSON.stringify(simulation)] : linesOf(simulation)) io.out(line);
+        for (const line of options.json ? [JSON.stringify(simulation)] : historyLinesOf(simulation)) io.out(line);
         return EXIT.ok;
       }
       const body = await bodyOf(call, connection);

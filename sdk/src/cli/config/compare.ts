@@ -1,7 +1,6 @@
 // Compares what a file says with what a workspace has. What a file does not say is left as it is.
 import { isDeepStrictEqual } from "node:util";
-import type { Resource } from "../connection.ts";
-import { isObject } from "./references.ts";
+import { isObject, type Resource } from "../resource.ts";
 
 const TIME = /^\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{2}:\d{2})$/;
 

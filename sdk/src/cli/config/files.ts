@@ -3,10 +3,9 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { CommandError } from "../command.ts";
-import type { Resource } from "../connection.ts";
 import { makeFolder } from "../folders.ts";
+import { isObject, type Resource } from "../resource.ts";
 import { type Kind, kinds } from "./kinds.ts";
-import { isObject } from "./references.ts";
 
 export interface FileDocument {
   /** Relative to the folder. */

@@ -1,7 +1,7 @@
 // What configuration consists of: how each kind is read, compared, created and changed.
-import type { Connection, Resource } from "../connection.ts";
+import type { Connection } from "../connection.ts";
 import type { Listed } from "../names.ts";
-import { isObject } from "./references.ts";
+import { isObject, type Resource } from "../resource.ts";
 
 /** Whether a resource can be changed now. `left` resources stay as they are, and files do not see `ignored` ones. */
 export type Editability = { is: "editable" } | { is: "left" | "blocked"; reason: string } | { is: "ignored" };

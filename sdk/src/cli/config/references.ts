@@ -1,5 +1,5 @@
 // References between things: by id in the API, by name in files.
-import type { Resource } from "../connection.ts";
+import { isObject, type Resource } from "../resource.ts";
 
 /** Kinds that others refer to. */
 export type Target = "topics" | "templates" | "channels" | "segments" | "lists";
@@ -16,9 +16,6 @@ const references: readonly { id: string; key: string; target: Target }[] = [
 
 /** @returns undefined to leave the value as it is */
 type Translate = (target: Target, value: string) => string | undefined;
-
-export const isObject = (value: unknown): value is Resource =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const eachOf = (value: unknown, change: (node: Resource) => Resource): unknown =>
   Array.isArray(value) ? value.map((one) => (isObject(one) ? change(one) : one)) : value;

@@ -1,6 +1,7 @@
 // The configuration that a workspace has, and the names and ids of its things.
-import type { Connection, Resource } from "../connection.ts";
+import type { Connection } from "../connection.ts";
 import { type Listed, listAll } from "../names.ts";
+import type { Resource } from "../resource.ts";
 import { documentOf, type Editability, type Kind, kinds } from "./kinds.ts";
 import { idsToKeys, type Target } from "./references.ts";
 

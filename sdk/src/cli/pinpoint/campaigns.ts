@@ -1,7 +1,6 @@
 // Campaigns of Pinpoint as drafts: one message for each kind of channel.
 
-import { isObject } from "../config/references.ts";
-import type { Resource } from "../connection.ts";
+import { isObject, type Resource } from "../resource.ts";
 import type { Channels, Medium } from "./channels.ts";
 import type { Report } from "./report.ts";
 import { type Audiences, BOOKKEEPING, free } from "./segments.ts";

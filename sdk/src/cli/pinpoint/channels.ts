@@ -1,5 +1,5 @@
 // The channels that converted messages need. Their credentials are given in the console.
-import type { Resource } from "../connection.ts";
+import type { Resource } from "../resource.ts";
 
 export type Medium = "email" | "sms" | "push" | "in_app";
 

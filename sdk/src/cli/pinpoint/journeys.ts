@@ -1,7 +1,6 @@
 // Journeys of Pinpoint as drafts: activities become steps. What has no counterpart is passed by, and reported.
 
-import { isObject } from "../config/references.ts";
-import type { Resource } from "../connection.ts";
+import { isObject, type Resource } from "../resource.ts";
 import type { Channels, Medium } from "./channels.ts";
 import type { Report } from "./report.ts";
 import { combineBy, eventOf, isRule, type Ruled, rulesOfDimensions } from "./rules.ts";

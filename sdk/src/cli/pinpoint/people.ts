@@ -3,8 +3,7 @@ import type { Client } from "../../client.ts";
 import { ServiceError } from "../../errors.ts";
 import type { DevicesCreateBody, JsonValue, SubscribersUpsertBody } from "../../types.gen.ts";
 import { CommandError } from "../command.ts";
-import { isObject } from "../config/references.ts";
-import type { Resource } from "../connection.ts";
+import { isObject, type Resource } from "../resource.ts";
 import type { Report } from "./report.ts";
 import { compact } from "./templates.ts";
 

@@ -5,8 +5,7 @@ import { join, relative } from "node:path";
 import { createInterface } from "node:readline";
 import { createGunzip } from "node:zlib";
 import { CommandError } from "../command.ts";
-import { isObject } from "../config/references.ts";
-import type { Resource } from "../connection.ts";
+import { isObject, type Resource } from "../resource.ts";
 import type { Report } from "./report.ts";
 
 export type Thing = "segments" | "journeys" | "templates" | "campaigns";

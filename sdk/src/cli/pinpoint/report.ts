@@ -1,5 +1,5 @@
 // What became of an export of Pinpoint: what was converted, and every field that was not.
-import type { Resource } from "../connection.ts";
+import type { Resource } from "../resource.ts";
 
 export interface Unmapped {
   /** `segments`, `endpoints`, … */

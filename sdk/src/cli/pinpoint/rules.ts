@@ -1,8 +1,6 @@
 // Dimensions of Pinpoint's segments, events and conditions as rules. What a rule cannot say makes the whole unmapped: an
+import { isObject, type Resource } from "../resource.ts";
 // audience that is only nearly right is worse than none.
-
-import { isObject } from "../config/references.ts";
-import type { Resource } from "../connection.ts";
 
 /** A rule, or why there is none. */
 export type Ruled = { rule: Resource } | { field: string; reason: string };

@@ -1,7 +1,6 @@
 // Segments of Pinpoint: dimensional ones become segments, imported ones lists.
 
-import { isObject } from "../config/references.ts";
-import type { Resource } from "../connection.ts";
+import { isObject, type Resource } from "../resource.ts";
 import type { Report } from "./report.ts";
 import { combineBy, isRule, type Ruled, rulesOfDimensions } from "./rules.ts";
 

@@ -1,7 +1,6 @@
 // Templates of Pinpoint for e-mail, push, SMS and in-app messages. Those for voice have no counterpart.
 
-import { isObject } from "../config/references.ts";
-import type { Resource } from "../connection.ts";
+import { isObject, type Resource } from "../resource.ts";
 import type { Report } from "./report.ts";
 import { BOOKKEEPING, free } from "./segments.ts";
 import { defaultsOf, liquidOf, plainTextOf } from "./texts.ts";

@@ -1,7 +1,6 @@
 // Texts of Pinpoint, whose placeholders become Liquid.
 
-import { isObject } from "../config/references.ts";
-import type { Resource } from "../connection.ts";
+import { isObject, type Resource } from "../resource.ts";
 import type { Report } from "./report.ts";
 
 type At = { kind: string; name: string };

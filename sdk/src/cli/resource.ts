@@ -1,0 +1,7 @@
+// What the command line reads and passes on, without a type of its own.
+
+/** A resource as the API returns it, or a body that it checks. */
+export type Resource = Record<string, unknown>;
+
+export const isObject = (value: unknown): value is Resource =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
