@@ -6,19 +6,22 @@ import { type AnswerOf, type ArgumentsOf, call, type Operation } from "./api.ts"
 import { invalidate } from "./query.ts";
 
 interface Options {
-  /** Operations that are stale afterwards, by prefix. */
-  stale?: readonly string[];
+  /** Operations that are stale afterwards, by prefix; without it those of the same group. */
+  stale?: readonly string[] | undefined;
 }
 
 export interface Action<O extends Operation> {
+  operation: O;
   isBusy: boolean;
   error: ServiceError | undefined;
   /** Undefined if the call was refused; `error` says why. */
   run(...given: ArgumentsOf<O>): Promise<{ answer: AnswerOf<O> } | undefined>;
-  clear(): void;
 }
 
-export function useAction<O extends Operation>(operation: O, { stale = [] }: Options = {}): Action<O> {
+/** What a form shows of the action that it runs, whichever that is. */
+export type Running = Pick<Action<Operation>, "operation" | "isBusy" | "error">;
+
+export function useAction<O extends Operation>(operation: O, { stale }: Options = {}): Action<O> {
   const state = useMemo(() => signal<{ isBusy: boolean; error?: ServiceError }>({ isBusy: false }), []);
   const run = async (...given: ArgumentsOf<O>) => {
     if (state.value.isBusy) return undefined;
@@ -26,7 +29,7 @@ export function useAction<O extends Operation>(operation: O, { stale = [] }: Opt
     try {
       const answer = await call(operation, given);
       state.value = { isBusy: false };
-      invalidate(...stale);
+      invalidate(...(stale ?? [`${operation.split(".")[0]}.`]));
       return { answer };
     } catch (cause) {
       if (!(cause instanceof ServiceError)) throw cause;
@@ -35,5 +38,5 @@ export function useAction<O extends Operation>(operation: O, { stale = [] }: Opt
     }
   };
   const { isBusy, error } = state.value;
-  return { isBusy, error, run, clear: () => (state.value = { isBusy: false }) };
+  return { operation, isBusy, error, run };
 }

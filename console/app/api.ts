@@ -114,6 +114,9 @@ export type MethodOf<O extends Operation> = O extends `${infer G extends Group}.
 export type ArgumentsOf<O extends Operation> = MethodOf<O> extends (...given: infer A) => unknown ? A : never;
 export type AnswerOf<O extends Operation> = MethodOf<O> extends (...given: never[]) => Promise<infer R> ? R : never;
 
+/** One that needs no more than the id of what it is done to. */
+export type OperationById = { [O in Operation]: [string] extends ArgumentsOf<O> ? O : never }[Operation];
+
 /** Calls an operation by its name. The table of the SDK has a method for every name of the type, hence the cast. */
 export function call<O extends Operation>(operation: O, given: ArgumentsOf<O>): Promise<AnswerOf<O>> {
   const [group, method] = operation.split(".") as [Group, string];

@@ -6,6 +6,7 @@ import { me } from "./session.ts";
 interface Kept<T> {
   value: T;
   keep(next: T): void;
+  set(part: Partial<T>): void;
   /** Once it is accepted: nothing is stored any more. */
   drop(): void;
   /** Gives up what was written. */
@@ -20,12 +21,13 @@ export function useKept<T extends object>(name: string, start: () => T): Kept<T>
     sessionStorage.setItem(key, JSON.stringify(next));
     setValue(next);
   };
+  const set = (part: Partial<T>) => keep({ ...value, ...part });
   const drop = () => sessionStorage.removeItem(key);
   const discard = () => {
     drop();
     setValue(start());
   };
-  return { value, keep, drop, discard };
+  return { value, keep, set, drop, discard };
 }
 
 function read<T>(key: string): Partial<T> {

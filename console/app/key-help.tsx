@@ -1,6 +1,6 @@
 // Every key, on `?`.
 import { Button } from "../components/button.tsx";
-import { Dialog } from "../components/page.tsx";
+import { Dialog } from "../components/dialog.tsx";
 import { pages } from "../pages/index.ts";
 import { panel } from "./keys.ts";
 

@@ -64,9 +64,11 @@ function entryOf<O extends Operation>(operation: O, given: ArgumentsOf<O>): Entr
 
 export type Query<T> = Read<T> & { refresh(): void };
 
-interface Options {
-  /** Polls about this often, in milliseconds; less often where the plan allows fewer requests. */
-  every?: number | undefined;
+type Every = number | undefined;
+
+export interface ReadOptions<T> {
+  /** Polls about this often, in milliseconds; less often where the plan allows fewer requests. What is over is not polled. */
+  every?: Every | ((known: T | undefined) => Every);
   /** False: does not ask yet. */
   when?: boolean;
 }
@@ -76,7 +78,7 @@ const NOTHING: Read<never> = { data: undefined, error: undefined, isLoading: fal
 export function useQuery<O extends Operation>(
   operation: O,
   given: ArgumentsOf<O>,
-  { every, when = true }: Options = {},
+  { every, when = true }: ReadOptions<AnswerOf<O>> = {},
 ): Query<AnswerOf<O>> {
   const entry = when ? entryOf(operation, given) : undefined;
   useEffect(() => {
@@ -87,9 +89,10 @@ export function useQuery<O extends Operation>(
       entry.users -= 1;
     };
   }, [entry]);
-  useEffect(() => (entry && every ? poll(entry, every) : undefined), [entry, every]);
   // The cache holds what the operation answered, hence the cast.
   const read = (entry?.state.value ?? NOTHING) as Read<AnswerOf<O>>;
+  const pause = typeof every === "function" ? every(read.data) : every;
+  useEffect(() => (entry && pause ? poll(entry, pause) : undefined), [entry, pause]);
   return { ...read, refresh: () => void entry?.load() };
 }
 

@@ -3,9 +3,9 @@ import { useState } from "preact/hooks";
 import { useAction } from "../app/action.ts";
 import { say } from "../app/toast.ts";
 import { Button } from "./button.tsx";
+import { Dialog } from "./dialog.tsx";
 import { TextField } from "./field.tsx";
 import { Form, FormFault } from "./form.tsx";
-import { Dialog } from "./page.tsx";
 
 export function AddPerson({ close }: { close: () => void }) {
   const upsert = useAction("subscribers.upsert", { stale: ["subscribers.", "billing."] });

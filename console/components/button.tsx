@@ -1,8 +1,10 @@
 // Buttons and links that look like buttons. A refused one stays, disabled, with its reason.
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
-import type { Operation } from "../app/api.ts";
+import type { Action } from "../app/action.ts";
+import type { AnswerOf, ArgumentsOf, Operation } from "../app/api.ts";
 import { may } from "../app/may.ts";
+import { say } from "../app/toast.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
 interface Look {
@@ -65,6 +67,26 @@ export function Button({
       )}
     </>
   );
+}
+
+interface ActProps<O extends Operation> extends Look {
+  action: Action<O>;
+  given: NoInfer<ArgumentsOf<O>>;
+  /** Once it is done. */
+  said?: string;
+  then?: (answer: AnswerOf<O>) => void;
+  label?: string;
+  children?: ComponentChildren;
+}
+
+/** Calls an operation at once. */
+export function Act<O extends Operation>({ action, given, said, then, ...button }: ActProps<O>) {
+  const act = async () => {
+    const done = await action.run(...given);
+    if (done && said) say(said);
+    if (done) then?.(done.answer);
+  };
+  return <Button {...button} needs={action.operation} isBusy={action.isBusy} onClick={() => void act()} />;
 }
 
 export function LinkButton({

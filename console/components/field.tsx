@@ -81,54 +81,88 @@ export function TextField({ label, value, onInput, hint, fault, rows, code, auto
   );
 }
 
-export interface Option {
-  value: string;
+export interface Option<V extends string = string> {
+  value: V;
   label: string;
+  /** Beside the choice. */
+  note?: string;
+  disabled?: boolean;
 }
 
-interface SelectProps {
+/** What each value is called: by value, or as a list where the values are not known before. */
+export type Options<V extends string = string> = readonly Option<V>[] | Readonly<Record<V, string>>;
+
+const listOf = <V extends string>(options: Options<V>): readonly Option<V>[] =>
+  Array.isArray(options)
+    ? (options as readonly Option<V>[])
+    : (Object.entries(options) as [V, string][]).map(([value, label]) => ({ value, label }));
+
+interface SelectProps<V extends string> {
+  /** Where it has no label that can be seen. */
+  label?: string;
+  value: V;
+  options: Options<V>;
+  onInput: (value: V, select: HTMLSelectElement) => void;
+  class?: string | undefined;
+}
+
+export function Select<V extends string>({ label, value, options, onInput, ...described }: SelectProps<V>) {
+  return (
+    <select
+      aria-label={label}
+      {...described}
+      value={value}
+      // What is chosen is one of the options, hence the cast.
+      onInput={({ currentTarget }) => onInput(currentTarget.value as V, currentTarget)}
+    >
+      {listOf(options).map((option) => (
+        <option key={option.value} value={option.value}>
+          {option.label}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+interface SelectFieldProps<V extends string> extends SelectProps<V> {
   label: string;
-  value: string;
-  options: readonly Option[];
-  onInput: (value: string) => void;
   hint?: ComponentChildren;
   fault?: string | undefined;
 }
 
-export function SelectField({ label, value, options, onInput, hint, fault }: SelectProps) {
+export function SelectField<V extends string>({ label, hint, fault, ...select }: SelectFieldProps<V>) {
   return (
     <Field label={label} hint={hint} fault={fault}>
-      {(props) => (
-        <select {...props} value={value} onInput={(event) => onInput(event.currentTarget.value)}>
-          {options.map((option) => (
-            <option key={option.value} value={option.value}>
-              {option.label}
-            </option>
-          ))}
-        </select>
-      )}
+      {(props) => <Select {...select} {...props} />}
     </Field>
   );
 }
 
-interface ChoicesProps {
+/** `held_out` as `held out`. */
+export const inWords = (value: string): string => value.replaceAll("_", " ");
+
+/** Values that are called what they are. */
+export const asOptions = <V extends string>(values: readonly V[]): readonly Option<V>[] =>
+  values.map((value) => ({ value, label: inWords(value) }));
+
+interface ChoicesProps<V extends string> {
   legend: string;
   name: string;
   /** One value, or several with check boxes. */
-  value: string | readonly string[];
-  options: readonly (Option & { disabled?: boolean; note?: string })[];
-  onInput: (value: string) => void;
+  value: V | readonly V[];
+  options: Options<V>;
+  onInput: (value: V) => void;
   fault?: string | undefined;
   hint?: string;
 }
 
-export function Choices({ legend, name, value, options, onInput, fault, hint }: ChoicesProps) {
+export function Choices<V extends string>({ legend, name, value, options, onInput, fault, hint }: ChoicesProps<V>) {
   const isMany = typeof value !== "string";
   return (
     <fieldset class="field">
       <legend>{legend}</legend>
       <div class="choices">
-        {options.map((option) => (
+        {listOf(options).map((option) => (
           <label key={option.value} class="choice" title={option.note}>
             <input
               type={isMany ? "checkbox" : "radio"}
@@ -148,17 +182,14 @@ export function Choices({ legend, name, value, options, onInput, fault, hint }: 
   );
 }
 
-export function Check({
-  label,
-  note,
-  checked,
-  onInput,
-}: {
+interface CheckProps {
   label: string;
   note?: string;
   checked: boolean;
   onInput: (is: boolean) => void;
-}) {
+}
+
+export function Check({ label, note, checked, onInput }: CheckProps) {
   return (
     <label class="check">
       <input type="checkbox" checked={checked} onInput={(event) => onInput(event.currentTarget.checked)} />

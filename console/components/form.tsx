@@ -2,10 +2,12 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ServiceError } from "../../sdk/src/errors.ts";
+import type { Running } from "../app/action.ts";
 import { durationOf, secondsOf } from "../app/duration.ts";
 import { Button } from "./button.tsx";
 import { DurationField } from "./duration.tsx";
-import { Check, Choices, SelectField, TextField } from "./field.tsx";
+import { asOptions, Check, Choices, SelectField, TextField } from "./field.tsx";
+import type { IconName } from "./icon.tsx";
 import { titleOf } from "./states.tsx";
 
 export interface FieldSchema {
@@ -55,8 +57,7 @@ interface SchemaFormProps {
   submit: string;
   /** Of a dialog: closes it. */
   cancel?: (() => void) | undefined;
-  needs?: Parameters<typeof Button>[0]["needs"];
-  action: { isBusy: boolean; error: ServiceError | undefined };
+  action: Running;
   onSubmit: (values: Values) => void;
   children?: ComponentChildren;
 }
@@ -85,7 +86,7 @@ interface FormProps {
   /** The last refusal of what the form asks for. */
   error?: ServiceError | undefined;
   kind?: "form" | "row" | "stack" | "composer";
-  onSubmit: () => void | Promise<void>;
+  onSubmit: () => unknown;
   children: ComponentChildren;
 }
 
@@ -109,6 +110,44 @@ export function Form({ error, kind = "form", onSubmit, children }: FormProps) {
   );
 }
 
+interface FormEndProps {
+  action: Running;
+  /** The fields that have an input. */
+  placed: readonly string[];
+  submit: string;
+  icon?: IconName;
+  /** The form is not what the page is there for. */
+  isMinor?: boolean;
+  refusal?: string | undefined;
+  /** Of a dialog: gives up. */
+  cancel?: (() => void) | undefined;
+  /** Further buttons. */
+  children?: ComponentChildren;
+}
+
+/** What is wrong with the whole of a form, and its buttons. */
+export function FormEnd({ action, placed, submit, icon, isMinor, refusal, cancel, children }: FormEndProps) {
+  return (
+    <>
+      <FormFault error={action.error} placed={placed} />
+      <div class={cancel ? "actions end" : "actions"}>
+        {cancel && <Button onClick={cancel}>Cancel</Button>}
+        <Button
+          kind={isMinor ? undefined : "primary"}
+          type="submit"
+          icon={icon}
+          needs={action.operation}
+          refusal={refusal}
+          isBusy={action.isBusy}
+        >
+          {submit}
+        </Button>
+        {children}
+      </div>
+    </>
+  );
+}
+
 export function SchemaForm({
   schema,
   texts = {},
@@ -116,7 +155,6 @@ export function SchemaForm({
   initial = {},
   submit,
   cancel,
-  needs,
   action,
   onSubmit,
   children,
@@ -153,13 +191,7 @@ export function SchemaForm({
         />
       ))}
       {children}
-      <FormFault error={action.error} placed={fields.map(([name]) => name)} />
-      <div class={cancel ? "actions end" : "actions"}>
-        {cancel && <Button onClick={cancel}>Cancel</Button>}
-        <Button kind="primary" type="submit" needs={needs} isBusy={action.isBusy}>
-          {submit}
-        </Button>
-      </div>
+      <FormEnd action={action} placed={fields.map(([name]) => name)} submit={submit} cancel={cancel} />
     </Form>
   );
 }
@@ -177,6 +209,7 @@ interface SchemaFieldProps {
 function SchemaField({ name, field, text, value, fault, required, onInput }: SchemaFieldProps) {
   const label = (text.label ?? wordsOf(name)) + (required ? "" : " (optional)");
   const { hint } = text;
+  const described = { label, hint, fault };
   if (field.type === "array" && field.items?.enum) {
     const chosen = (value ?? []) as string[];
     const toggle = (one: string) =>
@@ -185,27 +218,16 @@ function SchemaField({ name, field, text, value, fault, required, onInput }: Sch
     return <Choices legend={label} name={name} value={chosen} options={options} onInput={toggle} fault={fault} />;
   }
   if (field.enum) {
-    const options = field.enum.map((one) => ({ value: one, label: text.options?.[one] ?? one.replaceAll("_", " ") }));
+    const options = asOptions(field.enum).map((one) => ({ ...one, label: text.options?.[one.value] ?? one.label }));
     const all = required || field.default !== undefined ? options : [{ value: "", label: "–" }, ...options];
-    return (
-      <SelectField
-        label={label}
-        hint={hint}
-        fault={fault}
-        value={String(value ?? "")}
-        options={all}
-        onInput={onInput}
-      />
-    );
+    return <SelectField {...described} value={String(value ?? "")} options={all} onInput={onInput} />;
   }
   if (field.type === "boolean")
     return <Check label={label} {...(hint && { note: hint })} checked={value === true} onInput={onInput} />;
   if (text.isDuration)
     return (
       <DurationField
-        label={label}
-        hint={hint}
-        fault={fault}
+        {...described}
         value={typeof value === "number" ? durationOf(value) : ""}
         onInput={(next) => onInput(secondsOf(next))}
       />
@@ -213,9 +235,7 @@ function SchemaField({ name, field, text, value, fault, required, onInput }: Sch
   const isNumber = field.type === "integer" || field.type === "number";
   return (
     <TextField
-      label={label}
-      hint={hint}
-      fault={fault}
+      {...described}
       required={required}
       value={String(value ?? "")}
       type={text.secret ? "password" : isNumber ? "number" : field.format === "email" ? "email" : "text"}

@@ -1,4 +1,6 @@
 // A send, or a step of a journey, that its brake stopped (F21): why, and the choice between going on and ending it.
+
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { BrakesResumeBody, Notification } from "../../sdk/src/types.gen.ts";
 import { type Action, useAction } from "../app/action.ts";
@@ -7,7 +9,8 @@ import { channelName } from "../app/sentences.ts";
 import { number, plural } from "../app/time.ts";
 import { say } from "../app/toast.ts";
 import { Button } from "./button.tsx";
-import { Confirm, Time } from "./page.tsx";
+import { Confirm } from "./dialog.tsx";
+import { Time } from "./page.tsx";
 import { type Safety, SafetyPicker } from "./safety.tsx";
 
 type Halt = NonNullable<Notification["halted"]>;
@@ -30,7 +33,7 @@ const percent = (rate: number): string => `${Number((100 * rate).toFixed(2))}%`;
 
 const STALE = ["notifications.", "campaigns."];
 
-export function Halted({ send, halt, children }: { send: string; halt: Halt; children?: preact.ComponentChildren }) {
+export function Halted({ send, halt, children }: { send: string; halt: Halt; children?: ComponentChildren }) {
   const resume = useAction("notifications.resume", { stale: STALE });
   const cancel = useAction("notifications.cancel", { stale: STALE });
   return (
@@ -89,7 +92,7 @@ interface BannerProps {
   /** What each of them does. */
   onResume: string;
   onCancel: string;
-  children?: preact.ComponentChildren;
+  children?: ComponentChildren;
 }
 
 function Banner({ halt, what, resume, cancel, onResume, onCancel, children }: BannerProps) {

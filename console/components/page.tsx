@@ -1,11 +1,10 @@
 // The head of a page, cards, and small parts that pages share.
-import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { type ComponentChildren, Fragment } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { pathTo, place } from "../app/router.ts";
 import { ago, fullTime } from "../app/time.ts";
 import { say } from "../app/toast.ts";
 import { Button } from "./button.tsx";
-import { Form } from "./form.tsx";
 import { Icon } from "./icon.tsx";
 
 interface PageProps {
@@ -88,6 +87,25 @@ export function Figure({ value, label }: { value: ComponentChildren; label: stri
   );
 }
 
+export type Fact = readonly [term: ComponentChildren, value: ComponentChildren];
+
+/** Terms with their values; what does not apply is left out. */
+export function Facts({ of }: { of: readonly (Fact | false | null | undefined | "" | 0)[] }) {
+  return (
+    <dl class="facts">
+      {of.map(
+        (fact, n) =>
+          fact && (
+            <Fragment key={n}>
+              <dt>{fact[0]}</dt>
+              <dd>{fact[1]}</dd>
+            </Fragment>
+          ),
+      )}
+    </dl>
+  );
+}
+
 /** Links to the parts of a page; the first one has an empty id. On a narrow window the current one is scrolled to. */
 export function Tabs({
   label,
@@ -123,73 +141,5 @@ export function Code({ text, label = "Copy" }: { text: string; label?: string })
       <pre tabIndex={0}>{text}</pre>
       <Button onClick={() => void copy()}>{label}</Button>
     </div>
-  );
-}
-
-interface DialogProps {
-  title: string;
-  close: () => void;
-  children: ComponentChildren;
-  class?: string;
-}
-
-export function Dialog({ title, close, children, class: name }: DialogProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useLayoutEffect(() => {
-    const opener = document.activeElement;
-    dialog.current?.showModal();
-    // A dialog that is removed while it is open leaves the focus nowhere, and until it is removed nothing outside takes the focus.
-    return () => {
-      if (opener instanceof HTMLElement) queueMicrotask(() => opener.focus());
-    };
-  }, []);
-  return (
-    <dialog ref={dialog} class={name} aria-label={title} onClose={close}>
-      <div class="dialog-body">
-        <h2>{title}</h2>
-        {children}
-      </div>
-    </dialog>
-  );
-}
-
-interface ConfirmProps {
-  title: string;
-  children: ComponentChildren;
-  /** Must be typed before the button works; deleting asks the name. */
-  name?: string;
-  act: string;
-  /** What does no harm is not shown as a danger. */
-  kind?: "primary" | "danger";
-  isBusy?: boolean;
-  onConfirm: () => void;
-  close: () => void;
-}
-
-export function Confirm({ title, children, name, act, kind = "danger", isBusy, onConfirm, close }: ConfirmProps) {
-  const [typed, setTyped] = useState("");
-  const refusal = name !== undefined && typed !== name ? "Type the name first." : undefined;
-  return (
-    <Dialog title={title} close={close}>
-      <div>{children}</div>
-      <Form
-        onSubmit={() => {
-          if (!refusal) onConfirm();
-        }}
-      >
-        {name !== undefined && (
-          <label class="field">
-            <span class="label">Type {name} to confirm</span>
-            <input value={typed} onInput={(event) => setTyped(event.currentTarget.value)} autocomplete="off" />
-          </label>
-        )}
-        <div class="actions end">
-          <Button onClick={close}>Cancel</Button>
-          <Button kind={kind} type="submit" refusal={refusal} isBusy={isBusy}>
-            {act}
-          </Button>
-        </div>
-      </Form>
-    </Dialog>
   );
 }

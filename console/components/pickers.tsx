@@ -1,5 +1,5 @@
 // Choices that several pages offer: an audience, channels, a topic, a control group.
-import type { Target } from "../../sdk/src/types.gen.ts";
+import type { Channel, Target } from "../../sdk/src/types.gen.ts";
 import { useQuery } from "../app/query.ts";
 import { channelName } from "../app/sentences.ts";
 import { number } from "../app/time.ts";
@@ -24,11 +24,7 @@ export function TargetPicker({
         legend="Audience"
         name="target"
         value={target.type}
-        options={[
-          { value: "all", label: "Everyone" },
-          { value: "list", label: "A list" },
-          { value: "segment", label: "A segment" },
-        ]}
+        options={{ all: "Everyone", list: "A list", segment: "A segment" }}
         onInput={(type) =>
           onInput(
             type === "list" ? { type, list_id: "" } : type === "segment" ? { type, segment_id: "" } : { type: "all" },
@@ -61,30 +57,43 @@ interface OneOfProps {
   fault: string | undefined;
 }
 
+const sized = (id: string, name: string, count: number) => ({ value: id, label: `${name} (${number(count)})` });
+
 export function ListSelect(props: OneOfProps) {
   const lists = useQuery("lists.list", [{ page_size: 100 }]);
-  const sized = ({ id, name, subscriber_count }: { id: string; name: string; subscriber_count: number }) => ({
-    value: id,
-    label: `${name} (${number(subscriber_count)})`,
-  });
   return (
     <Loaded query={lists}>
-      {({ items }) => <SelectField label="List" options={[NONE, ...items.map(sized)]} {...props} />}
+      {({ items }) => {
+        const options = items.map(({ id, name, subscriber_count }) => sized(id, name, subscriber_count));
+        return <SelectField label="List" options={[NONE, ...options]} {...props} />;
+      }}
     </Loaded>
   );
 }
 
 export function SegmentSelect(props: OneOfProps) {
   const segments = useQuery("segments.list", []);
-  const sized = ({ id, name, count }: { id: string; name: string; count: number }) => ({
-    value: id,
-    label: `${name} (${number(count)})`,
-  });
   return (
     <Loaded query={segments}>
-      {({ segments: found }) => <SelectField label="Segment" options={[NONE, ...found.map(sized)]} {...props} />}
+      {({ segments: found }) => {
+        const options = found.map(({ id, name, count }) => sized(id, name, count));
+        return <SelectField label="Segment" options={[NONE, ...options]} {...props} />;
+      }}
     </Loaded>
   );
+}
+
+type Usable = Pick<Channel, "active" | "status">;
+const isUsable = ({ active, status }: Usable): boolean => active && status === "active";
+
+/** The channels that can send. */
+export const useUsableChannels = (): readonly Channel[] =>
+  useQuery("channels.list", []).data?.channels.filter(isUsable) ?? [];
+
+/** Why a channel cannot send. */
+function noteOf({ active, status }: Usable): string {
+  if (!active) return "turned off";
+  return status === "pending" ? "not verified yet" : "cannot send";
 }
 
 interface ChannelPickerProps {
@@ -96,30 +105,43 @@ interface ChannelPickerProps {
 
 export function ChannelPicker({ chosen, onInput, fault }: ChannelPickerProps) {
   const channels = useQuery("channels.list", []);
+  const usable = useUsableChannels().map(({ id }) => id);
+  const value = chosen ?? usable;
   return (
     <Loaded query={channels}>
-      {({ channels: all }) => {
-        const usable = all.filter(({ active, status }) => active && status === "active").map(({ id }) => id);
-        const value = chosen ?? usable;
-        return (
-          <Choices
-            legend="Channels"
-            name="channels"
-            value={value}
-            fault={fault}
-            options={all.map(({ id, name, type }) => ({
-              value: id,
-              label: name.toLowerCase() === channelName(type).toLowerCase() ? name : `${channelName(type)}: ${name}`,
-              disabled: !usable.includes(id),
-              ...(!usable.includes(id) && { note: "cannot send" }),
-            }))}
-            onInput={(id) => onInput(value.includes(id) ? value.filter((one) => one !== id) : [...value, id])}
-          />
-        );
-      }}
+      {({ channels: all }) => (
+        <Choices
+          legend="Channels"
+          name="channels"
+          value={value}
+          fault={fault}
+          options={all.map(({ id, name, type, ...state }) => ({
+            value: id,
+            label: name.toLowerCase() === channelName(type).toLowerCase() ? name : `${channelName(type)}: ${name}`,
+            ...(!isUsable(state) && { disabled: true, note: noteOf(state) }),
+          }))}
+          onInput={(id) => onInput(value.includes(id) ? value.filter((one) => one !== id) : [...value, id])}
+        />
+      )}
     </Loaded>
   );
 }
+
+const CATEGORIES = { marketing: "Marketing", transactional: "Transactional" };
+export type Category = keyof typeof CATEGORIES;
+
+interface CategoryProps {
+  value: Category;
+  onInput: (category: Category) => void;
+}
+
+export const CategoryChoices = (props: CategoryProps) => (
+  <Choices legend="Category" name="category" options={CATEGORIES} {...props} />
+);
+
+export const CategorySelect = (props: CategoryProps) => (
+  <SelectField label="Category" options={CATEGORIES} {...props} />
+);
 
 interface TopicPickerProps {
   /** Its key; empty without one. */

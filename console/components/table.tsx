@@ -1,6 +1,9 @@
 // Tables of objects: columns by name, rows that `j`, `k` and Enter move through, and a button for the next page.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { pathTo, place } from "../app/router.ts";
+import { type MoreRows, PAGE_SIZE, pageNumber } from "../app/rows.ts";
+import { plural } from "../app/time.ts";
 import { Button } from "./button.tsx";
 import { MAX_ROWS, useRowWindow } from "./row-window.ts";
 
@@ -80,38 +83,45 @@ const Space = ({ height, columns }: { height: number; columns: number }) => (
 );
 
 /** A button for the next page. After the first press, further pages load as the end of the table comes near. */
-export function More({
-  cursor,
-  isLoading,
-  load,
-}: {
-  cursor: string;
-  isLoading: boolean;
-  load: (cursor: string) => void;
-}) {
-  const place = useRef<HTMLDivElement>(null);
+export function More({ cursor, isLoading, load }: MoreRows) {
+  const end = useRef<HTMLDivElement>(null);
   const [isFollowing, setFollowing] = useState(false);
   useEffect(() => {
-    if (!isFollowing || !place.current) return;
+    if (!isFollowing || !end.current) return;
     const observer = new IntersectionObserver(
       (entries) => {
-        if (!isLoading && entries.some(({ isIntersecting }) => isIntersecting)) load(cursor);
+        if (!isLoading && entries.some(({ isIntersecting }) => isIntersecting)) load();
       },
       { rootMargin: AHEAD },
     );
-    observer.observe(place.current);
+    observer.observe(end.current);
     return () => observer.disconnect();
   }, [isFollowing, cursor]);
   if (!cursor) return null;
   const press = () => {
     setFollowing(true);
-    load(cursor);
+    load();
   };
   return (
-    <div class="more" ref={place}>
+    <div class="more" ref={end}>
       <Button isBusy={isLoading} onClick={press}>
         Show more
       </Button>
     </div>
+  );
+}
+
+/** Links to the pages of a numbered list; the number is in the address. */
+export function Pager({ total, what }: { total: number; what: string }) {
+  const { page: name, parts, query } = place.value;
+  const page = pageNumber();
+  if (total <= PAGE_SIZE) return null;
+  const to = (n: number) => pathTo(name, parts.join("/"), { ...Object.fromEntries(query), page: String(n) });
+  return (
+    <nav class="more actions" aria-label="Pages">
+      {page > 1 && <a href={to(page - 1)}>Newer</a>}
+      <span class="dim">{plural(total, what)}</span>
+      {page * PAGE_SIZE < total && <a href={to(page + 1)}>Older</a>}
+    </nav>
   );
 }

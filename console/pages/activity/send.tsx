@@ -1,19 +1,18 @@
 // One send: live counts of what was delivered, its message, and the question "did this person get it?".
 import { useState } from "preact/hooks";
 import type { Notification } from "../../../sdk/src/types.gen.ts";
-import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo, place, setQuery } from "../../app/router.ts";
 import { channelName, reasonText } from "../../app/sentences.ts";
 import { number, plural, share } from "../../app/time.ts";
-import { say } from "../../app/toast.ts";
 import { Badge, stateOf } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { ContentSeen } from "../../components/content-seen.tsx";
+import { AskButton } from "../../components/dialog.tsx";
 import { Form } from "../../components/form.tsx";
 import { Halted } from "../../components/halted.tsx";
-import { Card, Confirm, Figure, Page, Time } from "../../components/page.tsx";
-import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
+import { Card, type Fact, Facts, Figure, Page, Time } from "../../components/page.tsx";
+import { Loaded, Skeleton } from "../../components/states.tsx";
 import { Recipients } from "./recipients.tsx";
 import { Why } from "./why.tsx";
 
@@ -21,16 +20,13 @@ const EVERY_MS = 2_000;
 const isRunning = ({ status, counts, deferred }: Notification): boolean =>
   status === "queued" || status === "processing" || (status === "completed" && deferred > 0 && counts.total > 0);
 
+/** What is over is not polled. */
+const everyOf = (send: Notification | undefined): number | undefined =>
+  !send || isRunning(send) || send.status === "scheduled" ? EVERY_MS : undefined;
+
 export function Send({ id }: { id: string }) {
-  const [every, setEvery] = useState<number | undefined>(EVERY_MS);
-  const send = useQuery("notifications.get", [id], { every });
-  const cancel = useAction("notifications.cancel", { stale: ["notifications."] });
-  const [isAsking, setAsking] = useState(false);
+  const send = useQuery("notifications.get", [id], { every: everyOf });
   const { data } = send;
-  const wanted = data && !isRunning(data) && data.status !== "scheduled" ? undefined : EVERY_MS;
-  if (wanted !== every) setEvery(wanted);
-  // A send that has begun is canceled only where its brake halted it.
-  const mayCancel = data?.status === "scheduled";
   return (
     <Page
       title={data?.name ?? data?.title ?? "Send"}
@@ -42,18 +38,12 @@ export function Send({ id }: { id: string }) {
           </>
         )
       }
-      actions={
-        mayCancel && (
-          <Button kind="danger" needs="notifications.cancel" onClick={() => setAsking(true)}>
-            Cancel the send
-          </Button>
-        )
-      }
+      // A send that has begun is canceled only where its brake halted it.
+      actions={data?.status === "scheduled" && <Cancel id={id} />}
     >
       <Loaded query={send} skeleton={<Skeleton rows={8} />}>
         {(found) => (
           <>
-            {cancel.error && <Failure error={cancel.error} />}
             {found.error && <p class="banner bad">{found.error}</p>}
             {found.halted && stateOf(found) === "halted" && <Halted send={found.id} halt={found.halted} />}
             <Outcome send={found} />
@@ -62,39 +52,45 @@ export function Send({ id }: { id: string }) {
                 <Lookup send={found} />
                 <Recipients send={found.id} />
               </div>
-              <Card title="Message">
-                {found.title === null && found.body === null ? (
-                  <p class="dim">The content is a template.</p>
-                ) : (
-                  <ContentSeen content={found.content ?? { title: found.title ?? "", body: found.body ?? "" }} />
-                )}
-                {found.variant_b && (
-                  <>
-                    <h3>Variant B, {100 - (found.split_percentage ?? 50)}%</h3>
-                    <ContentSeen content={found.variant_b} />
-                  </>
-                )}
-              </Card>
+              <Message send={found} />
             </div>
           </>
         )}
       </Loaded>
-      {isAsking && (
-        <Confirm
-          title="Cancel the send?"
-          act="Cancel the send"
-          isBusy={cancel.isBusy}
-          close={() => setAsking(false)}
-          onConfirm={async () => {
-            const done = await cancel.run(id);
-            setAsking(false);
-            if (done) say("The send is canceled.");
-          }}
-        >
-          Who did not get it yet, will not. What was delivered stays delivered.
-        </Confirm>
-      )}
     </Page>
+  );
+}
+
+function Cancel({ id }: { id: string }) {
+  return (
+    <AskButton
+      label="Cancel the send"
+      operation="notifications.cancel"
+      given={[id]}
+      title="Cancel the send?"
+      act="Cancel the send"
+      said="The send is canceled."
+    >
+      Who did not get it yet, will not. What was delivered stays delivered.
+    </AskButton>
+  );
+}
+
+function Message({ send: { title, body, content, variant_b, split_percentage } }: { send: Notification }) {
+  return (
+    <Card title="Message">
+      {title === null && body === null ? (
+        <p class="dim">The content is a template.</p>
+      ) : (
+        <ContentSeen content={content ?? { title: title ?? "", body: body ?? "" }} />
+      )}
+      {variant_b && (
+        <>
+          <h3>Variant B, {100 - (split_percentage ?? 50)}%</h3>
+          <ContentSeen content={variant_b} />
+        </>
+      )}
+    </Card>
   );
 }
 
@@ -110,6 +106,9 @@ function Outcome({ send }: { send: Notification }) {
     ["warn", deferred],
     ["held", counts.held_out],
   ] as const;
+  const channels = Object.entries(delivered_by_channel)
+    .map(([name, count]) => `${channelName(name)} ${number(count)}`)
+    .join(", ");
   return (
     <Card>
       <div class="figures" aria-live="polite">
@@ -126,33 +125,21 @@ function Outcome({ send }: { send: Notification }) {
           <i key={name} class={name} style={{ width: `${counts.total ? (100 * value) / counts.total : 0}%` }} />
         ))}
       </div>
-      <dl class="facts">
-        {Object.keys(delivered_by_channel).length > 0 && [
-          <dt key="by">By channel</dt>,
-          <dd key="channels">
-            {Object.entries(delivered_by_channel)
-              .map(([name, count]) => `${channelName(name)} ${number(count)}`)
-              .join(", ")}
-          </dd>,
+      <Facts
+        of={[
+          channels && ["By channel", channels],
+          factOf("Skipped because", skip_reasons),
+          factOf("Failed because", fail_reasons),
         ]}
-        <Reasons title="Skipped because" reasons={skip_reasons} />
-        <Reasons title="Failed because" reasons={fail_reasons} />
-      </dl>
+      />
     </Card>
   );
 }
 
-function Reasons({ title, reasons }: { title: string; reasons: Record<string, number> }) {
+function factOf(title: string, reasons: Record<string, number>): Fact | undefined {
   const rows = Object.entries(reasons);
-  if (rows.length === 0) return null;
-  return (
-    <>
-      <dt>{title}</dt>
-      <dd>
-        {rows.map(([reason, count]) => `${reasonText(reason)} (${plural(count, "person", "people")})`).join("; ")}
-      </dd>
-    </>
-  );
+  const words = rows.map(([reason, count]) => `${reasonText(reason)} (${plural(count, "person", "people")})`);
+  return words.length > 0 ? [title, words.join("; ")] : undefined;
 }
 
 /** "Why did Ada not get it?" by her external ID, email or last name. */

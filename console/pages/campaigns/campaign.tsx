@@ -1,22 +1,20 @@
 // One campaign: what may be done with it now, and its report.
 import { useState } from "preact/hooks";
-import type { Campaign, CampaignsUpdateBody } from "../../../sdk/src/types.gen.ts";
+import type { Campaign, CampaignsUpdateBody, Target } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
 import { go, pathTo } from "../../app/router.ts";
 import { plural } from "../../app/time.ts";
-import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
-import { Button } from "../../components/button.tsx";
+import { Act, Button } from "../../components/button.tsx";
 import { ContentSeen } from "../../components/content-seen.tsx";
+import { AskButton } from "../../components/dialog.tsx";
 import { Halted } from "../../components/halted.tsx";
-import { Card, Confirm, Page, Time } from "../../components/page.tsx";
+import { Card, Facts, Page, Time } from "../../components/page.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Editor } from "./editor.tsx";
-import { Facts } from "./facts.tsx";
 import { Report } from "./report.tsx";
 
-const STALE = ["campaigns."];
 const EVERY_MS = 5_000;
 
 /** What may follow from a status. */
@@ -32,15 +30,11 @@ const words = { pause: "Pause", resume: "Resume", archive: "Archive", unarchive:
 
 export function CampaignView({ id }: { id: string }) {
   const campaign = useQuery("campaigns.get", [id], { every: EVERY_MS });
-  const update = useAction("campaigns.update", { stale: STALE });
-  const release = useAction("campaigns.release", { stale: [...STALE, "notifications."] });
-  const duplicate = useAction("campaigns.duplicate", { stale: STALE });
-  const remove = useAction("campaigns.delete", { stale: STALE });
-  const [asking, setAsking] = useState<"release" | "delete">();
+  const update = useAction("campaigns.update");
+  const duplicate = useAction("campaigns.duplicate");
   const [isEditing, setEditing] = useState(false);
   const { data } = campaign;
-  const error = update.error ?? release.error ?? duplicate.error ?? remove.error;
-  const close = () => setAsking(undefined);
+  const error = update.error ?? duplicate.error;
   return (
     <Page
       title={data?.name ?? "Campaign"}
@@ -56,39 +50,21 @@ export function CampaignView({ id }: { id: string }) {
       actions={
         data && (
           <>
-            <Button
-              needs="campaigns.duplicate"
-              isBusy={duplicate.isBusy}
-              onClick={async () => {
-                const copy = await duplicate.run(id);
-                if (copy) go(pathTo("campaigns", copy.answer.id));
-              }}
-            >
+            <Act action={duplicate} given={[id]} then={(copy) => go(pathTo("campaigns", copy.id))}>
               Duplicate
-            </Button>
+            </Act>
             {moves[data.status].map((action) => (
-              <Button
-                key={action}
-                needs="campaigns.update"
-                isBusy={update.isBusy}
-                onClick={() => void update.run(id, { action })}
-              >
+              <Act key={action} action={update} given={[id, { action }]}>
                 {words[action]}
-              </Button>
+              </Act>
             ))}
-            {(data.status === "draft" || data.status === "archived") && (
-              <Button kind="danger" needs="campaigns.delete" onClick={() => setAsking("delete")}>
-                Delete
-              </Button>
-            )}
+            {(data.status === "draft" || data.status === "archived") && <Delete campaign={data} />}
             {data.status === "draft" && !isEditing && (
               <>
                 <Button icon="pencil" needs="campaigns.replace" onClick={() => setEditing(true)}>
                   Edit
                 </Button>
-                <Button kind="primary" icon="send" needs="campaigns.release" onClick={() => setAsking("release")}>
-                  Release
-                </Button>
+                <Release campaign={data} />
               </>
             )}
           </>
@@ -101,67 +77,70 @@ export function CampaignView({ id }: { id: string }) {
           isEditing && found.status === "draft" ? (
             <Editor campaign={found} done={() => setEditing(false)} />
           ) : (
-            <>
-              {found.halted.map(({ job_id, ...halt }) => (
-                <Halted key={job_id} send={job_id} halt={halt}>
-                  <a href={pathTo("activity", job_id)}>View send</a>
-                </Halted>
-              ))}
-              {found.status !== "draft" && <Report campaign={found} />}
-              <div class="grid wide">
-                <div class="stack">
-                  <Messages campaign={found} />
-                </div>
-                <Facts campaign={found} />
-              </div>
-            </>
+            <Shown campaign={found} />
           )
         }
       </Loaded>
-      {asking === "release" && data && (
-        <Release
-          campaign={data}
-          isBusy={release.isBusy}
-          close={close}
-          onConfirm={async () => {
-            const done = await release.run(id);
-            close();
-            if (done) say("The campaign is released.");
-          }}
-        />
-      )}
-      {asking === "delete" && data && (
-        <Confirm
-          title={`Delete ${data.name}?`}
-          name={data.name}
-          act="Delete the campaign"
-          isBusy={remove.isBusy}
-          close={close}
-          onConfirm={async () => {
-            const done = await remove.run(id);
-            close();
-            if (!done) return;
-            say(`${data.name} is deleted.`);
-            go(pathTo("campaigns"));
-          }}
-        >
-          Its report can no longer be read.
-        </Confirm>
-      )}
     </Page>
   );
 }
 
-/** Says how many people the release reaches, by the preview of its first message. */
-function Release({
-  campaign,
-  ...rest
-}: {
-  campaign: Campaign;
-  isBusy: boolean;
-  close: () => void;
-  onConfirm: () => void;
-}) {
+function Shown({ campaign }: { campaign: Campaign }) {
+  return (
+    <>
+      {campaign.halted.map(({ job_id, ...halt }) => (
+        <Halted key={job_id} send={job_id} halt={halt}>
+          <a href={pathTo("activity", job_id)}>View send</a>
+        </Halted>
+      ))}
+      {campaign.status !== "draft" && <Report campaign={campaign} />}
+      <div class="grid wide">
+        <div class="stack">
+          <Messages campaign={campaign} />
+        </div>
+        <Settings campaign={campaign} />
+      </div>
+    </>
+  );
+}
+
+function Delete({ campaign: { id, name } }: { campaign: Campaign }) {
+  return (
+    <AskButton
+      label="Delete"
+      operation="campaigns.delete"
+      given={[id]}
+      title={`Delete ${name}?`}
+      name={name}
+      act="Delete the campaign"
+      said={`${name} is deleted.`}
+      then={() => go(pathTo("campaigns"))}
+    >
+      Its report can no longer be read.
+    </AskButton>
+  );
+}
+
+function Release({ campaign }: { campaign: Campaign }) {
+  return (
+    <AskButton
+      label="Release"
+      icon="send"
+      operation="campaigns.release"
+      given={[campaign.id]}
+      stale={["campaigns.", "notifications."]}
+      title={`Release ${campaign.name}?`}
+      act="Release it"
+      kind="primary"
+      said="The campaign is released."
+    >
+      <Reach campaign={campaign} />
+    </AskButton>
+  );
+}
+
+/** How many people the release reaches, by the preview of its first message. */
+function Reach({ campaign }: { campaign: Campaign }) {
   const [first] = campaign.messages;
   const preview = useQuery("recipients.previewNotifications", [
     {
@@ -176,18 +155,16 @@ function Release({
     },
   ]);
   return (
-    <Confirm title={`Release ${campaign.name}?`} act="Release it" kind="primary" {...rest}>
-      <Loaded query={preview} skeleton={<Skeleton rows={2} />}>
-        {({ counts, exact }) => (
-          <p>
-            {exact ? "" : "About "}
-            {plural(counts.sent + counts.deferred, "person gets", "people get")} it,{" "}
-            {plural(counts.held_out, "is", "are")} held out, {plural(counts.skipped, "is", "are")} skipped. What is sent
-            cannot be taken back.
-          </p>
-        )}
-      </Loaded>
-    </Confirm>
+    <Loaded query={preview} skeleton={<Skeleton rows={2} />}>
+      {({ counts, exact }) => (
+        <p>
+          {exact ? "" : "About "}
+          {plural(counts.sent + counts.deferred, "person gets", "people get")} it,{" "}
+          {plural(counts.held_out, "is", "are")} held out, {plural(counts.skipped, "is", "are")} skipped. What is sent
+          cannot be taken back.
+        </p>
+      )}
+    </Loaded>
   );
 }
 
@@ -210,5 +187,42 @@ function Messages({ campaign: { messages } }: { campaign: Campaign }) {
         </Card>
       ))}
     </div>
+  );
+}
+
+/** Who is reached, with which control group, and under which brake. */
+function Settings({ campaign: { target, holdout_percentage, topic, safety } }: { campaign: Campaign }) {
+  return (
+    <Card title="Settings">
+      <Facts
+        of={[
+          ["Audience", <Audience key="audience" target={target} />],
+          ["Control group", holdout_percentage ? `${holdout_percentage}%` : "none"],
+          topic && ["Topic", topic],
+          ["Brake", safety === undefined ? "workspace default" : safety === null ? "off" : "custom limits"],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Audience({ target }: { target: Target }) {
+  const list = useQuery("lists.get", [target.type === "list" ? target.list_id : ""], { when: target.type === "list" });
+  const segment = useQuery("segments.get", [target.type === "segment" ? target.segment_id : ""], {
+    when: target.type === "segment",
+  });
+  if (target.type === "all") return <>everyone</>;
+  if (target.type === "list")
+    return (
+      <>
+        the list <a href={pathTo("content", "lists")}>{list.data?.name ?? "…"}</a>
+        {list.data && `, ${plural(list.data.subscriber_count, "person", "people")}`}
+      </>
+    );
+  return (
+    <>
+      the segment <a href={pathTo("segments", target.segment_id)}>{segment.data?.name ?? "…"}</a>
+      {segment.data && `, ${plural(segment.data.count, "person", "people")}`}
+    </>
   );
 }

@@ -1,19 +1,25 @@
 // A campaign as a draft: audience, one or several messages, control group.
 import { useMemo, useState } from "preact/hooks";
-import type { Campaign, CampaignsCreateBody, Target } from "../../../sdk/src/types.gen.ts";
+import type { Campaign, CampaignsReplaceBody, Target } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { useKept } from "../../app/kept.ts";
-import { useQuery } from "../../app/query.ts";
 import { go, pathTo } from "../../app/router.ts";
 import { fromLocalInput, toLocalInput, zone } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
 import { ContentEditor } from "../../components/content-editor.tsx";
 import { type Content, contentOf, faultsUnder, type Own, shownOn } from "../../components/content-model.ts";
-import { Choices, TextField } from "../../components/field.tsx";
-import { Form, FormFault } from "../../components/form.tsx";
+import { TextField } from "../../components/field.tsx";
+import { Form, FormEnd } from "../../components/form.tsx";
 import { Card, Page } from "../../components/page.tsx";
-import { ChannelPicker, HoldoutSlider, TargetPicker, TopicPicker } from "../../components/pickers.tsx";
+import {
+  CategoryChoices,
+  ChannelPicker,
+  HoldoutSlider,
+  TargetPicker,
+  TopicPicker,
+  useUsableChannels,
+} from "../../components/pickers.tsx";
 import { type Safety, SafetyPicker } from "../../components/safety.tsx";
 import { SeenAs } from "../../components/seen.tsx";
 
@@ -61,151 +67,99 @@ const draftOf = (campaign: Campaign | undefined): Draft => ({
   safety: campaign?.safety,
 });
 
-export function Editor({ campaign, done }: { campaign?: Campaign; done?: () => void }) {
-  const {
-    value: draft,
-    keep,
-    drop,
-  } = useKept(campaign ? `campaign.${campaign.id}.${campaign.updated_at}` : "campaign", () => draftOf(campaign));
-  const { name, category, topic, target, holdout, messages, safety } = draft;
-  const set = (part: Partial<Draft>) => keep({ ...draft, ...part });
+interface EditorProps {
+  campaign?: Campaign;
+  /** Of a draft that is edited on its page: back to what it says. */
+  done?: () => void;
+}
+
+export function Editor({ campaign, done }: EditorProps) {
+  const content = <DraftForm campaign={campaign} done={done} />;
+  if (campaign) return content;
+  return (
+    <Page
+      title="New campaign"
+      back={{ href: pathTo("campaigns"), label: "Campaigns" }}
+      about="It is a draft until you release it."
+    >
+      {content}
+    </Page>
+  );
+}
+
+const bodyOf = (draft: Draft, usable: string[]): CampaignsReplaceBody => ({
+  name: draft.name,
+  category: draft.category,
+  ...(draft.topic && { topic: draft.topic }),
+  target: draft.target,
+  holdout_percentage: draft.holdout,
+  ...(draft.safety !== undefined && { safety: draft.safety }),
+  messages: draft.messages.map(({ content, channel_ids, template_id, at }) => ({
+    ...(template_id ? { template_id } : { content: contentOf(content) }),
+    channel_ids: channel_ids ?? usable,
+    ...(at && { scheduled_at: fromLocalInput(at) }),
+  })),
+});
+
+/** Fields with an input of their own. */
+const hasInput = (path: string): boolean =>
+  /^(name$|target$|safety\b|messages\[\d+\]\.(content\b|channel_ids$|scheduled_at$))/.test(path);
+
+type Parted<T> = { [K in keyof T]: T[K] | undefined };
+
+function DraftForm({ campaign, done }: Parted<EditorProps>) {
+  const kept = useKept(campaign ? `campaign.${campaign.id}.${campaign.updated_at}` : "campaign", () =>
+    draftOf(campaign),
+  );
+  const draft = kept.value;
+  const { messages } = draft;
   const [shown, setShown] = useState<Own | "">("");
-  const channels = useQuery("channels.list", []);
-  const create = useAction("campaigns.create", { stale: ["campaigns."] });
-  const replace = useAction("campaigns.replace", { stale: ["campaigns."] });
+  const usable = useUsableChannels().map(({ id }) => id);
+  const create = useAction("campaigns.create");
+  const replace = useAction("campaigns.replace");
   const action = campaign ? replace : create;
   const fields = action.error?.fields ?? {};
-  const faults = useMemo(() => messages.map((_, n) => faultsUnder(fields, `messages[${n}].content.`)), [action.error]);
-  const usable =
-    channels.data?.channels.filter(({ active, status }) => active && status === "active").map(({ id }) => id) ?? [];
-
   const change = (at: number, part: Partial<MessageDraft>) =>
-    set({ messages: messages.map((message, n) => (n === at ? { ...message, ...part } : message)) });
+    kept.set({ messages: messages.map((message, n) => (n === at ? { ...message, ...part } : message)) });
   const save = async () => {
-    const body = {
-      name,
-      category,
-      ...(topic && { topic }),
-      target,
-      holdout_percentage: holdout,
-      ...(safety !== undefined && { safety }),
-      messages: messages.map(({ content: text, channel_ids, template_id, at }) => ({
-        ...(template_id ? { template_id } : { content: contentOf(text) }),
-        channel_ids: channel_ids ?? usable,
-        ...(at && { scheduled_at: fromLocalInput(at) }),
-      })),
-    } satisfies CampaignsCreateBody;
+    const body = bodyOf(draft, usable);
     const saved = campaign ? await replace.run(campaign.id, body) : await create.run(body);
     if (!saved) return;
-    drop();
+    kept.drop();
     say("The draft is saved.");
     done?.();
     if (!campaign) go(pathTo("campaigns", saved.answer.id));
   };
-
-  const content = (
-    <Form
-      error={action.error}
-      kind="composer"
-      onSubmit={() => {
-        void save();
-      }}
-    >
+  const cancel = () => {
+    kept.drop();
+    done?.();
+  };
+  return (
+    <Form error={action.error} kind="composer" onSubmit={save}>
       <div class="stack">
-        <Card title="Campaign">
-          <TextField label="Name" required value={name} onInput={(next) => set({ name: next })} fault={fields.name} />
-          <TargetPicker target={target} onInput={(next) => set({ target: next })} fields={fields} />
-          <Choices
-            legend="Category"
-            name="category"
-            value={category}
-            options={[
-              { value: "marketing", label: "Marketing" },
-              { value: "transactional", label: "Transactional" },
-            ]}
-            onInput={(value) => set({ category: value as typeof category })}
-          />
-          <TopicPicker value={topic} onInput={(next) => set({ topic: next })} fault={fields.topic} />
-          <HoldoutSlider value={holdout} onInput={(next) => set({ holdout: next })} />
-          <SafetyPicker
-            safety={safety}
-            onInput={(next) => set({ safety: next })}
-            faultAt={(path) => fields[`safety${path}`]}
-          />
-        </Card>
+        <Settings draft={draft} set={kept.set} fields={fields} />
         {messages.map((message, n) => (
-          <Card
+          <Message
             key={n}
-            title={messages.length > 1 ? `Message ${n + 1}` : "Message"}
-            actions={
-              messages.length > 1 && (
-                <Button
-                  kind="quiet"
-                  icon="trash"
-                  label={`Remove message ${n + 1}`}
-                  onClick={() => set({ messages: messages.filter((_, at) => at !== n) })}
-                />
-              )
-            }
-          >
-            {message.template_id ? (
-              <p class="dim">Its content is a template.</p>
-            ) : (
-              <ContentEditor
-                content={message.content}
-                onInput={(text) => change(n, { content: text })}
-                faults={faults[n] ?? {}}
-                shown={shown}
-                show={setShown}
-              />
-            )}
-            <ChannelPicker
-              chosen={message.channel_ids}
-              onInput={(channel_ids) => change(n, { channel_ids })}
-              fault={fields[`messages[${n}].channel_ids`]}
-            />
-            <TextField
-              label={`Send at (${zone}; empty: on release)`}
-              type="datetime-local"
-              value={message.at}
-              onInput={(at) => change(n, { at })}
-              fault={fields[`messages[${n}].scheduled_at`]}
-            />
-          </Card>
+            message={message}
+            n={n}
+            faults={action.error?.fields}
+            change={(part) => change(n, part)}
+            remove={messages.length > 1 && (() => kept.set({ messages: messages.filter((_, at) => at !== n) }))}
+            shown={shown}
+            show={setShown}
+          />
         ))}
-        <FormFault
-          error={action.error}
-          placed={[
-            "name",
-            "target",
-            ...Object.keys(fields).filter((path) => /^(messages\[\d+\]\.content|safety)\b/.test(path)),
-            ...messages.flatMap((_, n) => ["channel_ids", "scheduled_at"].map((field) => `messages[${n}].${field}`)),
-          ]}
-        />
-        <div class="actions">
-          <Button
-            kind="primary"
-            type="submit"
-            needs={campaign ? "campaigns.replace" : "campaigns.create"}
-            isBusy={action.isBusy}
-          >
-            Save the draft
-          </Button>
-          <Button icon="plus" onClick={() => set({ messages: [...messages, EMPTY] })}>
+        <FormEnd action={action} placed={Object.keys(fields).filter(hasInput)} submit="Save the draft">
+          <Button icon="plus" onClick={() => kept.set({ messages: [...messages, EMPTY] })}>
             Add a message
           </Button>
           {done && (
-            <Button
-              kind="quiet"
-              onClick={() => {
-                drop();
-                done();
-              }}
-            >
+            <Button kind="quiet" onClick={cancel}>
               Cancel
             </Button>
           )}
-        </div>
+        </FormEnd>
       </div>
       <aside class="stack preview" aria-label="Preview">
         {messages.map((message, n) => (
@@ -220,14 +174,73 @@ export function Editor({ campaign, done }: { campaign?: Campaign; done?: () => v
       </aside>
     </Form>
   );
-  if (campaign) return content;
+}
+
+interface SettingsProps {
+  draft: Draft;
+  set: (part: Partial<Draft>) => void;
+  fields: Record<string, string>;
+}
+
+function Settings({ draft: { name, category, topic, target, holdout, safety }, set, fields }: SettingsProps) {
   return (
-    <Page
-      title="New campaign"
-      back={{ href: pathTo("campaigns"), label: "Campaigns" }}
-      about="It is a draft until you release it."
+    <Card title="Campaign">
+      <TextField label="Name" required value={name} onInput={(next) => set({ name: next })} fault={fields.name} />
+      <TargetPicker target={target} onInput={(next) => set({ target: next })} fields={fields} />
+      <CategoryChoices value={category} onInput={(next) => set({ category: next })} />
+      <TopicPicker value={topic} onInput={(next) => set({ topic: next })} fault={fields.topic} />
+      <HoldoutSlider value={holdout} onInput={(next) => set({ holdout: next })} />
+      <SafetyPicker
+        safety={safety}
+        onInput={(next) => set({ safety: next })}
+        faultAt={(path) => fields[`safety${path}`]}
+      />
+    </Card>
+  );
+}
+
+interface MessageProps {
+  message: MessageDraft;
+  n: number;
+  /** The same until another answer comes. */
+  faults: Record<string, string> | undefined;
+  change: (part: Partial<MessageDraft>) => void;
+  /** False for the only one. */
+  remove: false | (() => void);
+  shown: Own | "";
+  show: (channel: Own | "") => void;
+}
+
+function Message({ message, n, faults = {}, change, remove, shown, show }: MessageProps) {
+  const contentFaults = useMemo(() => faultsUnder(faults, `messages[${n}].content.`), [faults]);
+  return (
+    <Card
+      title={remove ? `Message ${n + 1}` : "Message"}
+      actions={remove && <Button kind="quiet" icon="trash" label={`Remove message ${n + 1}`} onClick={remove} />}
     >
-      {content}
-    </Page>
+      {message.template_id ? (
+        <p class="dim">Its content is a template.</p>
+      ) : (
+        <ContentEditor
+          content={message.content}
+          onInput={(content) => change({ content })}
+          faults={contentFaults}
+          shown={shown}
+          show={show}
+        />
+      )}
+      <ChannelPicker
+        chosen={message.channel_ids}
+        onInput={(channel_ids) => change({ channel_ids })}
+        fault={faults[`messages[${n}].channel_ids`]}
+      />
+      <TextField
+        label={`Send at (${zone}; empty: on release)`}
+        type="datetime-local"
+        value={message.at}
+        onInput={(at) => change({ at })}
+        fault={faults[`messages[${n}].scheduled_at`]}
+      />
+    </Card>
   );
 }

@@ -6,33 +6,29 @@ import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
 import { go, pathTo } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
-import { now } from "../../app/time.ts";
+import { money, now } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
-import { Button } from "../../components/button.tsx";
+import { Act } from "../../components/button.tsx";
+import { AskButton } from "../../components/dialog.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
-import { Form, FormFault, SchemaForm } from "../../components/form.tsx";
-import { Card, Code, Confirm, Page, Time } from "../../components/page.tsx";
+import { Form, FormEnd, SchemaForm } from "../../components/form.tsx";
+import { Card, Code, Facts, Page, Time } from "../../components/page.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Health } from "./health.tsx";
 import { adviceFor, type ChannelKind, kinds } from "./kinds.ts";
-import { Price } from "./price.tsx";
 import { ChannelState } from "./state.tsx";
 
 const EVERY_MS = 2_000;
 const LONG_MS = 30_000;
-const STALE = ["channels."];
 
 export function ChannelView({ id }: { id: string }) {
-  const [every, setEvery] = useState<number | undefined>(EVERY_MS);
-  const channel = useQuery("channels.get", [id], { every });
-  const update = useAction("channels.update", { stale: STALE });
-  const verify = useAction("channels.verify", { stale: STALE });
-  const remove = useAction("channels.delete", { stale: STALE });
-  const [isAsking, setAsking] = useState(false);
+  const channel = useQuery("channels.get", [id], {
+    every: (known) => (known?.status === "pending" ? EVERY_MS : undefined),
+  });
+  const update = useAction("channels.update");
+  const verify = useAction("channels.verify");
   const { data } = channel;
-  const wanted = data?.status === "pending" ? EVERY_MS : undefined;
-  if (data && wanted !== every) setEvery(wanted);
-  const error = update.error ?? verify.error ?? remove.error;
+  const error = update.error ?? verify.error;
   return (
     <Page
       title={data?.name ?? "Channel"}
@@ -42,20 +38,14 @@ export function ChannelView({ id }: { id: string }) {
         data && (
           <>
             {data.type !== "in_app" && (
-              <Button needs="channels.verify" isBusy={verify.isBusy} onClick={() => void verify.run(id)}>
+              <Act action={verify} given={[id]}>
                 Verify again
-              </Button>
+              </Act>
             )}
-            <Button
-              needs="channels.update"
-              isBusy={update.isBusy}
-              onClick={() => void update.run(id, { active: !data.active })}
-            >
+            <Act action={update} given={[id, { active: !data.active }]}>
               {data.active ? "Disable" : "Enable"}
-            </Button>
-            <Button kind="danger" needs="channels.delete" onClick={() => setAsking(true)}>
-              Delete
-            </Button>
+            </Act>
+            <Delete channel={data} />
           </>
         )
       }
@@ -73,33 +63,30 @@ export function ChannelView({ id }: { id: string }) {
           </>
         )}
       </Loaded>
-      {isAsking && data && (
-        <Confirm
-          title={`Delete ${data.name}?`}
-          name={data.name}
-          act="Delete the channel"
-          isBusy={remove.isBusy}
-          close={() => setAsking(false)}
-          onConfirm={async () => {
-            const done = await remove.run(id, { force: "true" } as never);
-            setAsking(false);
-            if (!done) return;
-            say(`${data.name} is deleted.`);
-            go(pathTo("channels"));
-          }}
-        >
-          Its credentials are deleted as well. Messages that name this channel are no longer sent by it.
-        </Confirm>
-      )}
     </Page>
   );
 }
 
-function State({
-  channel: { status, active, verified_at, verification_error, created_at, type },
-}: {
-  channel: Channel;
-}) {
+function Delete({ channel: { id, name } }: { channel: Channel }) {
+  return (
+    <AskButton
+      label="Delete"
+      operation="channels.delete"
+      // The query of the API says that it may be forced, hence the cast.
+      given={[id, { force: "true" } as never]}
+      title={`Delete ${name}?`}
+      name={name}
+      act="Delete the channel"
+      said={`${name} is deleted.`}
+      then={() => go(pathTo("channels"))}
+    >
+      Its credentials are deleted as well. Messages that name this channel are no longer sent by it.
+    </AskButton>
+  );
+}
+
+function State({ channel }: { channel: Channel }) {
+  const { status, active, verified_at, verification_error, created_at, type } = channel;
   const advice = verification_error && adviceFor(verification_error);
   const isLong = status === "pending" && now() - Date.parse(created_at) > LONG_MS;
   return (
@@ -120,11 +107,7 @@ function State({
         </p>
       )}
       {verification_error && (
-        <dl class="facts">
-          <dt>The provider says</dt>
-          <dd>{verification_error}</dd>
-          {advice && [<dt key="dt">What to do</dt>, <dd key="dd">{advice}</dd>]}
-        </dl>
+        <Facts of={[["The provider says", verification_error], advice ? ["What to do", advice] : undefined]} />
       )}
     </Card>
   );
@@ -154,14 +137,13 @@ type CredentialInput<K> = Extract<ChannelKind["credentials"], { kind: K }>;
 const SAVED = "Saved. Verification has started.";
 
 function FormCredentials({ channel, given }: { channel: Channel; given: CredentialInput<"form"> }) {
-  const upload = useAction(given.operation, { stale: STALE });
+  const upload = useAction(given.operation);
   return (
     <SchemaForm
       schema={given.schema}
       texts={given.texts}
       initial={channel.settings ?? {}}
       submit="Save and verify"
-      needs={given.operation}
       action={upload}
       onSubmit={async (values) => {
         // The schema of the API names what the form asks for, hence the cast.
@@ -172,7 +154,7 @@ function FormCredentials({ channel, given }: { channel: Channel; given: Credenti
 }
 
 function FileCredentials({ channel, given }: { channel: Channel; given: CredentialInput<"file"> }) {
-  const upload = useAction(given.operation, { stale: STALE });
+  const upload = useAction(given.operation);
   const { key_id, team_id, bundle_id, environment = "production" } = channel.settings ?? {};
   const known = { ...(key_id && { key_id }), ...(team_id && { team_id }), ...(bundle_id && { bundle_id }) };
   const [values, setValues] = useState<Record<string, string>>({ environment, ...known });
@@ -185,58 +167,33 @@ function FileCredentials({ channel, given }: { channel: Channel; given: Credenti
     if (await upload.run(channel.id, body)) say(SAVED);
   };
   return (
-    <Form
-      error={upload.error}
-      onSubmit={() => {
-        void submit();
-      }}
-    >
+    <Form error={upload.error} onSubmit={submit}>
       <label class="field">
         <span class="label">Key file ({given.accept})</span>
         <input type="file" accept={given.accept} onInput={(event) => setFile(event.currentTarget.files?.[0])} />
         {fields?.key_file && <span class="fault">{fields.key_file}</span>}
       </label>
-      {Object.entries(given.texts).map(([name, { label = name, hint }]) =>
-        name === "environment" ? (
-          <SelectField
-            key={name}
-            label={label}
-            value={values[name] ?? ""}
-            options={[
-              { value: "production", label: "Production" },
-              { value: "sandbox", label: "Sandbox, for builds from the developer tools" },
-            ]}
-            onInput={(value) => setValues((old) => ({ ...old, [name]: value }))}
-          />
+      {Object.entries(given.texts).map(([name, { label = name, hint, options }]) => {
+        const field = { label, hint, value: values[name] ?? "", fault: fields?.[name] };
+        const set = (value: string) => setValues((old) => ({ ...old, [name]: value }));
+        return options ? (
+          <SelectField key={name} {...field} options={options} onInput={set} />
         ) : (
-          <TextField
-            key={name}
-            label={label}
-            hint={hint}
-            value={values[name] ?? ""}
-            fault={fields?.[name]}
-            onInput={(value) => setValues((old) => ({ ...old, [name]: value }))}
-          />
-        ),
-      )}
-      <FormFault error={upload.error} placed={["key_file", ...Object.keys(given.texts)]} />
-      <div class="actions">
-        <Button
-          kind="primary"
-          type="submit"
-          needs={given.operation}
-          isBusy={upload.isBusy}
-          refusal={file ? undefined : "Choose the key file first."}
-        >
-          Save and verify
-        </Button>
-      </div>
+          <TextField key={name} {...field} onInput={set} />
+        );
+      })}
+      <FormEnd
+        action={upload}
+        placed={["key_file", ...Object.keys(given.texts)]}
+        submit="Save and verify"
+        refusal={file ? undefined : "Choose the key file first."}
+      />
     </Form>
   );
 }
 
 function GeneratedCredentials({ channel }: { channel: Channel }) {
-  const make = useAction("channels.vapidCredentials", { stale: STALE });
+  const make = useAction("channels.vapidCredentials");
   const [made, setMade] = useState("");
   const key = made || channel.settings?.vapid_public_key;
   return (
@@ -249,15 +206,47 @@ function GeneratedCredentials({ channel }: { channel: Channel }) {
       )}
       {make.error && <Failure error={make.error} />}
       <div class="actions">
-        <Button
+        <Act
           kind="primary"
-          needs="channels.vapidCredentials"
-          isBusy={make.isBusy}
-          onClick={async () => setMade((await make.run(channel.id))?.answer.vapid_public_key ?? "")}
+          action={make}
+          given={[channel.id]}
+          then={({ vapid_public_key }) => setMade(vapid_public_key ?? "")}
         >
           Generate a key pair
-        </Button>
+        </Act>
       </div>
     </>
+  );
+}
+
+/** What the provider charges for a message, from which the cost of sends is computed. */
+function Price({ channel: { id, type, price_per_message: price, settings } }: { channel: Channel }) {
+  const update = useAction("channels.update");
+  const [text, setText] = useState(String(price ?? ""));
+  const submit = async () => {
+    const wanted = text === "" ? null : Number(text);
+    if (await update.run(id, { price_per_message: wanted }))
+      say(wanted === null ? "The price is removed." : `A message costs ${money(wanted)}.`);
+  };
+  const without =
+    settings?.provider === "ses"
+      ? "If empty, costs use the list price of SES."
+      : `If empty, costs do not include ${channelName(type)} messages.`;
+  return (
+    <Card title="Price">
+      <Form error={update.error} onSubmit={submit}>
+        <TextField
+          label="Price per message, in US dollars"
+          type="number"
+          min={0}
+          step="any"
+          value={text}
+          onInput={setText}
+          fault={update.error?.fields?.price_per_message}
+          hint={`What the provider charges. It applies to sends that start from now on. ${without}`}
+        />
+        <FormEnd action={update} placed={["price_per_message"]} submit="Save the price" isMinor />
+      </Form>
+    </Card>
   );
 }

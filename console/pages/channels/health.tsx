@@ -1,10 +1,12 @@
 // The health of a channel: how its provider answered last, how fast it may send, and what uses it.
+
+import type { ChannelHealth } from "../../../sdk/src/types.gen.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { reasonText } from "../../app/sentences.ts";
 import { number, share } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
-import { Card, Time } from "../../components/page.tsx";
+import { Card, type Fact, Facts, Time } from "../../components/page.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
 
 const EVERY_MS = 10_000;
@@ -16,56 +18,59 @@ export function Health({ id, isInApp }: { id: string; isInApp: boolean }) {
   return (
     <Card title="Health">
       <Loaded query={health} skeleton={<Skeleton rows={5} />}>
-        {({ last_success_at, last_error, rate_per_second, throttle, busy_until, used_by, ...rates }) => (
-          <dl class="facts">
-            {!isInApp && [
-              <dt key="success">Last accepted</dt>,
-              <dd key="success-at">
-                {last_success_at ? <Time at={last_success_at} /> : "The provider has not accepted a message yet."}
-              </dd>,
-              <dt key="error">Last refused</dt>,
-              <dd key="error-at">
-                {last_error ? (
-                  <>
-                    <Time at={last_error.at} />: {reasonText(last_error.reason)}
-                  </>
-                ) : (
-                  "never"
-                )}
-              </dd>,
-              <dt key="rate">Rate</dt>,
-              <dd key="rate-now">
-                {rate_per_second === null ? "not limited" : `${number(rate_per_second)} messages a second`}{" "}
-                {throttle && (
-                  <>
-                    <Badge state="deferred" word="throttled" /> by its provider, <Time at={throttle.since} />. It rises
-                    again by itself.
-                  </>
-                )}
-                {busy_until && (
-                  <>
-                    {" "}
-                    Busy until <Time at={busy_until} />.
-                  </>
-                )}
-              </dd>,
+        {(found) => (
+          <Facts
+            of={[
+              ...(isInApp ? [] : factsOfProvider(found)),
+              found.bounce_rate !== null && ["Bounced", shareOfMails(found.bounce_rate)],
+              found.complaint_rate !== null && ["Complaints", shareOfMails(found.complaint_rate)],
+              ["Used by", <UsedBy key="used" used={found.used_by} />],
             ]}
-            {rates.bounce_rate !== null && [
-              <dt key="bounces">Bounced</dt>,
-              <dd key="bounce-rate">{share(rates.bounce_rate * SCALE, SCALE)} of emails in the last 30 days</dd>,
-            ]}
-            {rates.complaint_rate !== null && [
-              <dt key="complaints">Complaints</dt>,
-              <dd key="complaint-rate">{share(rates.complaint_rate * SCALE, SCALE)} of emails in the last 30 days</dd>,
-            ]}
-            <dt>Used by</dt>
-            <dd>
-              <UsedBy used={used_by} />
-            </dd>
-          </dl>
+          />
         )}
       </Loaded>
     </Card>
+  );
+}
+
+const shareOfMails = (rate: number): string => `${share(rate * SCALE, SCALE)} of emails in the last 30 days`;
+
+function factsOfProvider({ last_success_at, last_error, ...rate }: ChannelHealth): Fact[] {
+  return [
+    ["Last accepted", last_success_at ? <Time at={last_success_at} /> : "The provider has not accepted a message yet."],
+    [
+      "Last refused",
+      last_error ? (
+        <>
+          <Time at={last_error.at} />: {reasonText(last_error.reason)}
+        </>
+      ) : (
+        "never"
+      ),
+    ],
+    ["Rate", <Rate key="rate" of={rate} />],
+  ];
+}
+
+type RateNow = Pick<ChannelHealth, "rate_per_second" | "throttle" | "busy_until">;
+
+function Rate({ of: { rate_per_second, throttle, busy_until } }: { of: RateNow }) {
+  return (
+    <>
+      {rate_per_second === null ? "not limited" : `${number(rate_per_second)} messages a second`}{" "}
+      {throttle && (
+        <>
+          <Badge state="deferred" word="throttled" /> by its provider, <Time at={throttle.since} />. It rises again by
+          itself.
+        </>
+      )}
+      {busy_until && (
+        <>
+          {" "}
+          Busy until <Time at={busy_until} />.
+        </>
+      )}
+    </>
   );
 }
 

@@ -3,16 +3,14 @@ import { useState } from "preact/hooks";
 import type { Channel } from "../../../sdk/src/types.gen.ts";
 import { plans } from "../../app/access.gen.ts";
 import { useAction } from "../../app/action.ts";
-import { useQuery } from "../../app/query.ts";
 import { go, pathTo, place } from "../../app/router.ts";
+import { useRows } from "../../app/rows.ts";
 import { channelName } from "../../app/sentences.ts";
 import { me } from "../../app/session.ts";
-import { Button } from "../../components/button.tsx";
+import { Collection } from "../../components/collection.tsx";
+import { FormDialog } from "../../components/dialog.tsx";
 import { Choices, TextField } from "../../components/field.tsx";
-import { Form, FormFault } from "../../components/form.tsx";
-import { Dialog, Page, Time } from "../../components/page.tsx";
-import { Loaded, Skeleton } from "../../components/states.tsx";
-import { Table } from "../../components/table.tsx";
+import { Time } from "../../components/page.tsx";
 import { ChannelView } from "./channel.tsx";
 import { kinds } from "./kinds.ts";
 import { ChannelState } from "./state.tsx";
@@ -25,95 +23,76 @@ export function View() {
 }
 
 function All() {
-  const channels = useQuery("channels.list", [], { every: EVERY_MS });
-  const [isAdding, setAdding] = useState(false);
+  const rows = useRows("channels.list", [], ({ channels }) => channels, { every: EVERY_MS });
   return (
-    <Page
-      title="Channels"
-      about="The ways to reach people, each with credentials of your own provider account."
-      actions={
-        <Button kind="primary" icon="plus" needs="channels.create" onClick={() => setAdding(true)}>
-          Connect a channel
-        </Button>
-      }
-    >
-      <Loaded query={channels} skeleton={<Skeleton table rows={3} />}>
-        {({ channels: found }) => (
-          <Table
-            caption="Channels"
-            rows={found}
-            keyOf={({ id }) => id}
-            hrefOf={({ id }) => pathTo("channels", id)}
-            columns={[
-              { title: "Name", cell: ({ name }: Channel) => <span class="one-line">{name}</span> },
-              { title: "Type", cell: ({ type }: Channel) => <span class="one-line">{channelName(type)}</span> },
-              {
-                title: "State",
-                cell: ChannelState,
-              },
-              {
-                title: "Provider response",
-                cell: ({ verification_error }: Channel) => <span class="clip">{verification_error ?? "–"}</span>,
-              },
-              { title: "Verified", cell: ({ verified_at }: Channel) => <Time at={verified_at} /> },
-            ]}
-          />
-        )}
-      </Loaded>
-      {isAdding && <Connect close={() => setAdding(false)} />}
-    </Page>
+    <Collection
+      noun="channel"
+      page={{
+        title: "Channels",
+        about: "The ways to reach people, each with credentials of your own provider account.",
+      }}
+      rows={rows}
+      usual={3}
+      keyOf={({ id }) => id}
+      hrefOf={({ id }) => pathTo("channels", id)}
+      columns={[
+        { title: "Name", cell: ({ name }) => <span class="one-line">{name}</span> },
+        { title: "Type", cell: ({ type }) => <span class="one-line">{channelName(type)}</span> },
+        { title: "State", cell: ChannelState },
+        {
+          title: "Provider response",
+          cell: ({ verification_error }) => <span class="clip">{verification_error ?? "–"}</span>,
+        },
+        { title: "Verified", cell: ({ verified_at }) => <Time at={verified_at} /> },
+      ]}
+      add={{ operation: "channels.create", label: "Connect a channel", by: (close) => <Connect close={close} /> }}
+    />
   );
 }
 
 function Connect({ close }: { close: () => void }) {
-  const create = useAction("channels.create", { stale: ["channels."] });
-  const [type, setType] = useState("email");
+  const create = useAction("channels.create");
+  const [type, setType] = useState<Channel["type"]>("email");
   const [name, setName] = useState("");
   const plan = me.value?.tenant.plan ?? "";
   const permitted = plans[plan]?.channelTypes ?? [];
+  const fields = create.error?.fields ?? {};
   const submit = async () => {
-    const done = await create.run({ type: type as Channel["type"], name: name || channelName(type) });
+    const done = await create.run({ type, name: name || channelName(type) });
     if (!done) return;
     close();
     go(pathTo("channels", done.answer.id));
   };
   return (
-    <Dialog title="Connect a channel" close={close}>
-      <Form
-        error={create.error}
-        onSubmit={() => {
-          void submit();
-        }}
-      >
-        <Choices
-          legend="Type"
-          name="type"
-          value={type}
-          onInput={setType}
-          fault={create.error?.fields?.type}
-          options={Object.keys(kinds).map((value) => ({
-            value,
-            label: channelName(value),
-            disabled: !permitted.includes(value),
-            ...(!permitted.includes(value) && { note: `not in the plan ${plan}` }),
-          }))}
-        />
-        <p class="hint">{kinds[type]?.about}</p>
-        <TextField
-          label="Name (optional)"
-          value={name}
-          onInput={setName}
-          fault={create.error?.fields?.name}
-          placeholder={channelName(type)}
-        />
-        <FormFault error={create.error} placed={["type", "name"]} />
-        <div class="actions end">
-          <Button onClick={close}>Cancel</Button>
-          <Button kind="primary" type="submit" isBusy={create.isBusy}>
-            Continue to credentials
-          </Button>
-        </div>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="Connect a channel"
+      action={create}
+      placed={["type", "name"]}
+      submit="Continue to credentials"
+      close={close}
+      onSubmit={submit}
+    >
+      <Choices
+        legend="Type"
+        name="type"
+        value={type}
+        onInput={setType}
+        fault={fields.type}
+        options={(Object.keys(kinds) as Channel["type"][]).map((value) => ({
+          value,
+          label: channelName(value),
+          disabled: !permitted.includes(value),
+          ...(!permitted.includes(value) && { note: `not in the plan ${plan}` }),
+        }))}
+      />
+      <p class="hint">{kinds[type]?.about}</p>
+      <TextField
+        label="Name (optional)"
+        value={name}
+        onInput={setName}
+        fault={fields.name}
+        placeholder={channelName(type)}
+      />
+    </FormDialog>
   );
 }

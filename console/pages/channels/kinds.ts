@@ -91,7 +91,10 @@ export const kinds: Record<string, ChannelKind> = {
         key_id: { label: "Key ID", hint: "Ten characters, beside the key in the developer account." },
         team_id: { label: "Team ID", hint: "Top right in the developer account." },
         bundle_id: { label: "Bundle ID", hint: "For example com.example.app." },
-        environment: { label: "Environment" },
+        environment: {
+          label: "Environment",
+          options: { production: "Production", sandbox: "Sandbox, for builds from the developer tools" },
+        },
       },
     },
   },

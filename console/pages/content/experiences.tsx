@@ -4,96 +4,55 @@ import type { Experience, Target } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo, place } from "../../app/router.ts";
+import { PAGE_SIZE, pageNumber, useNumbered } from "../../app/rows.ts";
 import { number, share } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
-import { Button } from "../../components/button.tsx";
-import { SelectField, TextField } from "../../components/field.tsx";
-import { Form, FormFault } from "../../components/form.tsx";
-import { Card, Confirm, Dialog, Figure, Time } from "../../components/page.tsx";
-import { Pager, pageNumber } from "../../components/pager.tsx";
+import { Act } from "../../components/button.tsx";
+import { Collection } from "../../components/collection.tsx";
+import { AskButton, FormDialog } from "../../components/dialog.tsx";
+import { asOptions, inWords, SelectField, TextField } from "../../components/field.tsx";
+import { Card, Figure, Time } from "../../components/page.tsx";
 import { TargetPicker } from "../../components/pickers.tsx";
-import { Empty, Failure, Loaded, Skeleton } from "../../components/states.tsx";
-import { Table } from "../../components/table.tsx";
+import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 
-const PAGE_SIZE = 50;
 const EVERY_MS = 10_000;
-const STALE = ["experiences."];
-const FORMATS = ["banner", "modal", "card", "fullscreen", "inbox_only"] as const;
-const FIELDS = [
-  "name",
-  "format",
-  "content.title",
-  "content.body",
-  "audience",
-  "audience.list_id",
-  "audience.segment_id",
-];
-type Format = Experience["format"];
-
-const formatName = (format: string): string => format.replaceAll("_", " ");
+const FORMATS = asOptions(["banner", "modal", "card", "fullscreen", "inbox_only"]);
 
 export function Experiences() {
   const page = pageNumber();
-  const experiences = useQuery("experiences.list", [{ page, page_size: PAGE_SIZE }], { every: EVERY_MS });
-  const [isAdding, setAdding] = useState(false);
-  const id = place.value.parts[1];
-  const add = (
-    <Button kind="primary" icon="plus" needs="experiences.create" onClick={() => setAdding(true)}>
-      New experience
-    </Button>
-  );
+  const rows = useNumbered("experiences.list", [{ page, page_size: PAGE_SIZE }], ({ items }) => items, {
+    every: EVERY_MS,
+  });
+  const chosen = rows.items.find(({ id }) => id === place.value.parts[1]) ?? rows.items[0];
   return (
-    <>
-      <Loaded query={experiences} skeleton={<Skeleton table rows={4} />}>
-        {({ items, total }) => {
-          if (items.length === 0)
-            return (
-              <Empty title="There are no experiences yet." action={add}>
-                An experience is a banner, a card or a full screen that the app shows.
-              </Empty>
-            );
-          const chosen = items.find((one) => one.id === id) ?? items[0];
-          return (
-            <>
-              <div class="filters">{add}</div>
-              <div class="grid wide">
-                <Table
-                  caption="Experiences"
-                  rows={items}
-                  keyOf={(one) => one.id}
-                  hrefOf={(one) => pathTo("content", `experiences/${one.id}`, { page: page > 1 ? `${page}` : "" })}
-                  selected={chosen?.id}
-                  columns={[
-                    { title: "Name", cell: ({ name }: Experience) => name },
-                    {
-                      title: "Format",
-                      cell: ({ format }: Experience) => <span class="dim">{formatName(format)}</span>,
-                    },
-                    { title: "Status", cell: ({ status }: Experience) => <Badge state={status} /> },
-                    { title: "Created", cell: ({ created_at }: Experience) => <Time at={created_at} /> },
-                  ]}
-                />
-                {chosen && <One key={chosen.id} experience={chosen} />}
-              </div>
-              <Pager total={total} size={PAGE_SIZE} what="experience" />
-            </>
-          );
-        }}
-      </Loaded>
-      {isAdding && <Add close={() => setAdding(false)} />}
-    </>
+    <Collection
+      noun="experience"
+      caption="Experiences"
+      rows={rows}
+      usual={4}
+      keyOf={({ id }) => id}
+      hrefOf={({ id }) => pathTo("content", `experiences/${id}`, { page: page > 1 ? `${page}` : "" })}
+      selected={chosen?.id}
+      beside={chosen && <One key={chosen.id} experience={chosen} />}
+      empty={{ about: "An experience is a banner, a card or a full screen that the app shows." }}
+      columns={[
+        { title: "Name", cell: ({ name }) => name },
+        { title: "Format", cell: ({ format }) => <span class="dim">{inWords(format)}</span> },
+        { title: "Status", cell: ({ status }) => <Badge state={status} /> },
+        { title: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
+      ]}
+      add={{ operation: "experiences.create", label: "New experience", by: (close) => <Add close={close} /> }}
+    />
   );
 }
 
 function One({ experience: { id, name, status, content } }: { experience: Experience }) {
   const stats = useQuery("experiences.getStats", [id], { every: EVERY_MS });
-  const publish = useAction("experiences.publish", { stale: STALE });
-  const pause = useAction("experiences.pause", { stale: STALE });
-  const resume = useAction("experiences.resume", { stale: STALE });
-  const end = useAction("experiences.end", { stale: STALE });
-  const [isEnding, setEnding] = useState(false);
-  const error = publish.error ?? pause.error ?? resume.error ?? end.error;
+  const publish = useAction("experiences.publish");
+  const pause = useAction("experiences.pause");
+  const resume = useAction("experiences.resume");
+  const error = publish.error ?? pause.error ?? resume.error;
   return (
     <Card title={name}>
       {error && <Failure error={error} />}
@@ -116,97 +75,71 @@ function One({ experience: { id, name, status, content } }: { experience: Experi
       </Loaded>
       <div class="actions">
         {status === "draft" && (
-          <Button
-            kind="primary"
-            needs="experiences.publish"
-            isBusy={publish.isBusy}
-            onClick={async () => {
-              if (await publish.run(id)) say(`${name} is published.`);
-            }}
-          >
+          <Act kind="primary" action={publish} given={[id]} said={`${name} is published.`}>
             Publish
-          </Button>
+          </Act>
         )}
         {status === "live" && (
-          <Button needs="experiences.pause" isBusy={pause.isBusy} onClick={() => void pause.run(id)}>
+          <Act action={pause} given={[id]}>
             Pause
-          </Button>
+          </Act>
         )}
         {status === "paused" && (
-          <Button needs="experiences.resume" isBusy={resume.isBusy} onClick={() => void resume.run(id)}>
+          <Act action={resume} given={[id]}>
             Resume
-          </Button>
+          </Act>
         )}
         {(status === "live" || status === "paused") && (
-          <Button kind="danger" needs="experiences.end" onClick={() => setEnding(true)}>
-            End
-          </Button>
+          <AskButton
+            label="End"
+            operation="experiences.end"
+            given={[id]}
+            title="End this experience?"
+            act="End it"
+            said={`${name} has ended.`}
+          >
+            Its messages disappear from the app, and it cannot be resumed.
+          </AskButton>
         )}
       </div>
-      {isEnding && (
-        <Confirm
-          title="End this experience?"
-          act="End it"
-          isBusy={end.isBusy}
-          close={() => setEnding(false)}
-          onConfirm={async () => {
-            const done = await end.run(id);
-            setEnding(false);
-            if (done) say(`${name} has ended.`);
-          }}
-        >
-          Its messages disappear from the app, and it cannot be resumed.
-        </Confirm>
-      )}
     </Card>
   );
 }
 
 function Add({ close }: { close: () => void }) {
-  const create = useAction("experiences.create", { stale: STALE });
+  const create = useAction("experiences.create");
   const [name, setName] = useState("");
-  const [format, setFormat] = useState<Format>("banner");
+  const [format, setFormat] = useState<Experience["format"]>("banner");
   const [title, setTitle] = useState("");
   const [body, setBody] = useState("");
   const [audience, setAudience] = useState<Target>({ type: "all" });
-  const fields = create.error?.fields ?? {};
+  const { audience: target = "", ...fields } = create.error?.fields ?? {};
+  const targetFields = {
+    target,
+    "target.list_id": fields["audience.list_id"] ?? "",
+    "target.segment_id": fields["audience.segment_id"] ?? "",
+  };
+  const save = async () => {
+    if (!(await create.run({ name, format, audience, content: { title, body } }))) return;
+    say(`${name} is saved as a draft.`);
+    close();
+  };
   return (
-    <Dialog title="New experience" close={close}>
-      <Form
-        error={create.error}
-        onSubmit={async () => {
-          if (!(await create.run({ name, format, audience, content: { title, body } }))) return;
-          say(`${name} is saved as a draft.`);
-          close();
-        }}
-      >
-        <TextField label="Name" value={name} onInput={setName} fault={fields.name} required />
-        <SelectField
-          label="Format"
-          value={format}
-          options={FORMATS.map((one) => ({ value: one, label: formatName(one) }))}
-          onInput={(next) => setFormat(next as Format)}
-          fault={fields.format}
-        />
-        <TextField label="Title" value={title} onInput={setTitle} fault={fields["content.title"]} required />
-        <TextField label="Body" rows={3} value={body} onInput={setBody} fault={fields["content.body"]} required />
-        <TargetPicker
-          target={audience}
-          onInput={setAudience}
-          fields={{
-            target: fields.audience ?? "",
-            "target.list_id": fields["audience.list_id"] ?? "",
-            "target.segment_id": fields["audience.segment_id"] ?? "",
-          }}
-        />
-        <FormFault error={create.error} placed={FIELDS} />
-        <div class="actions end">
-          <Button onClick={close}>Cancel</Button>
-          <Button kind="primary" type="submit" needs="experiences.create" isBusy={create.isBusy}>
-            Save as a draft
-          </Button>
-        </div>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="New experience"
+      action={create}
+      placed={["name", "format", "content.title", "content.body", ...AUDIENCE_FIELDS]}
+      submit="Save as a draft"
+      close={close}
+      onSubmit={save}
+    >
+      <TextField label="Name" value={name} onInput={setName} fault={fields.name} required />
+      <SelectField label="Format" value={format} options={FORMATS} onInput={setFormat} fault={fields.format} />
+      <TextField label="Title" value={title} onInput={setTitle} fault={fields["content.title"]} required />
+      <TextField label="Body" rows={3} value={body} onInput={setBody} fault={fields["content.body"]} required />
+      <TargetPicker target={audience} onInput={setAudience} fields={targetFields} />
+    </FormDialog>
   );
 }
+
+const AUDIENCE_FIELDS = ["audience", "audience.list_id", "audience.segment_id"];

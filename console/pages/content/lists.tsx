@@ -1,92 +1,45 @@
 // Lists: people who were put together by hand or by an import.
-import { useState } from "preact/hooks";
 import type { List } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { forms } from "../../app/forms.gen.ts";
-import { useQuery } from "../../app/query.ts";
+import { PAGE_SIZE, pageNumber, useNumbered } from "../../app/rows.ts";
 import { number, plural } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
-import { Button } from "../../components/button.tsx";
+import { Collection } from "../../components/collection.tsx";
+import { Dialog } from "../../components/dialog.tsx";
 import { SchemaForm } from "../../components/form.tsx";
-import { Confirm, Dialog, Time } from "../../components/page.tsx";
-import { Pager, pageNumber } from "../../components/pager.tsx";
-import { Empty, Failure, Loaded, Skeleton } from "../../components/states.tsx";
-import { Table } from "../../components/table.tsx";
-
-const PAGE_SIZE = 50;
-const STALE = ["lists."];
-
-type Open = { kind: "edit"; list?: List } | { kind: "delete"; list: List };
+import { Time } from "../../components/page.tsx";
 
 export function Lists() {
-  const lists = useQuery("lists.list", [{ page: pageNumber(), page_size: PAGE_SIZE }]);
-  const [open, setOpen] = useState<Open>();
-  const close = () => setOpen(undefined);
-  const add = (
-    <Button kind="primary" icon="plus" needs="lists.create" onClick={() => setOpen({ kind: "edit" })}>
-      New list
-    </Button>
-  );
+  const rows = useNumbered("lists.list", [{ page: pageNumber(), page_size: PAGE_SIZE }], ({ items }) => items);
   return (
-    <>
-      <Loaded query={lists} skeleton={<Skeleton table rows={5} />}>
-        {({ items, total }) =>
-          items.length === 0 ? (
-            <Empty title="There are no lists yet." action={add}>
-              A list holds people that you choose; an import can fill it.
-            </Empty>
-          ) : (
-            <>
-              <div class="filters">{add}</div>
-              <Table
-                caption="Lists"
-                rows={items}
-                keyOf={({ id }) => id}
-                columns={[
-                  { title: "Name", cell: ({ name }: List) => <b>{name}</b> },
-                  {
-                    title: "Description",
-                    cell: ({ description }: List) => <span class="dim">{description ?? "–"}</span>,
-                  },
-                  { title: "People", isNumber: true, cell: ({ subscriber_count }: List) => number(subscriber_count) },
-                  { title: "Updated", cell: ({ updated_at }: List) => <Time at={updated_at} /> },
-                  {
-                    title: "",
-                    cell: (list: List) => (
-                      <div class="actions end">
-                        <Button
-                          kind="quiet"
-                          icon="pencil"
-                          label={`Edit ${list.name}`}
-                          needs="lists.update"
-                          onClick={() => setOpen({ kind: "edit", list })}
-                        />
-                        <Button
-                          kind="quiet"
-                          icon="trash"
-                          label={`Delete ${list.name}`}
-                          needs="lists.delete"
-                          onClick={() => setOpen({ kind: "delete", list })}
-                        />
-                      </div>
-                    ),
-                  },
-                ]}
-              />
-              <Pager total={total} size={PAGE_SIZE} what="list" />
-            </>
-          )
-        }
-      </Loaded>
-      {open?.kind === "edit" && <Edit list={open.list} close={close} />}
-      {open?.kind === "delete" && <Remove list={open.list} close={close} />}
-    </>
+    <Collection
+      noun="list"
+      caption="Lists"
+      rows={rows}
+      keyOf={({ id }) => id}
+      nameOf={({ name }) => name}
+      empty={{ about: "A list holds people that you choose; an import can fill it." }}
+      columns={[
+        { title: "Name", cell: ({ name }) => <b>{name}</b> },
+        { title: "Description", cell: ({ description }) => <span class="dim">{description ?? "–"}</span> },
+        { title: "People", isNumber: true, cell: ({ subscriber_count }) => number(subscriber_count) },
+        { title: "Updated", cell: ({ updated_at }) => <Time at={updated_at} /> },
+      ]}
+      add={{ operation: "lists.create", label: "New list", by: (close) => <Edit close={close} /> }}
+      edit={{ operation: "lists.update", dialog: (list, close) => <Edit list={list} close={close} /> }}
+      remove={{
+        operation: "lists.delete",
+        about: ({ subscriber_count }) =>
+          `${plural(subscriber_count, "person leaves", "people leave")} it, and stay in the workspace.`,
+      }}
+    />
   );
 }
 
-function Edit({ list, close }: { list: List | undefined; close: () => void }) {
-  const create = useAction("lists.create", { stale: STALE });
-  const update = useAction("lists.update", { stale: STALE });
+function Edit({ list, close }: { list?: List; close: () => void }) {
+  const create = useAction("lists.create");
+  const update = useAction("lists.update");
   return (
     <Dialog title={list ? `Edit ${list.name}` : "New list"} close={close}>
       <SchemaForm
@@ -94,7 +47,6 @@ function Edit({ list, close }: { list: List | undefined; close: () => void }) {
         schema={forms["lists.create"]}
         initial={list ? { name: list.name, description: list.description ?? "" } : {}}
         submit="Save the list"
-        needs={list ? "lists.update" : "lists.create"}
         action={list ? update : create}
         onSubmit={async (values) => {
           // The schema of the API names what the form asks for, hence the casts.
@@ -107,26 +59,5 @@ function Edit({ list, close }: { list: List | undefined; close: () => void }) {
         }}
       />
     </Dialog>
-  );
-}
-
-function Remove({ list: { id, name, subscriber_count }, close }: { list: List; close: () => void }) {
-  const remove = useAction("lists.delete", { stale: STALE });
-  return (
-    <Confirm
-      title="Delete this list?"
-      name={name}
-      act="Delete the list"
-      isBusy={remove.isBusy}
-      close={close}
-      onConfirm={async () => {
-        if (!(await remove.run(id))) return;
-        say(`${name} is deleted.`);
-        close();
-      }}
-    >
-      <p>{plural(subscriber_count, "person leaves", "people leave")} it, and stay in the workspace.</p>
-      {remove.error && <Failure error={remove.error} />}
-    </Confirm>
   );
 }

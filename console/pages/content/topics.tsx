@@ -1,92 +1,46 @@
 // Topics: what messages are about, so that people can opt out of one and keep the others.
-import { useState } from "preact/hooks";
 import type { Topic } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { forms } from "../../app/forms.gen.ts";
-import { useQuery } from "../../app/query.ts";
+import { useRows } from "../../app/rows.ts";
 import { say } from "../../app/toast.ts";
-import { Button } from "../../components/button.tsx";
+import { Collection } from "../../components/collection.tsx";
+import { Dialog } from "../../components/dialog.tsx";
 import { SchemaForm } from "../../components/form.tsx";
-import { Confirm, Dialog, Time } from "../../components/page.tsx";
-import { Empty, Failure, Loaded, Skeleton } from "../../components/states.tsx";
-import { Table } from "../../components/table.tsx";
+import { Time } from "../../components/page.tsx";
 
-const STALE = ["topics."];
-
-type Open = { kind: "edit"; topic?: Topic } | { kind: "delete"; topic: Topic };
+const DEFAULTS = { in: "opted in", out: "opted out" };
 
 export function Topics() {
-  const topics = useQuery("topics.list", []);
-  const [open, setOpen] = useState<Open>();
-  const close = () => setOpen(undefined);
-  const add = (
-    <Button kind="primary" icon="plus" needs="topics.create" onClick={() => setOpen({ kind: "edit" })}>
-      New topic
-    </Button>
-  );
+  const rows = useRows("topics.list", [], ({ items }) => items);
   return (
-    <>
-      <Loaded query={topics} skeleton={<Skeleton table rows={5} />}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <Empty title="There are no topics yet." action={add}>
-              With topics, people opt out of one kind of message instead of all.
-            </Empty>
-          ) : (
-            <>
-              <div class="filters">{add}</div>
-              <Table
-                caption="Topics"
-                rows={items}
-                keyOf={({ key }) => key}
-                columns={[
-                  { title: "Name", cell: ({ name }: Topic) => <b>{name}</b> },
-                  { title: "Key", cell: ({ key }: Topic) => <code>{key}</code> },
-                  {
-                    title: "Default",
-                    cell: (topic: Topic) => (topic.default === "in" ? "opted in" : "opted out"),
-                  },
-                  {
-                    title: "Description",
-                    cell: ({ description }: Topic) => <span class="dim">{description ?? "–"}</span>,
-                  },
-                  { title: "Updated", cell: ({ updated_at }: Topic) => <Time at={updated_at} /> },
-                  {
-                    title: "",
-                    cell: (topic: Topic) => (
-                      <div class="actions end">
-                        <Button
-                          kind="quiet"
-                          icon="pencil"
-                          label={`Edit ${topic.name}`}
-                          needs="topics.update"
-                          onClick={() => setOpen({ kind: "edit", topic })}
-                        />
-                        <Button
-                          kind="quiet"
-                          icon="trash"
-                          label={`Delete ${topic.name}`}
-                          needs="topics.delete"
-                          onClick={() => setOpen({ kind: "delete", topic })}
-                        />
-                      </div>
-                    ),
-                  },
-                ]}
-              />
-            </>
-          )
-        }
-      </Loaded>
-      {open?.kind === "edit" && <Edit topic={open.topic} close={close} />}
-      {open?.kind === "delete" && <Remove topic={open.topic} close={close} />}
-    </>
+    <Collection
+      noun="topic"
+      caption="Topics"
+      rows={rows}
+      keyOf={({ key }) => key}
+      nameOf={({ name }) => name}
+      empty={{ about: "With topics, people opt out of one kind of message instead of all." }}
+      columns={[
+        { title: "Name", cell: ({ name }) => <b>{name}</b> },
+        { title: "Key", cell: ({ key }) => <code>{key}</code> },
+        { title: "Default", cell: (topic) => DEFAULTS[topic.default] },
+        { title: "Description", cell: ({ description }) => <span class="dim">{description ?? "–"}</span> },
+        { title: "Updated", cell: ({ updated_at }) => <Time at={updated_at} /> },
+      ]}
+      add={{ operation: "topics.create", label: "New topic", by: (close) => <Edit close={close} /> }}
+      edit={{ operation: "topics.update", dialog: (topic, close) => <Edit topic={topic} close={close} /> }}
+      remove={{
+        operation: "topics.delete",
+        about: "What people chose is kept, and counts again if you create a topic with this key.",
+      }}
+    />
   );
 }
 
-function Edit({ topic, close }: { topic: Topic | undefined; close: () => void }) {
-  const create = useAction("topics.create", { stale: STALE });
-  const update = useAction("topics.update", { stale: STALE });
+function Edit({ topic, close }: { topic?: Topic; close: () => void }) {
+  const create = useAction("topics.create");
+  const update = useAction("topics.update");
   return (
     <Dialog title={topic ? `Edit ${topic.name}` : "New topic"} close={close}>
       <SchemaForm
@@ -97,10 +51,9 @@ function Edit({ topic, close }: { topic: Topic | undefined; close: () => void })
         }
         texts={{
           key: { hint: "The key in your product, such as news. It cannot be changed." },
-          default: { label: "Default, without a choice", options: { in: "opted in", out: "opted out" } },
+          default: { label: "Default, without a choice", options: DEFAULTS },
         }}
         submit="Save the topic"
-        needs={topic ? "topics.update" : "topics.create"}
         action={topic ? update : create}
         onSubmit={async (values) => {
           // The schema of the API names what the form asks for, hence the casts.
@@ -113,26 +66,5 @@ function Edit({ topic, close }: { topic: Topic | undefined; close: () => void })
         }}
       />
     </Dialog>
-  );
-}
-
-function Remove({ topic: { key, name }, close }: { topic: Topic; close: () => void }) {
-  const remove = useAction("topics.delete", { stale: STALE });
-  return (
-    <Confirm
-      title="Delete this topic?"
-      name={name}
-      act="Delete the topic"
-      isBusy={remove.isBusy}
-      close={close}
-      onConfirm={async () => {
-        if (!(await remove.run(key))) return;
-        say(`${name} is deleted.`);
-        close();
-      }}
-    >
-      <p>What people chose is kept, and counts again if you create a topic with this key.</p>
-      {remove.error && <Failure error={remove.error} />}
-    </Confirm>
   );
 }

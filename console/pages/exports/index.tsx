@@ -2,19 +2,17 @@
 import { useState } from "preact/hooks";
 import type { Export, ImportsCreateExportBody, Target } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
-import type { ArgumentsOf } from "../../app/api.ts";
-import { usePages } from "../../app/pages-of.ts";
 import { useQuery } from "../../app/query.ts";
+import { usePages } from "../../app/rows.ts";
 import { fromLocalInput, number, zone } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
+import { Collection } from "../../components/collection.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
 import { Form, FormFault } from "../../components/form.tsx";
 import { Card, Page, Time } from "../../components/page.tsx";
 import { TargetPicker } from "../../components/pickers.tsx";
-import { Empty, Loaded, Skeleton } from "../../components/states.tsx";
-import { More, Table } from "../../components/table.tsx";
 
 const EVERY_MS = 2_000;
 const FIELDS = ["filter.list_id", "filter.segment_id", "filter.notification_id", "filter.start", "filter.end"];
@@ -129,56 +127,36 @@ function Begin() {
 }
 
 function All() {
-  const found = usePages(
-    "imports.listExports",
-    (cursor): ArgumentsOf<"imports.listExports"> => [cursor ? { cursor } : {}],
-    {
-      every: EVERY_MS,
-    },
-  );
-  const rows = found.pages.flatMap((page) => page.items);
+  const rows = usePages("imports.listExports", [{}], ({ items }) => items, { every: EVERY_MS });
   return (
-    <Card title="Exports of the last 30 days" flush>
-      <Loaded query={found.first} skeleton={<Skeleton table rows={4} />}>
-        {() =>
-          rows.length === 0 ? (
-            <Empty title="There are no exports yet." />
-          ) : (
-            <Table
-              caption="Exports"
-              rows={rows}
-              keyOf={({ id }) => id}
-              columns={[
-                { title: "Data", cell: ({ kind }: Export) => kinds[kind] },
-                { title: "Status", cell: ({ status }: Export) => <Badge state={status} /> },
-                {
-                  title: "Rows",
-                  isNumber: true,
-                  cell: ({ rows: count }: Export) => (count === null ? "–" : number(count)),
-                },
-                { title: "Started", cell: ({ created_at }: Export) => <Time at={created_at} /> },
-                {
-                  title: "File",
-                  cell: ({ url, error, expires_at }: Export) =>
-                    url ? (
-                      <>
-                        <a class="button" href={url} download rel="noreferrer">
-                          Download
-                        </a>{" "}
-                        <span class="dim">
-                          until <Time at={expires_at} />
-                        </span>
-                      </>
-                    ) : (
-                      <span class="dim">{error ?? "–"}</span>
-                    ),
-                },
-              ]}
-            />
-          )
-        }
-      </Loaded>
-      <More cursor={found.pages.at(-1)?.next_cursor ?? ""} isLoading={found.isLoading} load={found.load} />
-    </Card>
+    <Collection
+      noun="export"
+      card="Exports of the last 30 days"
+      caption="Exports"
+      rows={rows}
+      usual={4}
+      keyOf={({ id }) => id}
+      columns={[
+        { title: "Data", cell: ({ kind }) => kinds[kind] },
+        { title: "Status", cell: ({ status }) => <Badge state={status} /> },
+        { title: "Rows", isNumber: true, cell: (one) => (one.rows === null ? "–" : number(one.rows)) },
+        { title: "Started", cell: ({ created_at }) => <Time at={created_at} /> },
+        { title: "File", cell: (one) => <File of={one} /> },
+      ]}
+    />
+  );
+}
+
+function File({ of: { url, error, expires_at } }: { of: Export }) {
+  if (!url) return <span class="dim">{error ?? "–"}</span>;
+  return (
+    <>
+      <a class="button" href={url} download rel="noreferrer">
+        Download
+      </a>{" "}
+      <span class="dim">
+        until <Time at={expires_at} />
+      </span>
+    </>
   );
 }

@@ -1,18 +1,14 @@
 // Journeys: the list, and behind each name its steps with the people in them.
 import { useState } from "preact/hooks";
-import type { Journey } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
-import type { ArgumentsOf } from "../../app/api.ts";
-import { usePages } from "../../app/pages-of.ts";
 import { go, pathTo, place } from "../../app/router.ts";
+import { usePages } from "../../app/rows.ts";
 import { number } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
-import { Button } from "../../components/button.tsx";
+import { Collection } from "../../components/collection.tsx";
+import { FormDialog } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
-import { Form, FormFault } from "../../components/form.tsx";
-import { Dialog, Page, Time } from "../../components/page.tsx";
-import { Empty, Loaded, Skeleton } from "../../components/states.tsx";
-import { More, Table } from "../../components/table.tsx";
+import { Time } from "../../components/page.tsx";
 import { JourneyView } from "./journey.tsx";
 import { triggerText } from "./steps.ts";
 
@@ -24,62 +20,34 @@ export function View() {
 }
 
 function All() {
-  const journeys = usePages("journeys.list", (cursor): ArgumentsOf<"journeys.list"> => [cursor ? { cursor } : {}], {
-    every: EVERY_MS,
-  });
-  const rows = journeys.pages.flatMap((page) => page.journeys);
-  const [isAdding, setAdding] = useState(false);
-  const add = (
-    <Button kind="primary" icon="plus" needs="journeys.create" onClick={() => setAdding(true)}>
-      New journey
-    </Button>
-  );
+  const rows = usePages("journeys.list", [{}], ({ journeys }) => journeys, { every: EVERY_MS });
   return (
-    <Page title="Journeys" about="The steps that each person goes through after a trigger." actions={add}>
-      <Loaded query={journeys.first} skeleton={<Skeleton table rows={5} />}>
-        {() =>
-          rows.length === 0 ? (
-            <Empty title="There are no journeys yet." action={add}>
-              A journey begins when a person enters a segment, leaves it or has an event.
-            </Empty>
-          ) : (
-            <>
-              <Table
-                caption="Journeys"
-                rows={rows}
-                keyOf={({ id }) => id}
-                hrefOf={({ id }) => pathTo("journeys", id)}
-                columns={[
-                  { title: "Name", cell: ({ name }: Journey) => name },
-                  { title: "Status", cell: ({ status }: Journey) => <Badge state={status} /> },
-                  {
-                    title: "Trigger",
-                    cell: ({ trigger }: Journey) => <span class="dim">{triggerText(trigger)}</span>,
-                  },
-                  { title: "Entered", isNumber: true, cell: ({ entered }: Journey) => number(entered) },
-                  { title: "Completed", isNumber: true, cell: ({ completed }: Journey) => number(completed) },
-                  { title: "Version", isNumber: true, cell: ({ version }: Journey) => version },
-                  { title: "Updated", cell: ({ updated_at }: Journey) => <Time at={updated_at} /> },
-                ]}
-              />
-              <More
-                cursor={journeys.pages.at(-1)?.next_cursor ?? ""}
-                isLoading={journeys.isLoading}
-                load={journeys.load}
-              />
-            </>
-          )
-        }
-      </Loaded>
-      {isAdding && <Add close={() => setAdding(false)} />}
-    </Page>
+    <Collection
+      noun="journey"
+      page={{ title: "Journeys", about: "The steps that each person goes through after a trigger." }}
+      rows={rows}
+      keyOf={({ id }) => id}
+      hrefOf={({ id }) => pathTo("journeys", id)}
+      empty={{ about: "A journey begins when a person enters a segment, leaves it or has an event." }}
+      columns={[
+        { title: "Name", cell: ({ name }) => name },
+        { title: "Status", cell: ({ status }) => <Badge state={status} /> },
+        { title: "Trigger", cell: ({ trigger }) => <span class="dim">{triggerText(trigger)}</span> },
+        { title: "Entered", isNumber: true, cell: ({ entered }) => number(entered) },
+        { title: "Completed", isNumber: true, cell: ({ completed }) => number(completed) },
+        { title: "Version", isNumber: true, cell: ({ version }) => version },
+        { title: "Updated", cell: ({ updated_at }) => <Time at={updated_at} /> },
+      ]}
+      add={{ operation: "journeys.create", label: "New journey", by: (close) => <Add close={close} /> }}
+    />
   );
 }
 
 function Add({ close }: { close: () => void }) {
-  const create = useAction("journeys.create", { stale: ["journeys."] });
+  const create = useAction("journeys.create");
   const [name, setName] = useState("");
   const [event, setEvent] = useState("");
+  const fields = create.error?.fields ?? {};
   const submit = async () => {
     const steps = { start: "exit", steps: { exit: { id: "exit", type: "exit" as const } } };
     const done = await create.run({ name, trigger: { type: "event", event_name: event }, steps });
@@ -88,29 +56,22 @@ function Add({ close }: { close: () => void }) {
     go(pathTo("journeys", done.answer.id));
   };
   return (
-    <Dialog title="New journey" close={close}>
-      <Form
-        error={create.error}
-        onSubmit={() => {
-          void submit();
-        }}
-      >
-        <TextField label="Name" required value={name} onInput={setName} fault={create.error?.fields?.name} />
-        <TextField
-          label="Trigger event"
-          value={event}
-          onInput={setEvent}
-          fault={create.error?.fields?.["trigger.event_name"]}
-          hint="You can change this later, to a segment for example."
-        />
-        <FormFault error={create.error} placed={["name", "trigger.event_name"]} />
-        <div class="actions end">
-          <Button onClick={close}>Cancel</Button>
-          <Button kind="primary" type="submit" isBusy={create.isBusy}>
-            Create the draft
-          </Button>
-        </div>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="New journey"
+      action={create}
+      placed={["name", "trigger.event_name"]}
+      submit="Create the draft"
+      close={close}
+      onSubmit={submit}
+    >
+      <TextField label="Name" required value={name} onInput={setName} fault={fields.name} />
+      <TextField
+        label="Trigger event"
+        value={event}
+        onInput={setEvent}
+        fault={fields["trigger.event_name"]}
+        hint="You can change this later, to a segment for example."
+      />
+    </FormDialog>
   );
 }

@@ -5,9 +5,9 @@ import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
 import { plural, share } from "../../app/time.ts";
 import { Button } from "../../components/button.tsx";
+import { Confirm } from "../../components/dialog.tsx";
 import { SelectField } from "../../components/field.tsx";
 import { Form, FormFault } from "../../components/form.tsx";
-import { Confirm } from "../../components/page.tsx";
 import { Loaded } from "../../components/states.tsx";
 import { nameOf, typeOf } from "./steps.ts";
 

@@ -6,7 +6,7 @@ import { ContentEditor } from "../../components/content-editor.tsx";
 import { type Content, contentOf, faultsUnder, type Own, shownOn } from "../../components/content-model.ts";
 import { DurationField } from "../../components/duration.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
-import { ChannelPicker, TopicPicker } from "../../components/pickers.tsx";
+import { CategorySelect, ChannelPicker, TopicPicker } from "../../components/pickers.tsx";
 import { RuleBuilder } from "../../components/rule-builder.tsx";
 import type { Safety } from "../../components/safety.tsx";
 import { SeenAs } from "../../components/seen.tsx";
@@ -171,13 +171,8 @@ function StepForm({
         fault={faultAt("channel_ids")}
         onInput={(channel_ids) => change({ channel_ids })}
       />
-      <SelectField
-        label="Category"
-        value={text(settings.category) || "marketing"}
-        options={[
-          { value: "marketing", label: "Marketing" },
-          { value: "transactional", label: "Transactional" },
-        ]}
+      <CategorySelect
+        value={settings.category === "transactional" ? "transactional" : "marketing"}
         onInput={(category) => change({ category })}
       />
       <TopicPicker value={text(settings.topic)} onInput={(topic) => change({ topic: topic || undefined })} />

@@ -1,42 +1,35 @@
 // One subscriber: attributes, consents, devices, lists, segments, messages; and their erasure.
+
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { SubscriberProfile } from "../../../sdk/src/types.gen.ts";
-import { useAction } from "../../app/action.ts";
+import { type Running, useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
 import { go, pathTo } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
 import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
+import { AskButton } from "../../components/dialog.tsx";
+import { inWords } from "../../components/field.tsx";
 import { Form } from "../../components/form.tsx";
-import { Card, Confirm, Page, Time } from "../../components/page.tsx";
+import { Card, Facts, Page, Time } from "../../components/page.tsx";
 import { Empty, Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 import { attributeText, attributeValue, readAttributes } from "./attributes.ts";
-import { Memberships } from "./memberships.tsx";
 import { Timeline } from "./timeline.tsx";
 
 export function Profile({ id }: { id: string }) {
   const profile = useQuery("subscribers.get", [id]);
-  const erase = useAction("subscribers.delete", { stale: ["subscribers."] });
-  const [isAsking, setAsking] = useState(false);
   const { data } = profile;
-  const isGone = !data && profile.error?.status === 404;
   return (
     <Page
       title={data?.external_id ?? "Person"}
       back={{ href: pathTo("people"), label: "People" }}
       about={data?.email}
-      actions={
-        data && (
-          <Button kind="danger" needs="subscribers.delete" onClick={() => setAsking(true)}>
-            Erase
-          </Button>
-        )
-      }
+      actions={data && <Erase profile={data} />}
     >
-      {erase.error && <Failure error={erase.error} />}
-      {isGone ? (
+      {!data && profile.error?.status === 404 ? (
         <Empty
           title="This person was erased, or was never in this workspace."
           action={<a href={pathTo("people")}>All people</a>}
@@ -61,148 +54,166 @@ export function Profile({ id }: { id: string }) {
           )}
         </Loaded>
       )}
-      {isAsking && data && (
-        <Confirm
-          title={`Erase ${data.external_id}?`}
-          name={data.external_id}
-          act="Erase permanently"
-          isBusy={erase.isBusy}
-          close={() => setAsking(false)}
-          onConfirm={async () => {
-            const done = await erase.run(id);
-            setAsking(false);
-            if (!done) return;
-            say(`${data.external_id} is erased.`);
-            go(pathTo("people"));
-          }}
-        >
-          Profile, devices, consents and memberships are deleted. Reports keep their counts, without the person. This
-          cannot be undone.
-        </Confirm>
-      )}
     </Page>
   );
 }
 
+function Erase({ profile: { id, external_id } }: { profile: SubscriberProfile }) {
+  return (
+    <AskButton
+      label="Erase"
+      operation="subscribers.delete"
+      given={[id]}
+      title={`Erase ${external_id}?`}
+      name={external_id}
+      act="Erase permanently"
+      said={`${external_id} is erased.`}
+      then={() => go(pathTo("people"))}
+    >
+      Profile, devices, consents and memberships are deleted. Reports keep their counts, without the person. This cannot
+      be undone.
+    </AskButton>
+  );
+}
+
 function Attributes({ profile }: { profile: SubscriberProfile }) {
-  const update = useAction("subscribers.update", { stale: ["subscribers."] });
-  const [rows, setRows] = useState<[string, string][]>();
-  const known = Object.entries(readAttributes(profile.attributes));
-  const save = async () => {
-    const attributes = Object.fromEntries(
-      (rows ?? []).filter(([key]) => key).map(([key, text]) => [key, attributeValue(text)]),
-    );
-    const removed = known.filter(([key]) => !Object.hasOwn(attributes, key)).map(([key]) => [key, null]);
-    const done = await update.run(profile.id, { attributes: { ...attributes, ...Object.fromEntries(removed) } });
-    if (!done) return;
-    setRows(undefined);
-    say("The attributes are saved.");
-  };
-  const set = (at: number, part: Partial<[string, string]>) =>
-    setRows(rows?.map((row, n) => (n === at ? [part[0] ?? row[0], part[1] ?? row[1]] : row)));
+  const [isEditing, setEditing] = useState(false);
+  const known = Object.entries(readAttributes(profile.attributes)).map(
+    ([key, value]) => [key, attributeText(value)] as const,
+  );
   return (
     <Card
       title="Attributes"
       actions={
-        !rows && (
-          <Button
-            kind="quiet"
-            icon="pencil"
-            needs="subscribers.update"
-            onClick={() => setRows(known.map(([key, value]) => [key, attributeText(value)]))}
-          >
+        !isEditing && (
+          <Button kind="quiet" icon="pencil" needs="subscribers.update" onClick={() => setEditing(true)}>
             Edit
           </Button>
         )
       }
     >
-      {!rows && known.length === 0 && <p class="dim">None yet.</p>}
-      {!rows && known.length > 0 && (
-        <dl class="facts">
-          {known.map(([key, value]) => [
-            <dt key={key}>{key}</dt>,
-            <dd key={`${key}-value`}>{attributeText(value)}</dd>,
-          ])}
-        </dl>
-      )}
-      {rows && (
-        <Form
-          onSubmit={() => {
-            void save();
-          }}
-        >
-          {rows.map(([key, text], at) => (
-            <div key={at} class="pair">
-              <input
-                aria-label={`Name of attribute ${at + 1}`}
-                value={key}
-                onInput={(event) => set(at, [event.currentTarget.value])}
-              />
-              <input
-                aria-label={`Value of ${key || `attribute ${at + 1}`}`}
-                value={text}
-                onInput={(event) => set(at, [undefined as never, event.currentTarget.value])}
-              />
-              <Button
-                kind="quiet"
-                icon="trash"
-                label={`Remove ${key}`}
-                onClick={() => setRows(rows.filter((_, n) => n !== at))}
-              />
-            </div>
-          ))}
-          {update.error && <Failure error={update.error} />}
-          <div class="actions">
-            <Button icon="plus" onClick={() => setRows([...rows, ["", ""]])}>
-              Add
-            </Button>
-            <Button kind="primary" type="submit" isBusy={update.isBusy}>
-              Save
-            </Button>
-            <Button kind="quiet" onClick={() => setRows(undefined)}>
-              Cancel
-            </Button>
-          </div>
-        </Form>
+      {isEditing ? (
+        <AttributesForm id={profile.id} known={known} close={() => setEditing(false)} />
+      ) : known.length > 0 ? (
+        <Facts of={known} />
+      ) : (
+        <p class="dim">None yet.</p>
       )}
     </Card>
   );
 }
 
+interface AttributesProps {
+  id: string;
+  known: readonly (readonly [key: string, text: string])[];
+  close: () => void;
+}
+
+function AttributesForm({ id, known, close }: AttributesProps) {
+  const update = useAction("subscribers.update");
+  const [rows, setRows] = useState(known);
+  const save = async () => {
+    const attributes = Object.fromEntries(
+      rows.filter(([key]) => key).map(([key, text]) => [key, attributeValue(text)]),
+    );
+    const removed = known.filter(([key]) => !Object.hasOwn(attributes, key)).map(([key]) => [key, null]);
+    if (!(await update.run(id, { attributes: { ...attributes, ...Object.fromEntries(removed) } }))) return;
+    close();
+    say("The attributes are saved.");
+  };
+  const set = (at: number, row: readonly [string, string]) => setRows(rows.map((old, n) => (n === at ? row : old)));
+  return (
+    <Form onSubmit={save}>
+      {rows.map(([key, text], at) => (
+        <div key={at} class="pair">
+          <input
+            aria-label={`Name of attribute ${at + 1}`}
+            value={key}
+            onInput={(event) => set(at, [event.currentTarget.value, text])}
+          />
+          <input
+            aria-label={`Value of ${key || `attribute ${at + 1}`}`}
+            value={text}
+            onInput={(event) => set(at, [key, event.currentTarget.value])}
+          />
+          <Button
+            kind="quiet"
+            icon="trash"
+            label={`Remove ${key}`}
+            onClick={() => setRows(rows.filter((_, n) => n !== at))}
+          />
+        </div>
+      ))}
+      {update.error && <Failure error={update.error} />}
+      <div class="actions">
+        <Button icon="plus" onClick={() => setRows([...rows, ["", ""]])}>
+          Add
+        </Button>
+        <Button kind="primary" type="submit" isBusy={update.isBusy}>
+          Save
+        </Button>
+        <Button kind="quiet" onClick={close}>
+          Cancel
+        </Button>
+      </div>
+    </Form>
+  );
+}
+
+type Choice = "opted_in" | "opted_out";
+
+interface OptProps {
+  name: string;
+  /** Undefined or another word: nothing was chosen. */
+  status: string | undefined;
+  since: ComponentChildren;
+  action: Running;
+  record: (choice: Choice) => Promise<unknown>;
+}
+
+/** What a person chose, and the other choice. */
+function Opt({ name, status = "unknown", since, action, record }: OptProps) {
+  const isIn = status === "opted_in";
+  const choose = async () => {
+    const other = isIn ? "opted_out" : "opted_in";
+    if (await record(other)) say(`${name}: ${inWords(other)}.`);
+  };
+  return (
+    <li class="usage">
+      <span>
+        {name} <Badge state={status} /> {since && <span class="dim">{since}</span>}
+      </span>
+      <Button
+        kind="quiet"
+        label={`${isIn ? "Opt out of" : "Opt in to"} ${name}`}
+        needs={action.operation}
+        isBusy={action.isBusy}
+        onClick={() => void choose()}
+      >
+        {isIn ? "Opt out" : "Opt in"}
+      </Button>
+    </li>
+  );
+}
+
 const CONSENT_CHANNELS = ["email", "sms", "chat_app"] as const;
 
-function Consents({ profile }: { profile: SubscriberProfile }) {
-  const create = useAction("subscribers.createConsent", { stale: ["subscribers."] });
-  const record = async (channel: (typeof CONSENT_CHANNELS)[number], status: "opted_in" | "opted_out") => {
-    const done = await create.run(profile.id, { channel, status, source: "console" });
-    if (done) say(`${channelName(channel)}: ${status.replace("_", " ")}.`);
-  };
+function Consents({ profile: { id, consents } }: { profile: SubscriberProfile }) {
+  const create = useAction("subscribers.createConsent");
   return (
     <Card title="Consents">
       <ul class="stack tight">
         {CONSENT_CHANNELS.map((channel) => {
-          const found = profile.consents.find((one) => one.channel === channel);
-          const isIn = found?.status === "opted_in";
+          const found = consents.find((one) => one.channel === channel);
           return (
-            <li key={channel} class="usage">
-              <span>
-                {channelName(channel)} <Badge state={found?.status ?? "unknown"} />{" "}
-                {found && (
-                  <span class="dim">
-                    <Time at={found.consented_at} />
-                  </span>
-                )}
-              </span>
-              <Button
-                kind="quiet"
-                label={`${isIn ? "Opt out of" : "Opt in to"} ${channelName(channel)}`}
-                needs="subscribers.createConsent"
-                isBusy={create.isBusy}
-                onClick={() => void record(channel, isIn ? "opted_out" : "opted_in")}
-              >
-                {isIn ? "Opt out" : "Opt in"}
-              </Button>
-            </li>
+            <Opt
+              key={channel}
+              name={channelName(channel)}
+              status={found?.status}
+              since={found && <Time at={found.consented_at} />}
+              action={create}
+              record={(status) => create.run(id, { channel, status, source: "console" })}
+            />
           );
         })}
       </ul>
@@ -215,37 +226,49 @@ function Consents({ profile }: { profile: SubscriberProfile }) {
 function Topics({ profile: { id, topics } }: { profile: SubscriberProfile }) {
   const set = useAction("preferences.set", { stale: ["subscribers."] });
   if (topics.length === 0) return null;
-  const choose = async (key: string, name: string, status: "opted_in" | "opted_out") => {
-    if (await set.run({ subscriber_id: id, topics: { [key]: status } })) say(`${name}: ${status.replace("_", " ")}.`);
-  };
   return (
     <Card title="Topics">
       <ul class="stack tight">
-        {topics.map(({ key, name, status, consented_at }) => {
-          const isIn = status === "opted_in";
-          return (
-            <li key={key} class="usage">
-              <span>
-                {name} <Badge state={status} />{" "}
-                <span class="dim">{consented_at ? <Time at={consented_at} /> : "by default"}</span>
-              </span>
-              <Button
-                kind="quiet"
-                label={`${isIn ? "Opt out of" : "Opt in to"} ${name}`}
-                needs="preferences.set"
-                isBusy={set.isBusy}
-                onClick={() => void choose(key, name, isIn ? "opted_out" : "opted_in")}
-              >
-                {isIn ? "Opt out" : "Opt in"}
-              </Button>
-            </li>
-          );
-        })}
+        {topics.map(({ key, name, status, consented_at }) => (
+          <Opt
+            key={key}
+            name={name}
+            status={status}
+            since={consented_at ? <Time at={consented_at} /> : "by default"}
+            action={set}
+            record={(choice) => set.run({ subscriber_id: id, topics: { [key]: choice } })}
+          />
+        ))}
       </ul>
       {set.error && <Failure error={set.error} />}
     </Card>
   );
 }
+
+function Memberships({ profile: { lists, segments } }: { profile: SubscriberProfile }) {
+  return (
+    <Card title="Lists and segments">
+      <Facts
+        of={[
+          ["Lists", namesOf(lists, () => pathTo("content", "lists"))],
+          ["Segments", namesOf(segments, (id) => pathTo("segments", id))],
+        ]}
+      />
+    </Card>
+  );
+}
+
+const namesOf = (items: readonly { id: string; name: string }[], hrefOf: (id: string) => string) =>
+  items.length === 0 ? (
+    <span class="dim">None</span>
+  ) : (
+    items.map(({ id, name }, n) => [
+      n > 0 && ", ",
+      <a key={id} href={hrefOf(id)}>
+        {name}
+      </a>,
+    ])
+  );
 
 const version = (parts: { major: number; minor: number; patch: number } | null): string =>
   parts ? [parts.major, parts.minor, parts.patch].join(".") : "";

@@ -1,11 +1,11 @@
 // What happened to a person, newest first: messages, events, consents, journeys, segments, lists, devices.
 import { useState } from "preact/hooks";
 import type { SubscribersGetTimelineAnswer } from "../../../sdk/src/types.gen.ts";
-import type { ArgumentsOf } from "../../app/api.ts";
-import { usePages } from "../../app/pages-of.ts";
 import { pathTo } from "../../app/router.ts";
+import { usePages } from "../../app/rows.ts";
 import { channelName, reasonText } from "../../app/sentences.ts";
 import { Badge } from "../../components/badge.tsx";
+import { Select } from "../../components/field.tsx";
 import { Icon, type IconName } from "../../components/icon.tsx";
 import { Card, Time } from "../../components/page.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
@@ -38,38 +38,36 @@ const isOver = (item: Entry, all: readonly Entry[]): boolean => {
   return all.some((other) => follows(other) && other.state !== "pending");
 };
 
+const KINDS = Object.keys(icons).map((kind) => ({ value: kind, label: `${kind}s` }));
+
 export function Timeline({ id }: { id: string }) {
   const [kind, setKind] = useState("");
-  const timeline = usePages(
+  const { first, items, more } = usePages(
     "subscribers.getTimeline",
-    (cursor): ArgumentsOf<"subscribers.getTimeline"> => [
-      id,
-      { limit: 30, ...(kind && { kinds: kind }), ...(cursor && { cursor }) },
-    ],
+    [id, { limit: 30, ...(kind && { kinds: kind }) }],
+    (page) => page.items,
     { every: EVERY_MS },
   );
-  const all = timeline.pages.flatMap((page) => page.items);
-  const items = all.filter((item) => !isOver(item, all));
+  const shown = items.filter((item) => !isOver(item, items));
   return (
     <Card
       title="Timeline"
       actions={
-        <select class="small" aria-label="Kind" value={kind} onInput={(event) => setKind(event.currentTarget.value)}>
-          <option value="">Everything</option>
-          {Object.keys(icons).map((one) => (
-            <option key={one} value={one}>
-              {one}s
-            </option>
-          ))}
-        </select>
+        <Select
+          class="small"
+          label="Kind"
+          value={kind}
+          options={[{ value: "", label: "Everything" }, ...KINDS]}
+          onInput={setKind}
+        />
       }
     >
-      <Loaded query={timeline.first} skeleton={<Skeleton rows={8} />}>
+      <Loaded query={first} skeleton={<Skeleton rows={8} />}>
         {() => (
           <>
-            {items.length === 0 && <p class="dim">Nothing has happened yet.</p>}
+            {shown.length === 0 && <p class="dim">Nothing has happened yet.</p>}
             <ol class="timeline">
-              {items.map((item) => (
+              {shown.map((item) => (
                 <li key={`${item.kind}${item.at}${item.ref}`}>
                   <span class="step-icon">
                     <Icon name={icons[item.kind]} />
@@ -81,12 +79,8 @@ export function Timeline({ id }: { id: string }) {
                 </li>
               ))}
             </ol>
-            {timeline.error && <Failure error={timeline.error} />}
-            <More
-              cursor={timeline.pages.at(-1)?.next_cursor ?? ""}
-              isLoading={timeline.isLoading}
-              load={timeline.load}
-            />
+            {more.error && <Failure error={more.error} />}
+            <More {...more} />
           </>
         )}
       </Loaded>

@@ -1,8 +1,13 @@
 // The rule of a segment, with the count of those who match while it is written.
+
+import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { SegmentRule } from "../../../sdk/src/types.gen.ts";
+import type { Running } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
 import { number, plural } from "../../app/time.ts";
+import { TextField } from "../../components/field.tsx";
+import { Form, FormEnd } from "../../components/form.tsx";
 import { Card } from "../../components/page.tsx";
 import { PersonLink } from "../../components/person.tsx";
 import { RuleBuilder } from "../../components/rule-builder.tsx";
@@ -83,5 +88,41 @@ function Count({ rule }: { rule: SegmentRule | undefined }) {
         </p>
       )}
     </Card>
+  );
+}
+
+/** Why a rule cannot be saved yet. */
+export const UNFINISHED = "Finish the conditions first.";
+
+interface RuleFormProps {
+  action: Running;
+  name: string;
+  onName: (name: string) => void;
+  /** Below the name. */
+  more?: ComponentChildren;
+  submit: string;
+  refusal: string | undefined;
+  onSubmit: () => Promise<void>;
+  buttons?: ComponentChildren;
+  /** The conditions, with what the API says about them. */
+  children: (fault: string | undefined) => ComponentChildren;
+}
+
+/** The name and the conditions of a segment. */
+export function RuleForm(props: RuleFormProps) {
+  const { action, name, onName, more, submit, refusal, onSubmit, buttons, children } = props;
+  const fields = action.error?.fields ?? {};
+  const [path, fault] = Object.entries(fields).find(([one]) => one.startsWith("rule")) ?? [];
+  return (
+    <Form error={action.error} kind="stack" onSubmit={onSubmit}>
+      <Card>
+        <TextField label="Name" value={name} onInput={onName} fault={fields.name} required />
+        {more}
+      </Card>
+      {children(path && `${path}: ${fault}`)}
+      <FormEnd action={action} placed={path ? ["name", path] : ["name"]} submit={submit} refusal={refusal}>
+        {buttons}
+      </FormEnd>
+    </Form>
   );
 }

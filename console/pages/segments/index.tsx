@@ -2,24 +2,19 @@
 import { useState } from "preact/hooks";
 import type { Segment, SegmentRule } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
-import type { ArgumentsOf } from "../../app/api.ts";
 import { useKept } from "../../app/kept.ts";
-import { usePages } from "../../app/pages-of.ts";
 import { go, pathTo, place } from "../../app/router.ts";
+import { usePages } from "../../app/rows.ts";
 import { number } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
-import { Button, LinkButton } from "../../components/button.tsx";
-import { Check, TextField } from "../../components/field.tsx";
-import { Form, FormFault } from "../../components/form.tsx";
-import { Card, Page, Time } from "../../components/page.tsx";
-import { Empty, Failure, Loaded, Skeleton } from "../../components/states.tsx";
-import { More, Table } from "../../components/table.tsx";
-import { Builder } from "./builder.tsx";
+import { Collection } from "../../components/collection.tsx";
+import { Check } from "../../components/field.tsx";
+import { Page, Time } from "../../components/page.tsx";
+import { Builder, RuleForm, UNFINISHED } from "./builder.tsx";
 import { OneSegment } from "./segment.tsx";
 
 const EVERY_MS = 10_000;
-const STALE = ["segments."];
 
 export function View() {
   const [id] = place.value.parts;
@@ -28,44 +23,24 @@ export function View() {
 }
 
 function All() {
-  const list = usePages("segments.list", (cursor): ArgumentsOf<"segments.list"> => [{ ...(cursor && { cursor }) }], {
-    every: EVERY_MS,
-  });
-  const items = list.pages.flatMap(({ segments }) => segments);
-  const add = (
-    <LinkButton kind="primary" icon="plus" needs="segments.create" href={pathTo("segments", "new")}>
-      New segment
-    </LinkButton>
-  );
+  const rows = usePages("segments.list", [{}], ({ segments }) => segments, { every: EVERY_MS });
   return (
-    <Page title="Segments" about="People by what they are and what they did." actions={add}>
-      <Loaded query={list.first} skeleton={<Skeleton table rows={4} />}>
-        {() =>
-          items.length === 0 ? (
-            <Empty title="There are no segments yet." action={add}>
-              A segment is who a campaign goes to, or whose entry starts a journey.
-            </Empty>
-          ) : (
-            <>
-              <Table
-                caption="Segments"
-                rows={items}
-                keyOf={({ id }) => id}
-                hrefOf={({ id }) => pathTo("segments", id)}
-                columns={[
-                  { title: "Name", cell: ({ name }: Segment) => name },
-                  { title: "People", isNumber: true, cell: ({ count }: Segment) => number(count) },
-                  { title: "Type", cell: (segment: Segment) => <Kind segment={segment} /> },
-                  { title: "Updated", cell: ({ updated_at }: Segment) => <Time at={updated_at} /> },
-                ]}
-              />
-              {list.error && <Failure error={list.error} />}
-              <More cursor={list.pages.at(-1)?.next_cursor ?? ""} isLoading={list.isLoading} load={list.load} />
-            </>
-          )
-        }
-      </Loaded>
-    </Page>
+    <Collection
+      noun="segment"
+      page={{ title: "Segments", about: "People by what they are and what they did." }}
+      rows={rows}
+      usual={4}
+      keyOf={({ id }) => id}
+      hrefOf={({ id }) => pathTo("segments", id)}
+      empty={{ about: "A segment is who a campaign goes to, or whose entry starts a journey." }}
+      columns={[
+        { title: "Name", cell: ({ name }) => name },
+        { title: "People", isNumber: true, cell: ({ count }) => number(count) },
+        { title: "Type", cell: (segment) => <Kind segment={segment} /> },
+        { title: "Updated", cell: ({ updated_at }) => <Time at={updated_at} /> },
+      ]}
+      add={{ operation: "segments.create", label: "New segment", by: pathTo("segments", "new") }}
+    />
   );
 }
 
@@ -82,63 +57,37 @@ interface Draft {
 }
 
 function New() {
-  const create = useAction("segments.create", { stale: STALE });
-  const {
-    value: draft,
-    keep,
-    drop,
-  } = useKept<Draft>("segment", () => ({ name: "", isDynamic: true, rule: undefined }));
-  const { name, isDynamic, rule } = draft;
-  const [kept] = useState(rule);
-  const fields = create.error?.fields ?? {};
-  const ruleFault = Object.entries(fields).find(([path]) => path.startsWith("rule"));
+  const create = useAction("segments.create");
+  const kept = useKept<Draft>("segment", () => ({ name: "", isDynamic: true, rule: undefined }));
+  const { name, isDynamic, rule } = kept.value;
+  const [begun] = useState(rule);
+  const save = async () => {
+    const done = rule && (await create.run({ name, rule, is_dynamic: isDynamic }));
+    if (!done) return;
+    kept.drop();
+    say(`${name} is created; its members are being computed.`);
+    go(pathTo("segments", done.answer.id));
+  };
   return (
     <Page title="New segment" back={{ href: pathTo("segments"), label: "Segments" }}>
-      <Form
-        error={create.error}
-        kind="stack"
-        onSubmit={async () => {
-          if (!rule) return;
-          const done = await create.run({ name, rule, is_dynamic: isDynamic });
-          if (!done) return;
-          drop();
-          say(`${name} is created; its members are being computed.`);
-          go(pathTo("segments", done.answer.id));
-        }}
-      >
-        <Card>
-          <TextField
-            label="Name"
-            value={name}
-            onInput={(next) => keep({ ...draft, name: next })}
-            fault={fields.name}
-            required
-          />
+      <RuleForm
+        action={create}
+        name={name}
+        onName={(next) => kept.set({ name: next })}
+        more={
           <Check
             label="Dynamic"
             note="People enter and leave as soon as they match, which can trigger journeys. Otherwise, members change when you recompute."
             checked={isDynamic}
-            onInput={(next) => keep({ ...draft, isDynamic: next })}
+            onInput={(next) => kept.set({ isDynamic: next })}
           />
-        </Card>
-        <Builder
-          rule={kept}
-          onRule={(next) => keep({ ...draft, rule: next })}
-          fault={ruleFault && `${ruleFault[0]}: ${ruleFault[1]}`}
-        />
-        <FormFault error={create.error} placed={["name", ...(ruleFault ? [ruleFault[0]] : [])]} />
-        <div class="actions">
-          <Button
-            kind="primary"
-            type="submit"
-            needs="segments.create"
-            isBusy={create.isBusy}
-            refusal={rule ? undefined : "Finish the conditions first."}
-          >
-            Create the segment
-          </Button>
-        </div>
-      </Form>
+        }
+        submit="Create the segment"
+        refusal={rule ? undefined : UNFINISHED}
+        onSubmit={save}
+      >
+        {(fault) => <Builder rule={begun} onRule={(next) => kept.set({ rule: next })} fault={fault} />}
+      </RuleForm>
     </Page>
   );
 }

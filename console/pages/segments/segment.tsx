@@ -1,34 +1,32 @@
 // One segment: its rule, its members, and whether somebody is in it, clause by clause.
 import { useState } from "preact/hooks";
-import type { Segment, SegmentRule } from "../../../sdk/src/types.gen.ts";
+import type { EventExpectation, Expectation, Segment, SegmentRule } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
-import type { ArgumentsOf } from "../../app/api.ts";
+import { span } from "../../app/duration.ts";
 import { useKept } from "../../app/kept.ts";
-import { usePages } from "../../app/pages-of.ts";
 import { useQuery } from "../../app/query.ts";
 import { go, pathTo } from "../../app/router.ts";
+import { usePages } from "../../app/rows.ts";
 import { plural } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
-import { Button } from "../../components/button.tsx";
+import { Act, Button } from "../../components/button.tsx";
+import { Collection } from "../../components/collection.tsx";
+import { AskButton } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
-import { Form, FormFault } from "../../components/form.tsx";
-import { Card, Confirm, Page, Time } from "../../components/page.tsx";
-import { Empty, Failure, Loaded, Skeleton } from "../../components/states.tsx";
-import { More, Table } from "../../components/table.tsx";
-import { Builder } from "./builder.tsx";
-import { wordsOf } from "./words.ts";
+import { Form } from "../../components/form.tsx";
+import { Card, Page, Time } from "../../components/page.tsx";
+import { operators } from "../../components/rule-model.ts";
+import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
+import { Table } from "../../components/table.tsx";
+import { Builder, RuleForm, UNFINISHED } from "./builder.tsx";
 
 const EVERY_MS = 5_000;
-const STALE = ["segments."];
 
 export function OneSegment({ id }: { id: string }) {
   const segment = useQuery("segments.get", [id], { every: EVERY_MS });
-  const recompute = useAction("segments.recompute", { stale: STALE });
-  const remove = useAction("segments.delete", { stale: STALE });
-  const [isAsking, setAsking] = useState(false);
+  const recompute = useAction("segments.recompute");
   const { data } = segment;
-  const error = recompute.error ?? remove.error;
   return (
     <Page
       title={data?.name ?? "Segment"}
@@ -39,46 +37,31 @@ export function OneSegment({ id }: { id: string }) {
       actions={
         data && (
           <>
-            <Button
-              needs="segments.recompute"
-              isBusy={recompute.isBusy}
-              onClick={async () => {
-                if (await recompute.run(id)) say("It is being recomputed.");
-              }}
-            >
+            <Act action={recompute} given={[id]} said="It is being recomputed.">
               Recompute
-            </Button>
-            <Button kind="danger" needs="segments.delete" onClick={() => setAsking(true)}>
-              Delete
-            </Button>
+            </Act>
+            <AskButton
+              label="Delete"
+              operation="segments.delete"
+              given={[id]}
+              title={`Delete ${data.name}?`}
+              name={data.name}
+              act="Delete the segment"
+              said={`${data.name} is deleted.`}
+              then={() => go(pathTo("segments"))}
+            >
+              The people in it stay. What uses the segment refuses the deletion by name.
+            </AskButton>
           </>
         )
       }
     >
-      {error && <Failure error={error} />}
+      {recompute.error && <Failure error={recompute.error} />}
       <Loaded query={segment} skeleton={<Skeleton rows={6} />}>
         {(found) => <Rule key={found.updated_at} segment={found} />}
       </Loaded>
       <IsIn id={id} />
       <Members id={id} />
-      {isAsking && data && (
-        <Confirm
-          title={`Delete ${data.name}?`}
-          name={data.name}
-          act="Delete the segment"
-          isBusy={remove.isBusy}
-          close={() => setAsking(false)}
-          onConfirm={async () => {
-            const done = await remove.run(id);
-            setAsking(false);
-            if (!done) return;
-            say(`${data.name} is deleted.`);
-            go(pathTo("segments"));
-          }}
-        >
-          The people in it stay. What uses the segment refuses the deletion by name.
-        </Confirm>
-      )}
     </Page>
   );
 }
@@ -90,67 +73,50 @@ interface Draft {
 }
 
 function Rule({ segment: { id, name: known, rule: stored, count } }: { segment: Segment }) {
-  const update = useAction("segments.update", { stale: STALE });
-  const { value: draft, keep, drop, discard } = useKept<Draft>(`segment.${id}`, () => ({ name: known, rule: stored }));
-  const { name, rule } = draft;
+  const update = useAction("segments.update");
+  const kept = useKept<Draft>(`segment.${id}`, () => ({ name: known, rule: stored }));
+  const { name, rule } = kept.value;
   // What the rows of conditions begin with, and how often that was: they keep what is typed.
   const [begun, setBegun] = useState(rule);
   const [round, setRound] = useState(0);
-  const fields = update.error?.fields ?? {};
-  const ruleFault = Object.entries(fields).find(([path]) => path.startsWith("rule"));
   const isChanged = name !== known || JSON.stringify(rule) !== JSON.stringify(stored);
+  const save = async () => {
+    if (!rule || !(await update.run(id, { name, rule }))) return;
+    kept.drop();
+    say("Saved. Its members are being computed.");
+  };
+  const discard = () => {
+    kept.discard();
+    setBegun(stored);
+    setRound(round + 1);
+  };
   return (
-    <Form
-      error={update.error}
-      kind="stack"
-      onSubmit={async () => {
-        if (!rule || !(await update.run(id, { name, rule }))) return;
-        drop();
-        say("Saved. Its members are being computed.");
-      }}
-    >
-      <Card>
-        <TextField
-          label="Name"
-          value={name}
-          onInput={(next) => keep({ ...draft, name: next })}
-          fault={fields.name}
-          required
-        />
-      </Card>
-      <Builder
-        key={round}
-        rule={stored}
-        begun={begun}
-        members={count}
-        onRule={(next) => keep({ ...draft, rule: next })}
-        fault={ruleFault && `${ruleFault[0]}: ${ruleFault[1]}`}
-      />
-      <FormFault error={update.error} placed={["name", ...(ruleFault ? [ruleFault[0]] : [])]} />
-      <div class="actions">
-        <Button
-          kind="primary"
-          type="submit"
-          needs="segments.update"
-          isBusy={update.isBusy}
-          refusal={!rule ? "Finish the conditions first." : isChanged ? undefined : "Nothing has changed."}
-        >
-          Save
-        </Button>
-        {isChanged && (
-          <Button
-            kind="quiet"
-            onClick={() => {
-              discard();
-              setBegun(stored);
-              setRound(round + 1);
-            }}
-          >
+    <RuleForm
+      action={update}
+      name={name}
+      onName={(next) => kept.set({ name: next })}
+      submit="Save"
+      refusal={!rule ? UNFINISHED : isChanged ? undefined : "Nothing has changed."}
+      onSubmit={save}
+      buttons={
+        isChanged && (
+          <Button kind="quiet" onClick={discard}>
             Discard
           </Button>
-        )}
-      </div>
-    </Form>
+        )
+      }
+    >
+      {(fault) => (
+        <Builder
+          key={round}
+          rule={stored}
+          begun={begun}
+          members={count}
+          onRule={(next) => kept.set({ rule: next })}
+          fault={fault}
+        />
+      )}
+    </RuleForm>
   );
 }
 
@@ -163,12 +129,7 @@ function IsIn({ id }: { id: string }) {
   const isUnknown = asked !== "" && found.data !== undefined && subscriber === undefined;
   return (
     <Card title="Check a person">
-      <Form
-        kind="row"
-        onSubmit={() => {
-          setAsked(text.trim());
-        }}
-      >
+      <Form kind="row" onSubmit={() => setAsked(text.trim())}>
         <TextField label="External ID" value={text} onInput={setText} />
         <Button type="submit">Check</Button>
       </Form>
@@ -206,37 +167,45 @@ function IsIn({ id }: { id: string }) {
   );
 }
 
+function timesOf(min: number, max: number | undefined): string {
+  if (max === 0) return "never";
+  if (max === undefined) return `at least ${plural(min, "time")}`;
+  return min > 0 ? `${min} to ${plural(max, "time")}` : `at most ${plural(max, "time")}`;
+}
+
+const isEvent = (expected: Expectation): expected is EventExpectation => "frequency" in expected;
+
+/** What a condition of a rule wants, in words. */
+function wordsOf(expected: Expectation): string {
+  if (isEvent(expected)) {
+    const { within_seconds: seconds, frequency } = expected;
+    const often = timesOf(frequency.min, frequency.max);
+    return seconds ? `${often} within ${span(seconds)}` : often;
+  }
+  return Object.entries(expected)
+    .map(([operator, value]) => {
+      if (operator === "$exists") return value === true ? "is known" : "is not known";
+      const label = operators.find((one) => one.value === operator)?.label ?? operator;
+      return `${label} ${JSON.stringify(value)}`;
+    })
+    .join(" and ");
+}
+
 function Members({ id }: { id: string }) {
-  const list = usePages(
-    "segments.listMembers",
-    (cursor): ArgumentsOf<"segments.listMembers"> => [id, { ...(cursor && { cursor }) }],
-    { every: EVERY_MS },
-  );
-  const items = list.pages.flatMap((page) => page.items);
+  const rows = usePages("segments.listMembers", [id, {}], ({ items }) => items, { every: EVERY_MS });
   return (
-    <Card title="Members" flush>
-      <Loaded query={list.first} skeleton={<Skeleton table rows={4} />}>
-        {() =>
-          items.length === 0 ? (
-            <Empty title="There are no members." />
-          ) : (
-            <>
-              <Table
-                caption="Members"
-                rows={items}
-                keyOf={({ subscriber_id }) => subscriber_id}
-                hrefOf={({ subscriber_id }) => pathTo("people", subscriber_id)}
-                columns={[
-                  { title: "External ID", cell: ({ external_id }) => external_id },
-                  { title: "Since", cell: ({ entered_at }) => <Time at={entered_at} /> },
-                ]}
-              />
-              {list.error && <Failure error={list.error} />}
-              <More cursor={list.pages.at(-1)?.next_cursor ?? ""} isLoading={list.isLoading} load={list.load} />
-            </>
-          )
-        }
-      </Loaded>
-    </Card>
+    <Collection
+      noun="member"
+      card="Members"
+      rows={rows}
+      usual={4}
+      keyOf={({ subscriber_id }) => subscriber_id}
+      hrefOf={({ subscriber_id }) => pathTo("people", subscriber_id)}
+      empty={{ title: "There are no members." }}
+      columns={[
+        { title: "External ID", cell: ({ external_id }) => external_id },
+        { title: "Since", cell: ({ entered_at }) => <Time at={entered_at} /> },
+      ]}
+    />
   );
 }

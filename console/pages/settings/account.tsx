@@ -1,21 +1,17 @@
 // The user's own account: the password, and the sessions that are open.
 import { useState } from "preact/hooks";
-import type { AuthListSessionsAnswer } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
-import { useQuery } from "../../app/query.ts";
+import { useRows } from "../../app/rows.ts";
 import { me } from "../../app/session.ts";
 import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
-import { Button } from "../../components/button.tsx";
+import { Act } from "../../components/button.tsx";
+import { Collection } from "../../components/collection.tsx";
 import { TextField } from "../../components/field.tsx";
-import { Form, FormFault } from "../../components/form.tsx";
+import { Form, FormEnd } from "../../components/form.tsx";
 import { Card, Time } from "../../components/page.tsx";
-import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
-import { Table } from "../../components/table.tsx";
+import { Failure } from "../../components/states.tsx";
 
-type Session = AuthListSessionsAnswer["items"][number];
-
-const STALE = ["auth.listSessions"];
 const BLANK = { current_password: "", password: "" };
 
 export function Account() {
@@ -28,20 +24,18 @@ export function Account() {
 }
 
 function Password() {
-  const change = useAction("auth.changePassword", { stale: STALE });
+  const change = useAction("auth.changePassword");
   const [values, setValues] = useState(BLANK);
   const fields = change.error?.fields ?? {};
+  const save = async () => {
+    if (!(await change.run(values))) return;
+    setValues(BLANK);
+    say("The password is changed. Your other sessions have ended.");
+  };
   return (
     <Card title="Password">
       <p class="dim">For {me.value?.user.email}. All your other sessions end.</p>
-      <Form
-        error={change.error}
-        onSubmit={async () => {
-          if (!(await change.run(values))) return;
-          setValues(BLANK);
-          say("The password is changed. Your other sessions have ended.");
-        }}
-      >
+      <Form error={change.error} onSubmit={save}>
         <TextField
           label="Current password"
           type="password"
@@ -61,56 +55,44 @@ function Password() {
           fault={fields.password}
           hint="At least 12 characters; a few words are good."
         />
-        <FormFault error={change.error} placed={["current_password", "password"]} />
-        <div class="actions">
-          <Button type="submit" needs="auth.changePassword" isBusy={change.isBusy}>
-            Change the password
-          </Button>
-        </div>
+        <FormEnd action={change} placed={["current_password", "password"]} submit="Change the password" isMinor />
       </Form>
     </Card>
   );
 }
 
 function Sessions() {
-  const sessions = useQuery("auth.listSessions", []);
-  const end = useAction("auth.deleteSession", { stale: STALE });
+  const rows = useRows("auth.listSessions", [], ({ items }) => items);
+  const end = useAction("auth.deleteSession");
   return (
-    <Card title="Sessions" flush>
-      {end.error && <Failure error={end.error} />}
-      <Loaded query={sessions} skeleton={<Skeleton table rows={2} />}>
-        {({ items }) => (
-          <Table
-            caption="Sessions"
-            rows={items}
-            keyOf={({ id }) => id}
-            columns={[
-              { title: "Device", cell: ({ device }: Session) => device || <span class="dim">unknown</span> },
-              { title: "Address", cell: ({ address }: Session) => address || <span class="dim">unknown</span> },
-              { title: "Signed in", cell: ({ created_at }: Session) => <Time at={created_at} /> },
-              { title: "Last used", cell: ({ last_used_at }: Session) => <Time at={last_used_at} /> },
-              {
-                title: "",
-                cell: ({ id, device, current }: Session) =>
-                  current ? (
-                    <Badge state="active" word="this one" />
-                  ) : (
-                    <Button
-                      kind="quiet"
-                      icon="leave"
-                      label={`End the session of ${device || "an unknown device"}`}
-                      needs="auth.deleteSession"
-                      isBusy={end.isBusy}
-                      onClick={async () => {
-                        if (await end.run(id)) say("The session has ended.");
-                      }}
-                    />
-                  ),
-              },
-            ]}
+    <Collection
+      noun="session"
+      card="Sessions"
+      rows={rows}
+      usual={2}
+      keyOf={({ id }) => id}
+      columns={[
+        { title: "Device", cell: ({ device }) => device || <span class="dim">unknown</span> },
+        { title: "Address", cell: ({ address }) => address || <span class="dim">unknown</span> },
+        { title: "Signed in", cell: ({ created_at }) => <Time at={created_at} /> },
+        { title: "Last used", cell: ({ last_used_at }) => <Time at={last_used_at} /> },
+      ]}
+      actions={({ id, device, current }) =>
+        current ? (
+          <Badge state="active" word="this one" />
+        ) : (
+          <Act
+            kind="quiet"
+            icon="leave"
+            label={`End the session of ${device || "an unknown device"}`}
+            action={end}
+            given={[id]}
+            said="The session has ended."
           />
-        )}
-      </Loaded>
-    </Card>
+        )
+      }
+    >
+      {end.error && <Failure error={end.error} />}
+    </Collection>
   );
 }

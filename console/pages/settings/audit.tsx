@@ -2,16 +2,17 @@
 import { useState } from "preact/hooks";
 import { ServiceError } from "../../../sdk/src/errors.ts";
 import type { AuditEntry, AuditVerdict } from "../../../sdk/src/types.gen.ts";
-import { type ArgumentsOf, call } from "../../app/api.ts";
-import { usePages } from "../../app/pages-of.ts";
+import { call } from "../../app/api.ts";
 import { useQuery } from "../../app/query.ts";
-import { pathTo, place, setQuery } from "../../app/router.ts";
+import { pathTo, place } from "../../app/router.ts";
+import { usePages } from "../../app/rows.ts";
 import { number } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
+import { Collection } from "../../components/collection.tsx";
+import { Filter } from "../../components/filters.tsx";
 import { Card, Time } from "../../components/page.tsx";
-import { Empty, Failure, Loaded, Skeleton } from "../../components/states.tsx";
-import { More, Table } from "../../components/table.tsx";
+import { Failure } from "../../components/states.tsx";
 import { useNames } from "./audit-names.ts";
 import { groupOf, idOf, kinds, textOf } from "./audit-sentences.ts";
 
@@ -33,84 +34,59 @@ const shortId = (id: string): string => (/^[0-9a-f]{8}-/.test(id) ? id.slice(0, 
 
 export function Audit() {
   const { query } = place.value;
-  const actor = query.get("actor") ?? "";
-  const action = query.get("action") ?? "";
+  const actor = query.get("actor");
+  const action = query.get("action");
   const members = useQuery("team.listMembers", []).data?.items ?? [];
-  const trail = usePages(
-    "audit.get",
-    (cursor): ArgumentsOf<"audit.get"> => [
-      { ...(actor && { actor }), ...(action && { action }), ...(cursor && { cursor }) },
-    ],
-  );
-  const items = trail.pages.flatMap((page) => page.items);
+  const rows = usePages("audit.get", [{ ...(actor && { actor }), ...(action && { action }) }], ({ items }) => items);
   const names = useNames(
-    items.flatMap((entry) => [groupOf(entry), ...(entry.actor.type === "user" ? [] : ["account"])]),
+    rows.items.flatMap((entry) => [groupOf(entry), ...(entry.actor.type === "user" ? [] : ["account"])]),
   );
   const memberOf = (id: string) => members.find(({ user_id }) => user_id === id)?.name;
+  const sentenceOf = (entry: AuditEntry) => (
+    <Sentence
+      entry={entry}
+      who={memberOf(entry.actor.id) ?? names.byId.get(entry.actor.id)}
+      name={names.byId.get(idOf(entry)) || memberOf(idOf(entry))}
+    />
+  );
   return (
     <>
       <Verify />
-      <div class="filters">
-        <select
-          aria-label="Who"
-          value={actor}
-          onInput={(event) => setQuery({ actor: event.currentTarget.value || undefined })}
-        >
-          <option value="">Everyone</option>
-          {members.map(({ user_id, name }) => (
-            <option key={user_id} value={user_id}>
-              {name}
-            </option>
-          ))}
-        </select>
-        <select
-          aria-label="What"
-          value={action}
-          onInput={(event) => setQuery({ action: event.currentTarget.value || undefined })}
-        >
-          <option value="">Everything</option>
-          {Object.entries(kinds).map(([group, { title }]) => (
-            <option key={group} value={group}>
-              {title}
-            </option>
-          ))}
-        </select>
-        {names.readAll && <Button onClick={names.readAll}>Show all names</Button>}
-      </div>
-      <Loaded query={trail.first} skeleton={<Skeleton table rows={8} />}>
-        {() =>
-          items.length === 0 ? (
-            <Empty title="Nothing was changed yet.">What users and keys change is listed here.</Empty>
-          ) : (
-            <>
-              <Table
-                caption="Audit trail"
-                rows={items}
-                keyOf={({ id }) => id}
-                columns={[
-                  { title: "When", cell: ({ at }: AuditEntry) => <Time at={at} /> },
-                  {
-                    title: "What happened",
-                    cell: (entry: AuditEntry) => (
-                      <Sentence
-                        entry={entry}
-                        who={memberOf(entry.actor.id) ?? names.byId.get(entry.actor.id)}
-                        name={names.byId.get(idOf(entry)) || memberOf(idOf(entry))}
-                      />
-                    ),
-                  },
-                  { title: "From", cell: ({ ip }: AuditEntry) => <span class="dim">{ip ?? "–"}</span> },
-                ]}
-              />
-              {trail.error && <Failure error={trail.error} />}
-              <More cursor={trail.pages.at(-1)?.next_cursor ?? ""} isLoading={trail.isLoading} load={trail.load} />
-            </>
-          )
+      <Collection
+        noun="entry"
+        caption="Audit trail"
+        rows={rows}
+        usual={8}
+        keyOf={({ id }) => id}
+        filters={
+          <>
+            <Filter
+              name="actor"
+              label="Who"
+              options={[
+                { value: "", label: "Everyone" },
+                ...members.map(({ user_id, name }) => ({ value: user_id, label: name })),
+              ]}
+            />
+            <Filter name="action" label="What" options={KINDS} />
+            {names.readAll && <Button onClick={names.readAll}>Show all names</Button>}
+          </>
         }
-      </Loaded>
+        empty={{ title: "Nothing was changed yet.", about: "What users and keys change is listed here." }}
+        columns={[
+          { title: "When", cell: ({ at }) => <Time at={at} /> },
+          { title: "What happened", cell: sentenceOf },
+          { title: "From", cell: ({ ip }) => <span class="dim">{ip ?? "–"}</span> },
+        ]}
+      />
     </>
   );
 }
+
+const KINDS = [
+  { value: "", label: "Everything" },
+  ...Object.entries(kinds).map(([value, { title }]) => ({ value, label: title })),
+];
 
 interface SentenceProps {
   entry: AuditEntry;

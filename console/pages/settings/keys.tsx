@@ -3,28 +3,17 @@ import { useState } from "preact/hooks";
 import { useAction } from "../../app/action.ts";
 import { forms } from "../../app/forms.gen.ts";
 import { useQuery } from "../../app/query.ts";
-import { say } from "../../app/toast.ts";
+import { useRows } from "../../app/rows.ts";
 import { Badge } from "../../components/badge.tsx";
-import { Button } from "../../components/button.tsx";
+import { Collection } from "../../components/collection.tsx";
+import { Dialog } from "../../components/dialog.tsx";
 import { SchemaForm } from "../../components/form.tsx";
-import { Card, Code, Confirm, Dialog, Time } from "../../components/page.tsx";
-import { Empty, Failure, Loaded, Skeleton } from "../../components/states.tsx";
-import { Table } from "../../components/table.tsx";
-
-const STALE = ["account."];
+import { Card, Code, Time } from "../../components/page.tsx";
+import { Loaded, Skeleton } from "../../components/states.tsx";
 
 export function Keys() {
   const sdk = useQuery("account.getSdkKey", []);
-  const keys = useQuery("account.listServerKeys", []);
-  const create = useAction("account.createServerKey", { stale: STALE });
-  const revoke = useAction("account.deleteServerKey", { stale: STALE });
-  const [isMaking, setMaking] = useState(false);
-  const [made, setMade] = useState("");
-  const [ending, setEnding] = useState<{ id: string; name: string }>();
-  const close = () => {
-    setMaking(false);
-    setMade("");
-  };
+  const rows = useRows("account.listServerKeys", [], ({ items }) => items);
   return (
     <>
       <Card title="Publishable key">
@@ -33,90 +22,63 @@ export function Keys() {
           {({ sdk_key }) => <Code text={sdk_key} />}
         </Loaded>
       </Card>
-      {revoke.error && <Failure error={revoke.error} />}
-      <Card
-        title="Server keys"
-        flush
-        actions={
-          <Button icon="plus" needs="account.createServerKey" onClick={() => setMaking(true)}>
-            New key
-          </Button>
-        }
-      >
-        <Loaded query={keys} skeleton={<Skeleton table rows={2} />}>
-          {({ items }) =>
-            items.length === 0 ? (
-              <Empty title="There are no server keys yet." />
-            ) : (
-              <Table
-                caption="Server keys"
-                rows={items}
-                keyOf={({ id }) => id}
-                columns={[
-                  { title: "Name", cell: ({ name }) => name },
-                  { title: "Prefix", cell: ({ prefix }) => <code>{prefix}</code> },
-                  { title: "Scopes", cell: ({ scopes }) => scopes.join(", ") },
-                  { title: "Last used", cell: ({ last_used_at }) => <Time at={last_used_at} /> },
-                  {
-                    title: "",
-                    cell: ({ id, name, revoked_at }) =>
-                      revoked_at ? (
-                        <Badge state="canceled" word="revoked" />
-                      ) : (
-                        <Button
-                          kind="quiet"
-                          icon="trash"
-                          label={`Revoke ${name}`}
-                          needs="account.deleteServerKey"
-                          onClick={() => setEnding({ id, name })}
-                        />
-                      ),
-                  },
-                ]}
-              />
-            )
-          }
-        </Loaded>
-      </Card>
-      {isMaking && (
-        <Dialog title={made ? "The new key" : "New server key"} close={close}>
-          {made ? (
-            <>
-              <p>It is shown only now. Store it where your server keeps its secrets.</p>
-              <Code text={made} />
-            </>
-          ) : (
-            <SchemaForm
-              cancel={close}
-              schema={forms["account.createServerKey"]}
-              submit="Create the key"
-              needs="account.createServerKey"
-              action={create}
-              onSubmit={async (values) => {
-                // The schema of the API names what the form asks for, hence the cast.
-                const done = await create.run(values as never);
-                if (done) setMade(done.answer.key);
-              }}
-            />
-          )}
-        </Dialog>
-      )}
-      {ending && (
-        <Confirm
-          title={`Revoke ${ending.name}?`}
-          name={ending.name}
-          act="Revoke the key"
-          isBusy={revoke.isBusy}
-          close={() => setEnding(undefined)}
-          onConfirm={async () => {
-            const done = await revoke.run(ending.id);
-            setEnding(undefined);
-            if (done) say(`${ending.name} is revoked.`);
-          }}
-        >
-          Servers that use it are refused at once.
-        </Confirm>
-      )}
+      <Collection
+        noun="server key"
+        card="Server keys"
+        rows={rows}
+        usual={2}
+        keyOf={({ id }) => id}
+        nameOf={({ name }) => name}
+        columns={[
+          { title: "Name", cell: ({ name }) => name },
+          { title: "Prefix", cell: ({ prefix }) => <code>{prefix}</code> },
+          { title: "Scopes", cell: ({ scopes }) => scopes.join(", ") },
+          { title: "Last used", cell: ({ last_used_at }) => <Time at={last_used_at} /> },
+        ]}
+        actions={({ revoked_at }) => revoked_at && <Badge state="canceled" word="revoked" />}
+        add={{
+          operation: "account.createServerKey",
+          label: "New key",
+          isMinor: true,
+          by: (close) => <NewKey close={close} />,
+        }}
+        remove={{
+          operation: "account.deleteServerKey",
+          verb: "Revoke",
+          isOff: ({ revoked_at }) => Boolean(revoked_at),
+          about: "Servers that use it are refused at once.",
+          title: ({ name }) => `Revoke ${name}?`,
+          act: "Revoke the key",
+          said: ({ name }) => `${name} is revoked.`,
+        }}
+      />
     </>
+  );
+}
+
+function NewKey({ close }: { close: () => void }) {
+  const create = useAction("account.createServerKey");
+  const [made, setMade] = useState("");
+  if (made)
+    return (
+      <Dialog title="The new key" close={close}>
+        <p>It is shown only now. Store it where your server keeps its secrets.</p>
+        <Code text={made} />
+      </Dialog>
+    );
+  return (
+    <Dialog title="New server key" close={close}>
+      <SchemaForm
+        cancel={close}
+        schema={forms["account.createServerKey"]}
+        submit="Create the key"
+        action={create}
+        onSubmit={async (values) => {
+          // The schema of the API names what the form asks for, hence the cast.
+          const done = await create.run(values as never);
+          if (done) setMade(done.answer.key);
+        }}
+      />
+    </Dialog>
   );
 }

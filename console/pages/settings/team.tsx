@@ -1,37 +1,35 @@
 // Members with their roles, and open invitations.
 import { useState } from "preact/hooks";
-import type { Invitation, TeamMember } from "../../../sdk/src/types.gen.ts";
+import type { TeamMember } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { forms } from "../../app/forms.gen.ts";
 import { may } from "../../app/may.ts";
-import { useQuery } from "../../app/query.ts";
+import { useRows } from "../../app/rows.ts";
 import { me } from "../../app/session.ts";
 import { say } from "../../app/toast.ts";
-import { Button } from "../../components/button.tsx";
+import { Collection } from "../../components/collection.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { Select } from "../../components/field.tsx";
 import { SchemaForm } from "../../components/form.tsx";
-import { Card, Code, Confirm, Dialog, Time } from "../../components/page.tsx";
-import { Empty, Failure, Loaded, Skeleton } from "../../components/states.tsx";
-import { Table } from "../../components/table.tsx";
+import { Code, Time } from "../../components/page.tsx";
+import { Failure } from "../../components/states.tsx";
 
-const STALE = ["team."];
-type Role = TeamMember["role"];
-
-const roles: readonly { value: Role; label: string }[] = [
-  { value: "owner", label: "owner: everything, the plan too" },
-  { value: "admin", label: "admin: everything but the plan" },
-  { value: "marketer", label: "marketer: writes and sends" },
-  { value: "developer", label: "developer: channels, keys, webhooks" },
-  { value: "analyst", label: "analyst: conversions and annotations" },
-  { value: "viewer", label: "viewer: reads" },
-];
-
-const roleLabels = Object.fromEntries(roles.map(({ value, label }) => [value, label]));
-const schema = forms["team.createInvitation"];
+const roles: Record<TeamMember["role"], string> = {
+  owner: "owner: everything, the plan too",
+  admin: "admin: everything but the plan",
+  marketer: "marketer: writes and sends",
+  developer: "developer: channels, keys, webhooks",
+  analyst: "analyst: conversions and annotations",
+  viewer: "viewer: reads",
+};
 
 const isOwner = (): boolean => me.value?.role === "owner";
 
 /** The roles that the user may give. */
-const givenRoles = () => roles.filter(({ value }) => value !== "owner" || isOwner());
+const givenRoles = () =>
+  (Object.entries(roles) as [TeamMember["role"], string][])
+    .filter(([value]) => value !== "owner" || isOwner())
+    .map(([value, label]) => ({ value, label }));
 
 /** Why the user may not change or remove this member, although their role may change members. */
 function refusalOf({ role }: TeamMember, all: readonly TeamMember[]): string | undefined {
@@ -41,189 +39,116 @@ function refusalOf({ role }: TeamMember, all: readonly TeamMember[]): string | u
 }
 
 export function Team() {
-  const members = useQuery("team.listMembers", []);
-  const update = useAction("team.updateMember", { stale: STALE });
-  const remove = useAction("team.deleteMember", { stale: STALE });
-  const [leaving, setLeaving] = useState<TeamMember>();
-  const error = update.error ?? remove.error;
+  const rows = useRows("team.listMembers", [], ({ items }) => items);
+  const update = useAction("team.updateMember");
   const mayChange = may("team.updateMember").allowed;
+  const roleOf = (member: TeamMember) => {
+    const { user_id, name, role } = member;
+    const refusal = refusalOf(member, rows.items);
+    if (!mayChange || refusal) return <span title={refusal}>{role}</span>;
+    const choose = async (chosen: TeamMember["role"], select: HTMLSelectElement) => {
+      if (await update.run(user_id, { role: chosen })) say(`${name} is ${chosen} now.`);
+      else select.value = role;
+    };
+    return <Select class="role" label={`Role of ${name}`} value={role} options={givenRoles()} onInput={choose} />;
+  };
   return (
     <>
-      {error && <Failure error={error} />}
-      <Loaded query={members} skeleton={<Skeleton table rows={3} />}>
-        {({ items }) => (
-          <Table
-            caption="Members"
-            rows={items}
-            keyOf={({ user_id }) => user_id}
-            columns={[
-              { title: "Name", cell: ({ name }: TeamMember) => name },
-              { title: "Email", cell: ({ email }: TeamMember) => email },
-              {
-                title: "Role",
-                cell: (member: TeamMember) => {
-                  const { user_id, name, role } = member;
-                  const refusal = refusalOf(member, items);
-                  return mayChange && !refusal ? (
-                    <select
-                      class="role"
-                      aria-label={`Role of ${name}`}
-                      value={role}
-                      onInput={async (event) => {
-                        const select = event.currentTarget;
-                        const chosen = select.value as Role;
-                        if (await update.run(user_id, { role: chosen })) say(`${name} is ${chosen} now.`);
-                        else select.value = role;
-                      }}
-                    >
-                      {givenRoles().map(({ value, label }) => (
-                        <option key={value} value={value}>
-                          {label}
-                        </option>
-                      ))}
-                    </select>
-                  ) : (
-                    <span title={refusal}>{role}</span>
-                  );
-                },
-              },
-              { title: "Since", cell: ({ created_at }: TeamMember) => <Time at={created_at} /> },
-              {
-                title: "",
-                cell: (member: TeamMember) => (
-                  <Button
-                    kind="quiet"
-                    icon="trash"
-                    label={`Remove ${member.name}`}
-                    needs="team.deleteMember"
-                    refusal={refusalOf(member, items)}
-                    onClick={() => setLeaving(member)}
-                  />
-                ),
-              },
-            ]}
-          />
-        )}
-      </Loaded>
+      {update.error && <Failure error={update.error} />}
+      <Collection
+        noun="member"
+        caption="Members"
+        rows={rows}
+        usual={3}
+        keyOf={({ user_id }) => user_id}
+        nameOf={({ name }) => name}
+        columns={[
+          { title: "Name", cell: ({ name }) => name },
+          { title: "Email", cell: ({ email }) => email },
+          { title: "Role", cell: roleOf },
+          { title: "Since", cell: ({ created_at }) => <Time at={created_at} /> },
+        ]}
+        remove={{
+          operation: "team.deleteMember",
+          verb: "Remove",
+          refusal: (member) => refusalOf(member, rows.items),
+          about: "Access ends at once. What they made stays.",
+          title: ({ name }) => `Remove ${name}?`,
+          typed: ({ email }) => email,
+          act: "Remove from the workspace",
+          said: ({ name }) => `${name} has no access any more.`,
+        }}
+      />
       <Invitations />
-      {leaving && (
-        <Confirm
-          title={`Remove ${leaving.name}?`}
-          name={leaving.email}
-          act="Remove from the workspace"
-          isBusy={remove.isBusy}
-          close={() => setLeaving(undefined)}
-          onConfirm={async () => {
-            const done = await remove.run(leaving.user_id);
-            setLeaving(undefined);
-            if (done) say(`${leaving.name} has no access any more.`);
-          }}
-        >
-          Access ends at once. What they made stays.
-        </Confirm>
-      )}
     </>
   );
 }
 
 function Invitations() {
-  const open = useQuery("team.listInvitations", []);
-  const create = useAction("team.createInvitation", { stale: STALE });
-  const withdraw = useAction("team.deleteInvitation", { stale: STALE });
-  const [isInviting, setInviting] = useState(false);
-  const [leaving, setLeaving] = useState<Invitation>();
-  const [token, setToken] = useState("");
-  const close = () => {
-    setInviting(false);
-    setToken("");
-  };
+  const rows = useRows("team.listInvitations", [], ({ items }) => items);
   return (
-    <Card
-      title="Open invitations"
-      flush
-      actions={
-        <Button icon="plus" needs="team.createInvitation" onClick={() => setInviting(true)}>
-          Invite
-        </Button>
-      }
-    >
-      {withdraw.error && <Failure error={withdraw.error} />}
-      <Loaded query={open} skeleton={<Skeleton table rows={1} />}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <Empty title="There are no open invitations." />
-          ) : (
-            <Table
-              caption="Open invitations"
-              rows={items}
-              keyOf={({ id }) => id}
-              columns={[
-                { title: "Email", cell: ({ email }) => email },
-                { title: "Role", cell: ({ role }) => role },
-                { title: "Valid until", cell: ({ expires_at }) => <Time at={expires_at} /> },
-                {
-                  title: "",
-                  cell: (invitation) => (
-                    <Button
-                      kind="quiet"
-                      icon="trash"
-                      label={`Withdraw the invitation of ${invitation.email}`}
-                      needs="team.deleteInvitation"
-                      onClick={() => setLeaving(invitation)}
-                    />
-                  ),
-                },
-              ]}
-            />
-          )
-        }
-      </Loaded>
-      {leaving && (
-        <Confirm
-          title={`Withdraw the invitation of ${leaving.email}?`}
-          act="Withdraw it"
-          isBusy={withdraw.isBusy}
-          close={() => setLeaving(undefined)}
-          onConfirm={async () => {
-            const done = await withdraw.run(leaving.id);
-            setLeaving(undefined);
-            if (done) say("The invitation is withdrawn.");
+    <Collection
+      noun="invitation"
+      card="Open invitations"
+      rows={rows}
+      usual={1}
+      keyOf={({ id }) => id}
+      nameOf={({ email }) => `the invitation of ${email}`}
+      empty={{ title: "There are no open invitations." }}
+      columns={[
+        { title: "Email", cell: ({ email }) => email },
+        { title: "Role", cell: ({ role }) => role },
+        { title: "Valid until", cell: ({ expires_at }) => <Time at={expires_at} /> },
+      ]}
+      add={{
+        operation: "team.createInvitation",
+        label: "Invite",
+        isMinor: true,
+        by: (close) => <Invite close={close} />,
+      }}
+      remove={{
+        operation: "team.deleteInvitation",
+        verb: "Withdraw",
+        about: "Its token is no longer valid.",
+        title: ({ email }) => `Withdraw the invitation of ${email}?`,
+        typed: () => undefined,
+        act: "Withdraw it",
+        said: () => "The invitation is withdrawn.",
+      }}
+    />
+  );
+}
+
+function Invite({ close }: { close: () => void }) {
+  const create = useAction("team.createInvitation");
+  const [token, setToken] = useState("");
+  const { properties, ...schema } = forms["team.createInvitation"];
+  const role = { enum: givenRoles().map(({ value }) => value) };
+  return (
+    <Dialog title="Invite a colleague" close={close}>
+      {token ? (
+        <>
+          <p>Send your colleague this token. It is shown only now, and works once, for seven days.</p>
+          <Code text={token} />
+        </>
+      ) : (
+        <SchemaForm
+          cancel={close}
+          schema={{ ...schema, properties: { ...properties, role } }}
+          texts={{ email: { label: "Email" }, role: { label: "Role", options: roles } }}
+          initial={{ role: "viewer" }}
+          submit="Invite"
+          action={create}
+          onSubmit={async (values) => {
+            // The schema of the API names what the form asks for, hence the cast.
+            const done = await create.run(values as never);
+            if (!done) return;
+            if ("token" in done.answer && done.answer.token) return setToken(done.answer.token);
+            say("The invitation is sent.");
+            close();
           }}
-        >
-          Its token is no longer valid.
-        </Confirm>
+        />
       )}
-      {isInviting && (
-        <Dialog title="Invite a colleague" close={close}>
-          {token ? (
-            <>
-              <p>Send your colleague this token. It is shown only now, and works once, for seven days.</p>
-              <Code text={token} />
-            </>
-          ) : (
-            <SchemaForm
-              cancel={close}
-              schema={{
-                ...schema,
-                properties: { ...schema.properties, role: { enum: givenRoles().map(({ value }) => value) } },
-              }}
-              texts={{ email: { label: "Email" }, role: { label: "Role", options: roleLabels } }}
-              initial={{ role: "viewer" }}
-              submit="Invite"
-              needs="team.createInvitation"
-              action={create}
-              onSubmit={async (values) => {
-                // The schema of the API names what the form asks for, hence the cast.
-                const done = await create.run(values as never);
-                if (!done) return;
-                if ("token" in done.answer && done.answer.token) return setToken(done.answer.token);
-                say("The invitation is sent.");
-                close();
-              }}
-            />
-          )}
-        </Dialog>
-      )}
-    </Card>
+    </Dialog>
   );
 }

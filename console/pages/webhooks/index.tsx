@@ -1,18 +1,17 @@
 // Webhooks: did my endpoint get it? Endpoints, then the deliveries of one.
 import { useState } from "preact/hooks";
-import type { Webhook } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { forms } from "../../app/forms.gen.ts";
-import { useQuery } from "../../app/query.ts";
 import { go, pathTo, place } from "../../app/router.ts";
+import { useRows } from "../../app/rows.ts";
 import { Button } from "../../components/button.tsx";
+import { Collection } from "../../components/collection.tsx";
+import { Dialog } from "../../components/dialog.tsx";
 import { SchemaForm } from "../../components/form.tsx";
-import { Code, Dialog, Page, Time } from "../../components/page.tsx";
-import { Empty, Loaded, Skeleton } from "../../components/states.tsx";
-import { Table } from "../../components/table.tsx";
+import { Code, Time } from "../../components/page.tsx";
 import { Endpoint } from "./endpoint.tsx";
 import { EndpointState } from "./state.tsx";
-import { STALE, verification } from "./verification.ts";
+import { verification } from "./verification.ts";
 
 const EVERY_MS = 10_000;
 
@@ -22,49 +21,36 @@ export function View() {
 }
 
 function All() {
-  const endpoints = useQuery("webhooks.list", [], { every: EVERY_MS });
-  const [isAdding, setAdding] = useState(false);
-  const add = (
-    <Button kind="primary" icon="plus" needs="webhooks.create" onClick={() => setAdding(true)}>
-      Add an endpoint
-    </Button>
-  );
+  const rows = useRows("webhooks.list", [], ({ items }) => items, { every: EVERY_MS });
   return (
-    <Page
-      title="Webhooks"
-      about="Events are posted to your servers: signed, numbered in sequence, and retried."
-      actions={add}
-    >
-      <Loaded query={endpoints} skeleton={<Skeleton table rows={3} />}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <Empty title="There are no endpoints yet." action={add}>
-              Add the URL of your server to receive events about deliveries, replies and new subscribers.
-            </Empty>
-          ) : (
-            <Table
-              caption="Endpoints"
-              rows={items}
-              keyOf={({ id }) => id}
-              hrefOf={({ id }) => pathTo("webhooks", id)}
-              columns={[
-                { title: "URL", cell: ({ target_url }: Webhook) => target_url },
-                { title: "State", cell: (endpoint: Webhook) => <EndpointState endpoint={endpoint} /> },
-                { title: "Events", cell: ({ events }: Webhook) => events.join(", ") },
-                { title: "Description", cell: ({ description }: Webhook) => description ?? <span class="dim">–</span> },
-                { title: "Created", cell: ({ created_at }: Webhook) => <Time at={created_at} /> },
-              ]}
-            />
-          )
-        }
-      </Loaded>
-      {isAdding && <Add close={() => setAdding(false)} />}
-    </Page>
+    <Collection
+      noun="endpoint"
+      page={{
+        title: "Webhooks",
+        about: "Events are posted to your servers: signed, numbered in sequence, and retried.",
+      }}
+      caption="Endpoints"
+      rows={rows}
+      usual={3}
+      keyOf={({ id }) => id}
+      hrefOf={({ id }) => pathTo("webhooks", id)}
+      empty={{
+        about: "Add the URL of your server to receive events about deliveries, replies and new subscribers.",
+      }}
+      columns={[
+        { title: "URL", cell: ({ target_url }) => target_url },
+        { title: "State", cell: (endpoint) => <EndpointState endpoint={endpoint} /> },
+        { title: "Events", cell: ({ events }) => events.join(", ") },
+        { title: "Description", cell: ({ description }) => description ?? <span class="dim">–</span> },
+        { title: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
+      ]}
+      add={{ operation: "webhooks.create", label: "Add an endpoint", by: (close) => <Add close={close} /> }}
+    />
   );
 }
 
 function Add({ close }: { close: () => void }) {
-  const create = useAction("webhooks.create", { stale: STALE });
+  const create = useAction("webhooks.create");
   const [made, setMade] = useState<{ id: string; secret: string }>();
   if (made)
     return (
@@ -91,7 +77,6 @@ function Add({ close }: { close: () => void }) {
         }}
         omit={["active"]}
         submit="Add the endpoint"
-        needs="webhooks.create"
         action={create}
         onSubmit={async (values) => {
           // The schema of the API names what the form asks for, hence the cast.

@@ -1,8 +1,5 @@
 // What a receiver needs to verify a request, as code that can be pasted.
 
-/** Reads that a change of an endpoint makes stale. */
-export const STALE = ["webhooks."];
-
 export const verification = `import { verifyWebhook } from "engagement-sdk/webhook";
 
 // rawBody: the bytes of the request, before a parser has changed them.

@@ -1,0 +1,100 @@
+// The rows of a list: all in one answer, page by page, or by the number of a page.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ServiceError } from "../../sdk/src/errors.ts";
+import { type AnswerOf, type ArgumentsOf, call, type Operation } from "./api.ts";
+import { type Query, type ReadOptions, useQuery } from "./query.ts";
+import { place } from "./router.ts";
+
+export interface Rows<T> {
+  first: Query<unknown>;
+  /** Of all pages that were read. */
+  items: readonly T[];
+  /** Of a list that grows page by page. */
+  more?: MoreRows;
+  /** Of a numbered list: how many there are on all its pages. */
+  total?: number | undefined;
+}
+
+export interface MoreRows {
+  /** Empty at the end. */
+  cursor: string;
+  isLoading: boolean;
+  error: ServiceError | undefined;
+  load(): void;
+}
+
+type RowsOf<O extends Operation, T> = (answer: AnswerOf<O>) => readonly T[];
+
+/** A list that one answer holds. */
+export function useRows<O extends Operation, T>(
+  operation: O,
+  given: NoInfer<ArgumentsOf<O>>,
+  rowsOf: RowsOf<O, T>,
+  options?: ReadOptions<AnswerOf<O>>,
+): Rows<T> {
+  const first = useQuery(operation, given, options);
+  return { first, items: first.data === undefined ? [] : rowsOf(first.data) };
+}
+
+/** Of a numbered list. */
+export const PAGE_SIZE = 50;
+/** As the address says. */
+export const pageNumber = (): number => Math.max(1, Number(place.value.query.get("page") ?? 1) || 1);
+
+/** The page of a numbered list, by its number and `PAGE_SIZE`. */
+export function useNumbered<O extends Operation, T>(
+  operation: O,
+  given: NoInfer<ArgumentsOf<O>>,
+  rowsOf: RowsOf<O, T>,
+  options?: ReadOptions<AnswerOf<O>>,
+): Rows<T> {
+  const rows = useRows(operation, given, rowsOf, options);
+  return { ...rows, total: Number(partOf(rows.first.data, "total") ?? 0) };
+}
+
+const partOf = (answer: unknown, name: string): unknown => (Object(answer) as Record<string, unknown>)[name];
+const cursorOf = (page: unknown): string => String(partOf(page, "next_cursor") ?? "");
+
+/** The query of a list is the last argument of its operation, hence the cast. */
+const after = <O extends Operation>(given: ArgumentsOf<O>, cursor: string): ArgumentsOf<O> => {
+  const all: readonly unknown[] = given;
+  return [...all.slice(0, -1), { ...(all.at(-1) as object), cursor }] as ArgumentsOf<O>;
+};
+
+/**
+ * A list that grows page by page: the first page is a cached read, the others are added on demand.
+ * @param given with the query of the list, also where it is empty
+ */
+export function usePages<O extends Operation, T>(
+  operation: O,
+  given: NoInfer<ArgumentsOf<O>>,
+  rowsOf: RowsOf<O, T>,
+  { every, ...options }: ReadOptions<AnswerOf<O>> = {},
+): Rows<T> & { more: MoreRows } {
+  const [added, setAdded] = useState<readonly AnswerOf<O>[]>([]);
+  // A first page that is polled may end earlier than before, and rows between it and the added pages would be missing.
+  const first = useQuery(operation, given, { ...options, every: added.length > 0 ? undefined : every });
+  const [isLoading, setLoading] = useState(false);
+  const [error, setError] = useState<ServiceError>();
+  const key = JSON.stringify([given, cursorOf(first.data)]);
+  /** The list that is shown now: a page that was asked for before it changed is dropped. */
+  const shown = useRef(key);
+  shown.current = key;
+  useEffect(() => setAdded([]), [key]);
+  const pages = first.data === undefined ? [] : [first.data, ...added];
+  const cursor = cursorOf(pages.at(-1));
+  const load = async () => {
+    setLoading(true);
+    setError(undefined);
+    try {
+      const page = await call(operation, after<O>(given, cursor));
+      if (shown.current === key) setAdded((known) => [...known, page]);
+    } catch (cause) {
+      if (!(cause instanceof ServiceError)) throw cause;
+      setError(cause);
+    } finally {
+      setLoading(false);
+    }
+  };
+  return { first, items: pages.flatMap(rowsOf), more: { cursor, isLoading, error, load: () => void load() } };
+}

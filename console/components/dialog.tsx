@@ -1,0 +1,151 @@
+// Dialogs: a form, a question before something is done, and a button that asks it.
+import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { type Running, useAction } from "../app/action.ts";
+import type { AnswerOf, ArgumentsOf, Operation } from "../app/api.ts";
+import { say } from "../app/toast.ts";
+import { Button } from "./button.tsx";
+import { TextField } from "./field.tsx";
+import { Form, FormEnd } from "./form.tsx";
+import { Failure } from "./states.tsx";
+
+interface DialogProps {
+  title: string;
+  close: () => void;
+  children: ComponentChildren;
+  class?: string | undefined;
+}
+
+export function Dialog({ title, close, children, class: name }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useLayoutEffect(() => {
+    const opener = document.activeElement;
+    dialog.current?.showModal();
+    // A dialog that is removed while it is open leaves the focus nowhere, and until it is removed nothing outside takes the focus.
+    return () => {
+      if (opener instanceof HTMLElement) queueMicrotask(() => opener.focus());
+    };
+  }, []);
+  return (
+    <dialog ref={dialog} class={name} aria-label={title} onClose={close}>
+      <div class="dialog-body">
+        <h2>{title}</h2>
+        {children}
+      </div>
+    </dialog>
+  );
+}
+
+interface FormDialogProps extends DialogProps {
+  action: Running;
+  /** The fields that have an input. */
+  placed: readonly string[];
+  submit: string;
+  refusal?: string | undefined;
+  /** Where giving up is more than closing. */
+  cancel?: () => void;
+  onSubmit: () => void | Promise<void>;
+}
+
+export function FormDialog({
+  children,
+  cancel,
+  onSubmit,
+  action,
+  placed,
+  submit,
+  refusal,
+  ...dialog
+}: FormDialogProps) {
+  return (
+    <Dialog {...dialog}>
+      <Form error={action.error} onSubmit={onSubmit}>
+        {children}
+        <FormEnd action={action} placed={placed} submit={submit} refusal={refusal} cancel={cancel ?? dialog.close} />
+      </Form>
+    </Dialog>
+  );
+}
+
+interface ConfirmProps extends Omit<DialogProps, "class"> {
+  /** Must be typed before the button works; deleting asks the name. */
+  name?: string | undefined;
+  act: string;
+  /** What does no harm is not shown as a danger. */
+  kind?: "primary" | "danger";
+  isBusy?: boolean;
+  onConfirm: () => void;
+}
+
+export function Confirm({ title, children, name, act, kind = "danger", isBusy, onConfirm, close }: ConfirmProps) {
+  const [typed, setTyped] = useState("");
+  const refusal = name !== undefined && typed !== name ? "Type the name first." : undefined;
+  return (
+    <Dialog title={title} close={close}>
+      <div>{children}</div>
+      <Form onSubmit={() => !refusal && onConfirm()}>
+        {name !== undefined && (
+          <TextField label={`Type ${name} to confirm`} value={typed} onInput={setTyped} autocomplete="off" />
+        )}
+        <div class="actions end">
+          <Button onClick={close}>Cancel</Button>
+          <Button kind={kind} type="submit" refusal={refusal} isBusy={isBusy}>
+            {act}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  );
+}
+
+interface AskProps<O extends Operation> extends Omit<ConfirmProps, "onConfirm" | "isBusy"> {
+  operation: O;
+  given: ArgumentsOf<O>;
+  stale?: readonly string[] | undefined;
+  /** Once it is done. */
+  said: string;
+  then?: ((answer: AnswerOf<O>) => void) | undefined;
+}
+
+/** Asks before an operation is called; why it was refused stands in the question. */
+export function Ask<O extends Operation>({ operation, given, stale, said, then, children, ...confirm }: AskProps<O>) {
+  const action = useAction(operation, { stale });
+  const act = async () => {
+    const done = await action.run(...given);
+    if (!done) return;
+    confirm.close();
+    say(said);
+    then?.(done.answer);
+  };
+  return (
+    <Confirm {...confirm} isBusy={action.isBusy} onConfirm={() => void act()}>
+      {children}
+      {action.error && <Failure error={action.error} />}
+    </Confirm>
+  );
+}
+
+interface AskButtonProps<O extends Operation> extends Omit<AskProps<O>, "close"> {
+  label: string;
+  icon?: Parameters<typeof Button>[0]["icon"];
+  refusal?: string | undefined;
+}
+
+/** A button that asks first. */
+export function AskButton<O extends Operation>({ label, icon, refusal, ...ask }: AskButtonProps<O>) {
+  const [isAsking, setAsking] = useState(false);
+  return (
+    <>
+      <Button
+        kind={ask.kind ?? "danger"}
+        icon={icon}
+        needs={ask.operation}
+        refusal={refusal}
+        onClick={() => setAsking(true)}
+      >
+        {label}
+      </Button>
+      {isAsking && <Ask {...(ask as unknown as AskProps<O>)} close={() => setAsking(false)} />}
+    </>
+  );
+}
