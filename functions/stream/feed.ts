@@ -8,7 +8,7 @@ import { present } from "../../shared/store/conditions.ts";
 import type { Platform, Store } from "../../shared/store/context.ts";
 import { visibilityIn } from "../../shared/store/experiences/visibility.ts";
 import { type ConditionOf, keyOf } from "../../shared/store/item.ts";
-import { onConditionFailed } from "../../shared/store/refusals.ts";
+import { happened } from "../../shared/store/refusals.ts";
 import {
   MESSAGE_LIFETIME_MS,
   type MessageRow,
@@ -212,10 +212,7 @@ async function renewLease(
 ): Promise<boolean> {
   const lease = clock.now() + LEASE_MS;
   const set = { lease, expires: Math.ceil(lease / SECOND) };
-  return store.change(SubscriberStream, { subscriber, connection }, { set }, when).then(
-    () => true,
-    onConditionFailed(() => false),
-  );
+  return happened(store.change(SubscriberStream, { subscriber, connection }, { set }, when));
 }
 
 /** Whether the subscriber has as many newer streams open as are allowed. */

@@ -19,7 +19,7 @@ import {
   type RowOf,
   removeItem,
 } from "./item.ts";
-import { onConditionFailed, onTransactionCanceled } from "./refusals.ts";
+import { happened, onConditionFailed, onTransactionCanceled } from "./refusals.ts";
 
 /** The most entities of one kind in a workspace. */
 export const MAX_ENTITIES = 10_000;
@@ -120,16 +120,13 @@ export async function removeNamed(
     const found = await store.get(entity, { id });
     if (!found) return false;
     const when = permit ? all(present(), permit(found)) : present();
-    const isRemoved = await store
-      .transact([
+    const isRemoved = await happened(
+      store.transact([
         removeItem(entity, { id }, when),
         removeItem(Name, { kind: entity.kind, name: found.name }, is("id", id)),
         ...extraItems,
-      ])
-      .then(
-        () => true,
-        onTransactionCanceled(() => false),
-      );
+      ]),
+    );
     if (isRemoved) return true;
   }
   throw busy();

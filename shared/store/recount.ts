@@ -11,7 +11,7 @@ import { type PartialCount, recountJourneys } from "./journeys/recount.ts";
 import { settleLeftPacks } from "./journeys/run-packs.ts";
 import { type Group, MemberCount } from "./lists/items.ts";
 import { countRows } from "./lists/memberships.ts";
-import { onConditionFailed, onTransactionCanceled } from "./refusals.ts";
+import { happened, onConditionFailed } from "./refusals.ts";
 import { DynamicSegmentCount, SegmentItem } from "./segments/items.ts";
 import { recountQuarters } from "./sends/chunks/quarter-recount.ts";
 import { SHARDS } from "./shards.ts";
@@ -115,10 +115,7 @@ async function recountSubscribers(store: Store, after: string | undefined) {
     };
     const checks = SHARDS.map((second) => checkItem(SubscriberCount, { shard: digit + second }, seen(digit + second)));
     const repair = changeItem(SubscriberCount, { shard: digit }, countChange({ n: missing }), seen(digit));
-    const isRepaired = await store.transact([repair, ...checks]).then(
-      () => true,
-      onTransactionCanceled(() => false),
-    );
+    const isRepaired = await happened(store.transact([repair, ...checks]));
     if (!isRepaired) continue;
     logRepair(store, SubscriberCount, { shard: digit }, { n: living - missing }, { n: living });
     return { repaired: 1, after: last };
@@ -175,12 +172,9 @@ async function repair<D extends AnyItem<"workspace">>(
     if (names.every((name) => (row?.[name] ?? 0) === counted[name])) return 0;
     const seen = Object.fromEntries([...names, "changes"].map((name) => [name, row?.[name]]));
     const change: object = { set: counted, add: { changes: 1 } };
-    const isRepaired = await store
-      .change(item, key, change as ChangeOf<D>, all(...unchanged(seen)) as ConditionOf<D>)
-      .then(
-        () => true,
-        onConditionFailed(() => false),
-      );
+    const isRepaired = await happened(
+      store.change(item, key, change as ChangeOf<D>, all(...unchanged(seen)) as ConditionOf<D>),
+    );
     if (!isRepaired) continue;
     logRepair(store, item, key, seen, counted);
     return 1;

@@ -51,6 +51,36 @@ export function onTransactionCanceled<T>(handle: (failures: readonly Failure[]) 
   };
 }
 
+/** For a conditional write or transaction: whether it was made. False: a condition failed. */
+export const happened = (write: Promise<unknown>): Promise<boolean> =>
+  write.then(
+    () => true,
+    (error: unknown) => {
+      if (isConditionFailed(error)) return false;
+      throw error;
+    },
+  );
+
+/** What one attempt at a write came to that others may be in the way of. */
+export type Attempt<T> = { kind: "done"; value: T } | { kind: "contended" };
+export const done = <T>(value: T): Attempt<T> => ({ kind: "done", value });
+export const contended: Attempt<never> = { kind: "contended" };
+
+const MAX_CONTENDED = 10;
+
+/** Repeats an attempt that reads, decides and writes until no other writer is in its way. @throws `busy()` in the end */
+export async function untilUncontended<T>(
+  attempt: () => Promise<Attempt<T>>,
+  busy: () => Error,
+  maxAttempts = MAX_CONTENDED,
+): Promise<T> {
+  for (let n = 0; n < maxAttempts; n++) {
+    const outcome = await attempt();
+    if (outcome.kind === "done") return outcome.value;
+  }
+  throw busy();
+}
+
 /** The row as it was where the condition of a write on it failed. */
 export const oldRow = <D extends AnyItem>(item: D, failure: Failure): RowOf<D> | undefined =>
   failure?.old && rowOf(item, failure.old);

@@ -20,7 +20,7 @@ import {
   removeItem,
 } from "./item.ts";
 import { getEntities, MAX_ENTITIES } from "./name-index.ts";
-import { oldRow, onConditionFailed, onTransactionCanceled } from "./refusals.ts";
+import { happened, oldRow, onConditionFailed, onTransactionCanceled } from "./refusals.ts";
 
 /** The status of an experience or an asset. */
 export const Status = item({
@@ -184,10 +184,7 @@ export const removeListed = <D extends AnyEntity>(
   const status = hasStatusRow(entity) ? removeItem(Status, { kind, id }) : removeItem(State, { kind, id });
   const isThere = when ? all<string>(present(), when) : present();
   const removed: ItemWrite = { item: entity, key: { id }, write: "remove", when: isThere };
-  return store.transact([removed, status]).then(
-    () => true,
-    onTransactionCanceled(() => false),
-  );
+  return happened(store.transact([removed, status]));
 };
 
 /** Entities are read in one range where it holds at most so many others for each that is wanted. */

@@ -4,11 +4,10 @@ import { CUT_ONCE_MS, loweredRate, nextSlot, rateAt } from "../../rules/pacing.t
 import { absent, all, any, below, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { type RowOf, ref } from "../item.ts";
-import { onConditionFailed } from "../refusals.ts";
+import { contended, done, happened, onConditionFailed, untilUncontended } from "../refusals.ts";
 import { ChannelItem, PaceItem } from "./items.ts";
 
 /** Attempts to take a slot while others take theirs. */
-const MAX_ATTEMPTS = 10;
 
 interface Paced {
   pace: Partial<RowOf<typeof PaceItem>>;
@@ -89,22 +88,22 @@ export async function takeSlot(
   channel: string,
   { n, category }: { n: number; category: "marketing" | "transactional" },
 ): Promise<{ at: number; rate: number } | undefined> {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const { pace, own } = await readPace(store, channel);
-    const now = store.clock.now();
-    const rate = rateAt(pace, own, now);
-    if (rate === undefined) return undefined;
-    const { after, ...slot } = nextSlot(pace, { n, rate, category, now });
-    const unchanged = (name: "marketing" | "transactional") =>
-      pace[name] === undefined ? absent(name) : is(name, pace[name]);
-    const when = all(unchanged("marketing"), unchanged("transactional"));
-    const isTaken = await store.change(PaceItem, { channel }, { set: after }, when).then(
-      () => true,
-      onConditionFailed(() => false),
-    );
-    if (isTaken) return slot;
-  }
-  throw new Error("The slots of a channel changed too often.");
+  return untilUncontended(
+    async () => {
+      const { pace, own } = await readPace(store, channel);
+      const now = store.clock.now();
+      const rate = rateAt(pace, own, now);
+      if (rate === undefined) return done(undefined);
+      const { after, ...slot } = nextSlot(pace, { n, rate, category, now });
+      const unchanged = (name: "marketing" | "transactional") =>
+        pace[name] === undefined ? absent(name) : is(name, pace[name]);
+      const when = all(unchanged("marketing"), unchanged("transactional"));
+      const isTaken = await happened(store.change(PaceItem, { channel }, { set: after }, when));
+      if (isTaken) return done(slot);
+      return contended;
+    },
+    () => new Error("The slots of a channel changed too often."),
+  );
 }
 
 /** A provider throttled a channel: its rate falls, once for all throttles of a moment. */

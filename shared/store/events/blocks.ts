@@ -5,7 +5,7 @@ import type { Store, StoreReader } from "../context.ts";
 import { type ItemWrite, putItem } from "../item.ts";
 import { toJson } from "../json-text.ts";
 import type { Key } from "../model.ts";
-import { onConditionFailed } from "../refusals.ts";
+import { happened } from "../refusals.ts";
 import { actorIn } from "./actors.ts";
 import { type BlockKey, batchOf, blockKey, blockShard, blockText, MAX_SPAN_MS } from "./block-keys.ts";
 import { dayOf, type StoredEvent } from "./events.ts";
@@ -181,10 +181,7 @@ async function changeBlock(
       events.length > 0
         ? store.put(EventBlock, key, row, is("rev", rev))
         : store.remove(EventBlock, key, is("rev", rev)).then(() => undefined);
-    isDone = await write.then(
-      () => true,
-      onConditionFailed(() => false),
-    );
+    isDone = await happened(write);
   }
 }
 

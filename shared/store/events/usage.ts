@@ -5,7 +5,7 @@ import { absent, any, atMost } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { changeItem, type ItemWrite } from "../item.ts";
 import { recent } from "../recent.ts";
-import { onTransactionCanceled } from "../refusals.ts";
+import { contended, done, happened, untilUncontended } from "../refusals.ts";
 import { EventUsage } from "../workspaces/items.ts";
 import {
   type Allowance,
@@ -30,21 +30,26 @@ export async function takeEvents(store: Store, n: number, allowance: Allowance):
   const quota = plans[allowance.plan].events;
   const shard = randomShard(store);
   if (n <= shareOf(quota, shard) && (await taken(store, [taking(store, quota, shard, n)]))) return;
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const used = (await store.getAll(EventUsage, eventUsageKeys(store))).map((row) => row?.events ?? 0);
-    const total = used.reduce((sum, one) => sum + one, 0);
-    if (total + n > quota) throw usageRefusal("events", n, { events: total }, allowance);
-    let left = n;
-    const writes: ItemWrite[] = [];
-    for (const [at, one] of used.entries()) {
-      const max = Math.min(left, shareOf(quota, at) - one);
-      if (max <= 0) continue;
-      writes.push(taking(store, quota, at, max));
-      left -= max;
-    }
-    if (left === 0 && (await taken(store, writes))) return;
-  }
-  throw Object.assign(new Error("Too many take the last events of a quota at once."), { name: "ThrottlingException" });
+  return untilUncontended(
+    async () => {
+      const used = (await store.getAll(EventUsage, eventUsageKeys(store))).map((row) => row?.events ?? 0);
+      const total = used.reduce((sum, one) => sum + one, 0);
+      if (total + n > quota) throw usageRefusal("events", n, { events: total }, allowance);
+      let left = n;
+      const writes: ItemWrite[] = [];
+      for (const [at, one] of used.entries()) {
+        const max = Math.min(left, shareOf(quota, at) - one);
+        if (max <= 0) return contended;
+        writes.push(taking(store, quota, at, max));
+        left -= max;
+      }
+      if (left === 0 && (await taken(store, writes))) return done(undefined);
+      return contended;
+    },
+    () =>
+      Object.assign(new Error("Too many take the last events of a quota at once."), { name: "ThrottlingException" }),
+    MAX_ATTEMPTS,
+  );
 }
 
 /** Returns to the quota what was taken for events that were not stored. */
@@ -68,11 +73,7 @@ const taking = (store: Store, quota: number, shard: number, n: number): ItemWrit
     any(absent("events"), atMost("events", shareOf(quota, shard) - n)),
   );
 
-const taken = (store: Store, writes: readonly ItemWrite[]): Promise<boolean> =>
-  store.transact(writes).then(
-    () => true,
-    onTransactionCanceled(() => false),
-  );
+const taken = (store: Store, writes: readonly ItemWrite[]): Promise<boolean> => happened(store.transact(writes));
 
 /** One per environment: checks at most once a minute whether a warning is due (F25). */
 export function usageWatch() {

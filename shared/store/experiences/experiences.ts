@@ -9,13 +9,12 @@ import type { Store, StoreReader } from "../context.ts";
 import { type NewRowOf, putItem } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { groupOf, targetExists } from "../lists/targets.ts";
-import { onConditionFailed } from "../refusals.ts";
+import { contended, done, happened, untilUncontended } from "../refusals.ts";
 import { listPage, removeListed, requireRoom, statusWrite } from "../status-index.ts";
 import { type Experience, ExperienceItem, type ExperienceRow } from "./items.ts";
 
 export const MAX_NAME_CHARACTERS = 200;
 const DEFAULT_SPLIT = 50;
-const MAX_ATTEMPTS = 10;
 
 type AuthoredField =
   | "name"
@@ -83,20 +82,20 @@ export async function listExperiences(
 
 /** INX-25 to INX-29: each given block replaces the whole stored block. @throws 400 naming the field, 404, 422. */
 export async function updateExperience(store: Store, id: string, change: ExperienceChange): Promise<ExperienceRecord> {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const current = await getExperience(store, id);
-    if (current.status !== "draft")
-      throw new ApiError("VALIDATION_ERROR", `The experience is ${current.status}: only a draft can be changed.`);
-    const authored = await checkAcrossFields(store, changed(current, change), change);
-    const next = { ...current, ...authored, updated_at: timestamp(store.clock.now()), rev: current.rev + 1 };
-    const isUnchanged = all(is("rev", current.rev), is("status", "draft"));
-    const isWritten = await store.put(ExperienceItem, { id }, newRowOf(next), isUnchanged).then(
-      () => true,
-      onConditionFailed(() => false),
-    );
-    if (isWritten) return next;
-  }
-  throw busy();
+  return untilUncontended(
+    async () => {
+      const current = await getExperience(store, id);
+      if (current.status !== "draft")
+        throw new ApiError("VALIDATION_ERROR", `The experience is ${current.status}: only a draft can be changed.`);
+      const authored = await checkAcrossFields(store, changed(current, change), change);
+      const next = { ...current, ...authored, updated_at: timestamp(store.clock.now()), rev: current.rev + 1 };
+      const isUnchanged = all(is("rev", current.rev), is("status", "draft"));
+      const isWritten = await happened(store.put(ExperienceItem, { id }, newRowOf(next), isUnchanged));
+      if (isWritten) return done(next);
+      return contended;
+    },
+    () => busy(),
+  );
 }
 
 /** INX-39, INX-40: a new draft of what was authored, without the live window and the send. @throws 404, 429. */

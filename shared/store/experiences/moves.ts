@@ -9,7 +9,7 @@ import type { Store } from "../context.ts";
 import { annotationWrite } from "../insights/annotations.ts";
 import type { ChangeOf, ItemWrite } from "../item.ts";
 import { moveWrite } from "../lifecycle.ts";
-import { onTransactionCanceled } from "../refusals.ts";
+import { contended, done, happened, untilUncontended } from "../refusals.ts";
 import { JobItem } from "../sends/jobs/job-items.ts";
 import { findJob } from "../sends/jobs/jobs.ts";
 import { statusWrite } from "../status-index.ts";
@@ -17,8 +17,6 @@ import { busy, type ExperienceRecord, getExperience } from "./experiences.ts";
 import { ExperienceItem } from "./items.ts";
 
 type Change = ChangeOf<typeof ExperienceItem>;
-
-const MAX_ATTEMPTS = 10;
 
 /** INX-33. @throws 400 naming the current status, 404. */
 export const pauseExperience = (store: Store, id: string) =>
@@ -30,18 +28,21 @@ export const pauseExperience = (store: Store, id: string) =>
 
 /** Pauses a live experience whose send is still scheduled, because of what the service found (AMB-119). */
 export async function pauseUndelivered(store: Store, id: string, reason: string): Promise<void> {
-  for (let attemptCount = 0; attemptCount < MAX_ATTEMPTS; attemptCount++) {
-    const experience = await getExperience(store, id);
-    const canceling = experience.status === "live" ? await cancelWrites(store, experience) : [];
-    if (canceling.length === 0) return;
-    const text = `The experience "${experience.name}" was paused: ${reason}.`;
-    const writes = [
-      ...moveWrites(store, experience, "pause", { set: { canceled_send: true } }),
-      annotationWrite(store, { kind: "experience_paused", text, ref_id: id }),
-    ];
-    if (await transacted(store, [...writes, ...canceling])) return;
-  }
-  throw busy();
+  return untilUncontended(
+    async () => {
+      const experience = await getExperience(store, id);
+      const canceling = experience.status === "live" ? await cancelWrites(store, experience) : [];
+      if (canceling.length === 0) return done(undefined);
+      const text = `The experience "${experience.name}" was paused: ${reason}.`;
+      const writes = [
+        ...moveWrites(store, experience, "pause", { set: { canceled_send: true } }),
+        annotationWrite(store, { kind: "experience_paused", text, ref_id: id }),
+      ];
+      if (await transacted(store, [...writes, ...canceling])) return done(undefined);
+      return contended;
+    },
+    () => busy(),
+  );
 }
 
 /** Attempts a transition, again after a concurrent change. @returns the experience after it. */
@@ -51,15 +52,18 @@ export async function attempt(
   action: ExperienceAction,
   take: (experience: ExperienceRecord) => Promise<boolean>,
 ): Promise<ExperienceRecord> {
-  for (let attemptCount = 0; attemptCount < MAX_ATTEMPTS; attemptCount++) {
-    const experience = await getExperience(store, id);
-    if (isDone(action, experience.status)) return experience;
-    const { from } = experienceMoves[action];
-    if (!from.some((status) => status === experience.status))
-      throw new ApiError("BAD_REQUEST", `The experience is ${experience.status}: it cannot ${action}.`);
-    if (await take(experience)) return getExperience(store, id);
-  }
-  throw busy();
+  return untilUncontended(
+    async () => {
+      const experience = await getExperience(store, id);
+      if (isDone(action, experience.status)) return done(experience);
+      const { from } = experienceMoves[action];
+      if (!from.some((status) => status === experience.status))
+        throw new ApiError("BAD_REQUEST", `The experience is ${experience.status}: it cannot ${action}.`);
+      if (await take(experience)) return done(await getExperience(store, id));
+      return contended;
+    },
+    () => busy(),
+  );
 }
 
 /** The transition of the revision that was read, in the entity and in its status row. */
@@ -80,10 +84,7 @@ export function moveWrites(
 }
 
 export const transacted = (store: Store, writes: readonly ItemWrite<"workspace">[]): Promise<boolean> =>
-  store.transact(writes).then(
-    () => true,
-    onTransactionCanceled(() => false),
-  );
+  happened(store.transact(writes));
 
 /** Cancels a scheduled send. If the send starts first, the whole transaction fails and the next attempt finds it. */
 export async function cancelWrites(

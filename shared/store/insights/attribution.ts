@@ -9,7 +9,7 @@ import { absent, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { dayOf, type StoredEvent } from "../events/events.ts";
 import { changeItem, type ItemWrite, putItem, type RowOf, ref } from "../item.ts";
-import { onTransactionCanceled } from "../refusals.ts";
+import { happened } from "../refusals.ts";
 import { findClaims } from "../sends/chunks/claims.ts";
 import { messageIdOf, messagesSince } from "../sends/inbox/inbox.ts";
 import { isTestId } from "../sends/jobs/job-ids.ts";
@@ -57,10 +57,7 @@ export async function recordConversion(
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const writes = await conversionWrites(store, facts);
     if (writes.length === 0) return isOpen;
-    const isCounted = await store.transact(writes).then(
-      () => true,
-      onTransactionCanceled(() => false),
-    );
+    const isCounted = await happened(store.transact(writes));
     if (isCounted) return isOpen;
   }
   throw Object.assign(new Error("Too many conversions of one subscriber at once."), { name: "ThrottlingException" });

@@ -7,7 +7,7 @@ import type { Graph } from "../../rules/journey-graph.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { changeItem, type NewRowOf, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
-import { onTransactionCanceled } from "../refusals.ts";
+import { happened } from "../refusals.ts";
 import { SHARDS } from "../shards.ts";
 import type { Timers } from "../timers.ts";
 import { countWrites, sumOf } from "./counts.ts";
@@ -149,8 +149,5 @@ function storeMigrated(
     { migration: id, shard },
     { add: { moved: runs.length }, set: { expires } },
   );
-  return store.transact([...moves.flatMap(({ rows }) => rows), ...counts, progress]).then(
-    () => true,
-    onTransactionCanceled(() => false),
-  );
+  return happened(store.transact([...moves.flatMap(({ rows }) => rows), ...counts, progress]));
 }

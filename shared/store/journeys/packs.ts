@@ -8,7 +8,7 @@ import { chunksOf } from "../../rules/chunks.ts";
 import type { Outcome } from "../../rules/journey-run.ts";
 import type { Store } from "../context.ts";
 import type { ItemWrite } from "../item.ts";
-import { onTransactionCanceled } from "../refusals.ts";
+import { contended, done, onTransactionCanceled, untilUncontended } from "../refusals.ts";
 import type { JobWidths } from "../sends/jobs/job-width.ts";
 import type { Timer, Timers } from "../timers.ts";
 import { reservation, warnOfUsage } from "../workspaces/usage.ts";
@@ -53,7 +53,6 @@ const MAX_ITEMS = 100;
 const WATCH_AFTER_MS = 15 * MINUTE;
 
 /** How often a pack is admitted to its steps again after another one began there first. */
-const MAX_ATTEMPTS = 10;
 
 /**
  * @returns what was stored, by the move that was asked for; those whose run another worker moved first; and why others
@@ -97,22 +96,26 @@ async function storeAdmitted(
   workspace: WorkspaceRecord | undefined,
   pack: readonly Move[],
 ): Promise<Map<Move, Move>> {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const admitted = await admit(deps.store, workspace, pack);
-    const { moves } = admitted;
-    await deps.timers.set(runTimers([...moves].flatMap(([asked, move]) => (asked === move ? [] : [move]))));
-    const stored = await storePack(deps, workspace, [...moves.values()], admitted);
-    // Runs whose sends have texts of their own: each of them has a job.
-    if (stored === "too many") {
-      const [half = [], other = []] = chunksOf(pack, Math.ceil(pack.length / 2));
-      const first = await storeAdmitted(deps, workspace, half);
-      return new Map([...first, ...(await storeAdmitted(deps, workspace, other))]);
-    }
-    if (stored !== "overtaken") return new Map([...moves].filter(([, move]) => stored.includes(move)));
-  }
-  throw Object.assign(new Error("A pack was admitted to its steps too often."), {
-    name: "TransactionConflictException",
-  });
+  return untilUncontended(
+    async () => {
+      const admitted = await admit(deps.store, workspace, pack);
+      const { moves } = admitted;
+      await deps.timers.set(runTimers([...moves].flatMap(([asked, move]) => (asked === move ? [] : [move]))));
+      const stored = await storePack(deps, workspace, [...moves.values()], admitted);
+      // Runs whose sends have texts of their own: each of them has a job.
+      if (stored === "too many") {
+        const [half = [], other = []] = chunksOf(pack, Math.ceil(pack.length / 2));
+        const first = await storeAdmitted(deps, workspace, half);
+        return done(new Map([...first, ...(await storeAdmitted(deps, workspace, other))]));
+      }
+      if (stored !== "overtaken") return done(new Map([...moves].filter(([, move]) => stored.includes(move))));
+      return contended;
+    },
+    () =>
+      Object.assign(new Error("A pack was admitted to its steps too often."), {
+        name: "TransactionConflictException",
+      }),
+  );
 }
 
 /** Moves runs that send nothing by a write each. @returns the moves that were stored */

@@ -3,7 +3,7 @@
 import { absent, is, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { changeItem, checkItem, keyOf, type RowOf } from "../item.ts";
-import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { happened, onConditionFailed } from "../refusals.ts";
 import { SHARDS } from "../shards.ts";
 import { State } from "../status-index.ts";
 import { type Addends, countKeys, isCounter, outcomesIn, statusAddends, sumOf } from "./counts.ts";
@@ -107,16 +107,13 @@ async function compare(store: Store, journey: string, { seen, sums }: PartialCou
   const [first, ...others] = countKeys(journey);
   if (!first || Object.keys(add).length === 0) return settle(store, journey, rows);
   const asSeen = (row: CountRow) => (row?.changes === undefined ? absent("changes") : is("changes", row.changes));
-  const isRepaired = await store
-    .transact([
+  const isRepaired = await happened(
+    store.transact([
       changeItem(JourneyCount, first, { add: { ...add, changes: 1 } }, asSeen(rows[0])),
       ...others.map((key, i) => checkItem(JourneyCount, key, asSeen(rows[i + 1]))),
       checkItem(JourneyItem, { id: journey }, present()),
-    ])
-    .then(
-      () => true,
-      onTransactionCanceled(() => false),
-    );
+    ]),
+  );
   if (!isRepaired) return 0;
   store.log({
     level: "warn",

@@ -10,7 +10,7 @@ import { absent, all, is } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { type ChangeOf, type ConditionOf, putItem, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
-import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { contended, done, onConditionFailed, onTransactionCanceled, untilUncontended } from "../refusals.ts";
 import { SHARDS } from "../shards.ts";
 import { type Addends, countWrites, sumOf } from "./counts.ts";
 import {
@@ -45,7 +45,6 @@ interface DecidedPack {
 /** Writes at the same time. */
 const CONCURRENT_WRITES = 25;
 /** How often runs are read again after their packs were settled. */
-const MAX_ATTEMPTS = 10;
 /** Longer than any request to a pack may take. */
 const SEAL_KEPT_SECONDS = 7 * 86_400;
 
@@ -145,13 +144,17 @@ export async function settled(
   store: Store,
   read: () => Promise<(RunRow | undefined)[]>,
 ): Promise<(RunRow | undefined)[]> {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const rows = await read();
-    if ((await settlePacksOf(store, rows)) === 0) return rows;
-  }
-  throw Object.assign(new Error("Runs move too often in packs of other workers."), {
-    name: "TransactionConflictException",
-  });
+  return untilUncontended(
+    async () => {
+      const rows = await read();
+      if ((await settlePacksOf(store, rows)) === 0) return done(rows);
+      return contended;
+    },
+    () =>
+      Object.assign(new Error("Runs move too often in packs of other workers."), {
+        name: "TransactionConflictException",
+      }),
+  );
 }
 
 /** Settles the open packs in which these runs moved. @returns how many there were */

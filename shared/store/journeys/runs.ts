@@ -13,7 +13,7 @@ import type { Store } from "../context.ts";
 import { changeItem, fieldsOf, type ItemWrite, putItem, removeItem } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import type { Key } from "../model.ts";
-import { onTransactionCanceled } from "../refusals.ts";
+import { contended, done, happened, onTransactionCanceled, untilUncontended } from "../refusals.ts";
 import { type Addends, countWrites, outcomeAddends, outcomesIn, statusAddends, sumOf } from "./counts.ts";
 import { Cause, RunEntry, RunItem, type RunKey, type RunRow, rowKeyOf, runEntryKey, runFields } from "./run-items.ts";
 import { settled, settledNewest, settledRuns } from "./run-packs.ts";
@@ -159,28 +159,27 @@ export async function readActive(store: Store, keys: readonly RunKey[]): Promise
 }
 
 /** How often a cancellation starts again after another worker moved the run. */
-const MAX_ATTEMPTS = 10;
 
 /** AMB-74: returns the run, also if it is canceled already. @throws 404, 409 for a run that ended otherwise. */
 export async function cancelRun(store: Store, journey: string, id: string): Promise<RunState> {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const entry = isUuid(id) ? await store.get(RunEntry, runEntryKey(journey, id)) : undefined;
-    const run = entry?.subscriber === undefined ? undefined : await findRun(store, entry.subscriber, journey, id);
-    if (!run) throw notFound("run");
-    if (run.status === "canceled") return run;
-    if (run.status !== "active") throw conflict(`The run is ${run.status} and can no longer be canceled.`);
-    await endRun(store, run, "canceled by a user");
-  }
-  throw conflict("Somebody else is changing this at the moment. Try again.");
+  return untilUncontended(
+    async () => {
+      const entry = isUuid(id) ? await store.get(RunEntry, runEntryKey(journey, id)) : undefined;
+      const run = entry?.subscriber === undefined ? undefined : await findRun(store, entry.subscriber, journey, id);
+      if (!run) throw notFound("run");
+      if (run.status === "canceled") return done(run);
+      if (run.status !== "active") throw conflict(`The run is ${run.status} and can no longer be canceled.`);
+      await endRun(store, run, "canceled by a user");
+      return contended;
+    },
+    () => conflict("Somebody else is changing this at the moment. Try again."),
+  );
 }
 
 /** Cancels a run. @returns false if another worker moved it. */
 export function endRun(store: Store, run: RunState, reason: string): Promise<boolean> {
   const { rows, counts } = moveWrites(store, run, { ends: "canceled", step: run.current_step, reason }, []);
-  return store.transact([...rows, ...countWrites(run.journey_id, run.id, counts)]).then(
-    () => true,
-    onTransactionCanceled(() => false),
-  );
+  return happened(store.transact([...rows, ...countWrites(run.journey_id, run.id, counts)]));
 }
 
 /** Whether a row is a run of a subscriber. */

@@ -5,7 +5,7 @@ import { absent, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { type ItemWrite, putItem, type RowOf } from "../item.ts";
 import type { Key } from "../model.ts";
-import { onTransactionCanceled } from "../refusals.ts";
+import { contended, done, happened, untilUncontended } from "../refusals.ts";
 import type { ReadOptions } from "../rows.ts";
 import { shardOf } from "../shards.ts";
 import { type GroupMember, MemberLeaf } from "./items.ts";
@@ -180,18 +180,18 @@ function inPieces(members: readonly GroupMember[]): GroupMember[][] {
 
 /** Removes an erased subscriber from a segment and its count (SUB-9). @returns whether it was a member */
 export async function forgetInLeaf(store: Store, segment: string, subscriber: string): Promise<boolean> {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const leaf = await leafFor(store, segment, subscriber);
-    const members = leaf?.members.filter((member) => member.subscriber !== subscriber) ?? [];
-    if (!leaf || members.length === leaf.members.length) return false;
-    const at = timeAfter([leaf], store.clock.now());
-    const isForgotten = await store.transact(leafWrites(segment, [{ leaf, members }], at)).then(
-      () => true,
-      onTransactionCanceled(() => false),
-    );
-    if (isForgotten) return true;
-  }
-  throw new Error(`The members of segment ${segment} changed ${MAX_ATTEMPTS} times while one was erased.`);
+  return untilUncontended(
+    async () => {
+      const leaf = await leafFor(store, segment, subscriber);
+      const members = leaf?.members.filter((member) => member.subscriber !== subscriber) ?? [];
+      if (!leaf || members.length === leaf.members.length) return done(false);
+      const at = timeAfter([leaf], store.clock.now());
+      const isForgotten = await happened(store.transact(leafWrites(segment, [{ leaf, members }], at)));
+      if (isForgotten) return done(true);
+      return contended;
+    },
+    () => new Error(`The members of segment ${segment} changed ${MAX_ATTEMPTS} times while one was erased.`),
+  );
 }
 
 /**

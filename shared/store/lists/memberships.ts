@@ -7,7 +7,7 @@ import { absent, any, is, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { changeItem, type ItemWrite, keyOf, putItem, removeItem } from "../item.ts";
 import type { Key } from "../model.ts";
-import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { happened, onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { SHARDS, shardOf } from "../shards.ts";
 import { type Group, type GroupMember, ListMembership, Member, memberKey, SegmentMembership } from "./items.ts";
 import { countLeaves, leafShard } from "./leaves.ts";
@@ -114,12 +114,13 @@ export async function forgetMemberships(store: Store, subscriber: string, rows: 
       group.kind === "list"
         ? removeItem(ListMembership, { subscriber, list: group.id }, present())
         : removeItem(SegmentMembership, segment, is("member", true));
-    const isRemoved = await store
-      .transact([own, removeItem(Member, memberKey(group, subscriber)), countWrite(group, shardOf(subscriber), -1)])
-      .then(
-        () => true,
-        onTransactionCanceled(() => false),
-      );
+    const isRemoved = await happened(
+      store.transact([
+        own,
+        removeItem(Member, memberKey(group, subscriber)),
+        countWrite(group, shardOf(subscriber), -1),
+      ]),
+    );
     if (!isRemoved && group.kind === "segment")
       await store.remove(SegmentMembership, segment, is("member", false)).catch(onConditionFailed(() => undefined));
   }

@@ -8,7 +8,7 @@ import type { Store } from "../context.ts";
 import { changeItem, type ItemWrite } from "../item.ts";
 import { fromJson } from "../json-text.ts";
 import { leafChanges, leafWrites, leavesBetween, timeAfter } from "../lists/leaves.ts";
-import { onTransactionCanceled } from "../refusals.ts";
+import { contended, done, onTransactionCanceled, untilUncontended } from "../refusals.ts";
 import { audiencePage, isProfileRow, subscriberIn } from "../subscribers/audience-pages.ts";
 import { isLiving } from "../subscribers/subscribers.ts";
 import { judgeProfiles } from "./facts.ts";
@@ -53,20 +53,23 @@ export async function fillLeaves(
   const until = last === undefined ? undefined : subscriberIn({ sk: last });
   const range = { shard, after: subscriberIn({ sk: after }), until };
   const hold = holdWrite(segment, part);
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const leaves = await leavesBetween(store, segment.id, range);
-    const at = timeAfter(leaves, store.clock.now());
-    const changes = leafChanges(leaves, range, wanted, at);
-    let outcome: "done" | "again" | "ended" = "done";
-    for (const some of chunksOf(changes, LEAVES_PER_TRANSACTION)) {
-      if (outcome === "done")
-        outcome = await store.transact([hold, ...leafWrites(segment.id, some, at)]).then(
-          () => "done" as const,
-          onTransactionCanceled(([held]) => (held ? "ended" : "again")),
-        );
-    }
-    if (outcome === "ended") return "ended";
-    if (outcome === "done" && !changes.some(({ isPartial }) => isPartial)) return { last };
-  }
-  throw new Error(`The members of segment ${segment.id} changed ${MAX_ATTEMPTS} times while a page was computed.`);
+  return untilUncontended<"ended" | { last: string | undefined }>(
+    async () => {
+      const leaves = await leavesBetween(store, segment.id, range);
+      const at = timeAfter(leaves, store.clock.now());
+      const changes = leafChanges(leaves, range, wanted, at);
+      let outcome: "done" | "again" | "ended" = "done";
+      for (const some of chunksOf(changes, LEAVES_PER_TRANSACTION)) {
+        if (outcome === "done")
+          outcome = await store.transact([hold, ...leafWrites(segment.id, some, at)]).then(
+            () => "done" as const,
+            onTransactionCanceled(([held]) => (held ? "ended" : "again")),
+          );
+      }
+      if (outcome === "ended") return done("ended");
+      if (outcome === "done" && !changes.some(({ isPartial }) => isPartial)) return done({ last });
+      return contended;
+    },
+    () => new Error(`The members of segment ${segment.id} changed ${MAX_ATTEMPTS} times while a page was computed.`),
+  );
 }

@@ -8,7 +8,7 @@ import { changeItem, putItem } from "../item.ts";
 import { fromJson } from "../json-text.ts";
 import { Member } from "../lists/items.ts";
 import { changeMembers } from "../lists/memberships.ts";
-import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { happened, onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { SHARDS } from "../shards.ts";
 import { audiencePage, isProfileRow, subscriberIn } from "../subscribers/audience-pages.ts";
 import { Profile } from "../subscribers/items.ts";
@@ -87,10 +87,7 @@ export async function fillPart(
 
 /** @returns false if another worker has ended the part, or a newer computation has begun it. */
 const storePosition = (store: Store, { segment, run, part }: Computation, position: PagePosition): Promise<boolean> =>
-  store.put(Fill, { segment, part }, { run, ...position }, isOpen(run)).then(
-    () => true,
-    onConditionFailed(() => false),
-  );
+  happened(store.put(Fill, { segment, part }, { run, ...position }, isOpen(run)));
 
 function startOfNext(shards: readonly string[], shard: string): PagePosition | undefined {
   const next = shards[shards.indexOf(shard) + 1];

@@ -18,7 +18,7 @@ import { fromJson, toJson } from "../json-text.ts";
 import type { Group } from "../lists/items.ts";
 import { countMembers, countsOfMany } from "../lists/member-counts.ts";
 import { listNames, MAX_ENTITIES, Name } from "../name-index.ts";
-import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { contended, done, happened, onConditionFailed, onTransactionCanceled, untilUncontended } from "../refusals.ts";
 import type { Timers } from "../timers.ts";
 
 import { partsNeeded } from "./fill.ts";
@@ -44,7 +44,6 @@ interface SegmentInput {
 }
 
 /** How often a change starts again after another one came first. */
-const MAX_ATTEMPTS = 10;
 export const WATCH_RUN_MS = 15 * MINUTE;
 
 export const groupOf = (id: string): Group => ({ kind: "segment", id });
@@ -163,34 +162,37 @@ export async function updateSegment(
   { name, is_dynamic, rule }: SegmentInput,
 ): Promise<Segment> {
   const compiled = requireRule(plan, rule);
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const row = await requireRow(store, id);
-    if (is_dynamic !== undefined && is_dynamic !== row.is_dynamic) throw invalid({ is_dynamic: "cannot be changed" });
-    const isChanged = canonical(rule) !== canonical(fromJson(row.rule));
-    const rule_version = row.rule_version + 1;
-    const starts = isChanged && row.is_dynamic;
-    const set = {
-      name,
-      updated_at: timestamp(store.clock.now()),
-      ...(isChanged && { rule: toJson(rule), rule_version }),
-      ...(starts && { run: row.run + 1, run_version: rule_version, parts_done: 0, parts: await partsNeeded(store) }),
-    };
-    const writes: ItemWrite<"workspace">[] = [changeItem(SegmentItem, { id }, { set }, isUnchanged(row))];
-    if (name !== row.name)
-      writes.push(
-        putItem(Name, { kind: "segment", name }, { id }, absent()),
-        removeItem(Name, { kind: "segment", name: row.name }, is("id", id)),
+  return untilUncontended(
+    async () => {
+      const row = await requireRow(store, id);
+      if (is_dynamic !== undefined && is_dynamic !== row.is_dynamic) throw invalid({ is_dynamic: "cannot be changed" });
+      const isChanged = canonical(rule) !== canonical(fromJson(row.rule));
+      const rule_version = row.rule_version + 1;
+      const starts = isChanged && row.is_dynamic;
+      const set = {
+        name,
+        updated_at: timestamp(store.clock.now()),
+        ...(isChanged && { rule: toJson(rule), rule_version }),
+        ...(starts && { run: row.run + 1, run_version: rule_version, parts_done: 0, parts: await partsNeeded(store) }),
+      };
+      const writes: ItemWrite<"workspace">[] = [changeItem(SegmentItem, { id }, { set }, isUnchanged(row))];
+      if (name !== row.name)
+        writes.push(
+          putItem(Name, { kind: "segment", name }, { id }, absent()),
+          removeItem(Name, { kind: "segment", name: row.name }, is("id", id)),
+        );
+      if (starts) writes.push(...watchWrites("segment", id, eventNames(compiled)));
+      if (starts) await watchRun(store, timers, id);
+      const outcome = await store.transact(writes).then(
+        () => "done",
+        onTransactionCanceled(([moved, taken]) => (taken && !moved ? "taken" : "again")),
       );
-    if (starts) writes.push(...watchWrites("segment", id, eventNames(compiled)));
-    if (starts) await watchRun(store, timers, id);
-    const outcome = await store.transact(writes).then(
-      () => "done",
-      onTransactionCanceled(([moved, taken]) => (taken && !moved ? "taken" : "again")),
-    );
-    if (outcome === "taken") throw nameTaken();
-    if (outcome === "done") return segmentOf({ ...row, ...set }, await countMembers(store, groupOf(id)));
-  }
-  throw busy();
+      if (outcome === "taken") throw nameTaken();
+      if (outcome === "done") return done(segmentOf({ ...row, ...set }, await countMembers(store, groupOf(id))));
+      return contended;
+    },
+    () => busy(),
+  );
 }
 
 /** The segment is still as it was read. */
@@ -199,18 +201,18 @@ const isUnchanged = ({ name, rule_version, run }: SegmentRow) =>
 
 /** Computes a segment anew, in the background; a computation in progress starts again. @throws 404. */
 export async function recomputeSegment(store: Store, timers: Timers, id: string): Promise<void> {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const row = await requireRow(store, id);
-    await watchRun(store, timers, id);
-    const parts = await partsNeeded(store);
-    const set = { run: row.run + 1, run_version: row.rule_version, parts, parts_done: 0 };
-    const isStarted = await store.change(SegmentItem, { id }, { set }, isUnchanged(row)).then(
-      () => true,
-      onConditionFailed(() => false),
-    );
-    if (isStarted) return;
-  }
-  throw busy();
+  return untilUncontended(
+    async () => {
+      const row = await requireRow(store, id);
+      await watchRun(store, timers, id);
+      const parts = await partsNeeded(store);
+      const set = { run: row.run + 1, run_version: row.rule_version, parts, parts_done: 0 };
+      const isStarted = await happened(store.change(SegmentItem, { id }, { set }, isUnchanged(row)));
+      if (isStarted) return done(undefined);
+      return contended;
+    },
+    () => busy(),
+  );
 }
 
 /** The number of dynamic segments of a workspace. */

@@ -6,7 +6,7 @@ import { absent, all, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { type ConditionOf, checkItem, type ItemWrite, type KeyOf, putItem, type RowOf, removeItem } from "../item.ts";
 import { toJson } from "../json-text.ts";
-import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { contended, done, onConditionFailed, onTransactionCanceled, untilUncontended } from "../refusals.ts";
 import {
   DeviceItem,
   DevicePointer,
@@ -20,7 +20,6 @@ import { isAlive, Profile } from "./items.ts";
 /** D-DEV: one more removes the device that was seen longest ago. */
 export const MAX_DEVICES = 20;
 /** Attempts of a registration that meets concurrent ones. */
-const MAX_ATTEMPTS = 10;
 
 type DeviceDetails = { [N in keyof typeof deviceDetails]?: v.InferOutput<(typeof deviceDetails)[N]> | undefined };
 
@@ -47,17 +46,20 @@ export async function registerDevice(
   store: Store,
   input: DeviceInput,
 ): Promise<{ device: Device; isNew: boolean } | undefined> {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const existing = await findExisting(store, input);
-    const row = registrationOf(store, input, existing.device);
-    const outcome =
-      existing.device && isInPlace(existing.device, row) && existing.token?.device === row.id
-        ? await refresh(store, row, existing.device)
-        : await applyRegistration(store, row, existing);
-    if (outcome === "gone") return undefined;
-    if (outcome === "done") return { device: deviceOf(row), isNew: !existing.device };
-  }
-  throw new ApiError("SERVICE_UNAVAILABLE", "This device is being registered by others just now.");
+  return untilUncontended(
+    async () => {
+      const existing = await findExisting(store, input);
+      const row = registrationOf(store, input, existing.device);
+      const outcome =
+        existing.device && isInPlace(existing.device, row) && existing.token?.device === row.id
+          ? await refresh(store, row, existing.device)
+          : await applyRegistration(store, row, existing);
+      if (outcome === "gone") return done(undefined);
+      if (outcome === "done") return done({ device: deviceOf(row), isNew: !existing.device });
+      return contended;
+    },
+    () => new ApiError("SERVICE_UNAVAILABLE", "This device is being registered by others just now."),
+  );
 }
 
 interface ExistingDevice {

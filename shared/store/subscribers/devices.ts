@@ -8,7 +8,7 @@ import { absent, all, any, is, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { type ConditionOf, type KeyOf, type NewRowOf, removeItem } from "../item.ts";
 import type { Key } from "../model.ts";
-import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { contended, done, happened, onConditionFailed, untilUncontended } from "../refusals.ts";
 import {
   DeviceItem,
   DevicePointer,
@@ -19,7 +19,6 @@ import {
 } from "./device-items.ts";
 
 /** Attempts of a removal that meets concurrent registrations. */
-const MAX_ATTEMPTS = 10;
 
 export const Device = v.object({
   id: deviceFields.id,
@@ -72,17 +71,17 @@ export const devicesOf = async (store: StoreReader, subscriber: string): Promise
 /** Removes a device and its pointers. @returns false if the subscriber has no such device. */
 export async function removeDevice(store: Store, subscriber: string, id: string): Promise<boolean> {
   const key = { subscriber, device: id };
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const row = await store.get(DeviceItem, key);
-    if (!row) return false;
-    const pointers = pointersOf(row).map((pointer) => removeItem(DevicePointer, pointer, pointsAt(row)));
-    const isRemoved = await store.transact([removeItem(DeviceItem, key, is("rev", row.rev)), ...pointers]).then(
-      () => true,
-      onTransactionCanceled(() => false),
-    );
-    if (isRemoved) return true;
-  }
-  throw new ApiError("SERVICE_UNAVAILABLE", "This device is being registered just now.");
+  return untilUncontended(
+    async () => {
+      const row = await store.get(DeviceItem, key);
+      if (!row) return done(false);
+      const pointers = pointersOf(row).map((pointer) => removeItem(DevicePointer, pointer, pointsAt(row)));
+      const isRemoved = await happened(store.transact([removeItem(DeviceItem, key, is("rev", row.rev)), ...pointers]));
+      if (isRemoved) return done(true);
+      return contended;
+    },
+    () => new ApiError("SERVICE_UNAVAILABLE", "This device is being registered just now."),
+  );
 }
 
 /** A device whose address the provider rejects is not used again, unless it has been given a new address since. */

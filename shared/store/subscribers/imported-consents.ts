@@ -9,7 +9,7 @@ import type { Store } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { uuidOfText } from "../hash.ts";
 import { changeItem } from "../item.ts";
-import { onTransactionCanceled } from "../refusals.ts";
+import { contended, done, happened, onTransactionCanceled, untilUncontended } from "../refusals.ts";
 import { type ConsentAssertion, consentWrite, foldedConsent, isNewestConsent, isOpenConsent } from "./consents.ts";
 import { isAlive, Profile } from "./items.ts";
 import { getProfile, type LivingProfile } from "./subscribers.ts";
@@ -78,18 +78,22 @@ async function recordSome(
   job: string,
   assertions: ReadonlyMap<string, ConsentAssertion>,
 ): Promise<ChoiceOutcomes> {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const profile = await getProfile(store, subscriber);
-    const verdicts = [...assertions].map(
-      ([key, one]) => [key, one, profile ? judged(profile, one) : "refused"] as const,
-    );
-    const news = verdicts.flatMap(([_, one, verdict]) => (verdict === "new" ? [one] : []));
-    const refused = verdicts.flatMap(([key, _, verdict]) =>
-      verdict === "refused" ? [[key, "unchanged"] as const] : [],
-    );
-    if (news.length === 0 || (await writeAll(store, subscriber, job, news))) return Object.fromEntries(refused);
-  }
-  throw new ApiError("SERVICE_UNAVAILABLE", "This subscriber is being changed by others just now.");
+  return untilUncontended(
+    async () => {
+      const profile = await getProfile(store, subscriber);
+      const verdicts = [...assertions].map(
+        ([key, one]) => [key, one, profile ? judged(profile, one) : "refused"] as const,
+      );
+      const news = verdicts.flatMap(([_, one, verdict]) => (verdict === "new" ? [one] : []));
+      const refused = verdicts.flatMap(([key, _, verdict]) =>
+        verdict === "refused" ? [[key, "unchanged"] as const] : [],
+      );
+      if (news.length === 0 || (await writeAll(store, subscriber, job, news))) return done(Object.fromEntries(refused));
+      return contended;
+    },
+    () => new ApiError("SERVICE_UNAVAILABLE", "This subscriber is being changed by others just now."),
+    MAX_ATTEMPTS,
+  );
 }
 
 /** What a choice is to a profile. `known`: of an earlier reader of the row, or of an earlier import of the file. */
@@ -110,13 +114,10 @@ function writeAll(store: Store, subscriber: string, job: string, news: readonly 
   ]);
   const idOf = ({ channel }: ConsentAssertion) => uuidOfText(`import:${job}:${subscriber}:${channel}`);
   const set = Object.assign({}, ...news.map(foldedConsent));
-  return store
-    .transact([
+  return happened(
+    store.transact([
       changeItem(Profile, { id: subscriber }, { set }, all(isAlive(), ...conditions)),
       ...news.map((one) => consentWrite(store, subscriber, idOf(one), one)),
-    ])
-    .then(
-      () => true,
-      onTransactionCanceled(() => false),
-    );
+    ]),
+  );
 }

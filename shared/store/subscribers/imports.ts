@@ -14,7 +14,7 @@ import { type ChangeOf, changeItem, type NewRowOf, putItem, type RowOf } from ".
 import { fromJson, toJson } from "../json-text.ts";
 import { move, moveWrite } from "../lifecycle.ts";
 import type { Key } from "../model.ts";
-import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { happened, onConditionFailed } from "../refusals.ts";
 import type { Timers } from "../timers.ts";
 import {
   type ChoiceSummary,
@@ -228,8 +228,8 @@ export function noteProgress(store: Store, { id, offset }: ImportJob, progress: 
   for (const [outcome, n] of Object.entries(consents)) if (n > 0) add[`consent:${outcome}`] = n;
   const set: ImportChange = { offset: end, line, ...(Object.keys(choices).length > 0 && { choices: toJson(choices) }) };
   const rows = { rows: toJson(rejected), expires: expiry(store) };
-  return store
-    .transact([
+  return happened(
+    store.transact([
       changeItem(
         ImportItem,
         { id },
@@ -237,11 +237,8 @@ export function noteProgress(store: Store, { id, offset }: ImportJob, progress: 
         all(oneOf("status", ["processing", "canceled"]), is("offset", offset)),
       ),
       ...(rejected.length > 0 ? [putItem(RejectedRows, { job: id, offset }, rows)] : []),
-    ])
-    .then(
-      () => true,
-      onTransactionCanceled(() => false),
-    );
+    ]),
+  );
 }
 
 /** Every row is accounted for (D-ANNAUTO). @returns false if the import had ended before. */
@@ -249,15 +246,12 @@ export function completeImport(store: Store, job: ImportJob, rejected_file: bool
   const { id, processed = 0, failed = 0 } = job;
   const text = `An import ended: ${processed - failed} of ${processed} rows were taken.`;
   const completed_at = timestamp(store.clock.now());
-  return store
-    .transact([
+  return happened(
+    store.transact([
       moveWrite(ImportItem, { id }, importMoves, "complete", { change: { set: { rejected_file, completed_at } } }),
       annotationWrite(store, { kind: "import_completed", text, ref_id: id }),
-    ])
-    .then(
-      () => true,
-      onTransactionCanceled(() => false),
-    );
+    ]),
+  );
 }
 
 /** The rejected rows in the order of the file, at most `max`. */

@@ -7,7 +7,7 @@ import { is, present } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { type ItemWrite, putItem, type RowOf, rowOf } from "../item.ts";
 import type { Item } from "../model.ts";
-import { onConditionFailed } from "../refusals.ts";
+import { contended, done, happened, onConditionFailed, untilUncontended } from "../refusals.ts";
 import { ChunkItem } from "../sends/audience/audience-items.ts";
 import { SINGLE_RANGE } from "../sends/chunks/range-names.ts";
 import { Message } from "../sends/inbox/inbox-items.ts";
@@ -36,35 +36,37 @@ export async function forgetInChunk(store: Store, chunkRef: ChunkRef, subscriber
   if (isPseudonym(subscriber)) return subscriber;
   const pseudonym = chosen ?? (await store.get(Profile, { id: subscriber }))?.mark ?? newPseudonym(store);
   if (chunkRef.range === SINGLE_RANGE) return forgetOnJob(store, chunkRef.job, subscriber, pseudonym);
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const row = await store.get(ChunkItem, chunkRef);
-    const [name, ...others] = (["to", "held"] as const).filter((list) => includes(row?.[list], subscriber));
-    if (!row || !name) return pseudonym;
-    const before = row[name] ?? "";
-    const after = replaced(before, subscriber, pseudonym);
-    const set = name === "to" ? { to: after } : { held: after };
-    const isDone = await store.change(ChunkItem, chunkRef, { set }, is(name, before)).then(
-      () => true,
-      onConditionFailed(() => false),
-    );
-    if (isDone && others.length === 0) return pseudonym;
-  }
-  throw new Error("A chunk changed too often for a recipient to be replaced in it.");
+  return untilUncontended(
+    async () => {
+      const row = await store.get(ChunkItem, chunkRef);
+      const [name, ...others] = (["to", "held"] as const).filter((list) => includes(row?.[list], subscriber));
+      if (!row || !name) return done(pseudonym);
+      const before = row[name] ?? "";
+      const after = replaced(before, subscriber, pseudonym);
+      const set = name === "to" ? { to: after } : { held: after };
+      const isDone = await happened(store.change(ChunkItem, chunkRef, { set }, is(name, before)));
+      if (isDone && others.length === 0) return done(pseudonym);
+      return contended;
+    },
+    () => new Error("A chunk changed too often for a recipient to be replaced in it."),
+    MAX_ATTEMPTS,
+  );
 }
 
 /** Replaces a recipient on the row of a job. */
 async function forgetOnJob(store: Store, job: string, subscriber: string, pseudonym: string): Promise<string> {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const { to } = (await store.get(JobItem, { job })) ?? {};
-    if (to === undefined || !includes(to, subscriber)) return pseudonym;
-    const set = { to: replaced(to, subscriber, pseudonym) };
-    const isDone = await store.change(JobItem, { job }, { set }, is("to", to)).then(
-      () => true,
-      onConditionFailed(() => false),
-    );
-    if (isDone) return pseudonym;
-  }
-  throw new Error("A job changed too often for a recipient to be replaced on it.");
+  return untilUncontended(
+    async () => {
+      const { to } = (await store.get(JobItem, { job })) ?? {};
+      if (to === undefined || !includes(to, subscriber)) return done(pseudonym);
+      const set = { to: replaced(to, subscriber, pseudonym) };
+      const isDone = await happened(store.change(JobItem, { job }, { set }, is("to", to)));
+      if (isDone) return done(pseudonym);
+      return contended;
+    },
+    () => new Error("A job changed too often for a recipient to be replaced on it."),
+    MAX_ATTEMPTS,
+  );
 }
 
 /**

@@ -7,14 +7,13 @@ import { countChange } from "../counters.ts";
 import { changeItem, type ItemWrite, indexKey, keyOf, putItem } from "../item.ts";
 import { toJson } from "../json-text.ts";
 import type { Value } from "../model.ts";
-import { oldRow, onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { contended, done, oldRow, onConditionFailed, onTransactionCanceled, untilUncontended } from "../refusals.ts";
 import { counterShardOf, shardOf } from "../shards.ts";
 import { type ConsentAssertion, consentWrite, foldedConsent, isNewestConsent } from "./consents.ts";
 import { isAlive, Profile, type ProfileRow, SubscriberCount, SubscribersByAge } from "./items.ts";
 import { phoneIndexKey } from "./phones.ts";
 
 /** Attempts of an upsert that meets creations of the same subscriber. */
-const MAX_ATTEMPTS = 10;
 
 export interface SubscriberInput {
   external_id: string;
@@ -41,15 +40,18 @@ export async function writeProfile(
   input: SubscriberInput,
   cap: Partial<SubscriberCap>,
 ): Promise<ProfileRow> {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const found = await (input.consent
-      ? updateWithConsent(store, id, input, input.consent)
-      : updateProfile(store, id, input));
-    if (found) return found;
-    const created = await create(store, id, input, cap);
-    if (created) return created;
-  }
-  throw new ApiError("SERVICE_UNAVAILABLE", "This subscriber is being changed by others just now.");
+  return untilUncontended(
+    async () => {
+      const found = await (input.consent
+        ? updateWithConsent(store, id, input, input.consent)
+        : updateProfile(store, id, input));
+      if (found) return done(found);
+      const created = await create(store, id, input, cap);
+      if (created) return done(created);
+      return contended;
+    },
+    () => new ApiError("SERVICE_UNAVAILABLE", "This subscriber is being changed by others just now."),
+  );
 }
 
 /** What changes of a subscriber. Without `external_id`, that of its profile stays. */

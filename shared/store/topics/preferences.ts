@@ -10,7 +10,7 @@ import { absent, all, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { type ConditionOf, changeItem } from "../item.ts";
-import { onTransactionCanceled } from "../refusals.ts";
+import { contended, done, happened, untilUncontended } from "../refusals.ts";
 import { type ConsentAssertion, consentWrite, foldedConsent } from "../subscribers/consents.ts";
 import { isAlive, Profile } from "../subscribers/items.ts";
 import { getProfile, type LivingProfile } from "../subscribers/subscribers.ts";
@@ -74,12 +74,17 @@ export async function choose(
   choices: Choices,
   source: string,
 ): Promise<Preference[] | undefined> {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const profile = await getProfile(store, subscriber);
-    if (!profile) return undefined;
-    if (await record(store, subscriber, profile, choices, source)) return readPreferences(store, subscriber);
-  }
-  throw new ApiError("SERVICE_UNAVAILABLE", "Other choices are made at the moment. Try again.");
+  return untilUncontended(
+    async () => {
+      const profile = await getProfile(store, subscriber);
+      if (!profile) return done(undefined);
+      if (await record(store, subscriber, profile, choices, source))
+        return done(await readPreferences(store, subscriber));
+      return contended;
+    },
+    () => new ApiError("SERVICE_UNAVAILABLE", "Other choices are made at the moment. Try again."),
+    MAX_ATTEMPTS,
+  );
 }
 
 /** @returns false if one of them was chosen anew since the profile was read, or the subscriber was erased. */
@@ -109,15 +114,12 @@ async function record(
     );
     const set = Object.assign({}, ...consents.map(foldedConsent));
     const when = all(isAlive(), ...consents.map(({ channel }) => isAsRead(channel)));
-    const isWritten = await store
-      .transact([
+    const isWritten = await happened(
+      store.transact([
         changeItem(Profile, { id: subscriber }, { set }, when),
         ...consents.map((consent) => consentWrite(store, subscriber, store.ids.uuidAt(now), consent)),
-      ])
-      .then(
-        () => true,
-        onTransactionCanceled(() => false),
-      );
+      ]),
+    );
     if (!isWritten) return false;
   }
   return true;

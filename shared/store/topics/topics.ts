@@ -6,7 +6,7 @@ import type { SendTopic } from "../../rules/topics.ts";
 import { absent, any, below, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { changeItem, fieldsOf, putItem, type RowOf, removeItem } from "../item.ts";
-import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { happened, onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { TopicCount, TopicItem, topicFields } from "./items.ts";
 
 export const MAX_TOPICS = 100;
@@ -64,12 +64,9 @@ export async function updateTopic(store: Store, key: string, change: TopicChange
 
 /** The choices of subscribers stay, and count again for a topic of the same key. @throws 404. */
 export async function removeTopic(store: Store, key: string): Promise<void> {
-  const isRemoved = await store
-    .transact([removeItem(TopicItem, { key }, present()), changeItem(TopicCount, {}, { add: { n: -1 } })])
-    .then(
-      () => true,
-      onTransactionCanceled(() => false),
-    );
+  const isRemoved = await happened(
+    store.transact([removeItem(TopicItem, { key }, present()), changeItem(TopicCount, {}, { add: { n: -1 } })]),
+  );
   if (!isRemoved) throw notFound("topic");
 }
 

@@ -6,7 +6,7 @@ import { timeOfUuid } from "../../kernel/ids.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import { absent, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
-import { onConditionFailed } from "../refusals.ts";
+import { happened, onConditionFailed } from "../refusals.ts";
 import { SequenceBlock, type SequenceBlockRow } from "./delivery-items.ts";
 
 /** Deliveries of one queue message at most, and of one block. */
@@ -188,12 +188,9 @@ async function appendGroup(
   const row = { ...place, first, ids, starts: [0], n: ids.length };
   if (tail) {
     const expires = Math.ceil((now + KEPT_MS) / SECOND);
-    const isStillNewest = await store
-      .change(SequenceBlock, { webhook, first: tail.first }, { set: { expires } }, is("n", tail.n))
-      .then(
-        () => true,
-        onConditionFailed(() => false),
-      );
+    const isStillNewest = await happened(
+      store.change(SequenceBlock, { webhook, first: tail.first }, { set: { expires } }, is("n", tail.n)),
+    );
     if (!isStillNewest) return undefined;
   }
   const key = { webhook, first };

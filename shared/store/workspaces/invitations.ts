@@ -9,7 +9,7 @@ import { absent, all, any, atMost, is, present } from "../conditions.ts";
 import type { Platform, PlatformReader } from "../context.ts";
 import { hashOf } from "../hash.ts";
 import { changeItem, fieldsOf, fullKey, type ItemWrite, putItem, type RowOf, removeItem } from "../item.ts";
-import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { contended, done, onConditionFailed, onTransactionCanceled, untilUncontended } from "../refusals.ts";
 import { findUser } from "./identity.ts";
 import {
   InvitationItem,
@@ -26,7 +26,6 @@ import { newHash, passwordWrites } from "./passwords.ts";
 const INVITED_MS = 7 * DAY;
 const TOKEN_BYTES = 32;
 /** How often the team is counted again after a concurrent change. */
-const MAX_ATTEMPTS = 10;
 
 export const Invitation = v.object(invitationFields);
 export type Invitation = v.InferOutput<typeof Invitation>;
@@ -48,17 +47,20 @@ export async function invite(
   { tenant, plan }: { tenant: TenantId; plan: PlanName },
   { email, role, mailed }: { email: string; role: Role; mailed: boolean },
 ): Promise<Invitation & { token: string }> {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const team = await readTeam(platform, tenant);
-    const isSame = (other: { email: string }) => other.email.toLowerCase() === email.toLowerCase();
-    if (team.members.some(isSame)) throw conflict("This person is a member already.");
-    if (team.invitations.some(isSame)) throw conflict("This person is invited already.");
-    const used = team.members.length + team.invitations.length;
-    if (used >= plans[plan].teamMembers) throw beyondPlan(plan, `${used} are in or invited`);
-    const invited = await putInvitation(platform, team, { email, role, mailed });
-    if (invited) return invited;
-  }
-  throw conflict("Somebody else is inviting people at the moment. Try again.");
+  return untilUncontended(
+    async () => {
+      const team = await readTeam(platform, tenant);
+      const isSame = (other: { email: string }) => other.email.toLowerCase() === email.toLowerCase();
+      if (team.members.some(isSame)) throw conflict("This person is a member already.");
+      if (team.invitations.some(isSame)) throw conflict("This person is invited already.");
+      const used = team.members.length + team.invitations.length;
+      if (used >= plans[plan].teamMembers) throw beyondPlan(plan, `${used} are in or invited`);
+      const invited = await putInvitation(platform, team, { email, role, mailed });
+      if (invited) return done(invited);
+      return contended;
+    },
+    () => conflict("Somebody else is inviting people at the moment. Try again."),
+  );
 }
 
 async function putInvitation(
@@ -136,39 +138,42 @@ export async function acceptInvitation(
   checks: AcceptanceChecks,
 ): Promise<{ user: UserRow; tenant: TenantId; role: Role }> {
   const digest = hashOf(token);
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const row = await platform.get(InvitationItem, { digest });
-    if (!row || row.expires_at <= timestamp(platform.clock.now())) throw notFound("invitation");
-    const { id, tenant, email, role, mailed = false } = row;
-    const team = await readTeam(platform, tenant);
-    if (team.isClosed) throw new ApiError("TENANT_DELETED", "This workspace is closed.");
-    if (team.members.length >= plans[team.plan].teamMembers)
-      throw beyondPlan(team.plan, `${team.members.length} are in`);
-    const invited = await invitedUser(platform, { email, name, password, mailed, workspace: team.name }, checks);
-    if (!invited) return refusePassword(platform, { digest, tenant, email });
-    const { user, writes } = invited;
-    const created_at = timestamp(platform.clock.now());
-    const member = { user_id: user.id, tenant, role, email, name: user.name, created_at };
-    const unconfirmed = user.confirmed_at === undefined ? { unconfirmed: true as const } : {};
-    const isIn = await platform
-      .transact([
-        removeItem(InvitationItem, { digest }, present()),
-        removeItem(InvitedItem, { tenant, email }, is("id", id)),
-        putItem(MemberItem, { tenant, user: user.id }, { ...member, ...unconfirmed }, absent()),
-        putItem(MembershipItem, { user: user.id, tenant }, member),
-        teamWrite(team, Number(role === "owner")),
-        ...writes,
-      ])
-      .then(
-        () => true,
-        onTransactionCanceled(([invitation, listed, existing]) => {
-          if (invitation || listed || existing) throw notFound("invitation");
-          return false;
-        }),
-      );
-    if (isIn) return { user, tenant, role };
-  }
-  throw conflict("The team is changing at the moment. Try again.");
+  return untilUncontended(
+    async () => {
+      const row = await platform.get(InvitationItem, { digest });
+      if (!row || row.expires_at <= timestamp(platform.clock.now())) throw notFound("invitation");
+      const { id, tenant, email, role, mailed = false } = row;
+      const team = await readTeam(platform, tenant);
+      if (team.isClosed) throw new ApiError("TENANT_DELETED", "This workspace is closed.");
+      if (team.members.length >= plans[team.plan].teamMembers)
+        throw beyondPlan(team.plan, `${team.members.length} are in`);
+      const invited = await invitedUser(platform, { email, name, password, mailed, workspace: team.name }, checks);
+      if (!invited) return done(await refusePassword(platform, { digest, tenant, email }));
+      const { user, writes } = invited;
+      const created_at = timestamp(platform.clock.now());
+      const member = { user_id: user.id, tenant, role, email, name: user.name, created_at };
+      const unconfirmed = user.confirmed_at === undefined ? { unconfirmed: true as const } : {};
+      const isIn = await platform
+        .transact([
+          removeItem(InvitationItem, { digest }, present()),
+          removeItem(InvitedItem, { tenant, email }, is("id", id)),
+          putItem(MemberItem, { tenant, user: user.id }, { ...member, ...unconfirmed }, absent()),
+          putItem(MembershipItem, { user: user.id, tenant }, member),
+          teamWrite(team, Number(role === "owner")),
+          ...writes,
+        ])
+        .then(
+          () => true,
+          onTransactionCanceled(([invitation, listed, existing]) => {
+            if (invitation || listed || existing) throw notFound("invitation");
+            return false;
+          }),
+        );
+      if (isIn) return done({ user, tenant, role });
+      return contended;
+    },
+    () => conflict("The team is changing at the moment. Try again."),
+  );
 }
 
 /** Counts a wrong password; the last one that is allowed ends the invitation. @throws 401. */

@@ -6,7 +6,7 @@ import { absent, all, is, present } from "../conditions.ts";
 import type { Platform } from "../context.ts";
 import { hashOf } from "../hash.ts";
 import { changeItem, type ItemWrite, type RowOf, removeItem } from "../item.ts";
-import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { contended, done, happened, onConditionFailed, onTransactionCanceled, untilUncontended } from "../refusals.ts";
 import { hashPassword, membershipsOf } from "./identity.ts";
 import { MemberItem, UserItem } from "./identity-items.ts";
 import { AccountMail, AccountToken, type MailPurpose, UserSession } from "./session-items.ts";
@@ -18,7 +18,6 @@ const SALT_BYTES = 16;
 /** Sessions that end in the transaction of a new password. It may hold 100 items. */
 const MAX_ENDED_TOGETHER = 90;
 /** How often a new password is tried again after a session that began meanwhile. */
-const MAX_ATTEMPTS = 10;
 
 type UserRow = RowOf<typeof UserItem>;
 
@@ -89,18 +88,17 @@ async function replacePassword(
   hash: string,
   how: { along?: ItemWrite<"platform">; isProven?: boolean; kept?: string | undefined },
 ): Promise<UserRow> {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const user = await find();
-    const writes = await passwordWrites(platform, user, hash, how);
-    const isDone = await platform.transact([...writes, ...(how.along ? [how.along] : [])]).then(
-      () => true,
-      onTransactionCanceled(() => false),
-    );
-    if (!isDone) continue;
-    if (how.isProven) await unmark(platform, user.id);
-    return { ...user, password: hash };
-  }
-  throw conflict("Sessions of this user begin at the moment. Try again.");
+  return untilUncontended(
+    async () => {
+      const user = await find();
+      const writes = await passwordWrites(platform, user, hash, how);
+      const isDone = await happened(platform.transact([...writes, ...(how.along ? [how.along] : [])]));
+      if (!isDone) return contended;
+      if (how.isProven) await unmark(platform, user.id);
+      return done({ ...user, password: hash });
+    },
+    () => conflict("Sessions of this user begin at the moment. Try again."),
+  );
 }
 
 /**

@@ -7,7 +7,7 @@ import { AssetItem } from "../experiences/asset-items.ts";
 import { changeItem, removeItem } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import type { Key } from "../model.ts";
-import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { happened, onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import type { Timer, Timers } from "../timers.ts";
 import { membershipsOf } from "./identity.ts";
 import { MemberItem, MembershipItem, UserItem } from "./identity-items.ts";
@@ -42,10 +42,7 @@ export async function changeStatus(
     status === "deleted"
       ? { set: { status }, initial: { deleted_at: timestamp(now) } }
       : { set: { status }, remove: ["deleted_at"] as const };
-  return platform.change(WorkspaceItem, { tenant }, change, all(present(), absent("purging_at"))).then(
-    () => true,
-    onConditionFailed(() => false),
-  );
+  return happened(platform.change(WorkspaceItem, { tenant }, change, all(present(), absent("purging_at"))));
 }
 
 interface PurgeContext {
@@ -164,10 +161,7 @@ async function removeRows(context: PurgeContext, claimed: WorkspaceRow, isTimeUp
     found += page.found.length;
     from = page.next;
     const position = from ? { set: { purge_from: toJson(from) } } : { remove: ["purge_from"] as const };
-    const isStillOurs = await platform.change(WorkspaceItem, { tenant }, position, isOurs(claimed)).then(
-      () => true,
-      onConditionFailed(() => false),
-    );
+    const isStillOurs = await happened(platform.change(WorkspaceItem, { tenant }, position, isOurs(claimed)));
     if (!isStillOurs) {
       store.log({ level: "info", message: "another worker continues a purge", tenant });
       return "done";

@@ -7,7 +7,7 @@ import { all, is, present } from "../conditions.ts";
 import type { Platform, PlatformReader } from "../context.ts";
 import { hashOf } from "../hash.ts";
 import { changeItem, checkItem, type ItemWrite, putItem, type RowOf, removeItem } from "../item.ts";
-import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { happened, onTransactionCanceled } from "../refusals.ts";
 import { UserItem } from "./identity-items.ts";
 import { RefreshFamily, UserSession } from "./session-items.ts";
 
@@ -140,14 +140,11 @@ export async function listSessions(platform: PlatformReader, user: string): Prom
 
 /** @returns false if the user has no such session. */
 export const endSession = (platform: Platform, user: string, id: string): Promise<boolean> =>
-  platform.remove(UserSession, { user, id }, present()).then(
-    () => true,
-    onConditionFailed(() => false),
-  );
+  happened(platform.remove(UserSession, { user, id }, present()));
 
 const advance = (platform: Platform, family: string, given: string, successor: string): Promise<boolean> =>
-  platform
-    .change(
+  happened(
+    platform.change(
       RefreshFamily,
       { family },
       {
@@ -159,11 +156,8 @@ const advance = (platform: Platform, family: string, given: string, successor: s
         },
       },
       is("current", given),
-    )
-    .then(
-      () => true,
-      onConditionFailed(() => false),
-    );
+    ),
+  );
 
 /** Another request exchanged the same token a moment ago. */
 async function isRaced(platform: Platform, family: string, given: string): Promise<boolean> {
@@ -173,17 +167,14 @@ async function isRaced(platform: Platform, family: string, given: string): Promi
 
 /** @returns false if the session has ended. */
 const noteUse = (platform: Platform, { user, id }: Session): Promise<boolean> =>
-  platform
-    .change(
+  happened(
+    platform.change(
       UserSession,
       { user, id },
       { set: { last_used_at: timestamp(platform.clock.now()), expires: expiry(platform).expires } },
       present(),
-    )
-    .then(
-      () => true,
-      onConditionFailed(() => false),
-    );
+    ),
+  );
 
 function expiry(platform: Platform) {
   const expires_at = platform.clock.now() + LIFETIME_MS;

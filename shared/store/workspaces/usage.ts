@@ -6,7 +6,7 @@ import { absent, any, atMost, below, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { annotationWrite } from "../insights/annotations.ts";
 import { changeItem, type ItemWrite, ref } from "../item.ts";
-import { onTransactionCanceled } from "../refusals.ts";
+import { happened } from "../refusals.ts";
 import { EventUsage, type PeriodUsage, Usage } from "./items.ts";
 import type { SendingSettings } from "./settings.ts";
 
@@ -169,15 +169,12 @@ async function warn(
 ): Promise<void> {
   const { period } = usageKey(store);
   const text = `${percent} % of ${whose} are used: ${used} of ${max} in ${period}.`;
-  const isFirst = await store
-    .transact([
+  const isFirst = await happened(
+    store.transact([
       changeItem(Usage, { period }, { set: { [mark]: percent } }, any(absent(mark), below(mark, percent))),
       annotationWrite(store, { kind: "quota_warning", text }),
-    ])
-    .then(
-      () => true,
-      onTransactionCanceled(() => false),
-    );
+    ]),
+  );
   if (!isFirst) return;
   store.log({
     level: "warn",

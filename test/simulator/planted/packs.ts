@@ -153,8 +153,8 @@ export const packsBugs: readonly Bug[] = [
     name: "a run moves on while its pack is open",
     area: "journeys",
     file: runPacks,
-    find: "    if ((await settlePacksOf(store, rows)) === 0) return rows;",
-    replace: "    return rows;",
+    find: "      if ((await settlePacksOf(store, rows)) === 0) return done(rows);\n      return contended;",
+    replace: "      return done(rows);",
   },
   {
     name: "a run moves in a pack that another worker has ended",
