@@ -1,4 +1,4 @@
-// What there is: every group of endpoints, every worker, and the live stream. One line each.
+// What there is: every group of endpoints, every worker, and the live stream, by theme. One line each.
 import type { Group } from "../shared/http/endpoint.ts";
 import type { Worker } from "../shared/runtime/worker.ts";
 import { account } from "./api/account/index.ts";
@@ -38,45 +38,52 @@ import { topics } from "./api/topics/index.ts";
 import { webhooks } from "./api/webhooks/index.ts";
 import { operator } from "./operator/index.ts";
 import { stream } from "./stream/index.ts";
-import { attribute } from "./workers/attribute/index.ts";
+import { attributeConversions } from "./workers/attribute/index.ts";
 import { completeEvents } from "./workers/complete-events/index.ts";
 import { deleteMemberships } from "./workers/delete-memberships/index.ts";
-import { deliver } from "./workers/deliver/index.ts";
+import { deliverMessages } from "./workers/deliver/index.ts";
 import { discardAsset } from "./workers/discard-asset/index.ts";
-import { due } from "./workers/due/index.ts";
+import { forwardDueRows } from "./workers/due/index.ts";
 import { endExperiences } from "./workers/end-experience/index.ts";
-import { erase } from "./workers/erase/index.ts";
-import { fanOut } from "./workers/fan-out/index.ts";
+import { eraseSubscriber } from "./workers/erase/index.ts";
+import { fanOutJobs } from "./workers/fan-out/index.ts";
 import { importRows } from "./workers/import-rows/index.ts";
-import { mailAccount } from "./workers/mail-account/index.ts";
-import { mailEvent } from "./workers/mail-event/index.ts";
+import { mailAccountToken } from "./workers/mail-account/index.ts";
+import { recordMailEvent } from "./workers/mail-event/index.ts";
 import { moveClock } from "./workers/move-clock/index.ts";
 import { postWebhook } from "./workers/post-webhook/index.ts";
-import { purge } from "./workers/purge/index.ts";
-import { react } from "./workers/react/index.ts";
+import { purgeWorkspace } from "./workers/purge/index.ts";
+import { reactToWrites } from "./workers/react/index.ts";
 import { recomputeSegment } from "./workers/recompute-segment/index.ts";
-import { recount } from "./workers/recount/index.ts";
+import { recountWorkspace } from "./workers/recount/index.ts";
 import { runCampaign } from "./workers/run-campaign/index.ts";
 import { runSchedule } from "./workers/run-schedule/index.ts";
-import { segment } from "./workers/segment/index.ts";
+import { evaluateSegments } from "./workers/segment/index.ts";
 import { stepJourney } from "./workers/step-journey/index.ts";
 import { verifyChannel } from "./workers/verify-channel/index.ts";
 
 /** In the order of the specification. */
 export const groups: readonly Group[] = [
+  // Subscribers and their devices.
   subscribers,
   erasures,
   devices,
+
+  // Sends, what they say, and to whom.
   notifications,
   recipients,
   tests,
   templates,
   topics,
   preferences,
+
+  // What sends by itself, and what halts it.
   schedules,
   campaigns,
   journeys,
   brakes,
+
+  // Segments, and the ways to a subscriber.
   segments,
   channels,
   experiences,
@@ -84,6 +91,8 @@ export const groups: readonly Group[] = [
   inbound,
   mail,
   inbox,
+
+  // Data: in, counted, and out.
   imports,
   insights,
   annotations,
@@ -91,41 +100,60 @@ export const groups: readonly Group[] = [
   webhooks,
   lists,
   events,
+
+  // Users, workspaces and agencies.
   auth,
   account,
   team,
   agency,
   audit,
   billing,
+
+  // The service itself.
   mcp,
   service,
 ];
 
+/** The folder of a worker is the name of its Lambda and of its queue. */
 export const workers: readonly Worker[] = [
-  // One a line.
-  react,
-  due,
-  fanOut,
-  deliver,
-  mailAccount,
-  mailEvent,
+  // Triggers: the table's stream, and time.
+  reactToWrites,
+  forwardDueRows,
+
+  // Sends.
+  fanOutJobs,
+  deliverMessages,
+
+  // The service's own mail, mails that were sent, and webhooks.
+  mailAccountToken,
+  recordMailEvent,
   postWebhook,
+
+  // Files and conversions.
   importRows,
-  attribute,
+  attributeConversions,
+
+  // What sends by itself.
   runSchedule,
   runCampaign,
   stepJourney,
+
+  // What a request began.
   verifyChannel,
   completeEvents,
   deleteMemberships,
-  erase,
+  eraseSubscriber,
   discardAsset,
   endExperiences,
-  segment,
+
+  // Segments.
+  evaluateSegments,
   recomputeSegment,
-  recount,
+
+  // Workspaces as a whole.
+  recountWorkspace,
   moveClock,
-  purge,
+  purgeWorkspace,
 ];
 
 export { operator, stream };

@@ -16,7 +16,7 @@ const LATE_MS = 15 * MINUTE;
 /** For each definition, the newest events of an anonymous id that become conversions when it is identified. */
 const MAX_EVENTS = 200;
 
-export const attribute = queueWorker(
+export const attributeConversions = queueWorker(
   "attribute",
   "Counts conversions for the sends before them.",
   [storeWrite, attributeQueue],

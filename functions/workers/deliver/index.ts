@@ -34,7 +34,7 @@ import { jointReads } from "./single-reads.ts";
 import { deliverSingles } from "./solo.ts";
 import { windUp } from "./wind-up.ts";
 
-export const deliver = queueWorker(
+export const deliverMessages = queueWorker(
   "deliver",
   "Delivers one chunk of recipients.",
   [

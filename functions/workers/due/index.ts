@@ -29,7 +29,7 @@ type WorkerContext = Context<typeof uses> & RuntimeContext;
 type DueRow = RowOf<typeof DueItem>;
 type ShardOfMinute = Extract<Message<"due">, { minute: number }> & { shard: number };
 
-export const due = queueWorker("due", "Forwards due rows at their time.", uses, async (message, context) => {
+export const forwardDueRows = queueWorker("due", "Forwards due rows at their time.", uses, async (message, context) => {
   if ("row" in message) return forwardOne(context, message.row);
   if ("sweep" in message) return sweep(context);
   const { minute, shard, after } = message;

@@ -9,7 +9,7 @@ import { importErasing } from "../../../shared/store/files/imports.ts";
 import { eraseTraces, SECOND_PASS_MS } from "../../../shared/store/subscribers/erasure.ts";
 import { beginPass, endPass } from "../../../shared/store/subscribers/erasure-receipts.ts";
 
-export const erase = queueWorker(
+export const eraseSubscriber = queueWorker(
   "erase",
   "Erases the traces of a deleted subscriber.",
   [storeWrite, importErasing, exportErasing, eraseQueue],

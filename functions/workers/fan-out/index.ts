@@ -58,7 +58,7 @@ const MAX_DELAY_SECONDS = 900;
 /** Planning stops after this time and continues with another message. */
 const PLANNING_MS = 40 * SECOND;
 
-export const fanOut = queueWorker(
+export const fanOutJobs = queueWorker(
   "fan-out",
   "Fires, dispatches and plans notification jobs.",
   uses,

@@ -9,7 +9,7 @@ import { accountMailText, serviceUrl } from "../../../shared/store/workspaces/ac
 import { makeToken } from "../../../shared/store/workspaces/passwords.ts";
 import { AccountMail } from "../../../shared/store/workspaces/session-items.ts";
 
-export const mailAccount = queueWorker(
+export const mailAccountToken = queueWorker(
   "mail-account",
   "Mails a token that resets a password or confirms an address.",
   [platformWrite, mailer, serviceUrl],

@@ -13,7 +13,7 @@ const RETRY_SECONDS = 30;
 
 const uses = [storeWrite, mailEventQueue] as const;
 
-export const mailEvent = queueWorker(
+export const recordMailEvent = queueWorker(
   "mail-event",
   "Records what became of mails: delivered, bounced, complained about.",
   uses,

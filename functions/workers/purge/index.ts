@@ -13,7 +13,7 @@ import { workspaceRows } from "../../../shared/store/workspaces/rows.ts";
 /** After this the work continues in another message. */
 const WORKING_MS = 40 * SECOND;
 
-export const purge = queueWorker(
+export const purgeWorkspace = queueWorker(
   "purge",
   "Removes everything of a workspace 30 days after its deletion.",
   [storeWrite, platformWrite, workspaceRows, assetRemoval, importRemoval, timers, purgeQueue],

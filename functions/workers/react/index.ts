@@ -46,7 +46,7 @@ const steps = [
   queueClockMoves,
 ] as const;
 
-export const react = streamWorker(
+export const reactToWrites = streamWorker(
   "react",
   "Turns writes into the messages that must follow from them.",
   [

@@ -8,7 +8,7 @@ import { recountPart } from "../../../shared/store/recount.ts";
 /** After this the work continues in another message. */
 const WORKING_MS = 40 * SECOND;
 
-export const recount = queueWorker(
+export const recountWorkspace = queueWorker(
   "recount",
   "Compares the counters of a workspace with the rows they count, and repairs them.",
   [storeWrite, recountQueue],

@@ -16,7 +16,7 @@ const MAX_DELAY_SECONDS = 900;
 const uses = [storeWrite, timers, segmentQueue, dynamicSegments] as const;
 type WorkerContext = Context<typeof uses>;
 
-export const segment = queueWorker(
+export const evaluateSegments = queueWorker(
   "segment",
   "Keeps subscribers in the dynamic segments that they belong to.",
   uses,
