@@ -1,16 +1,19 @@
 // The AWS resources of the local service: those that `cdk deploy` creates, created once in the embedded services.
-
 import {
   deadQueueOf,
   MAX_RECEIVES,
+  type QueueName,
   queueNames,
   STREAM_WORKER,
   VISIBILITY_SECONDS,
 } from "../shared/contract/messages.ts";
+import type { Clock } from "../shared/kernel/clock.ts";
 import type { Ids } from "../shared/kernel/ids.ts";
 import { tableDefinition } from "../shared/store/definition.ts";
 import { queueVariable } from "../shared/store/queue-sender.ts";
 import type { Services } from "./aws/protocol.ts";
+import type { SesEvent } from "./aws/ses.ts";
+import type { Sqs } from "./aws/sqs.ts";
 import { isAwsFailure, type Wire } from "./aws/stand-in.ts";
 import { ACCOUNT, REGION } from "./lambda.ts";
 import type { State } from "./state.ts";
@@ -149,4 +152,32 @@ async function unlessThere(failure: string, make: () => Promise<Wire>): Promise<
     if (isAwsFailure(error) && error.name === failure) return undefined;
     throw error;
   }
+}
+
+const MAIL_QUEUE: QueueName = "mail-event";
+const mailDetailTypes: Partial<Record<SesEvent["eventType"], string>> = {
+  Delivery: "Email Delivered",
+  Bounce: "Email Bounced",
+  Complaint: "Email Complaint Received",
+};
+
+/** EventBridge between SES and the queue of mail events: the same envelope, for the events that the stack subscribes to. */
+export function mailEventsTo(sqs: Pick<Sqs, "operate">, { clock, ids }: { clock: Clock; ids: Ids }) {
+  return async (detail: SesEvent): Promise<void> => {
+    const type = mailDetailTypes[detail.eventType];
+    if (!type) return;
+    const { QueueUrl } = await sqs.operate("GetQueueUrl", { QueueName: MAIL_QUEUE });
+    const envelope = {
+      version: "0",
+      id: ids.uuid(),
+      "detail-type": type,
+      source: "aws.ses",
+      account: ACCOUNT,
+      time: new Date(clock.now()).toISOString(),
+      region: REGION,
+      resources: [],
+      detail,
+    };
+    await sqs.operate("SendMessage", { QueueUrl, MessageBody: JSON.stringify(envelope) });
+  };
 }

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage } from "no
 import type { AddressInfo } from "node:net";
 import { handleAwsRequest, type Services } from "./aws/protocol.ts";
 import { QUEUE_HOST } from "./aws/sqs/queues.ts";
-import type { Log } from "./mappings.ts";
+import type { Log } from "./mapping.ts";
 
 export interface AwsPort {
   readonly url: string;

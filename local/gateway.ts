@@ -7,7 +7,7 @@ import { OVER } from "./clock.ts";
 import { type GatewayRequest, proxyEvent } from "./gateway-event.ts";
 import type { LambdaHost } from "./lambda.ts";
 import type { StreamOut } from "./lambda-stream.ts";
-import type { Log } from "./mappings.ts";
+import type { Log } from "./mapping.ts";
 
 export type { GatewayRequest } from "./gateway-event.ts";
 

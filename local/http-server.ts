@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { type Gateway, type GatewayRequest, type GatewayResponse, pathOf, refusal } from "./gateway.ts";
 import type { StreamOut } from "./lambda-stream.ts";
-import type { Log } from "./mappings.ts";
+import type { Log } from "./mapping.ts";
 
 export interface HttpServer {
   readonly port: number;

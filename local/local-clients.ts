@@ -1,6 +1,10 @@
-// The AWS clients of local functions, and the address of the service.
+// The AWS clients of local functions: the address of the service, its time, and turns of the event loop.
 import { randomUUID } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Clock } from "../shared/kernel/clock.ts";
 import type { Aws, Client } from "../shared/kernel/deps.ts";
+import type { Ids } from "../shared/kernel/ids.ts";
+import { retryStrategy } from "../shared/kernel/retries.ts";
 import { awsClients } from "../shared/runtime/aws.ts";
 import { type Hooks, requestHandler, type Services, sendThrough, unsigned } from "./aws/protocol.ts";
 import type { Wire } from "./aws/stand-in.ts";
@@ -98,3 +102,41 @@ async function addressOf(baseUrl: string) {
   const { protocol, hostname, port } = new URL(baseUrl);
   return { protocol, hostname, path: "/", ...(port && { port: Number(port) }) };
 }
+
+/** How many calls workers make, together, in one turn. */
+const CALLS_PER_TURN = 8;
+
+/**
+ * Wraps the hooks of workers, and lets the event loop turn while they run: their calls to the embedded services need no turn
+ * of it, so a long import would keep every request waiting until it ends. While time stands still nothing else is served, and workers run
+ * through.
+ */
+export function createTurns(clock: Pick<ServiceClock, "isHeld">): (hooks: Hooks | undefined) => Hooks {
+  let calls = 0;
+  let turn: Promise<void> | undefined;
+  const startTurn = async () => {
+    await nextTurn();
+    calls = 0;
+    turn = undefined;
+  };
+  const wait = async () => {
+    while (!clock.isHeld() && calls >= CALLS_PER_TURN) {
+      turn ??= startTurn();
+      await turn;
+    }
+    calls++;
+  };
+  return (hooks = {}) => ({
+    ...hooks,
+    before: async (service, operation, input) => {
+      if (!clock.isHeld()) await wait();
+      await hooks.before?.(service, operation, input);
+    },
+  });
+}
+
+const FIRST_MS = { THROTTLING: 1_000, TRANSIENT: 50 };
+
+/** A `retryStrategy` of an SDK client: as in the SDK's standard mode, but its waits follow service time. */
+export const retriesOn = ({ sleep }: Pick<Clock, "sleep">, ids: Pick<Ids, "bytes">) =>
+  retryStrategy(sleep, ids, FIRST_MS);

@@ -10,7 +10,7 @@ import type { FunctionDeps } from "../shared/runtime/deps.ts";
 import { systemIds } from "../shared/runtime/system.ts";
 import { tableDefinition } from "../shared/store/definition.ts";
 import { UNKNOWN_COMMIT, versionOf } from "../tools/release.ts";
-import { makeResources, remoteTable, TABLE } from "./account.ts";
+import { mailEventsTo, makeResources, remoteTable, TABLE } from "./account.ts";
 import { type Database, openDatabase } from "./aws/database.ts";
 import { createDynamoDb, type DynamoDb, type DynamoDbFaults } from "./aws/dynamodb/index.ts";
 import { createKms, type Kms } from "./aws/kms.ts";
@@ -20,7 +20,6 @@ import { createS3, type S3 } from "./aws/s3.ts";
 import { createScheduler, type Scheduler } from "./aws/scheduler.ts";
 import { createSes, type Ses } from "./aws/ses.ts";
 import { createSqs, type Sqs } from "./aws/sqs.ts";
-import { createChangeSignal } from "./change-signal.ts";
 import { createClock, runner, type ServiceClock } from "./clock.ts";
 import type { Faults } from "./faults.ts";
 import { withFiles } from "./files.ts";
@@ -28,16 +27,14 @@ import { createGateway, type Gateway } from "./gateway.ts";
 import { hostFunctions } from "./hosted-functions.ts";
 import { createLambdaHost, type LambdaHost } from "./lambda.ts";
 import { traceOf } from "./lineage.ts";
-import { HOST, localClients } from "./local-clients.ts";
-import { mailEventsTo } from "./mail-bus.ts";
-import { createMappings, type Mappings, type StreamSource } from "./mappings.ts";
+import { createTurns, HOST, localClients, retriesOn } from "./local-clients.ts";
+import type { StreamSource } from "./mapping.ts";
+import { createMappings, type Mappings } from "./mappings.ts";
 import { openOutbox } from "./outbox.ts";
 import { createLocalNetwork, type LocalNetwork } from "./providers/network.ts";
-import { retriesOn } from "./retries.ts";
+import { createChangeSignal, createWriteSignals } from "./signals.ts";
 import { openState } from "./state.ts";
 import { createTime, type Time } from "./time.ts";
-import { createTurns } from "./turns.ts";
-import { createWriteSignals } from "./write-signals.ts";
 
 export interface LocalServiceOptions {
   /** A file, or `:memory:`, which is lost at the end. */

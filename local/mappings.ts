@@ -1,26 +1,10 @@
 // Event source mappings: what triggers a worker from a queue or from a table's stream, as Lambda's pollers do.
 import type { SQSMessageAttributes, SQSRecord } from "aws-lambda";
-import { type Clock, SECOND } from "../shared/kernel/clock.ts";
-import type { Database } from "./aws/database.ts";
-import type { DynamoDb, StreamRecord } from "./aws/dynamodb/index.ts";
-import type { Sqs } from "./aws/sqs.ts";
-import { type LambdaHost, REGION } from "./lambda.ts";
+import { SECOND } from "../shared/kernel/clock.ts";
+import { REGION } from "./lambda.ts";
 import { lineageIn } from "./lineage.ts";
-import { backoff, failedIdentifiers, type StreamMappingOptions, streamMapping } from "./stream-mapping.ts";
-
-export type Log = (message: string, details?: Record<string, unknown>) => void;
-
-export interface Mapping {
-  readonly name: string;
-  /** What it invokes. */
-  readonly function: string;
-  /** Whether `pump` would find something to do now. */
-  runnable(): boolean;
-  /** Runs one round of the work that is due now. Resolves after its invocations; true if there was work. */
-  pump(): Promise<boolean>;
-  /** When a retry of this mapping is due. */
-  nextAt(): number | undefined;
-}
+import { backoff, failedIdentifiers, type Mapping, type MappingDeps } from "./mapping.ts";
+import { type StreamMappingOptions, streamMapping } from "./stream-mapping.ts";
 
 export interface QueueMappingOptions {
   queue: string;
@@ -35,20 +19,6 @@ export interface Mappings {
   mapTableStream(options: StreamMappingOptions): Mapping;
   /** In the order of their creation. */
   all(): readonly Mapping[];
-}
-
-/** The source of stream records: the embedded DynamoDB, or one of another process. */
-export interface StreamSource extends Pick<DynamoDb, "keepRecords" | "onWrite"> {
-  records(table: string, after: string, limit: number): StreamRecord[] | Promise<StreamRecord[]>;
-}
-
-export interface MappingDeps {
-  clock: Clock;
-  database: Database;
-  sqs: Pick<Sqs, "operate" | "ready">;
-  dynamodb: StreamSource;
-  host: LambdaHost;
-  log: Log;
 }
 
 const RECEIVE_LIMIT = 10;

@@ -1,8 +1,9 @@
 // Tells an invocation when it is the only one that works: then everything that follows from its work has been done.
-import type { createChangeSignal } from "./change-signal.ts";
+
 import { type Runner, runner } from "./clock.ts";
 import type { LambdaHost, Run } from "./lambda.ts";
-import type { Mapping } from "./mappings.ts";
+import type { Mapping } from "./mapping.ts";
+import type { createChangeSignal } from "./signals.ts";
 
 /** Real time after which it is asked again without a change. */
 const LOOK_AGAIN_MS = 250;

@@ -1,7 +1,6 @@
 // The mapping of a table's stream: in order, with a checkpoint that survives a restart, bounded retries and bisection.
-import { MINUTE, SECOND } from "../shared/kernel/clock.ts";
 import type { StreamRecord } from "./aws/dynamodb/index.ts";
-import type { Mapping, MappingDeps } from "./mappings.ts";
+import { backoff, failedIdentifiers, type Mapping, type MappingDeps } from "./mapping.ts";
 
 export interface StreamMappingOptions {
   table: string;
@@ -185,19 +184,6 @@ function firstFailure(records: StreamRecord[], answer: unknown): number {
   const places = failed.map((id) => records.findIndex((record) => sequenceOf(record) === id));
   if (places.includes(-1)) return 0;
   return Math.min(records.length, ...places);
-}
-
-/** How long to wait before attempt number `tries` + 1: 1, 2, 4 … at most 60 seconds. */
-export const backoff = (tries: number): number => Math.min(MINUTE, SECOND * 2 ** Math.min(tries - 1, 10));
-
-/** The identifiers of `batchItemFailures`; undefined if the response is malformed. */
-export function failedIdentifiers(answer: unknown): string[] | undefined {
-  const failures =
-    answer && typeof answer === "object" && "batchItemFailures" in answer ? answer.batchItemFailures : [];
-  if (failures === null) return [];
-  if (!Array.isArray(failures)) return undefined;
-  const ids = failures.map((failure: { itemIdentifier?: unknown } | null) => failure?.itemIdentifier);
-  return ids.every((id) => typeof id === "string" && id !== "") ? (ids as string[]) : undefined;
 }
 
 const sequenceOf = (record: StreamRecord): string => record.dynamodb.SequenceNumber;

@@ -4,11 +4,12 @@ import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promi
 import { MINUTE, SECOND } from "../shared/kernel/clock.ts";
 import type { DynamoDb } from "./aws/dynamodb/index.ts";
 import type { Sqs } from "./aws/sqs.ts";
-import { createChangeSignal } from "./change-signal.ts";
 import type { Runner, ServiceClock } from "./clock.ts";
 import type { LambdaHost, Run } from "./lambda.ts";
-import type { Log, Mappings } from "./mappings.ts";
+import type { Log } from "./mapping.ts";
+import type { Mappings } from "./mappings.ts";
 import { createRest } from "./rest.ts";
+import { createChangeSignal } from "./signals.ts";
 
 interface Firing {
   /** `false` skips recurring schedules. */

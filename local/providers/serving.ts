@@ -1,8 +1,38 @@
 // Serves a provider's protocol on connections that never leave the process.
 import { createServer as createHttp, type Server } from "node:http";
 import { performServerHandshake } from "node:http2";
-import type { Duplex } from "node:stream";
+import { type Duplex, duplexPair } from "node:stream";
 import { HANGS, type Sink, type SinkAnswer } from "./sink.ts";
+
+/** Methods that a connection pool calls on a socket and that do nothing here. */
+const manners = {
+  setKeepAlive: () => undefined,
+  setNoDelay: () => undefined,
+  setTimeout: () => undefined,
+  ref: () => undefined,
+  unref: () => undefined,
+};
+
+/**
+ * A connection that never leaves the process: two ends of one stream that behave like sockets.
+ * @param notify called for every chunk, so that the process does not count as idle meanwhile
+ */
+export function openLine(notify: () => void): [near: Duplex, far: Duplex] {
+  const [near, far] = duplexPair();
+  for (const side of [near, far]) {
+    const write = side._write;
+    Object.assign(side, manners, {
+      _write: (...piece: Parameters<Duplex["_write"]>) => {
+        notify();
+        write.apply(side, piece);
+      },
+    });
+    side.on("error", () => undefined);
+  }
+  near.once("close", () => far.destroy());
+  far.once("close", () => near.destroy());
+  return [near, far];
+}
 
 /** A server that does not listen: connections are passed to it. */
 export function serveHttp1(sink: Sink): Server {

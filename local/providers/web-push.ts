@@ -1,7 +1,7 @@
 // The embedded Web Push service for every endpoint. It verifies VAPID, checks limits, and decrypts messages if it can.
-import { createPublicKey, verify } from "node:crypto";
+import { createDecipheriv, createPublicKey, verify } from "node:crypto";
 import { DAY, SECOND } from "../../shared/kernel/clock.ts";
-import { openPush } from "./push-keys.ts";
+import { keyLog, type LoggedKey } from "../../shared/providers/web-push-encryption.ts";
 import {
   faultOf,
   HANGS,
@@ -14,6 +14,10 @@ import {
   type SinkDeps,
 } from "./sink.ts";
 
+const SALT_BYTES = 16;
+const TAG_BYTES = 16;
+const HEADER_BYTES = 86;
+const MAX_KEPT = 1_024;
 const MAX_BODY_BYTES = 4_096;
 const VAPID = /^vapid t=([\w.-]+), ?k=([\w-]{87})$/;
 const TOPIC = /^[\w-]{1,32}$/;
@@ -87,5 +91,32 @@ function isSigned(token: string, key: string): boolean {
     return verify("sha256", signed, { key: publicKey, dsaEncoding: "ieee-p1363" }, signature);
   } catch {
     return false;
+  }
+}
+
+/** The keys of messages that were encrypted in this process, by salt; the oldest are dropped first. */
+const byKey = new Map<string, LoggedKey>();
+
+keyLog.subscribe((logged) => {
+  const found = logged as LoggedKey;
+  byKey.set(found.salt.toString("hex"), found);
+  for (const oldest of byKey.keys()) {
+    if (byKey.size <= MAX_KEPT) return;
+    byKey.delete(oldest);
+  }
+});
+
+/** The text of a message; undefined if another process encrypted it. */
+function openPush(message: Buffer): Buffer | undefined {
+  const keys = byKey.get(message.subarray(0, SALT_BYTES).toString("hex"));
+  if (!keys || message.length <= HEADER_BYTES + TAG_BYTES) return undefined;
+  const decipher = createDecipheriv("aes-128-gcm", keys.key, keys.nonce);
+  decipher.setAuthTag(message.subarray(-TAG_BYTES));
+  try {
+    const opened = Buffer.concat([decipher.update(message.subarray(HEADER_BYTES, -TAG_BYTES)), decipher.final()]);
+    // The text ends at the last byte that is not padding.
+    return opened.subarray(0, opened.lastIndexOf(2));
+  } catch {
+    return undefined;
   }
 }

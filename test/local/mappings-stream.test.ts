@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Database, openDatabase } from "../../local/aws/database.ts";
 import type { StreamRecord } from "../../local/aws/dynamodb/index.ts";
-import type { Mapping } from "../../local/mappings.ts";
+import type { Mapping } from "../../local/mapping.ts";
 import { SECOND } from "../../shared/kernel/clock.ts";
 import { at, toyStream, world } from "../support/mappings.ts";
 

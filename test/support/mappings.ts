@@ -4,7 +4,8 @@ import type { StreamRecord } from "../../local/aws/dynamodb/index.ts";
 import { createSqs } from "../../local/aws/sqs.ts";
 import { createClock } from "../../local/clock.ts";
 import { createLambdaHost } from "../../local/lambda.ts";
-import { createMappings, type MappingDeps } from "../../local/mappings.ts";
+import type { MappingDeps } from "../../local/mapping.ts";
+import { createMappings } from "../../local/mappings.ts";
 import { systemIds } from "../../shared/runtime/system.ts";
 
 export const at = Date.UTC(2026, 0, 1);

@@ -1,7 +1,6 @@
 // Networks for tests of the egress client: names resolve as the test declares, and connections are only counted.
 import { type Duplex, duplexPair } from "node:stream";
-import { openLine } from "../../local/providers/lines.ts";
-import { serveHttp1, serveHttp2 } from "../../local/providers/serving.ts";
+import { openLine, serveHttp1, serveHttp2 } from "../../local/providers/serving.ts";
 import type { Sink } from "../../local/providers/sink.ts";
 import type { ConnectOptions, Network } from "../../shared/egress/network.ts";
 
