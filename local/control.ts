@@ -6,6 +6,7 @@ import { Amount } from "../shared/contract/schemas.ts";
 import { parseBody, parseQuery } from "../shared/http/input.ts";
 import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../shared/kernel/clock.ts";
 import { ApiError, invalid, notFound, toApiError } from "../shared/kernel/errors.ts";
+import { providedChannels } from "../shared/rules/channel-types.ts";
 import { planNames } from "../shared/rules/plans.ts";
 import { parseTimestamp } from "../shared/rules/timestamps.ts";
 import { type DemoName, prepareDemo } from "./demo.ts";
@@ -13,7 +14,7 @@ import { type Fault, type Faults, faultChannels, outcomes } from "./faults.ts";
 import type { GatewayRequest, GatewayResponse } from "./gateway.ts";
 import type { LocalService } from "./local-service.ts";
 import { openMeter } from "./meter.ts";
-import { openOutbox, outboxChannels } from "./outbox.ts";
+import { openOutbox } from "./outbox.ts";
 import { openState, rememberOffset } from "./state.ts";
 import type { Tenancy } from "./tenancy.ts";
 
@@ -74,7 +75,7 @@ const NewFault = v.strictObject({
   conflict: v.optional(v.boolean("must be true or false")),
 });
 const OutboxQuery = v.object({
-  channel: v.optional(v.picklist(outboxChannels, `must be one of ${outboxChannels.join(", ")}`)),
+  channel: v.optional(v.picklist(providedChannels, `must be one of ${providedChannels.join(", ")}`)),
   job_id: v.optional(v.string()),
   subscriber_id: v.optional(v.string()),
   limit: limit(1_000, MAX_LISTED),

@@ -1,5 +1,5 @@
 // Injected faults: provider outcomes for the sinks, throttled AWS calls, an unavailable live stream.
-import { type ChannelType, channelTypes } from "../shared/rules/plans.ts";
+import { type ChannelType, channelTypes } from "../shared/rules/channel-types.ts";
 import { CONFLICTING, canceledTransaction } from "./aws/dynamodb/canceled.ts";
 import type { Hooks, ServiceName } from "./aws/protocol.ts";
 import { awsFailure, type Wire } from "./aws/stand-in.ts";

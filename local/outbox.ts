@@ -1,12 +1,11 @@
 // Messages that the embedded providers received, stored in the data file.
+import type { ProvidedChannel } from "../shared/rules/channel-types.ts";
 import type { Database } from "./aws/database.ts";
-
-export const outboxChannels = ["ios", "android", "web_push", "email", "sms", "chat_app"] as const;
 
 /** One request that a provider accepted, or would have been sent. */
 export interface OutboxItem {
   id: string;
-  channel: (typeof outboxChannels)[number];
+  channel: ProvidedChannel;
   to: string;
   subscriber_id: string | null;
   job_id: string | null;

@@ -1,7 +1,7 @@
 // The editor of a message: title and text for every channel, and a tab for each channel that says something else.
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import { classOf } from "../../shared/rules/reach.ts";
+import { classOf } from "../../shared/rules/channel-types.ts";
 import { useQuery } from "../app/query.ts";
 import { channelName } from "../app/sentences.ts";
 import { Button } from "./button.tsx";

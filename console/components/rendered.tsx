@@ -1,7 +1,7 @@
 // A message as the service renders it, and the preview of one that is being written.
 import { useState } from "preact/hooks";
 import type { TemplatesPreviewAnswer } from "../../sdk/src/types.gen.ts";
-import { classOf } from "../../shared/rules/reach.ts";
+import { classOf } from "../../shared/rules/channel-types.ts";
 import { useQuery } from "../app/query.ts";
 import { useSettled } from "../app/settled.ts";
 import { type Content, contentOf, type Own, shownOn } from "./content-model.ts";

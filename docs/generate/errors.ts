@@ -2,7 +2,8 @@
 import type { Endpoint } from "../../shared/http/endpoint.ts";
 import { needsConfirmed } from "../../shared/http/gates.ts";
 import { type ErrorCode, statuses } from "../../shared/kernel/errors.ts";
-import { channelTypes, type Feature, refusals } from "../../shared/rules/plans.ts";
+import { channelTypes } from "../../shared/rules/channel-types.ts";
+import { type Feature, plans, refusals } from "../../shared/rules/plans.ts";
 import type { JsonSchema } from "./json-schema.ts";
 
 /** The message of each code. The message may change, the code may not. */
@@ -36,7 +37,7 @@ const named: Partial<Record<ErrorCode, Record<string, string>>> = {
 
 const CHANNEL_TYPE_REFUSAL = {
   error: "channel_type_not_permitted",
-  allowed: ["ios", "android", "web_push", "email"],
+  allowed: plans.free.channelTypes,
   upgrade_required: true,
 };
 

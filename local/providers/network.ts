@@ -43,7 +43,7 @@ const RECEIVER = "receiver.example";
 export function createLocalNetwork(deps: LocalNetworkDeps): LocalNetwork {
   const { database, allowLoopback, allowProviders, notify } = deps;
   const isNear = (host: string, purpose: Purpose): boolean =>
-    allowProviders && (purpose === "smtp" || purpose === "web-push") && LOOPBACK.has(host);
+    allowProviders && (purpose === "smtp" || purpose === "web_push") && LOOPBACK.has(host);
   const templates = openChatTemplates(database);
   /** What the fault of the request under way asks to wait. */
   let retryAfter: number | undefined;
@@ -54,11 +54,11 @@ export function createLocalNetwork(deps: LocalNetworkDeps): LocalNetwork {
   };
   const observed = { ...deps, faults: { take } };
   const makers: Record<Served, () => Sink> = {
-    apns: () => apnsSink(observed),
-    fcm: () => fcmSink(observed),
-    "web-push": () => webPushSink(observed),
+    ios: () => apnsSink(observed),
+    android: () => fcmSink(observed),
+    web_push: () => webPushSink(observed),
     sms: () => smsSink(observed),
-    "chat-app": () => chatAppSink({ ...observed, templates }),
+    chat_app: () => chatAppSink({ ...observed, templates }),
   };
   const sinks = new Map<Served, Sink>();
   const servers = new Map<Served, Server>();

@@ -1,9 +1,33 @@
-// Schemas of provider credentials, as they are uploaded and stored encrypted (CRD-3 to CRD-7).
+// Schemas of provider credentials, as they are uploaded and stored encrypted (CRD-3 to CRD-7), and of the settings among
+// them: what may be shown (RDA-15).
 import { createPrivateKey } from "node:crypto";
 import * as v from "valibot";
+import type { CredentialField, CredentialsOf, SettingsOf } from "../rules/channel-fields.ts";
+import { type ProvidedChannel, providedChannels } from "../rules/channel-types.ts";
+import { channels } from "../rules/channels.ts";
 import { isEmailAddress } from "../rules/contacts.ts";
 
+type Fields<T extends ProvidedChannel> = (typeof channels)[T]["credentials"]["fields"];
+export type CredentialsFor<T extends ProvidedChannel> = {
+  type: (typeof channels)[T]["credentials"]["type"];
+} & CredentialsOf<Fields<T>>;
+export type Credentials = { [T in ProvidedChannel]: CredentialsFor<T> }[ProvidedChannel];
+type CredentialType = Credentials["type"];
+
+/** The place of their settings in the published document; their names stand the other way round. */
+const places = { email: 0, phone: 1, token: 2, subscription: 2 };
+const placeOf = (type: ProvidedChannel): number => places[channels[type].address];
+
+/** The short names of credentials. */
+export const credentialTypes: readonly CredentialType[] = providedChannels
+  .toSorted((a, b) => placeOf(b) - placeOf(a))
+  .map((type) => channels[type].credentials.type);
+
+const MAX_EMAIL = 254;
+const MAX_PORT = 65_535;
 const LINE = /^[^\p{Cc}]*$/u;
+const PRINTABLE = /^[\x21-\x7e]*$/;
+
 /** One line of text, because it is used in headers and forms. */
 const line = (maxLength: number) =>
   v.pipe(
@@ -12,104 +36,123 @@ const line = (maxLength: number) =>
     v.maxLength(maxLength, `must be at most ${maxLength} characters`),
     v.regex(LINE, "must not contain control characters"),
   );
-/** A secret that goes into a header as it is. */
-const token = (maxLength: number) =>
-  v.pipe(line(maxLength), v.regex(/^[\x21-\x7e]*$/, "must be printable ASCII without spaces"));
-const matching = (form: RegExp, message: string) => v.pipe(v.string("must be a string"), v.regex(form, message));
 
-const SHORT = 64;
-const NAME = 255;
-const SECRET = 4_096;
-const MAX_PORT = 65_535;
-const accountId = matching(/^[A-Za-z0-9_-]{1,64}$/, "must be letters, digits, - or _");
-const email = v.pipe(
-  v.string("must be a string"),
-  v.maxLength(254, "must be an e-mail address"),
-  v.check(isEmailAddress, "must be an e-mail address"),
-);
-
-const isKey = (curve: string | undefined) => (pem: string) => {
+const isKey = (of: "P-256" | "RSA") => (pem: string) => {
   try {
     const { asymmetricKeyType, asymmetricKeyDetails } = createPrivateKey(pem);
-    return curve ? asymmetricKeyDetails?.namedCurve === curve : asymmetricKeyType === "rsa";
+    return of === "RSA" ? asymmetricKeyType === "rsa" : asymmetricKeyDetails?.namedCurve === "prime256v1";
   } catch {
     return false;
   }
 };
+const keyRefusals = { "P-256": "must be a PEM key of the curve P-256 (.p8)", RSA: "must be a PEM RSA key" };
 
-/** Apple's token-signing key (.p8) with the ids it is used under. */
-export const IosPush = v.object({
-  type: v.literal("ios_push"),
-  key: v.pipe(
-    v.string("must be a PEM key"),
-    v.maxLength(SECRET),
-    v.check(isKey("prime256v1"), "must be a PEM key of the curve P-256 (.p8)"),
-  ),
-  key_id: matching(/^[A-Za-z0-9]{10}$/, "must be 10 letters or digits"),
-  team_id: matching(/^[A-Za-z0-9]{1,32}$/, "must be letters or digits"),
-  bundle_id: matching(/^[A-Za-z0-9.-]{1,155}$/, "must be a bundle id such as com.example.app"),
-  environment: v.picklist(["sandbox", "production"], "must be sandbox or production"),
-});
+function schemaOf(field: CredentialField): v.GenericSchema {
+  switch (field.kind) {
+    case "line":
+      return line(field.max);
+    case "token":
+      return v.pipe(line(field.max), v.regex(PRINTABLE, "must be printable ASCII without spaces"));
+    case "match":
+      return v.pipe(v.string("must be a string"), v.regex(field.form, field.message));
+    case "email":
+      return v.pipe(
+        v.string("must be a string"),
+        v.maxLength(MAX_EMAIL, "must be an e-mail address"),
+        v.check(isEmailAddress, "must be an e-mail address"),
+      );
+    case "key":
+      return v.pipe(
+        v.string("must be a PEM key"),
+        v.maxLength(field.max),
+        v.check(isKey(field.of), keyRefusals[field.of]),
+      );
+    case "choice":
+      return v.picklist(field.from, field.message);
+    case "port":
+      return v.pipe(
+        v.number("must be a number"),
+        v.integer("must be a whole number"),
+        v.minValue(1),
+        v.maxValue(MAX_PORT),
+      );
+  }
+}
 
-/** The fields of a service-account key that the service uses. */
-export const AndroidPush = v.object({
-  type: v.literal("android_push"),
-  project_id: matching(/^[a-z0-9:.-]{1,128}$/, "must be a project id"),
-  client_email: email,
-  private_key: v.pipe(
-    v.string("must be a PEM key"),
-    v.maxLength(SECRET * 2),
-    v.check(isKey(undefined), "must be a PEM RSA key"),
-  ),
-  private_key_id: v.optional(line(NAME)),
-});
+type Entries<F> = {
+  -readonly [K in keyof F]: F[K] extends { optional: true }
+    ? v.OptionalSchema<v.GenericSchema<CredentialsOf<F>[K & keyof CredentialsOf<F>]>, undefined>
+    : v.GenericSchema<CredentialsOf<F>[K & keyof CredentialsOf<F>]>;
+};
 
-/** Base64url without padding: an uncompressed point of P-256, and its secret. */
-export const Vapid = v.object({
-  type: v.literal("vapid"),
-  public_key: matching(/^[A-Za-z0-9_-]{87}$/, "must be an uncompressed public key in base64url"),
-  private_key: matching(/^[A-Za-z0-9_-]{43}$/, "must be a private key in base64url"),
-  /** `mailto:` or `https:` (RFC 8292). */
-  subject: matching(/^(mailto:[^\s@]{1,64}@[^\s@]{1,189}|https:\/\/[^\s]{1,200})$/, "must be a mailto: or https: URL"),
-});
+const fieldsOf = (type: ProvidedChannel): [string, CredentialField][] =>
+  Object.entries(channels[type].credentials.fields);
 
-export const Sms = v.object({
-  type: v.literal("sms"),
-  api_key: token(SHORT),
-  api_secret: token(NAME),
-  sender_id: line(32),
-});
+const entriesOf = (type: ProvidedChannel): v.ObjectEntries =>
+  Object.fromEntries(
+    fieldsOf(type).map(([name, field]) => [name, field.optional ? v.optional(schemaOf(field)) : schemaOf(field)]),
+  );
 
-export const ChatApp = v.object({
-  type: v.literal("chat_app"),
-  access_token: token(SECRET),
-  phone_number_id: accountId,
-  waba_id: accountId,
-  app_secret: v.optional(line(NAME)),
-  webhook_verify_token: v.optional(line(NAME)),
-});
+/** The schemas of the fields, by name: `schemaOf` gives each kind of field the values that `CredentialsOf` says. */
+export const credentialEntries = <T extends ProvidedChannel>(type: T) => entriesOf(type) as Entries<Fields<T>>;
 
-/** D-EMAIL: Amazon SES in the AWS account of the service, or any SMTP server. */
-export const Email = v.pipe(
-  v.object({
-    type: v.literal("email"),
-    provider: v.picklist(["ses", "smtp"], "must be ses or smtp"),
-    from_email: email,
-    from_name: v.optional(line(SHORT)),
-    reply_to: v.optional(email),
-    host: v.optional(matching(/^[A-Za-z0-9.:-]{1,253}$/, "must be a host name")),
-    port: v.optional(
-      v.pipe(v.number("must be a number"), v.integer("must be a whole number"), v.minValue(1), v.maxValue(MAX_PORT)),
-    ),
-    username: v.optional(line(NAME)),
-    password: v.optional(line(SECRET)),
-    configuration_set: v.optional(matching(/^[A-Za-z0-9_-]{1,64}$/, "must be a configuration set's name")),
-  }),
-  v.forward(
-    v.check(({ provider, host }) => provider !== "smtp" || host !== undefined, "is required for smtp"),
-    ["host"],
+const needed = (type: ProvidedChannel) =>
+  v.rawCheck<Record<string, unknown>>(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    const { value: input } = dataset;
+    for (const [key, { when, ...field }] of fieldsOf(type)) {
+      if (!when || !field.needed || input[key] !== undefined || input[when[0]] !== when[1]) continue;
+      const value = undefined;
+      addIssue({
+        message: `is required for ${when[1]}`,
+        path: [{ type: "object", origin: "value", input, key, value }],
+      });
+    }
+  });
+
+/** A body with credentials. The schema is made of the table, from which its type derives as well. */
+export const credentialBody = <T extends ProvidedChannel>(type: T) =>
+  v.pipe(v.strictObject(entriesOf(type)), needed(type)) as unknown as v.GenericSchema<CredentialsOf<Fields<T>>>;
+
+/** What the reference shows, and tests upload. */
+export const credentialExample = (type: ProvidedChannel): Record<string, string | number> =>
+  Object.fromEntries(fieldsOf(type).flatMap(([name, { example }]) => (example === undefined ? [] : [[name, example]])));
+
+/** Credentials as they are stored. */
+export function credentialSchema<T extends ProvidedChannel>(type: T) {
+  const entries: v.ObjectEntries = { type: v.literal(channels[type].credentials.type), ...entriesOf(type) };
+  return v.pipe(v.object(entries), needed(type)) as unknown as v.GenericSchema<CredentialsFor<T>>;
+}
+
+type AllSettings = { [T in ProvidedChannel]: (settings: SettingsOf<Fields<T>>) => void }[ProvidedChannel];
+/** Those of all types: each is of one type. */
+export type ChannelSettings = AllSettings extends (settings: infer S) => void ? S : never;
+
+const inOrder = providedChannels.toSorted((a, b) => placeOf(a) - placeOf(b));
+const settings = inOrder.flatMap((type) =>
+  fieldsOf(type).flatMap(([name, { kind, setting, settingName = name }]) =>
+    setting === undefined ? [] : [{ type, name, settingName, kind, setting }],
   ),
 );
 
-export const Credentials = v.variant("type", [IosPush, AndroidPush, Vapid, Sms, ChatApp, Email]);
-export type Credentials = v.InferOutput<typeof Credentials>;
+/** The settings of a channel as the API returns them: those of its type. */
+export const ChannelSettings = v.pipe(
+  v.object(
+    Object.fromEntries(
+      settings.map(({ settingName, kind, setting }) => [
+        settingName,
+        v.optional(v.pipe(kind === "port" ? v.number() : v.string(), v.description(setting))),
+      ]),
+    ),
+  ),
+  v.title("ChannelSettings"),
+) as unknown as v.GenericSchema<ChannelSettings>;
+
+/** The settings among credentials. */
+export function settingsOf(credentials: Credentials): ChannelSettings {
+  const values: Record<string, unknown> = credentials;
+  const shown = settings.filter(({ type }) => channels[type].credentials.type === credentials.type);
+  return Object.fromEntries(
+    shown.flatMap(({ name, settingName }) => (values[name] === undefined ? [] : [[settingName, values[name]]])),
+  );
+}

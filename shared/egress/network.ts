@@ -3,9 +3,10 @@ import { lookup } from "node:dns/promises";
 import { connect as connectTcp, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { connect as connectTls } from "node:tls";
+import type { ProvidedChannel } from "../rules/channel-types.ts";
 
 /** What a request is for; each purpose has its own pool of connections. */
-export type Purpose = "apns" | "fcm" | "web-push" | "sms" | "chat-app" | "smtp" | "webhook";
+export type Purpose = Exclude<ProvidedChannel, "email"> | "smtp" | "webhook";
 
 export interface ConnectOptions {
   purpose: Purpose;

@@ -1,6 +1,7 @@
 // The provider of a channel, and the address that it takes.
 
-import type { ProvidedChannel } from "../rules/reach.ts";
+import type { ProvidedChannel } from "../rules/channel-types.ts";
+import { channels } from "../rules/channels.ts";
 import { fromJson } from "../store/json-text.ts";
 import type { DeviceRow } from "../store/subscribers/device-items.ts";
 import { attributesOf, type LivingProfile } from "../store/subscribers/subscribers.ts";
@@ -12,16 +13,14 @@ export const providerOf = (providers: Providers, channel: ProvidedChannel) =>
 
 /** The address of a subscriber, or of one of the devices, by a channel. */
 export function addressOf(channel: ProvidedChannel, profile: LivingProfile | undefined, device: DeviceRow | undefined) {
-  switch (channel) {
-    case "ios":
+  switch (channels[channel].address) {
+    case "token":
       return { token: device?.token, environment: device?.environment };
-    case "android":
-      return { token: device?.token };
-    case "web_push":
+    case "subscription":
       return device?.subscription && fromJson(device.subscription);
     case "email":
       return { email: profile?.email };
-    default:
+    case "phone":
       return { phone: profile && attributesOf(profile).phone };
   }
 }

@@ -1,12 +1,12 @@
 // Android push by Firebase Cloud Messaging, HTTP v1, with an access token for a service account (D-PUSH).
 
+import type { CredentialsFor } from "../contract/credentials.ts";
 import type { Egress } from "../egress/egress.ts";
 import type { Exchange } from "../egress/exchange.ts";
 import { type Clock, HOUR, MINUTE, SECOND } from "../kernel/clock.ts";
 import {
   type Addresses,
   type Answered,
-  type CredentialsFor,
   jsonOf,
   type Outcome,
   type Outgoing,
@@ -54,7 +54,7 @@ export function androidProvider({
 
   const request = async (credentials: AndroidPush, token: string, body: object): Promise<Exchange> => {
     const exchange = await egress.request({
-      purpose: "fcm",
+      purpose: "android",
       url: `https://fcm.googleapis.com/v1/projects/${encodeURIComponent(credentials.project_id)}/messages:send`,
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
       body: JSON.stringify(body),
@@ -107,7 +107,7 @@ async function exchangeToken(
   const assertion = signToken(private_key, private_key_id ? { kid: private_key_id } : {}, claims);
   const form = new URLSearchParams({ grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer", assertion });
   const headers = { "content-type": "application/x-www-form-urlencoded" };
-  const exchange = await egress.request({ purpose: "fcm", url: TOKEN_URL, headers, body: form.toString() });
+  const exchange = await egress.request({ purpose: "android", url: TOKEN_URL, headers, body: form.toString() });
   if (exchange.outcome !== "answered" || exchange.status !== 200) return exchange;
   const { access_token } = jsonOf(exchange.body);
   return typeof access_token === "string" ? access_token : exchange;

@@ -1,5 +1,6 @@
 // The chat app by the WhatsApp Cloud API: texts, approved templates, and the templates themselves (CRD-7, WAT-4, WAT-5).
 
+import type { CredentialsFor } from "../contract/credentials.ts";
 import type { Egress } from "../egress/egress.ts";
 import type { Exchange } from "../egress/exchange.ts";
 import type { Clock } from "../kernel/clock.ts";
@@ -9,7 +10,6 @@ import {
   type Addresses,
   type Answered,
   accepted,
-  type CredentialsFor,
   jsonOf,
   type Outcome,
   type Outgoing,
@@ -75,7 +75,7 @@ type Request = (
 export function chatAppProvider({ egress, clock }: { egress: Egress; clock: Clock }): ChatAppProvider {
   const request: Request = ({ access_token }, method, path, body) =>
     egress.request({
-      purpose: "chat-app",
+      purpose: "chat_app",
       method,
       url: `${GRAPH}/${path}`,
       headers: { authorization: `Bearer ${access_token}`, ...(body && { "content-type": "application/json" }) },

@@ -1,7 +1,9 @@
 // E-mail: one source, sent by SES or by an SMTP server (D-EMAIL).
+
+import type { CredentialsFor } from "../contract/credentials.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { mailSource } from "./mail-source.ts";
-import { type Addresses, type CredentialsFor, type Provider, rejected } from "./provider.ts";
+import { type Addresses, type Provider, rejected } from "./provider.ts";
 import type { Ses } from "./ses.ts";
 import type { Smtp } from "./smtp.ts";
 

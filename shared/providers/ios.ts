@@ -1,14 +1,14 @@
 // iOS push by Apple's APNs: HTTP/2 with a provider token (D-PUSH).
 
+import type { CredentialsFor } from "../contract/credentials.ts";
 import type { Egress } from "../egress/egress.ts";
 import type { Exchange } from "../egress/exchange.ts";
 import { type Clock, MINUTE, SECOND } from "../kernel/clock.ts";
-import { MAX_COLLAPSE_KEY } from "../rules/channel-content.ts";
+import { MAX_COLLAPSE_KEY } from "../rules/content-kinds.ts";
 import { uuidOfText } from "../store/hash.ts";
 import {
   type Addresses,
   type Answered,
-  type CredentialsFor,
   jsonOf,
   type Provider,
   rejected,
@@ -53,7 +53,7 @@ export function iosProvider({ egress, clock }: { egress: Egress; clock: Clock })
     payload: string,
   ): Promise<Exchange> => {
     const exchange = await egress.request({
-      purpose: "apns",
+      purpose: "ios",
       http2: true,
       url: `https://${HOSTS[environment]}/3/device/${encodeURIComponent(token)}`,
       headers: {

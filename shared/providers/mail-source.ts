@@ -1,8 +1,9 @@
 // The MIME source of an e-mail. Values cannot inject further headers.
 import { createHash } from "node:crypto";
+import type { CredentialsFor } from "../contract/credentials.ts";
 import { isEmailAddress } from "../rules/contacts.ts";
 import { mailBodies } from "../rules/mail-body.ts";
-import type { Addresses, CredentialsFor, Outgoing } from "./provider.ts";
+import type { Addresses, Outgoing } from "./provider.ts";
 
 type Email = CredentialsFor<"email">;
 

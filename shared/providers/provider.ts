@@ -1,9 +1,10 @@
 // The interface of a message provider: a send with four outcomes, and an inexpensive verification of credentials.
 
-import type { Credentials } from "../contract/credentials.ts";
+import type { CredentialsFor } from "../contract/credentials.ts";
 import type { Exchange } from "../egress/exchange.ts";
 import type { PushExtras } from "../rules/channel-content.ts";
-import type { ProvidedChannel } from "../rules/reach.ts";
+import type { ProvidedChannel } from "../rules/channel-types.ts";
+import type { channels } from "../rules/channels.ts";
 
 /** The outcome of one message, as far as it is known (docs/decisions/0010). */
 export type Outcome =
@@ -18,17 +19,16 @@ export type Outcome =
 /** `isTemporary`: the provider did not decide, so the verification is repeated. */
 export type Verification = { ok: true } | { ok: false; error: string; isTemporary?: boolean };
 
-/** The address of a message, by channel type. */
-export interface Addresses {
-  ios: { token: string; environment?: "sandbox" | "production" | undefined };
-  android: { token: string };
-  web_push: { endpoint: string; keys: { p256dh: string; auth: string } };
+/** The address of a message, by its kind. */
+export interface AddressKinds {
+  token: { token: string; environment?: "sandbox" | "production" | undefined };
+  subscription: { endpoint: string; keys: { p256dh: string; auth: string } };
   email: { email: string };
   /** E.164. */
-  sms: { phone: string };
-  /** E.164. */
-  chat_app: { phone: string };
+  phone: { phone: string };
 }
+/** The address of a message, by channel type. */
+export type Addresses = { [T in ProvidedChannel]: AddressKinds[(typeof channels)[T]["address"]] };
 
 /** One message to one address; its texts are final. */
 export interface Outgoing<A = Addresses[ProvidedChannel]> {
@@ -61,17 +61,6 @@ export interface Provider<C, A> {
   /** Verifies credentials by an inexpensive request that needs them. */
   verify(credentials: C): Promise<Verification>;
 }
-
-/** The type of credentials of each channel type. */
-export interface CredentialTypes {
-  ios: "ios_push";
-  android: "android_push";
-  web_push: "vapid";
-  email: "email";
-  sms: "sms";
-  chat_app: "chat_app";
-}
-export type CredentialsFor<T extends ProvidedChannel> = Extract<Credentials, { type: CredentialTypes[T] }>;
 
 /** One provider per channel type. */
 export type Providers = { [T in ProvidedChannel]: Provider<CredentialsFor<T>, Addresses[T]> };

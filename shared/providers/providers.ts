@@ -4,7 +4,7 @@ import type { Credentials } from "../contract/credentials.ts";
 import type { Egress } from "../egress/egress.ts";
 import { egressOf, type OutboundDeps } from "../egress/recording.ts";
 import type { Capability } from "../kernel/deps.ts";
-import type { ProvidedChannel } from "../rules/reach.ts";
+import type { ProvidedChannel } from "../rules/channel-types.ts";
 import { androidProvider } from "./android.ts";
 import { type ChatAppProvider, chatAppProvider } from "./chat-app.ts";
 import { emailProvider } from "./email.ts";

@@ -1,32 +1,34 @@
 // The providers of a sandbox: every message is accepted, and is in its outbox instead of with a provider.
 import type { Deps, Sandbox } from "../kernel/deps.ts";
 import { errorFields } from "../kernel/log.ts";
-import type { ProvidedChannel } from "../rules/reach.ts";
-import type { OutboxChannel } from "../store/sandbox/items.ts";
+import { type ProvidedChannel, providedChannels } from "../rules/channel-types.ts";
+import { channels } from "../rules/channels.ts";
 import { openOutbox } from "../store/sandbox/outbox.ts";
 import type { ChatAppProvider, TemplateAnswer } from "./chat-app.ts";
-import { type Addresses, accepted, type Provider, type Providers, retryable } from "./provider.ts";
+import { type Addresses, type AddressKinds, accepted, type Provider, type Providers, retryable } from "./provider.ts";
 
 /** What names an address of a channel. */
-const namedBy: { readonly [T in ProvidedChannel]: (address: Addresses[T]) => string } = {
-  ios: ({ token }) => token,
-  android: ({ token }) => token,
-  web_push: ({ endpoint }) => endpoint,
+const namedBy: { readonly [K in keyof AddressKinds]: (address: AddressKinds[K]) => string } = {
+  token: ({ token }) => token,
+  subscription: ({ endpoint }) => endpoint,
   email: ({ email }) => email,
-  sms: ({ phone }) => phone,
-  chat_app: ({ phone }) => phone,
+  phone: ({ phone }) => phone,
 };
+
+/** An address is of the kind of its channel: the compiler cannot see that the two belong together. */
+const nameOf = <T extends ProvidedChannel>(channel: T, address: Addresses[T]): string =>
+  (namedBy[channels[channel].address] as (address: Addresses[T]) => string)(address);
 
 export function recordingProviders(deps: Deps, sandbox: Sandbox): Providers {
   const record = openOutbox(deps, sandbox);
-  const recording = <T extends ProvidedChannel & OutboxChannel>(channel: T): Provider<unknown, Addresses[T]> => ({
+  const recording = <T extends ProvidedChannel>(channel: T): Provider<unknown, Addresses[T]> => ({
     verify: async () => ({ ok: true }),
     send: async (_, { subscriber, job, address, title, body, parts, data, unsubscribeUrl }) => {
       const headers = {
         ...(data && { data: JSON.stringify(data) }),
         ...(unsubscribeUrl !== undefined && { "List-Unsubscribe": unsubscribeUrl }),
       };
-      const sent = { channel, to: namedBy[channel](address), subscriber_id: subscriber, job_id: job, title, headers };
+      const sent = { channel, to: nameOf(channel, address), subscriber_id: subscriber, job_id: job, title, headers };
       try {
         return accepted(await record({ ...sent, body: parts?.html ?? body }));
       } catch (error) {
@@ -35,14 +37,8 @@ export function recordingProviders(deps: Deps, sandbox: Sandbox): Providers {
       }
     },
   });
-  return {
-    ios: recording("ios"),
-    android: recording("android"),
-    web_push: recording("web_push"),
-    email: recording("email"),
-    sms: recording("sms"),
-    chat_app: recording("chat_app"),
-  };
+  // One for each of them.
+  return Object.fromEntries(providedChannels.map((channel) => [channel, recording(channel)])) as Providers;
 }
 
 const approved = async (_: unknown, { name }: { name: string }): Promise<TemplateAnswer> => ({

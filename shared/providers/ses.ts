@@ -1,12 +1,12 @@
 // E-mail by Amazon SES: our own MIME source, with tags that its events return (D-EMAIL).
 import { GetEmailIdentityCommand, SESv2Client, SendEmailCommand } from "@aws-sdk/client-sesv2";
+import type { CredentialsFor } from "../contract/credentials.ts";
 import { TIMEOUT_MS } from "../egress/egress.ts";
 import { onAbort, withTimeLimit } from "../egress/time-limit.ts";
 import type { Deps } from "../kernel/deps.ts";
 import {
   type Addresses,
   accepted,
-  type CredentialsFor,
   type Outcome,
   type Outgoing,
   rejected,

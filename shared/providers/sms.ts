@@ -1,5 +1,6 @@
 // SMS by a provider with the API of Vonage, on the tenant's own account (CRD-6).
 
+import type { CredentialsFor } from "../contract/credentials.ts";
 import type { Egress } from "../egress/egress.ts";
 import type { Exchange } from "../egress/exchange.ts";
 import type { Clock } from "../kernel/clock.ts";
@@ -8,7 +9,6 @@ import { isGsm } from "../rules/sms-segments.ts";
 import {
   type Addresses,
   accepted,
-  type CredentialsFor,
   jsonOf,
   type Outcome,
   type Provider,

@@ -1,19 +1,11 @@
 // E-mail by any SMTP server, always over TLS. Our own client, because it must know at which byte a message may have been
 // accepted.
 
+import type { CredentialsFor } from "../contract/credentials.ts";
 import type { Egress } from "../egress/egress.ts";
 import { withTimeLimit } from "../egress/time-limit.ts";
 import { type Clock, SECOND } from "../kernel/clock.ts";
-import {
-  accepted,
-  type CredentialsFor,
-  type Outcome,
-  rejected,
-  retryable,
-  throttled,
-  unverified,
-  type Verification,
-} from "./provider.ts";
+import { accepted, type Outcome, rejected, retryable, throttled, unverified, type Verification } from "./provider.ts";
 import { type Ask, openDialogue, type Reply } from "./smtp-dialogue.ts";
 
 type Email = CredentialsFor<"email">;

@@ -1,12 +1,12 @@
 // Web Push: encrypted for the browser, signed for the push service (RFC 8030, 8291, 8292; D-PUSH).
 import { createECDH, createHash } from "node:crypto";
+import type { CredentialsFor } from "../contract/credentials.ts";
 import type { Egress } from "../egress/egress.ts";
 import { type Clock, DAY, HOUR, SECOND } from "../kernel/clock.ts";
 import type { Ids } from "../kernel/ids.ts";
 import {
   type Addresses,
   type Answered,
-  type CredentialsFor,
   jsonOf,
   type Provider,
   rejected,
@@ -57,7 +57,7 @@ export function webPushProvider({
       const { address, job, title, body, push = {} } = message;
       const { image_url: image, buttons, badge, collapse_key: tag = job, ttl_seconds = TTL_SECONDS } = push;
       const { endpoint, keys } = address;
-      const refusal = egress.refusal(endpoint, "web-push");
+      const refusal = egress.refusal(endpoint, "web_push");
       if (refusal !== undefined) return rejected(`the endpoint ${refusal}`, true);
       // As `showNotification` takes it: a button is an action, and what it opens is in the data.
       const payload = {
@@ -80,7 +80,7 @@ export function webPushProvider({
         urgency: "normal",
         topic: topicOf(tag),
       };
-      const exchange = await egress.request({ purpose: "web-push", url: endpoint, headers, body: sealed });
+      const exchange = await egress.request({ purpose: "web_push", url: endpoint, headers, body: sealed });
       return pushOutcome(exchange, clock.now(), readAnswer);
     },
     // Checks that the keys are a pair, then that a push service accepts their signature. It reports an unknown
@@ -89,7 +89,7 @@ export function webPushProvider({
       const error = pairError(credentials);
       if (error) return unverified(error);
       const headers = { authorization: authorization(CHECKED_ENDPOINT, credentials), ttl: "0" };
-      const exchange = await egress.request({ purpose: "web-push", url: CHECKED_ENDPOINT, headers });
+      const exchange = await egress.request({ purpose: "web_push", url: CHECKED_ENDPOINT, headers });
       if (exchange.outcome !== "answered") return unverifiable(exchange);
       if (!REFUSED.has(exchange.status)) return { ok: true };
       return unverified(String(jsonOf(exchange.body).message ?? "The push service refused the signature"));

@@ -1,5 +1,6 @@
 // Smart channel: which class of channels a subscriber answers to best (SMA-2 to SMA-5, D-ARB, AMB-96).
-import { type ChannelClass, channelClasses, classOf, type Target } from "./reach.ts";
+import { type ChannelClass, channelClasses, classOf } from "./channel-types.ts";
+import type { Target } from "./reach.ts";
 
 /** Deliveries and answers of 90 days. */
 export interface Engagement {

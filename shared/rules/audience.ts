@@ -1,8 +1,9 @@
 // Whether a candidate gets a send, and why not: one judgement, the same wherever an audience is planned.
 
 import { byRank, type Engagements, type RankSource, rankClasses } from "./arbitration.ts";
+import { classOf } from "./channel-types.ts";
 import { elementAt } from "./element-at.ts";
-import { type Contact, classOf, type ReachRules, reachOf, type Target, unreachableReasons } from "./reach.ts";
+import { type Contact, type ReachRules, reachOf, type Target, unreachableReasons } from "./reach.ts";
 import { armOf, isHeldOut } from "./split.ts";
 
 export const skipReasons = ["unknown_subscriber", ...unreachableReasons] as const;

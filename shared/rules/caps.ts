@@ -1,5 +1,5 @@
 // Frequency caps (D-CAP): how many messages of a category a subscriber gets in a day or week, by one class of channels or all.
-import { type ChannelClass, classOf, type ReachChannel } from "./reach.ts";
+import { type ChannelClass, type ChannelType, classOf } from "./channel-types.ts";
 import { wallClock } from "./time-zones.ts";
 
 export interface FrequencyCap {
@@ -35,7 +35,7 @@ export const counterOf = ({ category, channel_class }: FrequencyCap): Category |
 export function capsOn(
   caps: readonly FrequencyCap[],
   category: FrequencyCap["category"],
-  channels: readonly ReachChannel[],
+  channels: readonly ChannelType[],
 ): FrequencyCap[] {
   const classes = new Set(channels.map(classOf));
   const met = caps.filter(

@@ -1,86 +1,38 @@
 // What a message says by a channel of its own (CHC-1): the fields of each class of channels, and what the arm of a test says.
+import type { ContentField, ContentOf } from "./channel-fields.ts";
+import { type ChannelClass, channelTypes, classOf, type KindOf, kindOf } from "./channel-types.ts";
 import { hasAtMost } from "./characters.ts";
+import { type ContentKind, contentKinds } from "./content-kinds.ts";
 import { isMap } from "./predicates.ts";
 import { URL_LENGTH } from "./safe-url.ts";
 
-export type Button = { id: string; title: string; url: string };
-
-export type PushContent = {
-  title?: string;
-  body?: string;
-  image_url?: string;
-  url?: string;
-  buttons?: Button[];
-  sound?: string;
-  badge?: number;
-  collapse_key?: string;
-  ttl_seconds?: number;
-};
-
+/** What each class of channels says in place of title and body. What a channel leaves out falls back to those. */
+export type ByChannel = { [C in ChannelClass]?: ContentOf<(typeof contentKinds)[KindOf<C>]> };
+export type PushContent = ContentOf<typeof contentKinds.push>;
 /** What a push has beside its texts. */
 export type PushExtras = Omit<PushContent, "title" | "body">;
 
-/** What each class of channels says in place of title and body. What a channel leaves out falls back to those. */
-export type ByChannel = {
-  email?: { subject?: string; preheader?: string; html?: string; text?: string };
-  sms?: { body?: string };
-  push?: PushContent;
-  web_push?: PushContent;
-  in_app?: { title?: string; body?: string; image_url?: string; actions?: Button[] };
-  chat_app?: { template_id: string; parameters?: string[] };
-};
-
-export type ContentClass = keyof ByChannel;
-
-/** A text, a URL, a whole number, a list of buttons or a list of texts. */
-export type ContentField = { required?: true } & (
-  | { kind: "text"; max: number }
-  | { kind: "link" | "image" }
-  | { kind: "integer"; max: number }
-  | { kind: "buttons"; max: number; mayDismiss: boolean }
-  | { kind: "texts"; max: number; maxLength: number }
-);
-
 export const MAX_BUTTON_ID = 64;
 export const MAX_BUTTON_TITLE = 200;
-/** FCM and APNs keep a message for at most four weeks. */
-const MAX_TTL_SECONDS = 2_419_200;
-/** Of APNs, in bytes. */
-export const MAX_COLLAPSE_KEY = 64;
 
-const title = { kind: "text", max: 1_000 } as const;
-const body = { kind: "text", max: 10_000 } as const;
-const longBody = { kind: "text", max: 50_000 } as const;
-const image = { kind: "image" } as const;
+/** By class, those of one kind beside each other. */
+export const channelFields = Object.fromEntries(
+  Object.entries(contentKinds).flatMap(([kind, fields]) =>
+    channelTypes
+      .map(classOf)
+      .filter((name) => kindOf(name) === kind)
+      .map((name): [string, Readonly<Record<string, ContentField>>] => [name, fields]),
+  ),
+) as Record<ChannelClass, Readonly<Record<string, ContentField>>>;
 
-const push: Record<keyof PushContent, ContentField> = {
-  title,
-  body,
-  image_url: image,
-  url: { kind: "link" },
-  buttons: { kind: "buttons", max: 2, mayDismiss: false },
-  sound: { kind: "text", max: 256 },
-  badge: { kind: "integer", max: 99_999 },
-  collapse_key: { kind: "text", max: MAX_COLLAPSE_KEY },
-  ttl_seconds: { kind: "integer", max: MAX_TTL_SECONDS },
-};
+/** What a class says itself, with the kind that tells how it is rendered. */
+export type OwnContent = {
+  [K in ContentKind]: { kind: K; content: ContentOf<(typeof contentKinds)[K]> | undefined };
+}[ContentKind];
 
-export const channelFields: Record<ContentClass, Record<string, ContentField>> = {
-  email: { subject: title, preheader: { kind: "text", max: 500 }, html: { kind: "text", max: 65_536 }, text: longBody },
-  sms: { body },
-  push,
-  web_push: push,
-  in_app: {
-    title,
-    body: longBody,
-    image_url: image,
-    actions: { kind: "buttons", max: 4, mayDismiss: true },
-  },
-  chat_app: {
-    template_id: { kind: "text", max: 128, required: true },
-    parameters: { kind: "texts", max: 99, maxLength: 1_024 },
-  },
-};
+/** The kind of a class is that of its channels, and so is its content: the compiler cannot see that the two belong together. */
+export const ownContent = (content: ByChannel, name: ChannelClass): OwnContent =>
+  ({ kind: kindOf(name), content: content[name] }) as OwnContent;
 
 export interface ContentProblem {
   /** `["push", "buttons", 0, "url"]`: below `by_channel`. */
@@ -92,7 +44,7 @@ export interface ContentProblem {
 export function contentProblems(value: unknown): ContentProblem[] {
   if (!isMap(value)) return [{ path: [], reason: "must be an object" }];
   return Object.entries(value).flatMap(([name, content]): ContentProblem[] => {
-    const fields = Object.hasOwn(channelFields, name) ? channelFields[name as ContentClass] : undefined;
+    const fields = Object.hasOwn(channelFields, name) ? channelFields[name as ChannelClass] : undefined;
     if (!fields) return [{ path: [name], reason: `must be one of ${Object.keys(channelFields).join(", ")}` }];
     if (!isMap(content)) return [{ path: [name], reason: "must be an object" }];
     const missing = Object.keys(fields).filter((field) => fields[field]?.required && content[field] === undefined);
@@ -172,13 +124,9 @@ export function saidBy({ title, body, by_channel = {}, variant_b }: Says, arm: "
 }
 
 function overridden(first: ByChannel, second: ByChannel = {}): ByChannel {
-  const names = Object.keys({ ...first, ...second }) as ContentClass[];
+  const names = Object.keys({ ...first, ...second }) as ChannelClass[];
   return Object.fromEntries(names.map((name) => [name, { ...first[name], ...second[name] }]));
 }
-
-/** The class whose content a channel shows. */
-export const contentClassOf = (channel: ContentClass | "ios" | "android"): ContentClass =>
-  channel === "ios" || channel === "android" ? "push" : channel;
 
 const TEST_MARK = "[Test] ";
 
@@ -201,16 +149,15 @@ export function markedAsTest<T extends Says>(says: T): T {
 
 const mark = (text: string): string => TEST_MARK + text;
 
-const markedTitle = <T extends { title?: string }>(content: T): T =>
-  content.title === undefined ? content : { ...content, title: mark(content.title) };
-
-function markedChannels({ email, sms, push, web_push, in_app, ...rest }: ByChannel): ByChannel {
-  return {
-    ...rest,
-    ...(email && { email: email.subject === undefined ? email : { ...email, subject: mark(email.subject) } }),
-    ...(sms && { sms: sms.body === undefined ? sms : { body: mark(sms.body) } }),
-    ...(push && { push: markedTitle(push) }),
-    ...(web_push && { web_push: markedTitle(web_push) }),
-    ...(in_app && { in_app: markedTitle(in_app) }),
-  };
-}
+const markedChannels = (content: ByChannel): ByChannel =>
+  Object.fromEntries(
+    Object.entries(content).map(([name, fields]) => [
+      name,
+      Object.fromEntries(
+        Object.entries(fields).map(([field, value]) => [
+          field,
+          channelFields[name as ChannelClass][field]?.leads ? mark(String(value)) : value,
+        ]),
+      ),
+    ]),
+  );

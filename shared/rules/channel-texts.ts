@@ -1,5 +1,6 @@
 // Liquid and URLs in the content of channels (CHC-1), and texts without HTML (CHC-2).
-import { type ByChannel, type ContentField, type ContentProblem, channelFields } from "./channel-content.ts";
+import { type ByChannel, type ContentProblem, channelFields } from "./channel-content.ts";
+import type { ContentField } from "./channel-fields.ts";
 import { validateTemplate } from "./render.ts";
 import { checkUrlTemplate } from "./safe-url.ts";
 

@@ -1,5 +1,6 @@
 // What things cost in the deployment's own account (F10, docs/decisions/0053): list prices of AWS, what a send consumes of
 // them, and the rates of docs/deploy.md.
+import { pricedChannels } from "./channel-types.ts";
 
 /** us-east-1, without the free tiers, as listed on this day. */
 export const PRICES_OF = "2026-11-01";
@@ -57,10 +58,8 @@ const PER_RECIPIENT = {
 /** Read units of each recipient whose id the caller gave: the profile, and the devices. */
 const GIVEN_RCU = { in_app: 1, email: 1, other: 1.85 };
 
-/** Types of channels whose provider charges for each message. The others are free of charge, or have no provider. */
-export const pricedChannels = ["email", "sms", "chat_app"] as const;
-type PricedChannel = (typeof pricedChannels)[number];
-export const isPriced = (type: string): type is PricedChannel => pricedChannels.some((one) => one === type);
+export const isPriced = (type: string): type is (typeof pricedChannels)[number] =>
+  pricedChannels.some((one) => one === type);
 
 /**
  * What the provider of a channel charges for a message, in dollars.

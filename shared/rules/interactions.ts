@@ -1,4 +1,5 @@
 // Interactions of recipients with a message, and the stages that they prove (INT-3, AMB-68).
+import { type ChannelType, channelOfPlatform, platforms as ofChannels } from "./channel-types.ts";
 
 export const interactions = [
   "foreground_received",
@@ -14,7 +15,7 @@ export const interactions = [
 export type Interaction = (typeof interactions)[number];
 
 /** INT-4. */
-export const platforms = ["ios", "android", "web", "email", "server"] as const;
+export const platforms = [...ofChannels, "server"] as const;
 export type Platform = (typeof platforms)[number];
 
 /**
@@ -49,8 +50,8 @@ export function stagesOf(interaction: Interaction, isMachine: boolean): readonly
 }
 
 /** The type of the channel of an interaction; undefined if it is not known (AMB-68). */
-export function channelOf(interaction: Interaction, platform: Platform): string | undefined {
+export function channelOf(interaction: Interaction, platform: Platform): ChannelType | undefined {
   if (interaction.startsWith("inapp_")) return "in_app";
   if (interaction.startsWith("email_")) return "email";
-  return { ios: "ios", android: "android", web: "web_push", email: "email", server: undefined }[platform];
+  return channelOfPlatform(platform);
 }

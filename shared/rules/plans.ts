@@ -1,8 +1,7 @@
 // Plans: features, caps, requests per minute, and the response body of each refusal (D-PLAN).
 import { ApiError } from "../kernel/errors.ts";
-
-export const channelTypes = ["ios", "android", "web_push", "email", "in_app", "sms", "chat_app"] as const;
-export type ChannelType = (typeof channelTypes)[number];
+import { type ChannelType, channelTypes } from "./channel-types.ts";
+import { channels } from "./channels.ts";
 
 export const features = ["in_app", "webhooks", "smart_channel", "schedules", "agency"] as const;
 export type Feature = (typeof features)[number];
@@ -25,12 +24,14 @@ export interface Plan {
 
 const MB = 1_048_576;
 const GB = 1_024 * MB;
-const push = ["ios", "android", "web_push", "email"] as const;
+
+const channelsOf = (...smallest: readonly string[]): ChannelType[] =>
+  channelTypes.filter((type) => smallest.includes(channels[type].plan));
 
 export const plans = {
   free: {
     requestsPerMinute: 60,
-    channelTypes: push,
+    channelTypes: channelsOf("free"),
     features: [],
     dynamicSegments: 0,
     eventConditionsPerRule: 1,
@@ -43,7 +44,7 @@ export const plans = {
   },
   starter: {
     requestsPerMinute: 300,
-    channelTypes: [...push, "in_app"],
+    channelTypes: channelsOf("free", "starter"),
     features: ["in_app", "webhooks"],
     dynamicSegments: 5,
     eventConditionsPerRule: 3,
@@ -56,7 +57,7 @@ export const plans = {
   },
   growth: {
     requestsPerMinute: 600,
-    channelTypes: [...push, "in_app", "sms"],
+    channelTypes: channelsOf("free", "starter", "growth"),
     features: ["in_app", "webhooks", "smart_channel"],
     dynamicSegments: 20,
     eventConditionsPerRule: 5,

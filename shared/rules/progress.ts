@@ -3,9 +3,10 @@
 // (docs/decisions/0013).
 import { classesOf } from "./arbitration.ts";
 import type { CountedCap } from "./caps.ts";
+import { classOf } from "./channel-types.ts";
 import { elementAt } from "./element-at.ts";
 import { noteReached, noteReason } from "./progress-notes.ts";
-import { classOf, type Target } from "./reach.ts";
+import type { Target } from "./reach.ts";
 import { EXPIRED, type LateSkip, RATE_LIMITED, UNCONFIRMED } from "./reasons.ts";
 
 /** Recipients of a group: what a crash may leave unconfirmed. */

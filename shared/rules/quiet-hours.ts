@@ -1,4 +1,6 @@
 // Quiet hours (D-QUIET): whether an instant is within them, by the clocks of a zone, and when they end.
+import type { ChannelType } from "./channel-types.ts";
+import { channels } from "./channels.ts";
 import { type ClockChange, changeNear, wallClock } from "./time-zones.ts";
 
 export interface QuietHours {
@@ -9,11 +11,8 @@ export interface QuietHours {
   days: readonly number[];
 }
 
-/** Channels that do not disturb: their messages wait until the user opens the app. */
-const CALM: ReadonlySet<string> = new Set(["in_app"]);
-
-/** Whether quiet hours defer the messages of a channel. */
-export const disturbs = (channel: string): boolean => !CALM.has(channel);
+/** Whether quiet hours defer the messages of a channel: in an inbox, they wait until the user opens the app. */
+export const disturbs = (channel: ChannelType): boolean => channels[channel].address !== "inbox";
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;

@@ -1,23 +1,12 @@
 // The channels by which a subscriber can be reached, and why not by the others (NTF-23, D-CONSENT, D-ATTR).
+import { type ChannelType, platformOf } from "./channel-types.ts";
+import { channels } from "./channels.ts";
 import { isPhoneNumber } from "./contacts.ts";
 import { isInTopic, type SendTopic } from "./topics.ts";
 
-/** The types of channels, in the order in which their reasons count. */
-export const reachChannels = ["ios", "android", "web_push", "email", "in_app", "sms", "chat_app"] as const;
-export type ReachChannel = (typeof reachChannels)[number];
-/** Those that a provider sends by. */
-export type ProvidedChannel = Exclude<ReachChannel, "in_app">;
-
-/** What arbitration chooses between (D-ARB), in the default order. */
-export const channelClasses = ["push", "email", "web_push", "chat_app", "sms", "in_app"] as const;
-export type ChannelClass = (typeof channelClasses)[number];
-
-export const classOf = (channel: ReachChannel): ChannelClass =>
-  channel === "ios" || channel === "android" ? "push" : channel;
-
 /** One address of a send: a device, or the one address of a channel. */
 export interface Target {
-  channel: ReachChannel;
+  channel: ChannelType;
   device?: string | undefined;
 }
 
@@ -39,7 +28,7 @@ export interface Contact {
 
 export interface ReachRules {
   /** Usable channels among the selected ones, one of each type. */
-  channels: readonly ReachChannel[];
+  channels: readonly ChannelType[];
   category: "marketing" | "transactional";
   /** `opt_in`: marketing e-mail only to subscribers that have opted in. */
   emailConsent: "opt_out" | "opt_in";
@@ -57,8 +46,6 @@ export const unreachableReasons = [
   "no_address",
 ] as const;
 export type UnreachableReason = (typeof unreachableReasons)[number];
-
-const platformOf: Partial<Record<ReachChannel, string>> = { ios: "ios", android: "android", web_push: "web" };
 
 /** Every address of a subscriber by the selected channels; where there is none, the most specific reason. */
 export function reachOf(
@@ -79,23 +66,31 @@ export function reachOf(
 }
 
 function targetsBy(
-  channel: ReachChannel,
+  channel: ChannelType,
   contact: Contact,
   rules: ReachRules,
   allows: (device: ReachableDevice) => boolean,
 ): Target[] | UnreachableReason {
-  if (channel === "in_app") return [{ channel }];
-  const platform = platformOf[channel];
-  if (platform !== undefined) {
-    const devices = contact.devices.filter(
-      (device) => device.platform === platform && isReachableDevice(device) && allows(device),
-    );
-    return devices.length > 0 ? devices.map(({ id }) => ({ channel, device: id })) : "no_device";
+  const kind = channels[channel].address;
+  switch (kind) {
+    case "inbox":
+      return [{ channel }];
+    case "token":
+    case "subscription": {
+      const platform = platformOf(channel);
+      const devices = contact.devices.filter(
+        (device) => device.platform === platform && isReachableDevice(device) && allows(device),
+      );
+      return devices.length > 0 ? devices.map(({ id }) => ({ channel, device: id })) : "no_device";
+    }
+    case "email":
+    case "phone": {
+      const address = contact[kind];
+      if (address === undefined || address === null || address === "") return "no_address";
+      if (kind === "phone" && !(typeof address === "string" && isPhoneNumber(address))) return "invalid_phone";
+      return consentRefusal(channel, contact.consents[channel], rules) ?? [{ channel }];
+    }
   }
-  const address = channel === "email" ? contact.email : contact.phone;
-  if (address === undefined || address === null || address === "") return "no_address";
-  if (channel !== "email" && !(typeof address === "string" && isPhoneNumber(address))) return "invalid_phone";
-  return consentRefusal(channel, contact.consents[channel], rules) ?? [{ channel }];
 }
 
 /** The provider accepts its address, and its owner has not disabled pushes. */
@@ -104,7 +99,7 @@ export const isReachableDevice = ({ status, push_enabled }: Omit<ReachableDevice
 
 /** D-CONSENT: a transactional message respects only the suppression of an address. */
 function consentRefusal(
-  channel: ReachChannel,
+  channel: ChannelType,
   consent: string | undefined,
   { category, emailConsent }: ReachRules,
 ): UnreachableReason | undefined {

@@ -1,6 +1,6 @@
 // Channels as their callers see them (CHN).
 import { expect, it } from "vitest";
-import { channelTypes } from "../../shared/rules/plans.ts";
+import { channelTypes } from "../../shared/rules/channel-types.ts";
 import { isUsable, listChannels } from "../../shared/store/channels/channels.ts";
 import { CredentialsItem } from "../../shared/store/channels/items.ts";
 import { channelCalls } from "../support/channels.ts";

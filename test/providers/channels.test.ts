@@ -2,7 +2,8 @@
 import { describe, expect, it } from "vitest";
 import type { TenantId } from "../../shared/kernel/ids.ts";
 import { providers as capability } from "../../shared/providers/providers.ts";
-import { addresses, channels, JOB, SUBSCRIBER, sendBy, verifyBy } from "../support/provider-messages.ts";
+import { providedChannels } from "../../shared/rules/channel-types.ts";
+import { addresses, JOB, SUBSCRIBER, sendBy, verifyBy } from "../support/provider-messages.ts";
 import type { TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -13,7 +14,7 @@ const fault = (world: TestWorld, body: object) => world.call("POST /_local/fault
 
 /** E-mail by both providers. */
 const ways = [
-  ...channels.map((channel) => [channel, channel, {}] as const),
+  ...providedChannels.map((channel) => [channel, channel, {}] as const),
   ["email by SMTP", "email", { provider: "smtp", host: "smtp.example.com", username: "u", password: "p" }] as const,
   ["email by SMTP over TLS", "email", { provider: "smtp", host: "smtp.example.com", port: 465 }] as const,
 ];

@@ -2,7 +2,9 @@
 import { generateKeyPairSync } from "node:crypto";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { Credentials } from "../../shared/contract/credentials.ts";
+import { credentialSchema } from "../../shared/contract/credentials.ts";
+import { providedChannels } from "../../shared/rules/channel-types.ts";
+import { channels } from "../../shared/rules/channels.ts";
 
 const pem = (curve: string) =>
   generateKeyPairSync("ec", { namedCurve: curve }).privateKey.export({ format: "pem", type: "pkcs8" }) as string;
@@ -18,6 +20,11 @@ const ios = {
 const smtp = { type: "email", provider: "smtp", from_email: "news@example.com", host: "smtp.example.com" };
 const sms = { type: "sms", api_key: "abc", api_secret: "def", sender_id: "Shop" };
 
+const issuesOf = (credentials: { type: string }) => {
+  const channel = providedChannels.find((type) => channels[type].credentials.type === credentials.type)!;
+  return v.safeParse(credentialSchema(channel), credentials).issues;
+};
+
 describe("credentials", () => {
   it.each([
     ["ios_push", ios],
@@ -30,7 +37,7 @@ describe("credentials", () => {
       { type: "vapid", public_key: "B".repeat(87), private_key: "a".repeat(43), subject: "mailto:a@b.example" },
     ],
   ])("CRD-3 to CRD-7 take %s", (_, credentials) => {
-    expect(v.safeParse(Credentials, credentials).issues).toBeUndefined();
+    expect(issuesOf(credentials)).toBeUndefined();
   });
 
   it.each([
@@ -43,7 +50,6 @@ describe("credentials", () => {
     ["a line break in a sender", { ...sms, sender_id: "Shop\n" }, "sender_id"],
     ["an empty secret", { ...sms, api_secret: "" }, "api_secret"],
   ])("CRD-3 to CRD-7 refuse %s", (_, credentials, field) => {
-    const { issues = [] } = v.safeParse(Credentials, credentials);
-    expect(issues.map(({ path }) => path?.[0]?.key)).toContain(field);
+    expect(issuesOf(credentials)?.map(({ path }) => path?.[0]?.key)).toContain(field);
   });
 });

@@ -184,7 +184,7 @@ describe("real connections", () => {
     const server = createSecureServer(selfSigned, (request, response) => response.end(request.httpVersion));
     const target = await listening(server);
     const client = clientOn(onLoopback(false));
-    expect(await client.request({ purpose: "apns", url: target, http2: true })).toMatchObject({
+    expect(await client.request({ purpose: "ios", url: target, http2: true })).toMatchObject({
       status: 200,
       body: "2.0",
     });
@@ -247,7 +247,7 @@ describe("the local service", () => {
     const refused = ["https://127.0.0.2/", "https://[::1]/", "https://10.0.0.1/", `http://localhost:${port}/`];
     for (const target of refused)
       expect(await client.request({ purpose, url: target })).toMatchObject({ outcome: "not_sent", isRefused: true });
-    expect(client.refusal(`https://localhost:${port}/`, "web-push")).toBeTypeOf("string");
+    expect(client.refusal(`https://localhost:${port}/`, "web_push")).toBeTypeOf("string");
     close();
   });
 
@@ -271,7 +271,7 @@ describe("the local service", () => {
     await once(connection.socket, "data");
     const secured = await connection.secure();
     expect([String(greeting), String((await once(secured, "data"))[0])]).toEqual(["220 ready\r\n", "heard STARTTLS"]);
-    const push = { purpose: "web-push", url: `https://127.0.0.1:${web.port}/x` } as const;
+    const push = { purpose: "web_push", url: `https://127.0.0.1:${web.port}/x` } as const;
     expect(await client.request(push)).toMatchObject({ status: 200, body: "heard /x" });
     for (const host of ["10.0.0.1", "[::1]"])
       expect(client.serverRefusal(host, 587, "smtp"), host).toBeTypeOf("string");

@@ -3,9 +3,9 @@ import { expect, it } from "vitest";
 import { HANGS, type SinkAnswer, type SinkRequest } from "../../local/providers/sink.ts";
 import type { Outcome } from "../../shared/providers/provider.ts";
 import { openProviders } from "../../shared/providers/providers.ts";
-import type { ProvidedChannel } from "../../shared/rules/reach.ts";
+import { type ProvidedChannel, providedChannels } from "../../shared/rules/channel-types.ts";
 import { answeringNetwork, onLines } from "../support/networks.ts";
-import { channels, sendBy, verifyBy } from "../support/provider-messages.ts";
+import { sendBy, verifyBy } from "../support/provider-messages.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
@@ -231,7 +231,7 @@ it("NTF-23 a token is requested once, and again after a refusal or its expiry", 
   expect(tokens()).toBe(3);
 });
 
-const overHttp = channels.filter((channel) => channel !== "email");
+const overHttp = providedChannels.filter((channel) => channel !== "email");
 
 it.each(overHttp)(
   "NTF-23 %s: a connection that fails after the request leaves the outcome unknown",

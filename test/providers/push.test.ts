@@ -108,7 +108,7 @@ it.each([
 });
 
 describe("HTTP/2", () => {
-  const ask = { purpose: "apns", url: "https://api.push.apple.com/3/device/x", http2: true } as const;
+  const ask = { purpose: "ios", url: "https://api.push.apple.com/3/device/x", http2: true } as const;
 
   it("concurrent requests share one connection, until it was idle for a minute", async () => {
     const world = await fresh();

@@ -12,7 +12,7 @@ const { key, key_id: kid, team_id: iss } = credentials.ios;
 const bearer = (iat = NOW) => `bearer ${signToken(key, { kid }, { iss, iat })}`;
 const alert = JSON.stringify({ aps: { alert: { body: "x" } } });
 const apns = (headers: Record<string, string>, body = alert): EgressRequest => ({
-  purpose: "apns",
+  purpose: "ios",
   http2: true,
   url: "https://api.push.apple.com/3/device/abc",
   body,
@@ -26,21 +26,21 @@ const vapid = (claims: object = {}) => {
   return `vapid t=${token}, k=${public_key}`;
 };
 const push = (headers: Record<string, string>, body: string | Buffer = "x"): EgressRequest => ({
-  purpose: "web-push",
+  purpose: "web_push",
   url: `${origin}/send/1`,
   body,
   headers: { authorization: vapid(), ttl: "60", "content-encoding": "aes128gcm", ...headers },
 });
 
 const fcm = (authorization: string): EgressRequest => ({
-  purpose: "fcm",
+  purpose: "android",
   url: "https://fcm.googleapis.com/v1/projects/shop-1/messages:send",
   headers: { authorization },
   body: JSON.stringify({ message: { token: "t" } }),
 });
 const form = (fields: Record<string, string>) => new URLSearchParams(fields).toString();
 const token = (fields: Record<string, string>): EgressRequest => ({
-  purpose: "fcm",
+  purpose: "android",
   url: "https://oauth2.googleapis.com/token",
   body: form(fields),
 });
@@ -50,7 +50,7 @@ const sms = (fields: Record<string, string>): EgressRequest => ({
   body: form(fields),
 });
 const chat = (path: string, authorization: string, body: object): EgressRequest => ({
-  purpose: "chat-app",
+  purpose: "chat_app",
   url: `https://graph.facebook.com/v23.0/${path}`,
   headers: { authorization },
   body: JSON.stringify(body),

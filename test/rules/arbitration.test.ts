@@ -2,7 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { byRank, classesOf, type Engagements, rankClasses } from "../../shared/rules/arbitration.ts";
-import { channelClasses, classOf, type ReachChannel, reachChannels, type Target } from "../../shared/rules/reach.ts";
+import { type ChannelType, channelClasses, channelTypes, classOf } from "../../shared/rules/channel-types.ts";
+import type { Target } from "../../shared/rules/reach.ts";
 
 const history = fc
   .record({ delivered: fc.nat(300), share: fc.double({ min: 0, max: 1, noNaN: true }) })
@@ -66,7 +67,7 @@ describe("ranking", () => {
   });
 
   it("SMA-6 targets follow their classes, and each class stands once", () => {
-    const channels = fc.uniqueArray(fc.constantFrom<ReachChannel>(...reachChannels), { minLength: 1 });
+    const channels = fc.uniqueArray(fc.constantFrom<ChannelType>(...channelTypes), { minLength: 1 });
     fc.assert(
       fc.property(channels, known, (types, histories) => {
         const targets: Target[] = types.map((channel) => ({ channel }));

@@ -1,7 +1,7 @@
 // What a sandbox records instead of sending it is a call of a provider that accepts everything.
 import type { ServiceName } from "../../local/aws/protocol.ts";
 import type { Wire } from "../../local/aws/stand-in.ts";
-import type { ProvidedChannel } from "../../shared/rules/reach.ts";
+import type { ProvidedChannel } from "../../shared/rules/channel-types.ts";
 import { rowOf } from "../../shared/store/item.ts";
 import { OutboxItem } from "../../shared/store/sandbox/items.ts";
 import { placeOf } from "./entities.ts";

@@ -2,7 +2,7 @@
 
 import { SECOND } from "../../shared/kernel/clock.ts";
 import type { Outcome, Outgoing, Providers } from "../../shared/providers/provider.ts";
-import type { ProvidedChannel } from "../../shared/rules/reach.ts";
+import { type ProvidedChannel, providedChannels } from "../../shared/rules/channel-types.ts";
 import type { Faults } from "./faults.ts";
 import type { Fleet, Process } from "./fleet.ts";
 import type { Kernel } from "./kernel.ts";
@@ -96,14 +96,8 @@ export function providersFor(
     };
   const verify = async () => ({ ok: true as const });
   const of = (channel: ProvidedChannel) => ({ send: sendBy(channel), verify });
-  return {
-    ios: of("ios"),
-    android: of("android"),
-    web_push: of("web_push"),
-    email: of("email"),
-    sms: of("sms"),
-    chat_app: of("chat_app"),
-  };
+  // One for each of them.
+  return Object.fromEntries(providedChannels.map((channel) => [channel, of(channel)])) as unknown as Providers;
 }
 
 /** By workspace, when its providers took messages. */

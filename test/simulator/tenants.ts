@@ -5,8 +5,8 @@ import { secretsMaker, tokenSigner } from "../../shared/http/signing.ts";
 import { MINUTE, timestamp } from "../../shared/kernel/clock.ts";
 import type { Deps } from "../../shared/kernel/deps.ts";
 import type { TenantId } from "../../shared/kernel/ids.ts";
-import type { CredentialTypes } from "../../shared/providers/provider.ts";
-import type { ProvidedChannel } from "../../shared/rules/reach.ts";
+import type { ProvidedChannel } from "../../shared/rules/channel-types.ts";
+import { channels } from "../../shared/rules/channels.ts";
 import type { WebhookEvent } from "../../shared/rules/webhook-events.ts";
 import { secrets } from "../../shared/store/capabilities.ts";
 import { ChannelItem, CredentialsItem } from "../../shared/store/channels/items.ts";
@@ -45,15 +45,6 @@ export interface Tenant {
   /** The id that a subscriber with this external id has or will have. */
   idOf(external_id: string): string;
 }
-
-const credentialTypes: CredentialTypes = {
-  ios: "ios_push",
-  android: "android_push",
-  web_push: "vapid",
-  email: "email",
-  sms: "sms",
-  chat_app: "chat_app",
-};
 
 /** Tokens live 15 minutes. */
 const TOKEN_KEPT_MS = 10 * MINUTE;
@@ -95,7 +86,7 @@ export function openTenants(deps: Deps) {
       headers: async (credential) => (credential === "sdk" ? sdk : { authorization: await authorization() }),
       addChannel: async (type, own = {}) => {
         const channel = store.ids.uuidAt(deps.clock.now());
-        const credentialType = credentialTypes[type];
+        const credentialType = channels[type].credentials.type;
         const secret = { type: credentialType, ...own };
         if (type === "chat_app") await callbacks.open(deps)(id).remember(channel);
         const sealed = await vaultSealing.open(deps)(id).seal({ channel, type: credentialType }, secret);

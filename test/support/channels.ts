@@ -1,5 +1,8 @@
 // Channels and credentials for tests, with real key files and multipart bodies.
 import { generateKeyPairSync } from "node:crypto";
+import { credentialExample } from "../../shared/contract/credentials.ts";
+import { type ProvidedChannel, providedChannels } from "../../shared/rules/channel-types.ts";
+import { channels } from "../../shared/rules/channels.ts";
 import type { Answer, Headers, Tenant, TestWorld } from "./world.ts";
 
 const pem = { type: "pkcs8", format: "pem" } as const;
@@ -55,26 +58,31 @@ export function form(fields: Record<string, string>, file?: { name: string; text
 
 export const keyFile = (text: string) => ({ name: "key_file", text });
 
-/** A valid body of each credential endpoint, by the last segment of its path. */
+export type UploadPath = (typeof channels)[ProvidedChannel]["credentials"]["path"];
+
+/** Path of the credential endpoint → channel type and short name (AMB-19, CRD-1). */
+export const kinds = Object.fromEntries(
+  providedChannels.map((type) => [channels[type].credentials.path, { type, short: channels[type].credentials.type }]),
+) as Record<UploadPath, { type: ProvidedChannel; short: string }>;
+
+interface UploadBody {
+  body?: object;
+  raw?: Buffer;
+  headers?: Record<string, string>;
+}
+
+/** A valid body of each credential endpoint, by the last segment of its path: else that of the reference. */
 export const uploads = {
+  ...Object.fromEntries(
+    Object.entries(kinds).map(([path, { type }]) => [path, () => ({ body: credentialExample(type) })]),
+  ),
   "ios-push": () => form(IOS_FIELDS, keyFile(APPLE_KEY)),
   "android-push": () => form({}, keyFile(JSON.stringify(GOOGLE_KEY))),
   vapid: () => ({}),
   sms: () => ({ body: SMS }),
   chat_app: () => ({ body: CHAT_APP }),
   email: () => ({ body: SMTP }),
-} as const;
-export type UploadPath = keyof typeof uploads;
-
-/** Path of the credential endpoint → channel type and short name (AMB-19, CRD-1). */
-export const kinds: Record<UploadPath, { type: string; short: string }> = {
-  "ios-push": { type: "ios", short: "ios_push" },
-  "android-push": { type: "android", short: "android_push" },
-  vapid: { type: "web_push", short: "vapid" },
-  sms: { type: "sms", short: "sms" },
-  chat_app: { type: "chat_app", short: "chat_app" },
-  email: { type: "email", short: "email" },
-};
+} as Record<UploadPath, () => UploadBody>;
 
 /** Calls the channel endpoints of one workspace. */
 export async function channelCalls(world: TestWorld, tenant: Tenant) {

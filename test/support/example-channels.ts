@@ -1,5 +1,7 @@
 // What the examples of channels need: a channel of the right type, key files, a signed callback.
 import { createHmac } from "node:crypto";
+import { type ProvidedChannel, providedChannels } from "../../shared/rules/channel-types.ts";
+import { channels } from "../../shared/rules/channels.ts";
 import { APPLE_KEY, CHAT_APP, channelCalls, GOOGLE_KEY } from "./channels.ts";
 import type { Setting, Settings } from "./example-settings.ts";
 import type { Tenant, TestWorld } from "./world.ts";
@@ -18,17 +20,18 @@ export async function channelSettings(world: TestWorld, tenant: Tenant): Promise
     (type: string, more: Setting = {}) =>
     async (): Promise<Setting> => ({ params: { id: await create(type) }, ...more });
   const file = (content: string) => ({ name: "key_file", filename: "key", content });
+  const files: Partial<Record<ProvidedChannel, Setting>> = {
+    ios: { file: file(APPLE_KEY) },
+    android: { file: file(JSON.stringify(GOOGLE_KEY)) },
+  };
   const callback = Buffer.from(JSON.stringify({ object: "whatsapp_business_account", entry: [] }));
   const signature = `sha256=${createHmac("sha256", CHAT_APP.app_secret).update(callback).digest("hex")}`;
   const credentials = "POST /api/v1/channels/:id/credentials";
   const templates = "POST /api/v1/channels/:id/chat-app-templates";
   return {
-    [`${credentials}/ios-push`]: of("ios", { file: file(APPLE_KEY) }),
-    [`${credentials}/android-push`]: of("android", { file: file(JSON.stringify(GOOGLE_KEY)) }),
-    [`${credentials}/vapid`]: of("web_push"),
-    [`${credentials}/sms`]: of("sms"),
-    [`${credentials}/chat_app`]: of("chat_app"),
-    [`${credentials}/email`]: of("email"),
+    ...Object.fromEntries(
+      providedChannels.map((type) => [`${credentials}/${channels[type].credentials.path}`, of(type, files[type])]),
+    ),
     "POST /api/v1/channels/:id/verify": () => ({ params: { id: chatApp } }),
     "PATCH /api/v1/channels/:id": of("sms"),
     "DELETE /api/v1/channels/:id": of("sms"),

@@ -1,7 +1,9 @@
 // One message per channel type, with valid credentials, for tests of providers.
 import { createECDH, generateKeyPairSync } from "node:crypto";
-import type { Addresses, CredentialsFor, Outgoing, Providers } from "../../shared/providers/provider.ts";
-import type { ProvidedChannel } from "../../shared/rules/reach.ts";
+import { type CredentialsFor, credentialExample } from "../../shared/contract/credentials.ts";
+import type { Addresses, AddressKinds, Outgoing, Providers } from "../../shared/providers/provider.ts";
+import { type ProvidedChannel, providedChannels } from "../../shared/rules/channel-types.ts";
+import { channels } from "../../shared/rules/channels.ts";
 
 const pem = { format: "pem", type: "pkcs8" } as const;
 const p256 = () => generateKeyPairSync("ec", { namedCurve: "P-256" });
@@ -16,7 +18,16 @@ const vapid = pair();
 /** The browser's side of the subscription. */
 export const browser = { keys: pair(), auth: Buffer.alloc(16, 7).toString("base64url") };
 
-export const credentials: { [T in ProvidedChannel]: CredentialsFor<T> } = {
+/** Of a channel whose credentials are no more than values: those that the reference shows. */
+const shown = Object.fromEntries(
+  providedChannels.map((channel) => [
+    channel,
+    { type: channels[channel].credentials.type, ...credentialExample(channel) },
+  ]),
+);
+
+export const credentials = {
+  ...shown,
   ios: {
     type: "ios_push",
     key: p256().privateKey.export(pem) as string,
@@ -37,24 +48,20 @@ export const credentials: { [T in ProvidedChannel]: CredentialsFor<T> } = {
     subject: "mailto:ops@example.com",
     private_key: vapid.getPrivateKey("base64url"),
   },
-  email: { type: "email", provider: "ses", from_email: "news@example.com", from_name: "Shop" },
-  sms: { type: "sms", api_key: "abcd", api_secret: "secret", sender_id: "Shop" },
-  chat_app: { type: "chat_app", access_token: "EAAG", phone_number_id: "1001", waba_id: "2002" },
-};
+} as { [T in ProvidedChannel]: CredentialsFor<T> };
 
-export const addresses: Addresses = {
-  ios: { token: "a1".repeat(32) },
-  android: { token: "fcm:token-1" },
-  web_push: {
+const addressKinds: AddressKinds = {
+  token: { token: "a1".repeat(32) },
+  subscription: {
     endpoint: "https://push.example.com/send/abc",
     keys: { p256dh: browser.keys.getPublicKey("base64url"), auth: browser.auth },
   },
   email: { email: "ada@example.org" },
-  sms: { phone: "+4915112345678" },
-  chat_app: { phone: "+4915112345678" },
+  phone: { phone: "+4915112345678" },
 };
-
-export const channels = Object.keys(addresses) as ProvidedChannel[];
+export const addresses = Object.fromEntries(
+  providedChannels.map((channel) => [channel, addressKinds[channels[channel].address]]),
+) as Addresses;
 
 export const JOB = "0193b0a0-0000-7000-8000-000000000001";
 export const SUBSCRIBER = "0193b0a0-0000-8000-8000-0000000000aa";

@@ -1,7 +1,7 @@
 // What one person of the audience sees, by channel: rendered by the code that sends.
 import { useState } from "preact/hooks";
 import type { NotificationPreview, NotificationsCreateBody } from "../../../sdk/src/types.gen.ts";
-import { classOf } from "../../../shared/rules/reach.ts";
+import { classOf } from "../../../shared/rules/channel-types.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
@@ -43,7 +43,7 @@ export function Sample({ preview, body, channelTypes, wanted, want }: Shown) {
   ];
   const shown = classes.includes(wanted) ? wanted : (classes[0] ?? "in_app");
   const { renderings } = (isFirst ? preview : other.data) ?? { renderings: [] };
-  const rendering = renderings.find(({ channel }) => classOf(channel) === classOf(shown as ChannelType));
+  const rendering = renderings.find(({ channel }) => classOf(channel) === shown);
   const step = (by: number) => setAt((Math.min(at, samples.length - 1) + by + samples.length) % samples.length);
   return (
     <Card

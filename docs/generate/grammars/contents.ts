@@ -1,71 +1,20 @@
 // The content of channels (CHC-1). The schema is made of the fields that shared/rules/channel-content.ts checks.
-import {
-  type ContentClass,
-  type ContentField,
-  channelFields,
-  MAX_BUTTON_ID,
-  MAX_BUTTON_TITLE,
-} from "../../../shared/rules/channel-content.ts";
+import { pascal } from "../../../shared/http/operation-names.ts";
+import { MAX_BUTTON_ID, MAX_BUTTON_TITLE } from "../../../shared/rules/channel-content.ts";
+import type { ContentField } from "../../../shared/rules/channel-fields.ts";
+import { channels } from "../../../shared/rules/channels.ts";
+import { type ContentKind, contentKinds } from "../../../shared/rules/content-kinds.ts";
 import { URL_LENGTH } from "../../../shared/rules/safe-url.ts";
 import { EXAMPLE_ID } from "../examples.ts";
 import type { JsonSchema } from "../json-schema.ts";
 
-const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
-
-const component: Record<ContentClass, string> = {
-  email: "EmailContent",
-  sms: "SmsContent",
-  push: "PushContent",
-  web_push: "PushContent",
-  in_app: "InAppContent",
-  chat_app: "ChatAppContent",
-};
-
-const about: Record<ContentClass, string> = {
-  email: "What an e-mail says",
-  sms: "What an SMS says",
-  push: "What a push to a phone says",
-  web_push: "What a push to a browser says",
-  in_app: "What a message of the inbox says",
-  chat_app: "The approved template that the chat app sends",
-};
-
-const ownTitle = "The title, with the Liquid subset. Default: `title` of the message";
-const image = "An http or https address, of an uploaded asset for example";
-
-const push: Record<string, string> = {
-  title: ownTitle,
-  body: "The text, with the Liquid subset. Default: `body` of the message as plain text",
-  image_url: image,
-  url: "What a tap on the message opens",
-  buttons: "At most two. A tap is reported as `action_tapped`",
-  sound: "The name of a sound in the app. Default: `default`",
-  badge: "The number at the icon of the app; 0 removes it",
-  collapse_key: "A message replaces an earlier one of the same key on the device. Default: the id of the notification",
-  ttl_seconds: "How long the push service keeps it for a device that is offline; 0: it is delivered now or never",
-};
-
-const sentences: Record<ContentClass, Record<string, string>> = {
-  email: {
-    subject: "The subject, with the Liquid subset. Default: `title` of the message",
-    preheader: "What a mailbox shows after the subject",
-    html: "The HTML. Default: made of `text`, else of `body` of the message",
-    text: "The plain text. Default: made of `html`, else of `body` of the message",
-  },
-  sms: { body: "The whole text. Default: title and body of the message as plain text" },
-  push,
-  web_push: push,
-  in_app: {
-    title: ownTitle,
-    body: "The text, with the Liquid subset. Default: `body` of the message",
-    image_url: image,
-    actions: "The buttons, at most four",
-  },
-  chat_app: {
-    template_id: "An approved template of the chat app",
-    parameters: "What fills its variables, in order, with the Liquid subset. Default: none",
-  },
-};
+/** Each kind with the classes of channels whose messages are of it: its component is named after the first. */
+const kinds = (Object.keys(contentKinds) as ContentKind[]).map((kind) => {
+  const found = Object.values(channels).filter(({ content }) => content.kind === kind);
+  const classes = new Map(found.toReversed().map((channel) => [channel.class, channel.content.about]));
+  const abouts = [...classes].toReversed();
+  return { kind, abouts, component: `${pascal(found[0]?.class ?? kind)}Content` };
+});
 
 const urlAbout = "What a tap opens: http, https or an address of the app";
 
@@ -87,7 +36,8 @@ const button = (mayDismiss: boolean): JsonSchema => ({
   additionalProperties: false,
 });
 
-function schemaOf(field: ContentField, description = ""): JsonSchema {
+function schemaOf(field: ContentField): JsonSchema {
+  const description = field.about;
   switch (field.kind) {
     case "text":
       return { type: "string", minLength: 1, maxLength: field.max, description };
@@ -108,8 +58,8 @@ function schemaOf(field: ContentField, description = ""): JsonSchema {
   }
 }
 
-const examples: Record<ContentClass, unknown[]> = {
-  email: [
+const examples: Record<ContentKind, unknown[]> = {
+  mail: [
     {
       subject: "20 % off for {{ subscriber.first_name }}",
       preheader: "Until Sunday",
@@ -118,7 +68,7 @@ const examples: Record<ContentClass, unknown[]> = {
     { subject: "Your receipt", text: "Thank you. Your order: https://shop.example.com/orders/4711" },
     { html: "<p>Hello</p>", text: "Hello" },
   ],
-  sms: [
+  text: [
     { body: "Your code is {{ data.code }}." },
     { body: "The sale has begun." },
     { body: "Your parcel arrives today." },
@@ -139,13 +89,12 @@ const examples: Record<ContentClass, unknown[]> = {
     },
     { sound: "chime.caf", badge: 1, ttl_seconds: 3_600 },
   ],
-  web_push: [],
-  in_app: [
+  card: [
     { title: "Welcome", image_url: "https://shop.example.com/hello.png" },
     { actions: [{ id: "shop", title: "To the shop", url: "https://shop.example.com" }] },
     { body: "Anything missing?", actions: [{ id: "no", title: "No", url: "" }] },
   ],
-  chat_app: [
+  template: [
     { template_id: EXAMPLE_ID, parameters: ["{{ subscriber.first_name }}"] },
     { template_id: EXAMPLE_ID },
     { template_id: EXAMPLE_ID, parameters: [] },
@@ -153,22 +102,19 @@ const examples: Record<ContentClass, unknown[]> = {
 };
 
 const schemas = Object.fromEntries(
-  Object.entries(channelFields)
-    .filter(([name]) => name !== "web_push")
-    .map(([name, fields]): [string, JsonSchema] => {
-      const required = Object.keys(fields).filter((field) => fields[field]?.required);
-      const schema: JsonSchema = {
-        type: "object",
-        description: `${about[name as ContentClass]}.`,
-        properties: Object.fromEntries(
-          Object.entries(fields).map(([field, one]) => [field, schemaOf(one, sentences[name as ContentClass][field])]),
-        ),
-        ...(required.length > 0 && { required }),
-        additionalProperties: false,
-        examples: examples[name as ContentClass],
-      };
-      return [component[name as ContentClass], schema];
-    }),
+  kinds.map(({ kind, component, abouts }): [string, JsonSchema] => {
+    const fields: Record<string, ContentField> = contentKinds[kind];
+    const required = Object.keys(fields).filter((field) => fields[field]?.required);
+    const schema: JsonSchema = {
+      type: "object",
+      description: `${abouts[0]?.[1]}.`,
+      properties: Object.fromEntries(Object.entries(fields).map(([field, one]) => [field, schemaOf(one)])),
+      ...(required.length > 0 && { required }),
+      additionalProperties: false,
+      examples: examples[kind],
+    };
+    return [component, schema];
+  }),
 );
 
 export const contents: Record<string, JsonSchema> = {
@@ -176,16 +122,15 @@ export const contents: Record<string, JsonSchema> = {
     type: "object",
     description: "What some channels say instead of title and body. What a channel leaves out falls back to those.",
     properties: Object.fromEntries(
-      Object.keys(channelFields).map((name) => [
-        name,
-        { ...ref(component[name as ContentClass]), description: about[name as ContentClass] },
-      ]),
+      kinds.flatMap(({ component, abouts }) =>
+        abouts.map(([name, description]) => [name, { $ref: `#/components/schemas/${component}`, description }]),
+      ),
     ),
     additionalProperties: false,
     examples: [
-      { email: examples.email[0], sms: examples.sms[1] },
-      { push: examples.push[1], web_push: examples.push[0], in_app: examples.in_app[1] },
-      { chat_app: examples.chat_app[0], in_app: examples.in_app[2], push: examples.push[2] },
+      { email: examples.mail[0], sms: examples.text[1] },
+      { push: examples.push[1], web_push: examples.push[0], in_app: examples.card[1] },
+      { chat_app: examples.template[0], in_app: examples.card[2], push: examples.push[2] },
     ],
   },
   ...schemas,

@@ -1,6 +1,6 @@
 // Chat-app templates: drafted here, reviewed by the provider (WAT).
 import * as v from "valibot";
-import type { Credentials } from "../../../shared/contract/credentials.ts";
+import type { CredentialsFor } from "../../../shared/contract/credentials.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { ApiError, conflict, invalid } from "../../../shared/kernel/errors.ts";
 import type { ChatAppProvider, TemplateAnswer } from "../../../shared/providers/chat-app.ts";
@@ -131,7 +131,7 @@ function requireSubmittable({ status }: ChatAppTemplateRow): void {
     throw conflict(`A template can be submitted when it is ${from.join(" or ")}; it is ${status}.`);
 }
 
-type Account = Extract<Credentials, { type: "chat_app" }>;
+type Account = CredentialsFor<"chat_app">;
 
 async function accountOf(vault: Opener, channel: string, row: CredentialsRow | undefined): Promise<Account> {
   if (!row) throw conflict("No credentials are stored for this channel.");

@@ -1,11 +1,13 @@
 // Credentials of channels: each endpoint takes one type and confirms it. They are never returned (CRD-1 to CRD-8).
 import * as v from "valibot";
-import { ChatApp, Email, Sms } from "../../../shared/contract/credentials.ts";
+import { type Credentials, credentialBody, credentialExample } from "../../../shared/contract/credentials.ts";
 import { callbacks } from "../../../shared/http/callbacks.ts";
-import { endpoints } from "../../../shared/http/endpoint.ts";
+import { type Endpoint, endpoints } from "../../../shared/http/endpoint.ts";
 import { multipart } from "../../../shared/http/upload.ts";
 import { invalid, unauthorized } from "../../../shared/kernel/errors.ts";
 import { smtpRefusal } from "../../../shared/providers/smtp.ts";
+import { type ProvidedChannel, providedChannels } from "../../../shared/rules/channel-types.ts";
+import { channels } from "../../../shared/rules/channels.ts";
 import { egress } from "../../../shared/runtime/resources.ts";
 import { timers } from "../../../shared/store/capabilities.ts";
 import { storeCredentials } from "../../../shared/store/channels/credentials.ts";
@@ -13,15 +15,6 @@ import { CredentialConfirmation } from "../../../shared/store/channels/items.ts"
 import { storeWrite } from "../../../shared/store/context.ts";
 import { vaultSealing } from "../../../shared/store/vault.ts";
 import { androidCredentials, IosFields, iosCredentials, KEY_FILE, MAX_KEY_FILE_BYTES, makeVapid } from "./key-files.ts";
-
-const { type: _sms, ...smsFields } = Sms.entries;
-const { type: _chatApp, ...chatAppFields } = ChatApp.entries;
-const { type: _email, ...emailFields } = Email.pipe[0].entries;
-const NewEmail = v.pipe(
-  v.strictObject(emailFields),
-  v.transform((fields) => ({ type: "email" as const, ...fields })),
-  Email,
-);
 
 const endpoint = endpoints({
   credentials: ["dashboard"],
@@ -32,8 +25,32 @@ const endpoint = endpoints({
 const REPLACES = "Replaces what was stored before, and queues the verification.";
 const confirmed = { returns: CredentialConfirmation, errors: ["NOT_FOUND"] } as const;
 
-export const credentialEndpoints = [
-  endpoint(
+/** Those of a channel whose credentials are no more than values. */
+const jsonCredentials = (type: ProvidedChannel, summary: string): Endpoint => {
+  const { path, type: short } = channels[type].credentials;
+  return endpoint(
+    `POST /api/v1/channels/:id/credentials/${path}`,
+    {},
+    {
+      summary,
+      description: REPLACES,
+      body: credentialBody(type),
+      example: { body: credentialExample(type) },
+      ...confirmed,
+    },
+    ({ store, timers, vault, params, body }) =>
+      // The body is of this type of channel.
+      storeCredentials(store, timers, vault, params.id, { type: short, ...body } as Credentials),
+  );
+};
+
+/** Those that the service makes, or reads from a file: each has an endpoint of its own. */
+type GivenOtherwise = {
+  [T in ProvidedChannel]: (typeof channels)[T]["credentials"]["given"] extends "json" ? never : T;
+}[ProvidedChannel];
+
+const own = {
+  ios: endpoint(
     "POST /api/v1/channels/:id/credentials/ios-push",
     {},
     {
@@ -47,7 +64,7 @@ export const credentialEndpoints = [
       storeCredentials(store, timers, vault, params.id, iosCredentials(form.fields, form.file)),
   ),
 
-  endpoint(
+  android: endpoint(
     "POST /api/v1/channels/:id/credentials/android-push",
     {},
     {
@@ -60,7 +77,7 @@ export const credentialEndpoints = [
       storeCredentials(store, timers, vault, params.id, androidCredentials(form.file)),
   ),
 
-  endpoint(
+  web_push: endpoint(
     "POST /api/v1/channels/:id/credentials/vapid",
     {},
     {
@@ -75,21 +92,9 @@ export const credentialEndpoints = [
     },
   ),
 
-  endpoint(
-    "POST /api/v1/channels/:id/credentials/sms",
-    {},
-    {
-      summary: "Store the account of an SMS provider",
-      description: REPLACES,
-      body: v.strictObject(smsFields),
-      example: { body: { api_key: "0a1b2c3d", api_secret: "S3cr3t4711abcdef", sender_id: "Shop" } },
-      ...confirmed,
-    },
-    ({ store, timers, vault, params, body }) =>
-      storeCredentials(store, timers, vault, params.id, { type: "sms", ...body }),
-  ),
+  sms: jsonCredentials("sms", "Store the account of an SMS provider"),
 
-  endpoint(
+  chat_app: endpoint(
     "POST /api/v1/channels/:id/credentials/chat_app",
     { uses: [callbacks] },
     {
@@ -97,16 +102,8 @@ export const credentialEndpoints = [
       description:
         `${REPLACES} With \`app_secret\` (and \`webhook_verify_token\` to set it up) the provider may call back at ` +
         "`/v1/inbound/chat-app/:channelId` about opt-outs and the review of templates.",
-      body: v.strictObject(chatAppFields),
-      example: {
-        body: {
-          access_token: "EAAGm0PX4ZCps",
-          phone_number_id: "106540352242922",
-          waba_id: "102290129340398",
-          app_secret: "0f1e2d3c4b5a69788796a5b4c3d2e1f0",
-          webhook_verify_token: "a-text-of-your-choice",
-        },
-      },
+      body: credentialBody("chat_app"),
+      example: { body: credentialExample("chat_app") },
       ...confirmed,
     },
     ({ store, timers, vault, callbacks, params, body }) => {
@@ -117,20 +114,27 @@ export const credentialEndpoints = [
     },
   ),
 
-  endpoint(
+  email: endpoint(
     "POST /api/v1/channels/:id/credentials/email",
     { uses: [egress] },
     {
       summary: "Store the sender of an e-mail channel",
       description: `${REPLACES} Through Amazon SES, or an SMTP server on a public host and a port of mail.`,
-      body: NewEmail,
-      example: { body: { provider: "ses", from_email: "news@example.com", from_name: "Shop" } },
+      body: credentialBody("email"),
+      example: { body: credentialExample("email") },
       ...confirmed,
     },
     async ({ store, timers, vault, egress, params, body }) => {
       const refusal = smtpRefusal(body, egress);
       if (refusal) throw invalid(refusal);
-      return storeCredentials(store, timers, vault, params.id, body);
+      return storeCredentials(store, timers, vault, params.id, { type: "email", ...body });
     },
   ),
+} satisfies Record<GivenOtherwise, Endpoint> & Partial<Record<ProvidedChannel, Endpoint>>;
+
+const others = providedChannels.filter((type) => !Object.hasOwn(own, type));
+
+export const credentialEndpoints: readonly Endpoint[] = [
+  ...Object.values(own),
+  ...others.map((type) => jsonCredentials(type, `Store the credentials of a channel of the type ${type}`)),
 ];

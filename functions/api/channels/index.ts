@@ -4,7 +4,7 @@ import { Force, maxCharacters } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { callbacks } from "../../../shared/http/callbacks.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { channelTypes } from "../../../shared/rules/plans.ts";
+import { channelTypes } from "../../../shared/rules/channel-types.ts";
 import { timers } from "../../../shared/store/capabilities.ts";
 import {
   createChannel,

@@ -1,7 +1,7 @@
 // Key files of push providers, whose format is checked at upload (AMB-91), and generated key pairs.
 import { createECDH } from "node:crypto";
 import * as v from "valibot";
-import { AndroidPush, type Credentials, IosPush } from "../../../shared/contract/credentials.ts";
+import { type Credentials, credentialEntries, credentialSchema } from "../../../shared/contract/credentials.ts";
 import { fieldsOf } from "../../../shared/http/input.ts";
 import type { UploadedFile } from "../../../shared/http/upload.ts";
 import { invalid } from "../../../shared/kernel/errors.ts";
@@ -11,7 +11,7 @@ export const KEY_FILE = "key_file";
 export const MAX_KEY_FILE_BYTES = 65_536;
 const PRIVATE_KEY_BYTES = 32;
 
-const { key_id, team_id, bundle_id, environment } = IosPush.entries;
+const { key_id, team_id, bundle_id, environment } = credentialEntries("ios");
 export const IosFields = v.strictObject({
   key_id,
   team_id,
@@ -21,7 +21,7 @@ export const IosFields = v.strictObject({
 
 /** CRD-3. @throws 422 naming `key_file`. */
 export function iosCredentials(fields: v.InferOutput<typeof IosFields>, file: UploadedFile | undefined): Credentials {
-  return checked(IosPush, { type: "ios_push", key: textOf(file), ...fields });
+  return checked(credentialSchema("ios"), { type: "ios_push", key: textOf(file), ...fields });
 }
 
 /** CRD-4. @throws 422 naming `key_file`. */
@@ -35,7 +35,7 @@ export function androidCredentials(file: UploadedFile | undefined): Credentials 
   }
   if (typeof key !== "object" || key === null) throw invalid({ [KEY_FILE]: "is not a service-account key" });
   if ("type" in key && key.type !== "service_account") throw invalid({ [KEY_FILE]: "is not a service-account key" });
-  return checked(AndroidPush, { ...key, type: "android_push" });
+  return checked(credentialSchema("android"), { ...key, type: "android_push" });
 }
 
 /** CRD-5: a key pair of P-256. Push services receive the contact (RFC 8292). */

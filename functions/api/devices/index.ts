@@ -32,7 +32,7 @@ export const devices = group("devices", "The phones and browsers of subscribers.
       errors: ["QUOTA_EXCEEDED", "SERVICE_UNAVAILABLE"],
     },
     async ({ store, secrets, audienceSize, egress, caller, body }) => {
-      const refusal = body.subscription && egress.refusal(body.subscription.endpoint, "web-push");
+      const refusal = body.subscription && egress.refusal(body.subscription.endpoint, "web_push");
       if (refusal) throw invalid({ "subscription.endpoint": refusal });
       const { subscriber_id, external_id, ...fields } = body;
       const ensure = async (externalId: string) => {

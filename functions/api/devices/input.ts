@@ -1,8 +1,8 @@
 // The body of a device registration (D-DEV).
 import * as v from "valibot";
 import { Locale, TimeZone, Uuid } from "../../../shared/contract/schemas.ts";
+import { devicePlatforms } from "../../../shared/rules/channel-types.ts";
 import { parseVersion } from "../../../shared/rules/versions.ts";
-import { devicePlatforms } from "../../../shared/store/subscribers/device-items.ts";
 
 const MAX_TOKEN_CHARACTERS = 4_096;
 const MAX_ENDPOINT_CHARACTERS = 2_048;

@@ -1,7 +1,7 @@
 // Callbacks of providers. The endpoints are public: a callback counts only if it is signed with the channel's secret.
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import * as v from "valibot";
-import type { Credentials } from "../../../shared/contract/credentials.ts";
+import type { CredentialsFor } from "../../../shared/contract/credentials.ts";
 import { type CalledWorkspace, calledWorkspace } from "../../../shared/http/callbacks.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { ApiError, notFound, unauthorized } from "../../../shared/kernel/errors.ts";
@@ -76,7 +76,7 @@ export const inbound = group("inbound", "Callbacks of providers.", [
   ),
 ]);
 
-type Account = Partial<Extract<Credentials, { type: "chat_app" }>>;
+type Account = Partial<CredentialsFor<"chat_app">>;
 
 /** The account of a channel; empty if anything is missing, so that all such answers are the same. */
 async function accountOf(workspace: CalledWorkspace | undefined, channel: string): Promise<Account> {

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { cursor, limit, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { reachChannels } from "../../../shared/rules/reach.ts";
+import { channelTypes } from "../../../shared/rules/channel-types.ts";
 import { secrets, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { storeRead } from "../../../shared/store/context.ts";
 import { getJob } from "../../../shared/store/sends/jobs/jobs.ts";
@@ -39,7 +39,7 @@ export const recipients = group("recipients", "Who would get a notification, and
           v.description("Only recipients skipped or failed for this reason"),
         ),
         channel: v.pipe(
-          v.optional(v.picklist(reachChannels, `must be one of ${reachChannels.join(", ")}`)),
+          v.optional(v.picklist(channelTypes, `must be one of ${channelTypes.join(", ")}`)),
           v.description("Only recipients of this channel"),
         ),
         limit: limit(50, 100),

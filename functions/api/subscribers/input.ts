@@ -12,6 +12,7 @@ import {
 } from "../../../shared/contract/schemas.ts";
 import { MINUTE, timestamp } from "../../../shared/kernel/clock.ts";
 import { invalid } from "../../../shared/kernel/errors.ts";
+import { consentChannels } from "../../../shared/rules/channel-types.ts";
 import { isPhoneNumber } from "../../../shared/rules/contacts.ts";
 import { topicKeyOf } from "../../../shared/rules/topics.ts";
 import type { StoreReader } from "../../../shared/store/context.ts";
@@ -39,12 +40,14 @@ export const ConsentInput = v.strictObject({
   channel: v.pipe(
     v.optional(
       v.union(
-        [v.picklist(["email", "sms", "chat_app"]), v.pipe(v.string(), v.regex(TOPIC_CHANNEL))],
-        "must be email, sms, chat_app or topic:<key>",
+        [v.picklist(consentChannels), v.pipe(v.string(), v.regex(TOPIC_CHANNEL))],
+        `must be ${consentChannels.join(", ")} or topic:<key>`,
       ),
       "email",
     ),
-    v.description("`email`, `sms`, `chat_app`, or `topic:<key>` for a choice of topic"),
+    v.description(
+      `${consentChannels.map((channel) => `\`${channel}\``).join(", ")}, or \`topic:<key>\` for a choice of topic`,
+    ),
   ),
   status: v.picklist(["opted_in", "opted_out"], "must be opted_in or opted_out"),
   consented_at: v.pipe(v.optional(TimestampInput), v.description("Default: now. At most 5 minutes ahead")),

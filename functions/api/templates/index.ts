@@ -6,7 +6,7 @@ import { pageFields } from "../../../shared/contract/paging.ts";
 import { Force, TextUpTo, Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { invalid } from "../../../shared/kernel/errors.ts";
-import { reachChannels } from "../../../shared/rules/reach.ts";
+import { channelTypes } from "../../../shared/rules/channel-types.ts";
 import { timers } from "../../../shared/store/capabilities.ts";
 import { storeWrite } from "../../../shared/store/context.ts";
 import { releaseTemplate } from "../../../shared/store/dependents.ts";
@@ -53,11 +53,11 @@ const PreviewedContent = v.strictObject({
   channels: v.pipe(
     v.optional(
       v.pipe(
-        v.array(v.picklist(reachChannels, `must be one of ${reachChannels.join(", ")}`), "must be an array"),
+        v.array(v.picklist(channelTypes, `must be one of ${channelTypes.join(", ")}`), "must be an array"),
         v.minLength(1, "must name at least one channel"),
-        v.maxLength(reachChannels.length, `must name at most ${reachChannels.length} channels`),
+        v.maxLength(channelTypes.length, `must name at most ${channelTypes.length} channels`),
       ),
-      [...reachChannels],
+      [...channelTypes],
     ),
     v.description("The kinds of channels that are shown. Default: all of them"),
   ),

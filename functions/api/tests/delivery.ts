@@ -5,9 +5,10 @@ import { addressOf, providerOf } from "../../../shared/providers/addresses.ts";
 import { filledTemplate, templateRenderer } from "../../../shared/providers/chat-app-texts.ts";
 import { mailParts } from "../../../shared/providers/mail-parts.ts";
 import { type Providers, rejected } from "../../../shared/providers/provider.ts";
+import { type ChannelType, channelTypes } from "../../../shared/rules/channel-types.ts";
 import type { MailBodies } from "../../../shared/rules/mail-body.ts";
 import type { SendOutcome } from "../../../shared/rules/progress.ts";
-import { type ReachChannel, reachChannels, reachOf, type Target } from "../../../shared/rules/reach.ts";
+import { reachOf, type Target } from "../../../shared/rules/reach.ts";
 import { languageOf } from "../../../shared/rules/translations.ts";
 import { chatAppOf } from "../../../shared/store/channels/chat-app-content.ts";
 import { openCredentials } from "../../../shared/store/channels/credentials.ts";
@@ -40,7 +41,7 @@ const stateOf = {
 
 export const TestDelivery = v.object({
   subscriber_id: v.pipe(v.nullable(v.string()), v.description("The test subscriber; `null` for your own address")),
-  channel: v.picklist(reachChannels),
+  channel: v.picklist(channelTypes),
   state: v.pipe(
     v.picklist(states),
     v.description("`unknown`: the provider may have it, and did not confirm it in time"),
@@ -183,7 +184,7 @@ async function opened(
   store: Store,
   vault: Opener,
   channel: string,
-  type: ReachChannel,
+  type: ChannelType,
 ): Promise<Credentials | undefined> {
   const row = type === "in_app" ? undefined : await store.get(CredentialsItem, { channel });
   return row && openCredentials(vault, channel, row);

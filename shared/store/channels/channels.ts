@@ -1,9 +1,10 @@
 // Channels of a workspace. There are few, and they are read as one collection.
 import { MINUTE, timestamp } from "../../kernel/clock.ts";
 import { ApiError, conflict, invalid, notFound } from "../../kernel/errors.ts";
-import { isPriced, pricedChannels } from "../../rules/cost.ts";
+import { type ChannelType, pricedChannels } from "../../rules/channel-types.ts";
+import { isPriced } from "../../rules/cost.ts";
 import { fieldPath } from "../../rules/field-path.ts";
-import { type ChannelType, type PlanName, plans } from "../../rules/plans.ts";
+import { type PlanName, plans } from "../../rules/plans.ts";
 import { absent, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { releaseChannel } from "../dependents.ts";

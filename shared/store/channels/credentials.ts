@@ -1,10 +1,10 @@
 // Credentials of channels: sealed, replaced as a whole, never returned. Each upload starts a verification (CRD-1 to 8).
 
-import { settingsOf } from "../../contract/channel-settings.ts";
-import type { Credentials } from "../../contract/credentials.ts";
+import { type Credentials, settingsOf } from "../../contract/credentials.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { invalid, notFound } from "../../kernel/errors.ts";
-import type { ChannelType } from "../../rules/plans.ts";
+import { providedChannels } from "../../rules/channel-types.ts";
+import { channels } from "../../rules/channels.ts";
 import { is } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { changeItem, fieldsOf } from "../item.ts";
@@ -15,16 +15,6 @@ import type { Opener, Sealer } from "../vault.ts";
 import { getChannel, watchVerification } from "./channels.ts";
 import { ChannelItem, CredentialConfirmation, CredentialsItem, type CredentialsRow } from "./items.ts";
 import { verificationChange } from "./verifications.ts";
-
-/** AMB-19. */
-const channelTypeOf: Record<Credentials["type"], ChannelType> = {
-  ios_push: "ios",
-  android_push: "android",
-  vapid: "web_push",
-  sms: "sms",
-  chat_app: "chat_app",
-  email: "email",
-};
 
 /**
  * Seals credentials, replaces the stored ones, and queues their verification, in one transaction. `prepare` runs before
@@ -41,8 +31,8 @@ export async function storeCredentials(
 ): Promise<CredentialConfirmation> {
   const { type } = credentials;
   const channel = await getChannel(store, id);
-  if (channel.type !== channelTypeOf[type])
-    throw invalid({ type: `${type} credentials belong to a channel of type ${channelTypeOf[type]}` });
+  const owner = providedChannels.find((one) => channels[one].credentials.type === type);
+  if (channel.type !== owner) throw invalid({ type: `${type} credentials belong to a channel of type ${owner}` });
   const sealed = await vault.seal({ channel: id, type }, credentials);
   await prepare();
   await watchVerification(timers, store, id);

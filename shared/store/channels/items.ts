@@ -1,11 +1,11 @@
 // The stored form of channels, their credentials and their chat-app templates (CHN, CRD, WAT).
 import * as v from "valibot";
-import { ChannelSettings } from "../../contract/channel-settings.ts";
+import { ChannelSettings, credentialTypes } from "../../contract/credentials.ts";
 import { LastError, Timestamp } from "../../contract/schemas.ts";
 import { channelStatuses } from "../../rules/channel-states.ts";
+import { channelTypes } from "../../rules/channel-types.ts";
 import { chatAppCategories, chatAppTemplateStatuses } from "../../rules/chat-app-template-states.ts";
 import { priceOf } from "../../rules/cost.ts";
-import { channelTypes } from "../../rules/plans.ts";
 import { entity, item, type RowOf } from "../item.ts";
 import { fromJson, json } from "../json-text.ts";
 
@@ -60,8 +60,6 @@ export const channelOf = ({ settings, ...row }: ChannelRow): Channel => ({
 /** What the provider charges for a message, in dollars; undefined if it is not known. */
 export const messagePrice = ({ type, price_per_message, settings }: ChannelRow): number | undefined =>
   priceOf(type, price_per_message, settings && fromJson(settings).provider);
-
-export const credentialTypes = ["ios_push", "android_push", "vapid", "sms", "chat_app", "email"] as const;
 
 /** What the API returns of credentials (CRD-1). */
 export const CredentialConfirmation = v.pipe(

@@ -2,6 +2,7 @@
 // profile, consent and devices of a subscriber are those of today.
 
 import { counterOf, windowOf } from "../../rules/caps.ts";
+import { classOf } from "../../rules/channel-types.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import { isPriced } from "../../rules/cost.ts";
 import { expectedOutcome } from "../../rules/expected-outcome.ts";
@@ -9,7 +10,7 @@ import type { JourneyNode } from "../../rules/journey-graph.ts";
 import { type Definition, namesOf, type Recorder, replay, type Window } from "../../rules/journey-replay.ts";
 import { charge, count, type ReplayTally, stepOf } from "../../rules/journey-tally.ts";
 import { quietUntil } from "../../rules/quiet-hours.ts";
-import { classOf, type Target } from "../../rules/reach.ts";
+import type { Target } from "../../rules/reach.ts";
 import { bucket } from "../../rules/split.ts";
 import type { StoreReader } from "../context.ts";
 import { exportEvents } from "../events/export.ts";

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import type { DueKind } from "../../contract/due-kinds.ts";
 import type { QueueName } from "../../contract/messages.ts";
 import { Timestamp } from "../../contract/schemas.ts";
+import { providedChannels } from "../../rules/channel-types.ts";
 import { item, platformItem } from "../item.ts";
 import { json } from "../json-text.ts";
 import { WorkspaceId } from "../workspaces/items.ts";
@@ -32,7 +33,7 @@ export const SandboxWork = item({
   writers: ["every worker"],
 });
 
-export const outboxChannels = ["ios", "android", "web_push", "email", "sms", "chat_app", "webhook"] as const;
+const outboxChannels = [...providedChannels, "webhook" as const];
 export type OutboxChannel = (typeof outboxChannels)[number];
 
 /** What a sandbox would have sent; the content is cut at 100,000 characters. */

@@ -1,12 +1,11 @@
 // The stored form of devices (D-DEV): in the partition of their subscriber's profile, so that one query reads both.
 import * as v from "valibot";
 import { Timestamp } from "../../contract/schemas.ts";
+import { devicePlatforms } from "../../rules/channel-types.ts";
 import { hashOf } from "../hash.ts";
 import { item, type RowOf } from "../item.ts";
 import { json } from "../json-text.ts";
 import { shardOf } from "../shards.ts";
-
-export const devicePlatforms = ["ios", "android", "web"] as const;
 
 /** The browser's PushSubscription. */
 export interface PushSubscription {

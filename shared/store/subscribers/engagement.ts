@@ -2,7 +2,14 @@
 // on the profile, deliveries are the rows of the ledger, and the workspace's sums are one item per shard.
 import { DAY, timestamp } from "../../kernel/clock.ts";
 import type { Engagement, Engagements } from "../../rules/arbitration.ts";
-import { type ChannelClass, channelClasses, classOf, reachChannels } from "../../rules/reach.ts";
+import {
+  type ChannelClass,
+  channelClasses,
+  channelOfPlatform,
+  channelTypes,
+  classOf,
+  hasDevices,
+} from "../../rules/channel-types.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { hashOf } from "../hash.ts";
@@ -41,8 +48,8 @@ export function answeredClass(interaction: string, platform: string): ChannelCla
   if (!answers.has(interaction)) return undefined;
   if (interaction.startsWith("email_")) return "email";
   if (interaction.startsWith("inapp_")) return "in_app";
-  if (platform === "ios" || platform === "android") return "push";
-  return platform === "web" ? "web_push" : undefined;
+  const channel = channelOfPlatform(platform);
+  return channel && hasDevices(channel) ? classOf(channel) : undefined;
 }
 
 /**
@@ -73,7 +80,7 @@ export function deliveryCounters(
 ): { [counter: `wd:${string}`]: number } {
   const week = weekOf(at);
   const add: { [counter: `wd:${string}`]: number } = {};
-  for (const channel of reachChannels) {
+  for (const channel of channelTypes) {
     const n = byChannel[channel];
     if (n === undefined) continue;
     const counter = deliveriesIn(classOf(channel), week);
@@ -133,15 +140,9 @@ async function personal(store: StoreReader, profile: ProfileRow): Promise<Engage
 
 type Sums = Record<ChannelClass, Engagement>;
 
-const newSum = (): Engagement => ({ delivered: 0, engaged: 0 });
-const newSums = (): Sums => ({
-  push: newSum(),
-  email: newSum(),
-  web_push: newSum(),
-  chat_app: newSum(),
-  sms: newSum(),
-  in_app: newSum(),
-});
+// Every class has its sums.
+const newSums = () =>
+  Object.fromEntries(channelClasses.map((one): [string, Engagement] => [one, { delivered: 0, engaged: 0 }])) as Sums;
 
 /** @param counters `<class>:<week>` and how many. */
 function addCounters(sums: Sums, kind: keyof Engagement, counters: readonly [string, number][], now: number): void {

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { MAX_TEST_SUBSCRIBERS } from "../../contract/notification-input.ts";
 import { DefaultSafety } from "../../contract/safety.ts";
 import { OwnName, TimeZone, Uuid } from "../../contract/schemas.ts";
+import { channelTypes, classOf } from "../../rules/channel-types.ts";
 
 const LocalTime = v.pipe(
   v.string("must be a time such as 22:00"),
@@ -31,7 +32,7 @@ export type QuietSettings = v.InferOutput<typeof QuietHours>;
 
 const FrequencyCap = v.strictObject({
   category: v.picklist(["marketing", "transactional"], "must be marketing or transactional"),
-  channel_class: v.optional(v.picklist(["push", "web_push", "email", "in_app", "sms", "chat_app"])),
+  channel_class: v.optional(v.picklist([...new Set(channelTypes.map(classOf))])),
   max: v.pipe(
     v.number("must be a number"),
     v.integer("must be a whole number"),

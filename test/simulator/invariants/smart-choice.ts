@@ -1,7 +1,7 @@
 // A smart send tries one class of channels after the other, each only after the one before it failed permanently; and what
 // the mail provider reports later is in the explanation of the recipient.
 import { MINUTE } from "../../../shared/kernel/clock.ts";
-import { channelClasses, classOf } from "../../../shared/rules/reach.ts";
+import { channelClasses, classOf } from "../../../shared/rules/channel-types.ts";
 import { laneOf } from "../../../shared/store/sends/jobs/job-ids.ts";
 import type { Invariant } from "../invariant.ts";
 import { type ProviderBook, providerBook } from "../provider-book.ts";
