@@ -1,8 +1,8 @@
 // Claims of groups in workspaces with frequency caps: each recipient is counted with the claim, or skipped (D-CAP).
 import { type CountedCap, capsOn, type FrequencyCap } from "../../../shared/rules/caps.ts";
+import { classOf } from "../../../shared/rules/channel-types.ts";
 import type { Progress } from "../../../shared/rules/progress.ts";
 import { progressText } from "../../../shared/rules/progress-text.ts";
-import { classOf } from "../../../shared/rules/reach.ts";
 import { oldRow } from "../../../shared/store/refusals.ts";
 import { countedIn, countWrites } from "../../../shared/store/sends/audience/caps.ts";
 import { advance } from "../../../shared/store/sends/chunks/claims.ts";

@@ -3,7 +3,7 @@
 import type { Credentials } from "../../../shared/contract/credentials.ts";
 import { MINUTE } from "../../../shared/kernel/clock.ts";
 import type { Capability } from "../../../shared/kernel/deps.ts";
-import type { ReachChannel } from "../../../shared/rules/reach.ts";
+import type { ChannelType } from "../../../shared/rules/channel-types.ts";
 import { openCredentials } from "../../../shared/store/channels/credentials.ts";
 import { CredentialsItem } from "../../../shared/store/channels/items.ts";
 import { recent } from "../../../shared/store/recent.ts";
@@ -34,7 +34,7 @@ export const openedCredentials: Capability<"opened", ReturnType<typeof recent<Op
 export async function credentialsFor(
   { store, vault, clock, opened }: WorkerContext,
   { deliverySettings }: Job,
-  channel: ReachChannel,
+  channel: ChannelType,
 ): Promise<Credentials | undefined> {
   const via = deliverySettings?.via.find(({ type }) => type === channel);
   if (!via) return undefined;

@@ -1,6 +1,7 @@
 // Keeps a chunk to the rates of its channels: it waits for its slot, and sends no faster in it (AMB-111).
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import type { Capability } from "../../../shared/kernel/deps.ts";
+import type { ChannelType } from "../../../shared/rules/channel-types.ts";
 import {
   groupEnd,
   type Progress,
@@ -9,7 +10,6 @@ import {
   type Unit,
   unitsOf,
 } from "../../../shared/rules/progress.ts";
-import type { ReachChannel } from "../../../shared/rules/reach.ts";
 import { channelRate, learnedRate, slowDown, takeSlot } from "../../../shared/store/channels/pace.ts";
 import { recent } from "../../../shared/store/recent.ts";
 import { targetOf } from "./addresses.ts";
@@ -39,7 +39,7 @@ export const foundRates: Capability<"rates", ReturnType<typeof recent<CachedRate
   },
 };
 
-export const channelIdOf = ({ found }: Work, channel: ReachChannel): string | undefined =>
+export const channelIdOf = ({ found }: Work, channel: ChannelType): string | undefined =>
   found.job.deliverySettings?.via.find(({ type }) => type === channel)?.id;
 
 /**
@@ -52,7 +52,7 @@ export async function takeSlots(work: Work, progress: Progress, waiting: WaitQue
   waiting.putOff(progress);
   const units = unitsOf(progress, addressees);
   const byChannel = Map.groupBy(units, (unit) => targetOf(found.chunk, unit).channel);
-  const waits = new Map<ReachChannel, number>();
+  const waits = new Map<ChannelType, number>();
   for (const [channel, some] of byChannel) {
     const id = channel === "in_app" ? undefined : channelIdOf(work, channel);
     if (id === undefined) continue;
@@ -75,7 +75,7 @@ export async function takeSlots(work: Work, progress: Progress, waiting: WaitQue
 }
 
 /** The next slot of a channel; undefined if it has no rate. Chunks that begin together share the read of that. */
-async function slotOf(work: Work, type: ReachChannel, channel: string, n: number) {
+async function slotOf(work: Work, type: ChannelType, channel: string, n: number) {
   const { store, clock, rates, found } = work;
   const name = `${store.tenant} ${channel}`;
   let known = rates.get(name);
@@ -104,7 +104,7 @@ const mailRate = (work: Work, channel: string) =>
  */
 export function nextGroup({ found }: Work, { slots, to }: Progress, units: readonly Unit[]): readonly Unit[] {
   const whole = units.slice(to, groupEnd(units, to));
-  const counts = new Map<ReachChannel, number>();
+  const counts = new Map<ChannelType, number>();
   for (const unit of whole) {
     const { channel } = targetOf(found.chunk, unit);
     const n = (counts.get(channel) ?? 0) + 1;

@@ -4,9 +4,9 @@ import { isPseudonym } from "../../../shared/kernel/ids.ts";
 import { addressOf, providerOf } from "../../../shared/providers/addresses.ts";
 import { filledTemplate, type TemplateRenderer, templateRenderer } from "../../../shared/providers/chat-app-texts.ts";
 import { rejected } from "../../../shared/providers/provider.ts";
+import { type ChannelType, hasConsent, type ProvidedChannel } from "../../../shared/rules/channel-types.ts";
 import type { SendOutcome, Unit } from "../../../shared/rules/progress.ts";
-import type { ProvidedChannel } from "../../../shared/rules/reach.ts";
-import { isReachableDevice, type ReachChannel, reachOf } from "../../../shared/rules/reach.ts";
+import { isReachableDevice, reachOf } from "../../../shared/rules/reach.ts";
 import { languageOf } from "../../../shared/rules/translations.ts";
 import { chatAppOf } from "../../../shared/store/channels/chat-app-content.ts";
 import { type Arm, eventFor } from "../../../shared/store/sends/content/arms.ts";
@@ -32,7 +32,7 @@ export interface Prepared {
   unit: Unit;
   /** The subscriber of its ledger row; the pseudonym of one that was erased. */
   subscriber: string;
-  channel: ReachChannel;
+  channel: ChannelType;
   device?: DeviceRow | undefined;
   /** The address of an e-mail. */
   email?: string | undefined;
@@ -42,8 +42,6 @@ export interface Prepared {
   isCapped?: true;
   send(): Promise<SendOutcome>;
 }
-
-const readsProfile: ReadonlySet<ReachChannel> = new Set(["email", "sms", "chat_app"]);
 
 /** What the messages of a chunk are made of. */
 interface MessageContext extends Delivering {
@@ -78,7 +76,7 @@ export function createMessageBuilder(context: WorkerContext, delivering: Deliver
       const { isStatic } = texts;
       const isLate = clock.now() - chunk.plannedAt > KNOWN_ALIVE_MS;
       const needsProfile = (unit: Unit) =>
-        isLate || !isStatic || job.topic !== undefined || readsProfile.has(targetOf(chunk, unit).channel);
+        isLate || !isStatic || job.topic !== undefined || hasConsent(targetOf(chunk, unit).channel);
       await rows.load(units, group, needsProfile);
       const isInApp = (unit: Unit) => targetOf(chunk, unit).channel === "in_app";
       const choiceNow = (unit: Unit) =>
@@ -143,7 +141,7 @@ async function messageTo(
   const { store, providers, mailLinks, clock } = context;
   const { subscriber, arm } = recipientOf(chunk, unit);
   const profile = rows.profileOf(subscriber);
-  if (profile && readsProfile.has(channel)) {
+  if (profile && hasConsent(channel)) {
     const emailConsent = job.deliverySettings?.emailConsent ?? "opt_out";
     const reached = reachOf(contactOf(profile, []), { channels: [channel], category: job.category, emailConsent });
     if ("reason" in reached) return rejected(reached.reason);

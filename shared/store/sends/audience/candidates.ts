@@ -1,6 +1,7 @@
 // Where candidates come from: the shards of a workspace, the members of a list or segment, ids that the caller gave.
 
 import type { AudienceRules, Candidate } from "../../../rules/audience.ts";
+import { hasDevices } from "../../../rules/channel-types.ts";
 import { chunksOf } from "../../../rules/chunks.ts";
 import type { StoreReader } from "../../context.ts";
 import type { Group } from "../../lists/items.ts";
@@ -140,7 +141,7 @@ export async function candidatesById(
   rules: AudienceRules,
 ): Promise<Placed[]> {
   const profiles = await getProfiles(store, ids);
-  const needsDevices = rules.matchesDevice !== undefined || rules.reach.channels.some((channel) => PUSH.has(channel));
+  const needsDevices = rules.matchesDevice !== undefined || rules.reach.channels.some(hasDevices);
   const candidates: Placed[] = [];
   for (const batch of chunksOf([...ids.entries()], DEVICES_AT_ONCE))
     candidates.push(
@@ -153,8 +154,6 @@ export async function candidatesById(
     );
   return candidates;
 }
-
-const PUSH: ReadonlySet<string> = new Set(["ios", "android", "web_push"]);
 
 const placed = (profile: LivingProfile, devices: readonly DeviceRow[], cursor: string): Placed => ({
   id: profile.id,

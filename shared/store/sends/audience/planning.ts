@@ -2,9 +2,9 @@
 
 import type { AudienceRules } from "../../../rules/audience.ts";
 import { capsOn } from "../../../rules/caps.ts";
+import type { ChannelType } from "../../../rules/channel-types.ts";
 import { isPriced } from "../../../rules/cost.ts";
 import { disturbs } from "../../../rules/quiet-hours.ts";
-import type { ReachChannel } from "../../../rules/reach.ts";
 import { isUsable, listChannels } from "../../channels/channels.ts";
 import { type ChannelRow, messagePrice } from "../../channels/items.ts";
 import type { StoreReader } from "../../context.ts";
@@ -60,7 +60,7 @@ export async function planningRules(
 ): Promise<AudienceRules> {
   const tenant = spec.channel_arbitration_mode === "smart" ? await tenantEngagements(store) : undefined;
   const { category, topic } = spec;
-  const reach = { channels: via.map(({ type }): ReachChannel => type), category, emailConsent, topic };
+  const reach = { channels: via.map(({ type }): ChannelType => type), category, emailConsent, topic };
   return audienceRules(job, spec, { reach, tenant });
 }
 

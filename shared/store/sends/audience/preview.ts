@@ -6,10 +6,11 @@ import { Timestamp } from "../../../contract/schemas.ts";
 import { timestamp } from "../../../kernel/clock.ts";
 import { invalid } from "../../../kernel/errors.ts";
 import type { Judgement } from "../../../rules/audience.ts";
+import { classOf, hasDevices } from "../../../rules/channel-types.ts";
 import { pricesOf } from "../../../rules/cost.ts";
 import { type ExpectedOutcome, expectedOutcome } from "../../../rules/expected-outcome.ts";
 import { quietUntil } from "../../../rules/quiet-hours.ts";
-import { classOf, type Target } from "../../../rules/reach.ts";
+import type { Target } from "../../../rules/reach.ts";
 import type { LateSkip } from "../../../rules/reasons.ts";
 import { ChatAppTemplateItem } from "../../channels/items.ts";
 import type { StoreReader } from "../../context.ts";
@@ -39,8 +40,6 @@ const MAX_RENDERED = 1_000;
 const MAX_SAMPLES = 5;
 const UNRENDERABLE = "cannot be rendered for any recipient: a text would be too long, or a filter fails";
 const NO_CANDIDATES: { candidates: Placed[]; exact: boolean } = { candidates: [], exact: true };
-const PUSH: ReadonlySet<string> = new Set(["ios", "android", "web_push"]);
-
 const Numbers = v.record(v.string(), v.number());
 
 export const SendPreview = v.object({
@@ -205,7 +204,7 @@ function addTexts(
 }
 
 const needsDevices = ({ target, device_filters }: JobSpec, { via }: DeliverySettings): boolean =>
-  target?.type !== "all" && (device_filters !== null || via.some(({ type }) => PUSH.has(type)));
+  target?.type !== "all" && (device_filters !== null || via.some(({ type }) => hasDevices(type)));
 
 type Future = ExpectedOutcome & { until: number | undefined };
 

@@ -4,7 +4,7 @@
 import { DAY, SECOND } from "../../../kernel/clock.ts";
 import { packId, unpackId } from "../../../kernel/ids.ts";
 import type { Judgement } from "../../../rules/audience.ts";
-import { classOf } from "../../../rules/reach.ts";
+import { classOf } from "../../../rules/channel-types.ts";
 import { absent } from "../../conditions.ts";
 import type { Store, StoreReader } from "../../context.ts";
 import { type ItemWrite, type NewRowOf, putItem, type RowOf, ref } from "../../item.ts";

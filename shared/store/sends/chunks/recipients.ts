@@ -1,7 +1,9 @@
 // The text form of recipients in a chunk. Ids are packed, so that a hundred recipients with their devices are a few KB.
 import { packId, unpackId } from "../../../kernel/ids.ts";
 import type { RankSource } from "../../../rules/arbitration.ts";
-import { type ReachChannel, reachChannels, type Target } from "../../../rules/reach.ts";
+import { type ChannelType, channelTypes } from "../../../rules/channel-types.ts";
+import { channels } from "../../../rules/channels.ts";
+import type { Target } from "../../../rules/reach.ts";
 
 export interface Recipient {
   /** The subscriber; the pseudonym of one that was erased. */
@@ -13,16 +15,7 @@ export interface Recipient {
   rankFailed?: true | undefined;
 }
 
-const letters: Record<ReachChannel, string> = {
-  ios: "i",
-  android: "n",
-  web_push: "w",
-  email: "e",
-  in_app: "a",
-  sms: "s",
-  chat_app: "c",
-};
-const channels = new Map(reachChannels.map((channel) => [letters[channel], channel]));
+const byLetter = new Map(channelTypes.map((channel): [string, ChannelType] => [channels[channel].letter, channel]));
 const sources: Record<string, Pick<Recipient, "source" | "rankFailed">> = {
   p: { source: "personal" },
   t: { source: "tenant" },
@@ -35,7 +28,9 @@ const IN_APP: readonly Target[] = [{ channel: "in_app" }];
 
 /** `id:arm:targets:source`, without empty fields at the end. In-app alone is the default for the targets. */
 function packRecipient({ subscriber, arm, targets, source, rankFailed }: Recipient): string {
-  const packed = targets.map(({ channel, device }) => letters[channel] + (device === undefined ? "" : packId(device)));
+  const packed = targets.map(
+    ({ channel, device }) => channels[channel].letter + (device === undefined ? "" : packId(device)),
+  );
   const fields = [
     packId(subscriber),
     arm ?? "",
@@ -61,7 +56,7 @@ export const packRecipients = (recipients: readonly Recipient[]): string => reci
 export const unpackRecipients = (text: string): Recipient[] => (text ? text.split(" ").map(unpackRecipient) : []);
 
 function targetOf(text: string): Target {
-  const channel = channels.get(text.charAt(0));
+  const channel = byLetter.get(text.charAt(0));
   if (!channel) throw new Error(`A target of a chunk is of no known channel: ${text}`);
   return text.length > 1 ? { channel, device: unpackId(text.slice(1)) } : { channel };
 }

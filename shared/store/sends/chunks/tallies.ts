@@ -1,7 +1,7 @@
 // The numbers of a send: each is added once on its way from chunk to range to job (docs/decisions/0002).
 import * as v from "valibot";
 import { type RankSource, rankSources } from "../../../rules/arbitration.ts";
-import { type ChannelClass, channelClasses } from "../../../rules/reach.ts";
+import { type ChannelClass, channelClasses } from "../../../rules/channel-types.ts";
 import { UNCONFIRMED } from "../../../rules/reasons.ts";
 
 const Numbers = v.record(v.string(), v.number());

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { personal } from "../../../contract/personal.ts";
 import type { PushExtras, Says } from "../../../rules/channel-content.ts";
 import { titledText } from "../../../rules/channel-texts.ts";
-import { type ReachChannel, reachChannels } from "../../../rules/reach.ts";
+import { type ChannelType, channelTypes, hasDevices } from "../../../rules/channel-types.ts";
 import type { RenderScope } from "../../../rules/render.ts";
 import { smsSegments } from "../../../rules/sms-segments.ts";
 import type { LivingProfile } from "../../subscribers/subscribers.ts";
@@ -25,7 +25,7 @@ const warningCodes = [
 const Button = v.object({ id: v.string(), title: v.string(), url: v.string() });
 
 export const Rendering = v.object({
-  channel: v.picklist(reachChannels),
+  channel: v.picklist(channelTypes),
   /** `null`: it cannot be rendered. */
   title: personal(v.nullable(v.string())),
   body: personal(v.nullable(v.string())),
@@ -58,14 +58,13 @@ const MAX_SMS = 3_200;
 const MAX_PUSH_BYTES = 4_096;
 /** What the service adds to a payload: ids, names of fields. */
 const PAYLOAD_OVERHEAD = 400;
-const PUSH: ReadonlySet<ReachChannel> = new Set(["ios", "android", "web_push"]);
 
 type Content = Says & Pick<JobContent, "data">;
 
 /** @param profile of a subscriber; without one, of a subscriber without attributes */
 export function renderingsOf(
   content: Content,
-  channels: readonly ReachChannel[],
+  channels: readonly ChannelType[],
   { profile, arm, now }: { profile: LivingProfile | undefined; arm: Arm; now: number },
 ): Rendering[] {
   const renderer = rendererOf(
@@ -79,7 +78,7 @@ export function renderingsOf(
 
 const anybody = ({ data }: Content): RenderScope => ({ subscriber: { id: "", attributes: {} }, data: data ?? {} });
 
-function renderingOf(renderer: Renderer, channel: ReachChannel, arm: Arm, scope: RenderScope): Rendering {
+function renderingOf(renderer: Renderer, channel: ChannelType, arm: Arm, scope: RenderScope): Rendering {
   const rendered = renderer.renderScope(arm, scope, channel);
   if (!rendered) {
     const message = "The message cannot be rendered: with these values a text is too long, or a filter fails.";
@@ -100,7 +99,7 @@ function renderingOf(renderer: Renderer, channel: ReachChannel, arm: Arm, scope:
     warnings: [
       ...unknownWarning(unknown),
       ...(sms ? smsWarnings(text, sms) : []),
-      ...(PUSH.has(channel) ? pushWarnings(rendered, push) : []),
+      ...(hasDevices(channel) ? pushWarnings(rendered, push) : []),
     ],
   };
 }

@@ -1,17 +1,16 @@
 // What a send says by a provider: title, body and custom data, and what the channel has of its own (CHC-1 to CHC-3).
 
-import type { PushExtras } from "../../../rules/channel-content.ts";
 import {
-  type Button,
   type ByChannel,
-  type ContentClass,
-  contentClassOf,
+  ownContent,
   type PushContent,
+  type PushExtras,
   saidBy,
 } from "../../../rules/channel-content.ts";
+import type { Button } from "../../../rules/channel-fields.ts";
 import { withoutTags } from "../../../rules/channel-texts.ts";
+import { type ChannelClass, type ChannelType, classOf, type ProvidedChannel } from "../../../rules/channel-types.ts";
 import { isHtml, type MailBodies, mailBodies, textOfHtml, withPreheader } from "../../../rules/mail-body.ts";
-import type { ProvidedChannel, ReachChannel } from "../../../rules/reach.ts";
 import { type CompiledTemplate, compileTemplate, type RenderScope } from "../../../rules/render.ts";
 import { compileData } from "../../../rules/render-data.ts";
 import { checkUrl } from "../../../rules/safe-url.ts";
@@ -43,7 +42,7 @@ export interface Renderer {
   /** Undefined if it cannot be rendered for this recipient, now or later. */
   render(arm: Arm, profile: LivingProfile | undefined, channel: ProvidedChannel): Rendered | undefined;
   /** The same for any values, for a preview. */
-  renderScope(arm: Arm, scope: RenderScope, channel: ReachChannel): Rendered | undefined;
+  renderScope(arm: Arm, scope: RenderScope, channel: ChannelType): Rendered | undefined;
 }
 
 type Said = Pick<Job, "title" | "body" | "by_channel" | "variant_b" | "data">;
@@ -57,13 +56,13 @@ export function rendererOf(job: Said, now: number, event: Event): Renderer {
   const compiled = new Map<string, ClassRenderer>();
   const cache = new Map<string, Rendered | undefined>();
 
-  const rendererFor = (arm: Arm, name: ContentClass): ClassRenderer => {
+  const rendererFor = (arm: Arm, name: ChannelClass): ClassRenderer => {
     const key = `${arm} ${name}`;
     const render = compiled.get(key) ?? classRenderer(saidBy(job, arm), name, now);
     compiled.set(key, render);
     return render;
   };
-  const attempt = (arm: Arm, name: ContentClass, scope: RenderScope): Rendered | undefined =>
+  const attempt = (arm: Arm, name: ChannelClass, scope: RenderScope): Rendered | undefined =>
     attempted(() => {
       const { unknown, ...texts } = rendererFor(arm, name)(scope);
       const { title, body } = texts;
@@ -75,9 +74,9 @@ export function rendererOf(job: Said, now: number, event: Event): Renderer {
 
   return {
     isStatic,
-    renderScope: (arm, scope, channel) => attempt(arm, contentClassOf(channel), scope),
+    renderScope: (arm, scope, channel) => attempt(arm, classOf(channel), scope),
     render: (arm, profile, channel) => {
-      const name = contentClassOf(channel);
+      const name = classOf(channel);
       if (!isStatic) return profile && attempt(arm, name, scopeOf(profile, job, event));
       const key = `${arm} ${name}`;
       if (!cache.has(key)) cache.set(key, attempt(arm, name, NOBODY));
@@ -98,21 +97,20 @@ interface Content {
   by_channel: ByChannel;
 }
 
-function classRenderer({ title, body, by_channel }: Content, name: ContentClass, now: number): ClassRenderer {
-  switch (name) {
-    case "email":
-      return mailRenderer({ title, body }, by_channel.email, now);
+function classRenderer(content: Content, name: ChannelClass, now: number): ClassRenderer {
+  const own = ownContent(content.by_channel, name);
+  const texts = { title: content.title, body: content.body };
+  switch (own.kind) {
+    case "mail":
+      return mailRenderer(texts, own.content, now);
     case "push":
-    case "web_push":
-      return pushRenderer({ title, body }, by_channel[name], now);
-    case "sms":
-      return by_channel.sms?.body === undefined
-        ? plainRenderer({ title, body }, now)
-        : plainRenderer({ title: "", body: by_channel.sms.body }, now);
-    case "in_app":
-      return inboxRenderer({ title, body }, by_channel.in_app, now);
-    default:
-      return plainRenderer({ title, body }, now);
+      return pushRenderer(texts, own.content, now);
+    case "text":
+      return plainRenderer(own.content?.body === undefined ? texts : { title: "", body: own.content.body }, now);
+    case "card":
+      return inboxRenderer(texts, own.content, now);
+    case "template":
+      return plainRenderer(texts, now);
   }
 }
 

@@ -3,8 +3,8 @@
 import { createHash } from "node:crypto";
 import { DAY, MINUTE, timestamp } from "../../../kernel/clock.ts";
 import { invalid } from "../../../kernel/errors.ts";
+import type { ChannelClass } from "../../../rules/channel-types.ts";
 import { channelOf, type Interaction, type Platform, type Stage, stagesOf } from "../../../rules/interactions.ts";
-import type { ChannelClass } from "../../../rules/reach.ts";
 import type { MachineVerdict } from "../../../rules/tracking.ts";
 import { absent, all, is } from "../../conditions.ts";
 import type { Store } from "../../context.ts";

@@ -4,7 +4,7 @@ import type { Target } from "../../../contract/send-input.ts";
 import type { Safety } from "../../../rules/brake.ts";
 import type { FrequencyCap } from "../../../rules/caps.ts";
 import type { ByChannel } from "../../../rules/channel-content.ts";
-import type { ReachChannel } from "../../../rules/reach.ts";
+import type { ChannelType } from "../../../rules/channel-types.ts";
 import type { SendTopic } from "../../../rules/topics.ts";
 import type { ChatAppContent } from "../../channels/chat-app-content.ts";
 import type { Value } from "../../model.ts";
@@ -86,7 +86,7 @@ export interface JobSpec extends Omit<JobFields, SetByTheService | "title" | "bo
 export interface DeliverySettings {
   via: {
     id: string;
-    type: ReachChannel;
+    type: ChannelType;
     credentials?: string | undefined;
     /** What the provider charges for a message, in dollars, where it charges and that is known (F10). */
     price?: number | undefined;

@@ -1,8 +1,8 @@
 // The stored form of what one subscriber got: the send ledger, and the counters of frequency caps.
 import * as v from "valibot";
 import type { CountedCap } from "../../../rules/caps.ts";
+import { channelTypes } from "../../../rules/channel-types.ts";
 import { ledgerStates } from "../../../rules/progress.ts";
-import { reachChannels } from "../../../rules/reach.ts";
 import { item } from "../../item.ts";
 import { json } from "../../json-text.ts";
 
@@ -23,7 +23,7 @@ export const TouchItem = item({
     state: v.picklist([...ledgerStates, "held_out", "assigned"]),
     /** When the chunk was first claimed, in milliseconds, if that was before this round. */
     assigned_at: v.optional(v.number()),
-    channel: v.optional(v.picklist(reachChannels)),
+    channel: v.optional(v.picklist(channelTypes)),
     device: v.optional(v.string()),
     reason: v.optional(v.string()),
     /** Why the provider of a mail could not deliver it yet. */

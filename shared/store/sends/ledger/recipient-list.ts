@@ -5,7 +5,7 @@ import { pageRoom } from "../../../contract/paging.ts";
 import { Timestamp } from "../../../contract/schemas.ts";
 import { timestamp } from "../../../kernel/clock.ts";
 import { isPseudonym } from "../../../kernel/ids.ts";
-import { reachChannels } from "../../../rules/reach.ts";
+import { channelTypes } from "../../../rules/channel-types.ts";
 import { UNCONFIRMED } from "../../../rules/reasons.ts";
 import type { StoreReader } from "../../context.ts";
 import { type RowOf, ref } from "../../item.ts";
@@ -31,7 +31,7 @@ export const ListedRecipient = v.object({
   external_id: v.nullable(v.string()),
   state: v.picklist(recipientStates),
   reason: v.nullable(v.string()),
-  channel: v.nullable(v.picklist(reachChannels)),
+  channel: v.nullable(v.picklist(channelTypes)),
   variant_id: v.nullable(v.string()),
   /** When its last message was tried, or when the send was planned. */
   at: v.nullable(Timestamp),
@@ -257,7 +257,7 @@ async function outcomeOf(
   if (decision === "not_in_audience" && isInbox && isLongAgo(store, job))
     return { state: "delivered", reason: null, channel: "in_app" };
   const shown = attempts.find((one) => one.state === state) ?? attempts[0];
-  return { state, reason, channel: reachChannels.find((one) => one === shown?.channel) ?? null, at };
+  return { state, reason, channel: channelTypes.find((one) => one === shown?.channel) ?? null, at };
 }
 
 /** When the rounds of a job began; undefined before it is dispatched. */

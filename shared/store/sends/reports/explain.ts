@@ -2,8 +2,9 @@
 import { timestamp } from "../../../kernel/clock.ts";
 import { notFound } from "../../../kernel/errors.ts";
 import { type Ranked, rankClasses } from "../../../rules/arbitration.ts";
+import { type ChannelType, classOf } from "../../../rules/channel-types.ts";
 import { compilePredicate } from "../../../rules/predicates.ts";
-import { type Contact, classOf, type ReachChannel, reachOf } from "../../../rules/reach.ts";
+import { type Contact, reachOf } from "../../../rules/reach.ts";
 import { armOf, bucket, isHeldOut, type SplitPurpose } from "../../../rules/split.ts";
 import { consentChannelOf, isInTopic, type SendTopic } from "../../../rules/topics.ts";
 import { compileDevicePredicate } from "../../../rules/versions.ts";
@@ -146,7 +147,7 @@ const topicNow = ({ consents }: Contact, topic: SendTopic): RulesNow["topic"] =>
 });
 
 function channelNow(
-  channel: ReachChannel,
+  channel: ChannelType,
   contact: Contact,
   job: Job,
   { emailConsent }: Omit<DeliverySettings, "via">,

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { grammar } from "../../../contract/grammar.ts";
 import { personal } from "../../../contract/personal.ts";
 import { Timestamp } from "../../../contract/schemas.ts";
-import { channelClasses } from "../../../rules/reach.ts";
+import { channelClasses } from "../../../rules/channel-types.ts";
 import { topicDefaults } from "../../../rules/topics.ts";
 
 const decisions = ["sent", "deferred", "held_out", "skipped", "not_in_audience", "pending", "canceled"] as const;
