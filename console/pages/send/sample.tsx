@@ -43,7 +43,7 @@ export function Sample({ preview, body, channelTypes, wanted, want }: Shown) {
   ];
   const shown = classes.includes(wanted) ? wanted : (classes[0] ?? "in_app");
   const { renderings } = (isFirst ? preview : other.data) ?? { renderings: [] };
-  const rendering = renderings.find(({ channel }) => classOf(channel) === shown);
+  const rendering = renderings.find(({ channel }) => channel === shown || classOf(channel) === shown);
   const step = (by: number) => setAt((Math.min(at, samples.length - 1) + by + samples.length) % samples.length);
   return (
     <Card
