@@ -34,7 +34,6 @@ export const SandboxWork = item({
 });
 
 const outboxChannels = [...providedChannels, "webhook" as const];
-export type OutboxChannel = (typeof outboxChannels)[number];
 
 /** What a sandbox would have sent; the content is cut at 100,000 characters. */
 export const sentFields = {
