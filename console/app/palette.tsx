@@ -15,34 +15,17 @@ interface Hit {
   run: () => void;
 }
 
-const places = (): Hit[] =>
-  pages.map(({ name, title, icon, words = "" }) => ({
-    id: `page-${name}`,
-    title,
-    note: words,
-    icon,
-    run: () => go(pathTo(name)),
-  }));
+const places: readonly Hit[] = pages.map(({ name, title, icon, words }) => {
+  return { id: `page-${name}`, title, note: words, icon, run: () => go(pathTo(name)) };
+});
 
-const actions = (): Hit[] => [
-  {
-    id: "calls",
-    title: "API calls",
-    note: "developer curl SDK",
-    icon: "code",
-    run: () => {
-      panel.value = "drawer";
-    },
-  },
-  {
-    id: "keys",
-    title: "Keyboard",
-    note: "help shortcuts",
-    icon: "dots",
-    run: () => {
-      panel.value = "keys";
-    },
-  },
+const open = (name: "drawer" | "keys") => () => {
+  panel.value = name;
+};
+
+const actions: readonly Hit[] = [
+  { id: "calls", title: "API calls", note: "developer curl SDK", icon: "code", run: open("drawer") },
+  { id: "keys", title: "Keyboard", note: "help shortcuts", icon: "dots", run: open("keys") },
   { id: "leave", title: "Sign out", note: "", icon: "leave", run: () => void signOut() },
 ];
 
@@ -86,9 +69,7 @@ export function Palette() {
   useLayoutEffect(() => dialog.current?.showModal(), []);
   const people = usePeople(text.trim());
   const wanted = text.trim().toLowerCase();
-  const fixed = [...places(), ...actions()].filter(({ title, note }) =>
-    `${title} ${note}`.toLowerCase().includes(wanted),
-  );
+  const fixed = [...places, ...actions].filter(({ title, note }) => `${title} ${note}`.toLowerCase().includes(wanted));
   const hits = [...fixed, ...people];
   const chosen = hits[Math.min(at, hits.length - 1)];
   const close = () => {
@@ -122,23 +103,33 @@ export function Palette() {
         }}
         onKeyDown={onKeyDown}
       />
-      <div id="palette-hits" role="listbox" aria-label="Found">
-        {hits.map((hit) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the input has the focus and handles the keys
-          <div
-            key={hit.id}
-            id={`hit-${hit.id}`}
-            role="option"
-            aria-selected={hit === chosen}
-            tabIndex={-1}
-            onClick={() => run(hit)}
-          >
-            <Icon name={hit.icon} />
-            {hit.title}
-            {hit.icon === "people" && <small>{hit.note}</small>}
-          </div>
-        ))}
-      </div>
+      <Hits hits={hits} chosen={chosen} run={run} />
     </dialog>
   );
 }
+
+interface HitsProps {
+  hits: readonly Hit[];
+  chosen: Hit | undefined;
+  run: (hit: Hit) => void;
+}
+
+const Hits = ({ hits, chosen, run }: HitsProps) => (
+  <div id="palette-hits" role="listbox" aria-label="Found">
+    {hits.map((hit) => (
+      // biome-ignore lint/a11y/useKeyWithClickEvents: the input has the focus and handles the keys
+      <div
+        key={hit.id}
+        id={`hit-${hit.id}`}
+        role="option"
+        aria-selected={hit === chosen}
+        tabIndex={-1}
+        onClick={() => run(hit)}
+      >
+        <Icon name={hit.icon} />
+        {hit.title}
+        {hit.icon === "people" && <small>{hit.note}</small>}
+      </div>
+    ))}
+  </div>
+);

@@ -4,11 +4,13 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Badge } from "../components/badge.tsx";
 import { Button } from "../components/button.tsx";
+import { Dialog } from "../components/dialog.tsx";
+import { Select } from "../components/field.tsx";
 import { Icon } from "../components/icon.tsx";
+import { type Fact, Facts } from "../components/page.tsx";
 import { Toasts } from "../components/toasts.tsx";
 import { pages } from "../pages/index.ts";
 import { Drawer } from "./drawer.tsx";
-import { KeyHelp } from "./key-help.tsx";
 import { panel } from "./keys.ts";
 import { Palette } from "./palette.tsx";
 import { pathTo, place, workspacePath } from "./router.ts";
@@ -52,7 +54,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
   );
 }
 
-const SECTIONS = ["", "Messages", "People", "Set-up", "This machine"] as const;
+const SECTIONS = [...new Set(pages.map(({ section }) => section))];
 
 function Navigation() {
   const [isOpen, setOpen] = useState(false);
@@ -68,21 +70,19 @@ function Navigation() {
         </span>
       </div>
       <div class="nav-body">
-        {SECTIONS.map((section) => {
-          const entries = pages.filter((entry) => entry.section === section);
-          if (entries.length === 0) return null;
-          return (
-            <div key={section}>
-              {section && <h2>{section}</h2>}
-              {entries.map(({ name, title, icon }) => (
+        {SECTIONS.map((section) => (
+          <div key={section}>
+            {section && <h2>{section}</h2>}
+            {pages
+              .filter((entry) => entry.section === section)
+              .map(({ name, title, icon }) => (
                 <a key={name} href={pathTo(name)} aria-current={name === page ? "page" : undefined}>
                   <Icon name={icon} />
                   {title}
                 </a>
               ))}
-            </div>
-          );
-        })}
+          </div>
+        ))}
       </div>
       <NavigationEnd />
     </nav>
@@ -165,13 +165,12 @@ function Workspaces() {
   };
   return (
     <div class="workspace">
-      <select aria-label="Workspace" value={tenant.id} onInput={(event) => void choose(event.currentTarget.value)}>
-        {workspaces.map((one) => (
-          <option key={one.tenant_id} value={one.tenant_id}>
-            {nameOf(one)}
-          </option>
-        ))}
-      </select>
+      <Select
+        label="Workspace"
+        value={tenant.id}
+        options={workspaces.map((one) => ({ value: one.tenant_id, label: nameOf(one) }))}
+        onInput={(id) => void choose(id)}
+      />
       <Kind kind={tenant.kind} />
     </div>
   );
@@ -179,4 +178,31 @@ function Workspaces() {
 
 function Kind({ kind }: { kind: string }) {
   return kind === "sandbox" ? <Badge state="sandbox" word="Sandbox" /> : null;
+}
+
+const KEYS = [
+  ["Ctrl K", "Find pages, actions and people"],
+  ["d", "API calls, as curl and SDK code"],
+  ["/", "Go to the filter"],
+  ["j  k", "Next and previous row"],
+  ["Enter", "Open the row"],
+  ["Esc", "Close"],
+] as const;
+
+/** Every key, on `?`. */
+function KeyHelp() {
+  const close = () => (panel.value = "");
+  return (
+    <Dialog title="Keyboard" close={close}>
+      <Facts
+        of={[
+          ...KEYS.map(([key, does]): Fact => [<kbd key={key}>{key}</kbd>, does]),
+          ...pages.map(({ key, title }): Fact => [[<kbd key="g">g</kbd>, " ", <kbd key={key}>{key}</kbd>], title]),
+        ]}
+      />
+      <div class="actions end">
+        <Button onClick={close}>Close</Button>
+      </div>
+    </Dialog>
+  );
 }

@@ -109,3 +109,10 @@ export function LinkButton({
     </a>
   );
 }
+
+/** Gives up what was written and not saved. */
+export const Discard = ({ onClick }: { onClick: () => void }) => (
+  <Button kind="quiet" onClick={onClick}>
+    Discard
+  </Button>
+);

@@ -2,6 +2,7 @@
 import type { InsightsGetFunnelAnswer } from "../../sdk/src/types.gen.ts";
 import { channelName } from "../app/sentences.ts";
 import { money } from "../app/time.ts";
+import { type Fact, Facts } from "./page.tsx";
 
 interface CostProps {
   cost: Pick<InsightsGetFunnelAnswer["cost"], "dollars" | "service_dollars" | "provider_dollars" | "unpriced">;
@@ -17,19 +18,14 @@ export function CostFacts({ cost, charged, perConversion = null }: CostProps) {
     (provider_dollars > 0 ? [["Providers", provider_dollars] as const] : []);
   return (
     <>
-      <dl class="facts">
-        <dt>Total</dt>
-        <dd>
-          <b>{money(dollars)}</b>, computed at list prices
-        </dd>
-        {perConversion !== null && [
-          <dt key="conversion">Per conversion</dt>,
-          <dd key="conversion-cost">{money(perConversion)}</dd>,
+      <Facts
+        of={[
+          ["Total", [<b key="total">{money(dollars)}</b>, ", computed at list prices"]],
+          perConversion !== null && ["Per conversion", money(perConversion)],
+          ["The service", money(service_dollars)],
+          ...providers.map(([name, amount]): Fact => [name, money(amount)]),
         ]}
-        <dt>The service</dt>
-        <dd>{money(service_dollars)}</dd>
-        {providers.map(([name, amount]) => [<dt key={name}>{name}</dt>, <dd key={`${name}-cost`}>{money(amount)}</dd>])}
-      </dl>
+      />
       {unpriced.length > 0 && (
         <p>No price is set for {unpriced.map(channelName).join(", ")}: its messages are not in it.</p>
       )}

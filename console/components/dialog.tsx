@@ -2,7 +2,8 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Running, useAction } from "../app/action.ts";
-import type { AnswerOf, ArgumentsOf, Operation } from "../app/api.ts";
+import type { AnswerOf, ArgumentsOf, Operation, OperationById } from "../app/api.ts";
+import { go, pathTo } from "../app/router.ts";
 import { say } from "../app/toast.ts";
 import { Button } from "./button.tsx";
 import { TextField } from "./field.tsx";
@@ -39,7 +40,7 @@ export function Dialog({ title, close, children, class: name }: DialogProps) {
 interface FormDialogProps extends DialogProps {
   action: Running;
   /** The fields that have an input. */
-  placed: readonly string[];
+  placed: Iterable<string>;
   submit: string;
   refusal?: string | undefined;
   /** Where giving up is more than closing. */
@@ -149,3 +150,30 @@ export function AskButton<O extends Operation>({ label, icon, refusal, ...ask }:
     </>
   );
 }
+
+interface DeleteProps {
+  operation: OperationById;
+  id: string;
+  /** What it is, and what it is called. */
+  noun: string;
+  name: string;
+  /** The page to go to, where it is no more. */
+  page: string;
+  children: ComponentChildren;
+}
+
+/** Deletes what its page shows. */
+export const DeleteButton = ({ operation, id, noun, name, page, children }: DeleteProps) => (
+  <AskButton
+    label="Delete"
+    operation={operation}
+    given={[id]}
+    title={`Delete ${name}?`}
+    name={name}
+    act={`Delete the ${noun}`}
+    said={`${name} is deleted.`}
+    then={() => go(pathTo(page))}
+  >
+    {children}
+  </AskButton>
+);

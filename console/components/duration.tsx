@@ -1,7 +1,7 @@
 // A duration is entered as a number and its unit.
 import { useState } from "preact/hooks";
 import { partsOf, type Unit, units } from "../app/duration.ts";
-import { Field } from "./field.tsx";
+import { Field, Select } from "./field.tsx";
 
 interface InputProps {
   label: string;
@@ -33,17 +33,12 @@ export function DurationInput({ label, value, onInput, placeholder, ...described
         value={amount}
         onInput={(event) => change(event.currentTarget.value, unit)}
       />
-      <select
-        aria-label={`${label}: unit`}
+      <Select
+        label={`${label}: unit`}
         value={unit}
-        onInput={(event) => change(amount, shown.find((one) => one === event.currentTarget.value) ?? unit)}
-      >
-        {shown.map((one) => (
-          <option key={one} value={one}>
-            {units[one].name}s
-          </option>
-        ))}
-      </select>
+        options={shown.map((value) => ({ value, label: `${units[value].name}s` }))}
+        onInput={(next) => change(amount, next)}
+      />
     </span>
   );
 }

@@ -68,9 +68,10 @@ const wordsOf = (name: string): string => {
 };
 
 /** What is wrong with the whole, after the fields that have an input said theirs. */
-export function FormFault({ error, placed }: { error: ServiceError | undefined; placed: readonly string[] }) {
+export function FormFault({ error, placed }: { error: ServiceError | undefined; placed: Iterable<string> }) {
   if (!error) return null;
-  const rest = Object.entries(error.fields ?? {}).filter(([path]) => !placed.includes(path));
+  const seen = new Set(placed);
+  const rest = Object.entries(error.fields ?? {}).filter(([path]) => !seen.has(path));
   if (error.fields && rest.length === 0) return null;
   return (
     <div class="banner bad" role="alert">
@@ -113,7 +114,7 @@ export function Form({ error, kind = "form", onSubmit, children }: FormProps) {
 interface FormEndProps {
   action: Running;
   /** The fields that have an input. */
-  placed: readonly string[];
+  placed: Iterable<string>;
   submit: string;
   icon?: IconName;
   /** The form is not what the page is there for. */

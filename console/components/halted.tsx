@@ -3,8 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { BrakesResumeBody, Notification } from "../../sdk/src/types.gen.ts";
-import { type Action, useAction } from "../app/action.ts";
-import type { Operation } from "../app/api.ts";
+import { type Running, useAction } from "../app/action.ts";
 import { channelName } from "../app/sentences.ts";
 import { number, plural } from "../app/time.ts";
 import { say } from "../app/toast.ts";
@@ -40,8 +39,8 @@ export function Halted({ send, halt, children }: { send: string; halt: Halt; chi
     <Banner
       halt={halt}
       what="send"
-      resume={{ needs: "notifications.resume", action: resume, run: (safety) => resume.run(send, { safety }) }}
-      cancel={{ needs: "notifications.cancel", action: cancel, run: () => cancel.run(send) }}
+      resume={{ ...resume, run: (safety) => resume.run(send, { safety }) }}
+      cancel={{ ...cancel, run: () => cancel.run(send) }}
       onResume="Everyone who is left gets it. It halts again if what follows goes wrong too."
       onCancel="Who did not get it yet, will not. What was delivered stays delivered."
     >
@@ -66,8 +65,8 @@ export function HaltedStep({ journey, step, name, halt }: HaltedStepProps) {
     <Banner
       halt={halt}
       what="step"
-      resume={{ needs: "brakes.resume", action: resume, run: (safety) => resume.run(journey, { ...step, safety }) }}
-      cancel={{ needs: "brakes.cancel", action: cancel, run: () => cancel.run(journey, step) }}
+      resume={{ ...resume, run: (safety) => resume.run(journey, { ...step, safety }) }}
+      cancel={{ ...cancel, run: () => cancel.run(journey, step) }}
       onResume="Everyone who waits at the step goes on. It halts again if what follows goes wrong too."
       onCancel="The runs that wait at the step are canceled, and those that arrive later, until a new version is active."
     >
@@ -78,17 +77,15 @@ export function HaltedStep({ journey, step, name, halt }: HaltedStepProps) {
 
 type StepOf = Pick<BrakesResumeBody, "version" | "step">;
 
-interface Choice<O extends Operation> {
-  needs: O;
-  action: Pick<Action<O>, "error" | "isBusy">;
+interface Choice extends Running {
   run: (safety: Safety | null | undefined) => Promise<unknown>;
 }
 
 interface BannerProps {
   halt: Halt;
   what: "send" | "step";
-  resume: Choice<"notifications.resume"> | Choice<"brakes.resume">;
-  cancel: Choice<"notifications.cancel"> | Choice<"brakes.cancel">;
+  resume: Choice;
+  cancel: Choice;
   /** What each of them does. */
   onResume: string;
   onCancel: string;
@@ -98,9 +95,9 @@ interface BannerProps {
 function Banner({ halt, what, resume, cancel, onResume, onCancel, children }: BannerProps) {
   const [asking, setAsking] = useState<"resume" | "cancel">();
   const [safety, setSafety] = useState<Safety | null>();
-  const error = resume.action.error ?? cancel.action.error;
+  const error = resume.error ?? cancel.error;
   const { channel, reason, count, tried, rate, limit, at } = halt;
-  const fields = resume.action.error?.fields ?? {};
+  const fields = resume.error?.fields ?? {};
   const act = async () => {
     const done = await (asking === "resume" ? resume : cancel).run(safety);
     if (done || asking === "cancel") setAsking(undefined);
@@ -114,10 +111,10 @@ function Banner({ halt, what, resume, cancel, onResume, onCancel, children }: Ba
       </p>
       {error && !asking && <p>{error.message}</p>}
       <div class="row">
-        <Button needs={resume.needs} onClick={() => setAsking("resume")}>
+        <Button needs={resume.operation} onClick={() => setAsking("resume")}>
           Resume
         </Button>
-        <Button kind="danger" needs={cancel.needs} onClick={() => setAsking("cancel")}>
+        <Button kind="danger" needs={cancel.operation} onClick={() => setAsking("cancel")}>
           Cancel
         </Button>
       </div>
@@ -126,7 +123,7 @@ function Banner({ halt, what, resume, cancel, onResume, onCancel, children }: Ba
           title={asking === "resume" ? `Resume the ${what}?` : `Cancel the ${what}?`}
           act={asking === "resume" ? "Resume it" : `Cancel the ${what}`}
           kind={asking === "resume" ? "primary" : "danger"}
-          isBusy={resume.action.isBusy || cancel.action.isBusy}
+          isBusy={resume.isBusy || cancel.isBusy}
           close={() => setAsking(undefined)}
           onConfirm={() => void act()}
         >

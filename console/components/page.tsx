@@ -1,5 +1,5 @@
 // The head of a page, cards, and small parts that pages share.
-import { type ComponentChildren, Fragment } from "preact";
+import { type ComponentChildren, type ComponentType, Fragment } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { pathTo, place } from "../app/router.ts";
 import { ago, fullTime } from "../app/time.ts";
@@ -106,30 +106,34 @@ export function Facts({ of }: { of: readonly (Fact | false | null | undefined | 
   );
 }
 
-/** Links to the parts of a page; the first one has an empty id. On a narrow window the current one is scrolled to. */
-export function Tabs({
-  label,
-  current,
-  tabs,
-}: {
-  label: string;
-  current: string;
-  tabs: readonly { id: string; label: string }[];
-}) {
+interface TabbedProps {
+  title: string;
+  about?: ComponentChildren;
+  /** The first one has an empty id. */
+  tabs: readonly { id: string; label: string; View: ComponentType }[];
+}
+
+/** A page of parts, one of which the address names. On a narrow window the link to it is scrolled to. */
+export function Tabbed({ title, about, tabs }: TabbedProps) {
   const nav = useRef<HTMLElement>(null);
+  const { page, parts } = place.value;
+  const { id: current, View } = tabs.find(({ id }) => id === parts[0]) ?? tabs[0]!;
   useEffect(() => {
     const bar = nav.current;
     const link = bar?.querySelector<HTMLElement>("[aria-current]");
     if (bar && link) bar.scrollLeft = link.offsetLeft - (bar.clientWidth - link.offsetWidth) / 2;
   }, [current]);
   return (
-    <nav ref={nav} class="tabs" aria-label={label}>
-      {tabs.map(({ id, label: text }) => (
-        <a key={id} href={pathTo(place.value.page, id)} aria-current={id === current ? "page" : undefined}>
-          {text}
-        </a>
-      ))}
-    </nav>
+    <Page title={title} about={about}>
+      <nav ref={nav} class="tabs" aria-label={title}>
+        {tabs.map(({ id, label }) => (
+          <a key={id} href={pathTo(page, id)} aria-current={id === current ? "page" : undefined}>
+            {label}
+          </a>
+        ))}
+      </nav>
+      <View />
+    </Page>
   );
 }
 

@@ -6,18 +6,16 @@ import { number } from "../app/time.ts";
 import { Choices, SelectField } from "./field.tsx";
 import { Loaded } from "./states.tsx";
 
-type Faults = Record<string, string>;
-const NONE = { value: "", label: "Choose…" };
+export const NONE = { value: "", label: "Choose…" };
 
-export function TargetPicker({
-  target,
-  onInput,
-  fields,
-}: {
+interface TargetProps {
   target: Target;
   onInput: (target: Target) => void;
-  fields: Faults;
-}) {
+  /** Of the whole, or of `.list_id` and `.segment_id`. */
+  faultAt: (part: string) => string | undefined;
+}
+
+export function TargetPicker({ target, onInput, faultAt }: TargetProps) {
   return (
     <>
       <Choices
@@ -30,27 +28,27 @@ export function TargetPicker({
             type === "list" ? { type, list_id: "" } : type === "segment" ? { type, segment_id: "" } : { type: "all" },
           )
         }
-        fault={fields.target}
+        fault={faultAt("")}
       />
       {target.type === "list" && (
         <ListSelect
           value={target.list_id}
           onInput={(list_id) => onInput({ type: "list", list_id })}
-          fault={fields["target.list_id"]}
+          fault={faultAt(".list_id")}
         />
       )}
       {target.type === "segment" && (
         <SegmentSelect
           value={target.segment_id}
           onInput={(segment_id) => onInput({ type: "segment", segment_id })}
-          fault={fields["target.segment_id"]}
+          fault={faultAt(".segment_id")}
         />
       )}
     </>
   );
 }
 
-interface OneOfProps {
+export interface OneOfProps {
   /** Empty until one is chosen. */
   value: string;
   onInput: (id: string) => void;
@@ -133,6 +131,7 @@ export type Category = keyof typeof CATEGORIES;
 interface CategoryProps {
   value: Category;
   onInput: (category: Category) => void;
+  fault?: string | undefined;
 }
 
 export const CategoryChoices = (props: CategoryProps) => (

@@ -4,7 +4,7 @@ import type { SegmentRule } from "../../sdk/src/types.gen.ts";
 import { useQuery } from "../app/query.ts";
 import { Button } from "./button.tsx";
 import { DurationInput } from "./duration.tsx";
-import { Choices, TextField } from "./field.tsx";
+import { Choices, Select, TextField } from "./field.tsx";
 import { emptyRow, frequencies, isComplete, operators, type Row, type Rows, rowsOf, ruleOf } from "./rule-model.ts";
 
 interface RuleBuilderProps {
@@ -90,23 +90,12 @@ function RowsForm({ rows: { op, rows }, onRows }: { rows: Rows; onRows: (rows: R
           legend="Match"
           name={`${id}-op`}
           value={op}
-          onInput={(value) => onRows({ op: value as Rows["op"], rows })}
-          options={[
-            { value: "and", label: "all conditions" },
-            { value: "or", label: "any condition" },
-          ]}
+          onInput={(value) => onRows({ op: value, rows })}
+          options={{ and: "all conditions", or: "any condition" }}
         />
       )}
-      <datalist id={`${id}-keys`}>
-        {keys.data?.keys.map((value) => (
-          <option key={value} value={value} />
-        ))}
-      </datalist>
-      <datalist id={`${id}-names`}>
-        {names.data?.names.map((value) => (
-          <option key={value} value={value} />
-        ))}
-      </datalist>
+      <Known id={`${id}-keys`} names={keys.data?.keys} />
+      <Known id={`${id}-names`} names={names.data?.names} />
       <ol class="stack tight">
         {rows.map((row, n) => (
           <li class="condition" key={n}>
@@ -136,6 +125,14 @@ function RowsForm({ rows: { op, rows }, onRows }: { rows: Rows; onRows: (rows: R
   );
 }
 
+const Known = ({ id, names = [] }: { id: string; names: readonly string[] | undefined }) => (
+  <datalist id={id}>
+    {names.map((value) => (
+      <option key={value} value={value} />
+    ))}
+  </datalist>
+);
+
 interface FieldsProps<K> {
   row: Extract<Row, { kind: K }>;
   n: number;
@@ -155,17 +152,12 @@ function AttributeFields({ row, n, list, onRow }: FieldsProps<"attribute">) {
         value={row.key}
         onInput={(event) => onRow({ ...row, key: event.currentTarget.value })}
       />
-      <select
-        aria-label={`Comparison ${n + 1}`}
+      <Select
+        label={`Comparison ${n + 1}`}
         value={row.operator}
-        onInput={(event) => onRow({ ...row, operator: event.currentTarget.value as typeof row.operator })}
-      >
-        {operators.map(({ value, label }) => (
-          <option key={value} value={value}>
-            {label}
-          </option>
-        ))}
-      </select>
+        options={operators}
+        onInput={(operator) => onRow({ ...row, operator })}
+      />
       {needsValue && (
         <input
           aria-label={`Value ${n + 1}`}
@@ -182,17 +174,12 @@ function AttributeFields({ row, n, list, onRow }: FieldsProps<"attribute">) {
 function EventFields({ row, n, list, onRow }: FieldsProps<"event">) {
   return (
     <>
-      <select
-        aria-label={`How often ${n + 1}`}
+      <Select
+        label={`How often ${n + 1}`}
         value={row.frequency}
-        onInput={(event) => onRow({ ...row, frequency: event.currentTarget.value as typeof row.frequency })}
-      >
-        {frequencies.map(({ value, label }) => (
-          <option key={value} value={value}>
-            {label}
-          </option>
-        ))}
-      </select>
+        options={frequencies}
+        onInput={(frequency) => onRow({ ...row, frequency })}
+      />
       {row.frequency !== "never" && (
         <>
           <input

@@ -37,6 +37,19 @@ function topOf(most: number): number {
   return power * ([1, 2, 2.5, 5, 10].find((step) => step * power >= most) ?? 10);
 }
 
+/** The value of each line on each day. */
+function valuesOf(lines: readonly Line[], buckets: readonly Bucket[], dates: readonly number[]): number[][] {
+  return lines.map(({ measure, group }) => {
+    const byDay = new Map<number, number>();
+    for (const bucket of buckets)
+      if (group === undefined || bucket.group === group) {
+        const day = Date.parse(bucket.at);
+        byDay.set(day, (byDay.get(day) ?? 0) + (bucket[measure] ?? 0));
+      }
+    return dates.map((day) => byDay.get(day) ?? 0);
+  });
+}
+
 export function Series({ caption, buckets, lines: asked, from, to, flags = [] }: SeriesProps) {
   const isSeen = ({ measure, group }: Line) =>
     buckets.some((bucket) => bucket[measure] && (group === undefined || bucket.group === group));
@@ -47,23 +60,12 @@ export function Series({ caption, buckets, lines: asked, from, to, flags = [] }:
   const dates = Array.from({ length: count }, (_, n) => first + n * DAY_MS);
   const [chosen, setChosen] = useState<number>();
   const at = Math.min(chosen ?? count - 1, count - 1);
-  const values = lines.map(({ measure, group }) => {
-    const byDay = new Map<number, number>();
-    for (const bucket of buckets)
-      if (group === undefined || bucket.group === group) {
-        const day = Date.parse(bucket.at);
-        byDay.set(day, (byDay.get(day) ?? 0) + (bucket[measure] ?? 0));
-      }
-    return dates.map((day) => byDay.get(day) ?? 0);
-  });
-  const top = topOf(Math.max(...values.flat()));
+  const values = valuesOf(lines, buckets, dates);
   const flagged = flags
     .map((flag) => ({ ...flag, day: Math.round((dayOf(Date.parse(flag.at)) - first) / DAY_MS) }))
     .filter(({ day }) => day >= 0 && day < count);
-  const here = flagged.filter(({ day }) => day === at);
-  const said = `${dayName(dates[at] ?? first)}: ${lines
-    .map(({ name }, n) => `${number(values[n]?.[at] ?? 0)} ${name.toLowerCase()}`)
-    .join(", ")}`;
+  const figures = lines.map(({ name }, n) => `${number(values[n]?.[at] ?? 0)} ${name.toLowerCase()}`);
+  const said = `${dayName(dates[at] ?? first)}: ${figures.join(", ")}`;
   return (
     <div class="series">
       <ul class="legend">
@@ -76,33 +78,10 @@ export function Series({ caption, buckets, lines: asked, from, to, flags = [] }:
           </li>
         ))}
       </ul>
-      <div class="plot">
-        <div class="scale-y" aria-hidden="true">
-          <span>{number(top)}</span>
-          <span>{Number.isInteger(top / 2) && number(top / 2)}</span>
-          <span>0</span>
-        </div>
-        <Plot values={values} top={top} at={at} flags={flagged.map(({ day }) => day)} choose={setChosen} />
-        <input
-          type="range"
-          min={0}
-          max={count - 1}
-          value={at}
-          aria-label={`Day of ${caption}`}
-          aria-valuetext={said}
-          onInput={(event) => setChosen(Number(event.currentTarget.value))}
-        />
-        <div class="scale-x" aria-hidden="true">
-          <span>{dayName(first)}</span>
-          {count > 4 && <span>{dayName(dates[Math.floor((count - 1) / 2)] ?? first)}</span>}
-          <span>{dayName(dates[count - 1] ?? first)}</span>
-        </div>
-      </div>
+      <Drawn caption={caption} dates={dates} values={values} at={at} said={said} flagged={flagged} choose={setChosen} />
       <p class="hint">
         <b>{said}</b> <span>(days in UTC)</span>
-        {here.map(({ at: when, text }) => (
-          <span key={`${when} ${text}`}> · {text}</span>
-        ))}
+        {flagged.map(({ at: when, text, day }) => day === at && <span key={`${when} ${text}`}> · {text}</span>)}
       </p>
       <details>
         <summary>As a table</summary>
@@ -120,6 +99,48 @@ export function Series({ caption, buckets, lines: asked, from, to, flags = [] }:
           ]}
         />
       </details>
+    </div>
+  );
+}
+
+interface DrawnProps {
+  caption: string;
+  dates: readonly number[];
+  values: readonly (readonly number[])[];
+  at: number;
+  /** Of the chosen day. */
+  said: string;
+  flagged: readonly { day: number }[];
+  choose: (day: number) => void;
+}
+
+/** The lines with their scales, and the slider that chooses a day. */
+function Drawn({ caption, dates, values, at, said, flagged, choose }: DrawnProps) {
+  const top = topOf(Math.max(...values.flat()));
+  const last = dates.length - 1;
+  const nameAt = (n: number) => dayName(dates[n]!);
+  return (
+    <div class="plot">
+      <div class="scale-y" aria-hidden="true">
+        <span>{number(top)}</span>
+        <span>{Number.isInteger(top / 2) && number(top / 2)}</span>
+        <span>0</span>
+      </div>
+      <Plot values={values} top={top} at={at} flags={flagged.map(({ day }) => day)} choose={choose} />
+      <input
+        type="range"
+        min={0}
+        max={last}
+        value={at}
+        aria-label={`Day of ${caption}`}
+        aria-valuetext={said}
+        onInput={(event) => choose(Number(event.currentTarget.value))}
+      />
+      <div class="scale-x" aria-hidden="true">
+        <span>{nameAt(0)}</span>
+        {last > 3 && <span>{nameAt(Math.floor(last / 2))}</span>}
+        <span>{nameAt(last)}</span>
+      </div>
     </div>
   );
 }

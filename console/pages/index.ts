@@ -1,154 +1,84 @@
 // Contents of the console: every page, in the order of the navigation. Each is loaded when it is opened.
-import type { PageEntry } from "../app/pages.ts";
+import type { ComponentType } from "preact";
 import { isLocal } from "../app/session.ts";
+import type { IconName } from "../components/icon.tsx";
 
-const all: readonly PageEntry[] = [
-  {
-    name: "home",
-    title: "Home",
-    icon: "home",
-    key: "h",
-    section: "",
-    words: "start first message overview",
-    load: () => import("./home/index.tsx"),
-  },
-  {
-    name: "send",
-    title: "Send",
-    icon: "send",
-    key: "s",
-    section: "Messages",
-    words: "compose message notification new",
-    load: () => import("./send/index.tsx"),
-  },
-  {
-    name: "activity",
-    title: "Activity",
-    icon: "activity",
-    key: "a",
-    section: "Messages",
-    words: "sends deliveries outbox why",
-    load: () => import("./activity/index.tsx"),
-  },
-  {
-    name: "campaigns",
-    title: "Campaigns",
-    icon: "campaign",
-    key: "m",
-    section: "Messages",
-    words: "reports lift funnel control group",
-    load: () => import("./campaigns/index.tsx"),
-  },
-  {
-    name: "journeys",
-    title: "Journeys",
-    icon: "journey",
-    key: "j",
-    section: "Messages",
-    words: "automation steps delays triggers",
-    load: () => import("./journeys/index.tsx"),
-  },
-  {
-    name: "content",
-    title: "Content",
-    icon: "content",
-    key: "t",
-    section: "Messages",
-    words: "templates lists schedules experiences assets images",
-    load: () => import("./content/index.tsx"),
-  },
-  {
-    name: "insights",
-    title: "Insights",
-    icon: "insights",
-    key: "i",
-    section: "Messages",
-    words: "heatmap funnel conversions revenue annotations sources",
-    load: () => import("./insights/index.tsx"),
-  },
-  {
-    name: "people",
-    title: "People",
-    icon: "people",
-    key: "p",
-    section: "People",
-    words: "subscribers profiles consent erase",
-    load: () => import("./people/index.tsx"),
-  },
-  {
-    name: "import",
-    title: "Import",
-    icon: "import",
-    key: "u",
-    section: "People",
-    words: "csv file upload list rows mapping",
-    load: () => import("./import/index.tsx"),
-  },
-  {
-    name: "exports",
-    title: "Exports",
-    icon: "export",
-    key: "x",
-    section: "People",
-    words: "csv download file subscribers recipients events report",
-    load: () => import("./exports/index.tsx"),
-  },
-  {
-    name: "segments",
-    title: "Segments",
-    icon: "segment",
-    key: "e",
-    section: "People",
-    words: "audience rule dynamic members",
-    load: () => import("./segments/index.tsx"),
-  },
-  {
-    name: "channels",
-    title: "Channels",
-    icon: "channel",
-    key: "c",
-    section: "Set-up",
-    words: "credentials email smtp push sms verify",
-    load: () => import("./channels/index.tsx"),
-  },
-  {
-    name: "webhooks",
-    title: "Webhooks",
-    icon: "webhook",
-    key: "w",
-    section: "Set-up",
-    words: "endpoint deliveries replay secret",
-    load: () => import("./webhooks/index.tsx"),
-  },
-  {
-    name: "settings",
-    title: "Settings",
-    icon: "settings",
-    key: ",",
-    section: "Set-up",
-    words: "account password sessions team members invite keys plan usage quiet hours caps",
-    load: () => import("./settings/index.tsx"),
-  },
-  {
-    name: "outbox",
-    title: "Outbox",
-    icon: "outbox",
-    key: "o",
-    section: "This machine",
-    isLocal: true,
-    words: "provider mails push sms sent local",
-    load: () => import("./outbox/index.tsx"),
-  },
-  {
-    name: "operator",
-    title: "Operator",
-    icon: "operator",
-    key: "y",
-    section: "This machine",
-    isLocal: true,
-    words: "clock faults meter workspaces dead letters cost version local",
-    load: () => import("./operator/index.tsx"),
-  },
-];
+/**
+ * What a page declares, so that navigation, palette and router know it before its code is loaded: the segment of its
+ * address, its icon, the key that follows `g`, and words that find it in the palette.
+ */
+type Row = readonly [name: string, icon: IconName, key: string, words: string, load: () => Promise<Loaded>];
 
-export const pages = all.filter((page) => isLocal || !page.isLocal);
+interface Loaded {
+  View: ComponentType;
+}
+
+/** By section of the navigation. */
+const sections: Readonly<Record<string, readonly Row[]>> = {
+  "": [["home", "home", "h", "start first message overview", () => import("./home/index.tsx")]],
+  Messages: [
+    ["send", "send", "s", "compose message notification new", () => import("./send/index.tsx")],
+    ["activity", "activity", "a", "sends deliveries outbox why", () => import("./activity/index.tsx")],
+    ["campaigns", "campaign", "m", "reports lift funnel control group", () => import("./campaigns/index.tsx")],
+    ["journeys", "journey", "j", "automation steps delays triggers", () => import("./journeys/index.tsx")],
+    [
+      "content",
+      "content",
+      "t",
+      "templates lists schedules experiences assets images",
+      () => import("./content/index.tsx"),
+    ],
+    [
+      "insights",
+      "insights",
+      "i",
+      "heatmap funnel conversions revenue annotations sources",
+      () => import("./insights/index.tsx"),
+    ],
+  ],
+  People: [
+    ["people", "people", "p", "subscribers profiles consent erase", () => import("./people/index.tsx")],
+    ["import", "import", "u", "csv file upload list rows mapping", () => import("./import/index.tsx")],
+    [
+      "exports",
+      "export",
+      "x",
+      "csv download file subscribers recipients events report",
+      () => import("./exports/index.tsx"),
+    ],
+    ["segments", "segment", "e", "audience rule dynamic members", () => import("./segments/index.tsx")],
+  ],
+  "Set-up": [
+    ["channels", "channel", "c", "credentials email smtp push sms verify", () => import("./channels/index.tsx")],
+    ["webhooks", "webhook", "w", "endpoint deliveries replay secret", () => import("./webhooks/index.tsx")],
+    [
+      "settings",
+      "settings",
+      ",",
+      "account password sessions team members invite keys plan usage quiet hours caps",
+      () => import("./settings/index.tsx"),
+    ],
+  ],
+  "This machine": [
+    ["outbox", "outbox", "o", "provider mails push sms sent local", () => import("./outbox/index.tsx")],
+    [
+      "operator",
+      "operator",
+      "y",
+      "clock faults meter workspaces dead letters cost version local",
+      () => import("./operator/index.tsx"),
+    ],
+  ],
+};
+
+/** Only where the service runs on this machine. */
+const LOCAL = "This machine";
+
+export const pages = Object.entries(sections).flatMap(([section, rows]) =>
+  section === LOCAL && !isLocal
+    ? []
+    : rows.map(([name, icon, key, words, load]) => {
+        const title = name.charAt(0).toUpperCase() + name.slice(1);
+        return { name, title, icon, key, words, load, section };
+      }),
+);

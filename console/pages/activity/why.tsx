@@ -4,8 +4,9 @@ import type { Recipient } from "../../../sdk/src/types.gen.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { channelName, explain, reasonText } from "../../app/sentences.ts";
-import { dateTime } from "../../app/time.ts";
+import { dateTime, plural } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
+import { inWords } from "../../components/field.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Loaded } from "../../components/states.tsx";
 
@@ -63,40 +64,45 @@ function Tree({ recipient: { attempts, held_out, holdout, split, variant_id, now
       {now && (
         <>
           <h3>If it were sent now</h3>
-          <ul class="conditions">
-            {now.subscriber_filters.map(({ key, condition, value, matches }) => (
-              <Condition key={key} isMet={matches}>
-                {key} is {JSON.stringify(value) ?? "absent"}, asked for {JSON.stringify(condition)}
-              </Condition>
-            ))}
-            {now.topic && (
-              <Condition isMet={now.topic.reachable}>
-                Topic {now.topic.key}:{" "}
-                {now.topic.choice?.replaceAll("_", " ") ?? `no choice, and without one ${now.topic.default}`}
-              </Condition>
-            )}
-            {now.channels.map(({ channel, reachable, reason, consent, devices }) => (
-              <Condition key={channel} isMet={reachable}>
-                {channelName(channel)}:{" "}
-                {reachable ? "can be reached" : reason ? reasonText(reason) : "cannot be reached"}
-                {consent && `, ${consent.replaceAll("_", " ")}`}
-                {devices > 0 && `, ${devices} ${devices === 1 ? "device" : "devices"}`}
-              </Condition>
-            ))}
-            {now.quiet_hours && (
-              <Condition isMet={now.quiet_hours.until === null}>
-                Quiet hours {now.quiet_hours.start} to {now.quiet_hours.end} in {now.quiet_hours.timezone}; it is{" "}
-                {now.quiet_hours.local_time.slice(-5)} there
-              </Condition>
-            )}
-            {now.caps.map((cap) => (
-              <Condition key={JSON.stringify(cap)} isMet={cap.count < cap.max}>
-                {cap.count} of {cap.max} {cap.category} messages this {cap.per}
-              </Condition>
-            ))}
-          </ul>
+          <Now now={now} />
         </>
       )}
     </>
+  );
+}
+
+function Now({ now }: { now: NonNullable<Recipient["now"]> }) {
+  const { subscriber_filters, topic, channels, quiet_hours, caps } = now;
+  return (
+    <ul class="conditions">
+      {subscriber_filters.map(({ key, condition, value, matches }) => (
+        <Condition key={key} isMet={matches}>
+          {key} is {JSON.stringify(value) ?? "absent"}, asked for {JSON.stringify(condition)}
+        </Condition>
+      ))}
+      {topic && (
+        <Condition isMet={topic.reachable}>
+          Topic {topic.key}: {topic.choice ? inWords(topic.choice) : `no choice, and without one ${topic.default}`}
+        </Condition>
+      )}
+      {channels.map(({ channel, reachable, reason, consent, devices }) => (
+        <Condition key={channel} isMet={reachable}>
+          {channelName(channel)}: {reachable ? "can be reached" : reason ? reasonText(reason) : "cannot be reached"}
+          {consent && `, ${inWords(consent)}`}
+          {devices > 0 && `, ${plural(devices, "device")}`}
+        </Condition>
+      ))}
+      {quiet_hours && (
+        <Condition isMet={quiet_hours.until === null}>
+          Quiet hours {quiet_hours.start} to {quiet_hours.end} in {quiet_hours.timezone}; it is{" "}
+          {quiet_hours.local_time.slice(-5)} there
+        </Condition>
+      )}
+      {caps.map((cap) => (
+        <Condition key={JSON.stringify(cap)} isMet={cap.count < cap.max}>
+          {cap.count} of {cap.max} {cap.category} messages this {cap.per}
+        </Condition>
+      ))}
+    </ul>
   );
 }

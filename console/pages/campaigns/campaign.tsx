@@ -8,7 +8,7 @@ import { plural } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Act, Button } from "../../components/button.tsx";
 import { ContentSeen } from "../../components/content-seen.tsx";
-import { AskButton } from "../../components/dialog.tsx";
+import { AskButton, DeleteButton } from "../../components/dialog.tsx";
 import { Halted } from "../../components/halted.tsx";
 import { Card, Facts, Page, Time } from "../../components/page.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
@@ -58,7 +58,11 @@ export function CampaignView({ id }: { id: string }) {
                 {words[action]}
               </Act>
             ))}
-            {(data.status === "draft" || data.status === "archived") && <Delete campaign={data} />}
+            {(data.status === "draft" || data.status === "archived") && (
+              <DeleteButton operation="campaigns.delete" id={id} noun="campaign" name={data.name} page="campaigns">
+                Its report can no longer be read.
+              </DeleteButton>
+            )}
             {data.status === "draft" && !isEditing && (
               <>
                 <Button icon="pencil" needs="campaigns.replace" onClick={() => setEditing(true)}>
@@ -101,23 +105,6 @@ function Shown({ campaign }: { campaign: Campaign }) {
         <Settings campaign={campaign} />
       </div>
     </>
-  );
-}
-
-function Delete({ campaign: { id, name } }: { campaign: Campaign }) {
-  return (
-    <AskButton
-      label="Delete"
-      operation="campaigns.delete"
-      given={[id]}
-      title={`Delete ${name}?`}
-      name={name}
-      act="Delete the campaign"
-      said={`${name} is deleted.`}
-      then={() => go(pathTo("campaigns"))}
-    >
-      Its report can no longer be read.
-    </AskButton>
   );
 }
 

@@ -2,6 +2,7 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Campaign, CampaignsReplaceBody, Target } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
+import { type Fields, fieldsOf } from "../../app/fields.ts";
 import { useKept } from "../../app/kept.ts";
 import { go, pathTo } from "../../app/router.ts";
 import { fromLocalInput, toLocalInput, zone } from "../../app/time.ts";
@@ -103,7 +104,7 @@ const bodyOf = (draft: Draft, usable: string[]): CampaignsReplaceBody => ({
 
 /** Fields with an input of their own. */
 const hasInput = (path: string): boolean =>
-  /^(name$|target$|safety\b|messages\[\d+\]\.(content\b|channel_ids$|scheduled_at$))/.test(path);
+  /^((name|target|topic|safety)\b|messages\[\d+\]\.(content\b|channel_ids$|scheduled_at$))/.test(path);
 
 type Parted<T> = { [K in keyof T]: T[K] | undefined };
 
@@ -137,7 +138,7 @@ function DraftForm({ campaign, done }: Parted<EditorProps>) {
   return (
     <Form error={action.error} kind="composer" onSubmit={save}>
       <div class="stack">
-        <Settings draft={draft} set={kept.set} fields={fields} />
+        <Settings form={fieldsOf(draft, kept.set, fields)} />
         {messages.map((message, n) => (
           <Message
             key={n}
@@ -161,39 +162,43 @@ function DraftForm({ campaign, done }: Parted<EditorProps>) {
           )}
         </FormEnd>
       </div>
-      <aside class="stack preview" aria-label="Preview">
-        {messages.map((message, n) => (
-          <Card key={n} title={messages.length > 1 ? `Preview of message ${n + 1}` : "Preview"}>
-            {message.content.title || message.content.body ? (
-              <SeenAs channel={shown || "in_app"} {...shownOn(message.content, shown || "in_app")} />
-            ) : (
-              <p class="dim">The preview appears here.</p>
-            )}
-          </Card>
-        ))}
-      </aside>
+      <Previews messages={messages} channel={shown || "in_app"} />
     </Form>
   );
 }
 
-interface SettingsProps {
-  draft: Draft;
-  set: (part: Partial<Draft>) => void;
-  fields: Record<string, string>;
+function Previews({ messages, channel }: { messages: readonly MessageDraft[]; channel: Own }) {
+  return (
+    <aside class="stack preview" aria-label="Preview">
+      {messages.map(({ content }, n) => (
+        <Card key={n} title={messages.length > 1 ? `Preview of message ${n + 1}` : "Preview"}>
+          {content.title || content.body ? (
+            <SeenAs channel={channel} {...shownOn(content, channel)} />
+          ) : (
+            <p class="dim">The preview appears here.</p>
+          )}
+        </Card>
+      ))}
+    </aside>
+  );
 }
 
-function Settings({ draft: { name, category, topic, target, holdout, safety }, set, fields }: SettingsProps) {
+function Settings({ form: { values, set, field, faultAt } }: { form: Fields<Draft> }) {
   return (
     <Card title="Campaign">
-      <TextField label="Name" required value={name} onInput={(next) => set({ name: next })} fault={fields.name} />
-      <TargetPicker target={target} onInput={(next) => set({ target: next })} fields={fields} />
-      <CategoryChoices value={category} onInput={(next) => set({ category: next })} />
-      <TopicPicker value={topic} onInput={(next) => set({ topic: next })} fault={fields.topic} />
-      <HoldoutSlider value={holdout} onInput={(next) => set({ holdout: next })} />
+      <TextField label="Name" required {...field("name")} />
+      <TargetPicker
+        target={values.target}
+        onInput={(target) => set({ target })}
+        faultAt={(part) => faultAt(`target${part}`)}
+      />
+      <CategoryChoices {...field("category")} />
+      <TopicPicker {...field("topic")} />
+      <HoldoutSlider {...field("holdout", "holdout_percentage")} />
       <SafetyPicker
-        safety={safety}
-        onInput={(next) => set({ safety: next })}
-        faultAt={(path) => fields[`safety${path}`]}
+        safety={values.safety}
+        onInput={(safety) => set({ safety })}
+        faultAt={(part) => faultAt(`safety${part}`)}
       />
     </Card>
   );

@@ -6,10 +6,10 @@ import { channelName, reasonText } from "../../app/sentences.ts";
 import { now, number, plural, share } from "../../app/time.ts";
 import { CostFacts } from "../../components/cost.tsx";
 import { Funnel } from "../../components/funnel.tsx";
-import { Card } from "../../components/page.tsx";
+import { Card, type Fact, Facts } from "../../components/page.tsx";
 import { type Line, Series } from "../../components/series.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
-import { Table } from "../../components/table.tsx";
+import { type Column, Table } from "../../components/table.tsx";
 
 const EVERY_MS = 2_000;
 
@@ -90,19 +90,17 @@ function OverTime({ campaign }: { campaign: Campaign }) {
 const points = (value: number): string => `${value > 0 ? "+" : value < 0 ? "−" : ""}${Math.abs(value).toFixed(1)}`;
 
 /** `+1.4 points, between −0.2 and +3.0: not proven; 1.9 would show.` */
-function liftSentence({
-  lift_percentage_points,
-  ci_low,
-  ci_high,
-  significant,
-  min_detectable_points,
-}: InsightsGetLiftAnswer): string {
+function liftSentence({ ci_low, ci_high, significant, min_detectable_points, ...lift }: InsightsGetLiftAnswer): string {
   if (ci_low === null || ci_high === null) return "There are too few people in one of the groups to compare them.";
-  const found = `${points(lift_percentage_points)} points, between ${points(ci_low)} and ${points(ci_high)}`;
-  if (significant) return `${found}: ${lift_percentage_points > 0 ? "it works" : "it does harm"}, at 95% confidence.`;
+  const value = lift.lift_percentage_points;
+  const found = `${points(value)} points, between ${points(ci_low)} and ${points(ci_high)}`;
+  if (significant) return `${found}: ${value > 0 ? "it works" : "it does harm"}, at 95% confidence.`;
   const would = min_detectable_points === null ? "" : `; ${min_detectable_points.toFixed(1)} would show`;
   return `${found}: not proven${would}.`;
 }
+
+const groupText = ({ converters, size }: InsightsGetLiftAnswer["treated"]): string =>
+  `${plural(converters, "conversion")} of ${plural(size, "person", "people")} (${share(converters, size)})`;
 
 function Lift({ job }: { job: string }) {
   const lift = useQuery("insights.getLift", [{ job_id: job }]);
@@ -116,18 +114,12 @@ function Lift({ job }: { job: string }) {
                 <b>{liftSentence(found)}</b>
               </p>
               <Interval lift={found} />
-              <dl class="facts">
-                <dt>Received it</dt>
-                <dd>
-                  {plural(found.treated.converters, "conversion")} of {plural(found.treated.size, "person", "people")} (
-                  {share(found.treated.converters, found.treated.size)})
-                </dd>
-                <dt>Control group</dt>
-                <dd>
-                  {plural(found.holdout.converters, "conversion")} of {plural(found.holdout.size, "person", "people")} (
-                  {share(found.holdout.converters, found.holdout.size)})
-                </dd>
-              </dl>
+              <Facts
+                of={[
+                  ["Received it", groupText(found.treated)],
+                  ["Control group", groupText(found.holdout)],
+                ]}
+              />
             </>
           ) : (
             <p>
@@ -175,65 +167,67 @@ function Reasons({ report: { skip_reasons, fail_reasons } }: { report: Campaigns
   if (rows.length === 0) return null;
   return (
     <Card title="Not delivered">
-      <dl class="facts">
-        {rows.map(([reason, count]) => [
-          <dt key={reason}>{plural(count, "person", "people")}</dt>,
-          <dd key={`${reason}-why`}>{reasonText(reason)}</dd>,
-        ])}
-      </dl>
+      <Facts of={rows.map(([reason, count]): Fact => [plural(count, "person", "people"), reasonText(reason)])} />
+    </Card>
+  );
+}
+
+interface Counted {
+  delivered?: number;
+  opened_human: number;
+  clicked_human: number;
+}
+
+interface BreakdownProps<T> {
+  title: string;
+  rows: readonly T[];
+  keyOf: (row: T) => string;
+  /** What the rows are. */
+  first: Column<T>;
+}
+
+/** What came of the parts of a campaign. */
+function Breakdown<T extends Counted>({ title, rows, keyOf, first }: BreakdownProps<T>) {
+  if (rows.length === 0) return null;
+  const delivered = { title: "Delivered", isNumber: true, cell: (row: T) => number(row.delivered ?? 0) };
+  return (
+    <Card title={title} flush>
+      <Table
+        caption={title}
+        rows={rows}
+        keyOf={keyOf}
+        columns={[
+          first,
+          ...(rows[0]?.delivered === undefined ? [] : [delivered]),
+          { title: "Opened", isNumber: true, cell: (row) => number(row.opened_human) },
+          { title: "Clicked", isNumber: true, cell: (row) => number(row.clicked_human) },
+        ]}
+      />
     </Card>
   );
 }
 
 function Breakdowns({ report: { by_channel, by_message, by_variant } }: { report: CampaignsGetReportAnswer }) {
-  const open = { title: "Opened", isNumber: true, cell: (row: { opened_human: number }) => number(row.opened_human) };
-  const click = {
-    title: "Clicked",
-    isNumber: true,
-    cell: (row: { clicked_human: number }) => number(row.clicked_human),
-  };
   return (
     <>
-      {by_channel.length > 0 && (
-        <Card title="By channel" flush>
-          <Table
-            caption="By channel"
-            rows={by_channel}
-            keyOf={({ channel }) => channel}
-            columns={[
-              { title: "Channel", cell: ({ channel }) => channelName(channel) },
-              { title: "Delivered", isNumber: true, cell: (row) => number(row.delivered) },
-              open,
-              click,
-            ]}
-          />
-        </Card>
-      )}
-      {by_variant.length > 0 && (
-        <Card title="By variant" flush>
-          <Table
-            caption="By variant"
-            rows={by_variant}
-            keyOf={({ variant_id }) => variant_id}
-            columns={[{ title: "Variant", cell: ({ variant_id }) => variant_id.toUpperCase() }, open, click]}
-          />
-        </Card>
-      )}
-      {by_message.length > 0 && (
-        <Card title="By message" flush>
-          <Table
-            caption="By message"
-            rows={by_message}
-            keyOf={({ position }) => String(position)}
-            columns={[
-              { title: "Message", cell: ({ label }) => label },
-              { title: "Delivered", isNumber: true, cell: (row) => number(row.delivered) },
-              open,
-              click,
-            ]}
-          />
-        </Card>
-      )}
+      <Breakdown
+        title="By channel"
+        rows={by_channel}
+        keyOf={({ channel }) => channel}
+        first={{ title: "Channel", cell: ({ channel }) => channelName(channel) }}
+      />
+      <Breakdown
+        title="By variant"
+        rows={by_variant}
+        keyOf={({ variant_id }) => variant_id}
+        first={{ title: "Variant", cell: ({ variant_id }) => variant_id.toUpperCase() }}
+      />
+      <Breakdown
+        title="By message"
+        rows={by_message}
+        keyOf={({ position }) => String(position)}
+        first={{ title: "Message", cell: ({ label }) => label }}
+      />
     </>
   );
 }

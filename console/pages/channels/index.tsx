@@ -1,8 +1,8 @@
 // Channels: can we send, and if not, why? Credentials by a form that says where to find each value.
-import { useState } from "preact/hooks";
 import type { Channel } from "../../../sdk/src/types.gen.ts";
 import { plans } from "../../app/access.gen.ts";
 import { useAction } from "../../app/action.ts";
+import { useFields } from "../../app/fields.ts";
 import { go, pathTo, place } from "../../app/router.ts";
 import { useRows } from "../../app/rows.ts";
 import { channelName } from "../../app/sentences.ts";
@@ -52,11 +52,15 @@ function All() {
 
 function Connect({ close }: { close: () => void }) {
   const create = useAction("channels.create");
-  const [type, setType] = useState<Channel["type"]>("email");
-  const [name, setName] = useState("");
+  const { values, field, placed } = useFields({ type: "email" as Channel["type"], name: "" }, create);
+  const { type, name } = values;
   const plan = me.value?.tenant.plan ?? "";
   const permitted = plans[plan]?.channelTypes ?? [];
-  const fields = create.error?.fields ?? {};
+  const optionOf = (value: Channel["type"]) => ({
+    value,
+    label: channelName(value),
+    ...(!permitted.includes(value) && { disabled: true, note: `not in the plan ${plan}` }),
+  });
   const submit = async () => {
     const done = await create.run({ type, name: name || channelName(type) });
     if (!done) return;
@@ -67,7 +71,7 @@ function Connect({ close }: { close: () => void }) {
     <FormDialog
       title="Connect a channel"
       action={create}
-      placed={["type", "name"]}
+      placed={placed}
       submit="Continue to credentials"
       close={close}
       onSubmit={submit}
@@ -75,24 +79,11 @@ function Connect({ close }: { close: () => void }) {
       <Choices
         legend="Type"
         name="type"
-        value={type}
-        onInput={setType}
-        fault={fields.type}
-        options={(Object.keys(kinds) as Channel["type"][]).map((value) => ({
-          value,
-          label: channelName(value),
-          disabled: !permitted.includes(value),
-          ...(!permitted.includes(value) && { note: `not in the plan ${plan}` }),
-        }))}
+        {...field("type")}
+        options={(Object.keys(kinds) as Channel["type"][]).map(optionOf)}
       />
       <p class="hint">{kinds[type]?.about}</p>
-      <TextField
-        label="Name (optional)"
-        value={name}
-        onInput={setName}
-        fault={fields.name}
-        placeholder={channelName(type)}
-      />
+      <TextField label="Name (optional)" {...field("name")} placeholder={channelName(type)} />
     </FormDialog>
   );
 }

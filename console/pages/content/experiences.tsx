@@ -1,7 +1,7 @@
 // Experiences: what the app shows, with status and statistics of the chosen one.
-import { useState } from "preact/hooks";
 import type { Experience, Target } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
+import { useFields } from "../../app/fields.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo, place } from "../../app/router.ts";
 import { PAGE_SIZE, pageNumber, useNumbered } from "../../app/rows.ts";
@@ -108,38 +108,32 @@ function One({ experience: { id, name, status, content } }: { experience: Experi
 
 function Add({ close }: { close: () => void }) {
   const create = useAction("experiences.create");
-  const [name, setName] = useState("");
-  const [format, setFormat] = useState<Experience["format"]>("banner");
-  const [title, setTitle] = useState("");
-  const [body, setBody] = useState("");
-  const [audience, setAudience] = useState<Target>({ type: "all" });
-  const { audience: target = "", ...fields } = create.error?.fields ?? {};
-  const targetFields = {
-    target,
-    "target.list_id": fields["audience.list_id"] ?? "",
-    "target.segment_id": fields["audience.segment_id"] ?? "",
-  };
+  const start = { name: "", format: "banner" as Experience["format"], title: "", body: "" };
+  const { values, set, field, faultAt, placed } = useFields({ ...start, audience: { type: "all" } as Target }, create);
   const save = async () => {
-    if (!(await create.run({ name, format, audience, content: { title, body } }))) return;
-    say(`${name} is saved as a draft.`);
+    const { title, body, ...experience } = values;
+    if (!(await create.run({ ...experience, content: { title, body } }))) return;
+    say(`${experience.name} is saved as a draft.`);
     close();
   };
   return (
     <FormDialog
       title="New experience"
       action={create}
-      placed={["name", "format", "content.title", "content.body", ...AUDIENCE_FIELDS]}
+      placed={placed}
       submit="Save as a draft"
       close={close}
       onSubmit={save}
     >
-      <TextField label="Name" value={name} onInput={setName} fault={fields.name} required />
-      <SelectField label="Format" value={format} options={FORMATS} onInput={setFormat} fault={fields.format} />
-      <TextField label="Title" value={title} onInput={setTitle} fault={fields["content.title"]} required />
-      <TextField label="Body" rows={3} value={body} onInput={setBody} fault={fields["content.body"]} required />
-      <TargetPicker target={audience} onInput={setAudience} fields={targetFields} />
+      <TextField label="Name" {...field("name")} required />
+      <SelectField label="Format" {...field("format")} options={FORMATS} />
+      <TextField label="Title" {...field("title", "content.title")} required />
+      <TextField label="Body" rows={3} {...field("body", "content.body")} required />
+      <TargetPicker
+        target={values.audience}
+        onInput={(audience) => set({ audience })}
+        faultAt={(part) => faultAt(`audience${part}`)}
+      />
     </FormDialog>
   );
 }
-
-const AUDIENCE_FIELDS = ["audience", "audience.list_id", "audience.segment_id"];

@@ -1,6 +1,5 @@
 // Content: what do we say? Templates, topics, lists, schedules, experiences and images.
-import { place } from "../../app/router.ts";
-import { Page, Tabs } from "../../components/page.tsx";
+import { Tabbed } from "../../components/page.tsx";
 import { Assets } from "./assets.tsx";
 import { Experiences } from "./experiences.tsx";
 import { Lists } from "./lists.tsx";
@@ -17,13 +16,6 @@ const tabs = [
   { id: "assets", label: "Images", View: Assets },
 ] as const;
 
-export function View() {
-  const [id = ""] = place.value.parts;
-  const tab = tabs.find((one) => one.id === id) ?? tabs[0];
-  return (
-    <Page title="Content" about="Templates, topics, lists, schedules, in-app experiences and images.">
-      <Tabs label="Content" current={tab.id} tabs={tabs} />
-      <tab.View />
-    </Page>
-  );
-}
+export const View = () => (
+  <Tabbed title="Content" about="Templates, topics, lists, schedules, in-app experiences and images." tabs={tabs} />
+);

@@ -1,8 +1,8 @@
 // Schedules: a template that is sent to everyone again and again, with its next time in its own zone.
-import { useState } from "preact/hooks";
 import type { Schedule, Template } from "../../../sdk/src/types.gen.ts";
 import { plans } from "../../app/access.gen.ts";
 import { useAction } from "../../app/action.ts";
+import { useFields } from "../../app/fields.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { PAGE_SIZE, pageNumber, useNumbered } from "../../app/rows.ts";
@@ -97,48 +97,44 @@ function State({ schedule: { active, last_error } }: { schedule: Schedule }) {
 
 function Add({ templates, close }: { templates: readonly Template[]; close: () => void }) {
   const create = useAction("schedules.create");
-  const [chosen, setTemplate] = useState<string>();
+  const { values, field, placed } = useFields(
+    { template_id: "", channel_ids: [] as string[], cron_expression: "0 9 * * 1", timezone: zone },
+    create,
+  );
   // The templates may arrive after the dialog has opened.
-  const template = chosen ?? templates[0]?.id ?? "";
-  const [channels, setChannels] = useState<string[]>([]);
-  const [cron, setCron] = useState("0 9 * * 1");
-  const [timezone, setTimezone] = useState(zone);
-  const fields = create.error?.fields ?? {};
-  const missing = template === "" ? "Write a template first." : "Choose at least one channel.";
+  const template_id = values.template_id || (templates[0]?.id ?? "");
+  const missing = !template_id ? "Write a template first." : "Choose at least one channel.";
   const save = async () => {
-    const body = { template_id: template, channel_ids: channels, cron_expression: cron, timezone };
-    if (!(await create.run({ ...body, target: { type: "all" } }))) return;
+    if (!(await create.run({ ...values, template_id, target: { type: "all" } }))) return;
     say("The schedule is created.");
     close();
   };
+  const { value: chosen, ...channels } = field("channel_ids");
   return (
     <FormDialog
       title="New schedule"
       action={create}
-      placed={["cron_expression", "timezone", "template_id", "channel_ids"]}
+      placed={placed}
       submit="Create the schedule"
-      refusal={template === "" || channels.length === 0 ? missing : undefined}
+      refusal={template_id && chosen.length > 0 ? undefined : missing}
       close={close}
       onSubmit={save}
     >
       <SelectField
         label="Template"
-        value={template}
+        {...field("template_id")}
+        value={template_id}
         options={templates.map(({ id, name }) => ({ value: id, label: name }))}
-        onInput={setTemplate}
-        fault={fields.template_id}
       />
       <TextField
         label="When"
-        value={cron}
-        onInput={setCron}
-        fault={fields.cron_expression}
+        {...field("cron_expression")}
         hint="Minute, hour, day of the month, month, weekday: 0 9 * * 1 is every Monday at 09:00."
         code
         required
       />
-      <TextField label="Time zone" value={timezone} onInput={setTimezone} fault={fields.timezone} required />
-      <ChannelPicker chosen={channels} onInput={setChannels} fault={fields.channel_ids} />
+      <TextField label="Time zone" {...field("timezone")} required />
+      <ChannelPicker chosen={chosen} {...channels} />
     </FormDialog>
   );
 }

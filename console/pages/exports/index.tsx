@@ -1,21 +1,19 @@
 // Exports: what the workspace holds, as CSV files that can be imported again.
-import { useState } from "preact/hooks";
 import type { Export, ImportsCreateExportBody, Target } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
+import { useFields } from "../../app/fields.ts";
 import { useQuery } from "../../app/query.ts";
 import { usePages } from "../../app/rows.ts";
 import { fromLocalInput, number, zone } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
-import { Button } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
-import { Form, FormFault } from "../../components/form.tsx";
+import { Form, FormEnd } from "../../components/form.tsx";
 import { Card, Page, Time } from "../../components/page.tsx";
-import { TargetPicker } from "../../components/pickers.tsx";
+import { NONE, type OneOfProps, TargetPicker } from "../../components/pickers.tsx";
 
 const EVERY_MS = 2_000;
-const FIELDS = ["filter.list_id", "filter.segment_id", "filter.notification_id", "filter.start", "filter.end"];
 
 const kinds: Record<Export["kind"], string> = {
   subscribers: "People",
@@ -24,6 +22,13 @@ const kinds: Record<Export["kind"], string> = {
   recipients: "Recipients of a send",
   events: "Events",
   report: "Report",
+};
+
+const DATA = {
+  people: "People, with attributes and consents",
+  recipients: kinds.recipients,
+  events: kinds.events,
+  report: "Report of all sends",
 };
 
 export function View() {
@@ -35,95 +40,64 @@ export function View() {
   );
 }
 
+interface Wanted {
+  what: "people" | "recipients" | "events" | "report";
+  target: Target;
+  send: string;
+  /** As typed. */
+  start: string;
+  end: string;
+}
+
+function bodyOf({ what, target, send, start, end }: Wanted): ImportsCreateExportBody {
+  if (what === "recipients") return { kind: what, filter: { notification_id: send } };
+  if (what === "people") {
+    if (target.type === "list") return { kind: "list", filter: { list_id: target.list_id } };
+    return target.type === "segment"
+      ? { kind: "segment", filter: { segment_id: target.segment_id } }
+      : { kind: "subscribers" };
+  }
+  const filter = { ...(start && { start: fromLocalInput(start) }), ...(end && { end: fromLocalInput(end) }) };
+  return { kind: what, filter };
+}
+
 function Begin() {
-  const create = useAction("imports.createExport", { stale: ["imports."] });
-  const [target, setTarget] = useState<Target>({ type: "all" });
-  const [what, setWhat] = useState<"people" | "recipients" | "events" | "report">("people");
-  const [send, setSend] = useState("");
-  const [start, setStart] = useState("");
-  const [end, setEnd] = useState("");
-  const sends = useQuery("notifications.list", [{ limit: 100 }], { when: what === "recipients" });
-  const {
-    "filter.list_id": list_id = "",
-    "filter.segment_id": segment_id = "",
-    ...fields
-  } = create.error?.fields ?? {};
-  const bodyOf = (): ImportsCreateExportBody => {
-    if (what === "recipients") return { kind: what, filter: { notification_id: send } };
-    if (what === "people") {
-      if (target.type === "list") return { kind: "list", filter: { list_id: target.list_id } };
-      return target.type === "segment"
-        ? { kind: "segment", filter: { segment_id: target.segment_id } }
-        : { kind: "subscribers" };
-    }
-    const filter = { ...(start && { start: fromLocalInput(start) }), ...(end && { end: fromLocalInput(end) }) };
-    return { kind: what, filter };
+  const create = useAction("imports.createExport");
+  const { values, set, field, faultAt, placed } = useFields<Wanted>(NOTHING, create);
+  const { what, target } = values;
+  const begin = async () => {
+    if (await create.run(bodyOf(values))) say("The export has begun.");
   };
   return (
     <Card title="New export">
-      <Form
-        error={create.error}
-        onSubmit={async () => {
-          if (await create.run(bodyOf())) say("The export has begun.");
-        }}
-      >
-        <SelectField
-          label="Data"
-          value={what}
-          options={[
-            { value: "people", label: "People, with attributes and consents" },
-            { value: "recipients", label: kinds.recipients },
-            { value: "events", label: kinds.events },
-            { value: "report", label: "Report of all sends" },
-          ]}
-          onInput={(value) => setWhat(value as typeof what)}
-        />
+      <Form error={create.error} onSubmit={begin}>
+        <SelectField label="Data" {...field("what", "kind")} options={DATA} />
         {what === "people" && (
           <TargetPicker
             target={target}
-            onInput={setTarget}
-            fields={{ "target.list_id": list_id, "target.segment_id": segment_id }}
+            onInput={(next) => set({ target: next })}
+            faultAt={(part) => (part ? faultAt(`filter${part}`) : undefined)}
           />
         )}
-        {what === "recipients" && (
-          <SelectField
-            label="Send"
-            value={send}
-            fault={fields["filter.notification_id"]}
-            options={[
-              { value: "", label: "Choose…" },
-              ...(sends.data?.items ?? []).map(({ id, name, title }) => ({ value: id, label: name ?? title ?? id })),
-            ]}
-            onInput={setSend}
-          />
-        )}
+        {what === "recipients" && <SendSelect {...field("send", "filter.notification_id")} />}
         {(what === "events" || what === "report") && (
           <div class="row">
-            <TextField
-              label={`From (${zone}, optional)`}
-              type="datetime-local"
-              value={start}
-              onInput={setStart}
-              fault={fields["filter.start"]}
-            />
-            <TextField
-              label="To (optional)"
-              type="datetime-local"
-              value={end}
-              onInput={setEnd}
-              fault={fields["filter.end"]}
-            />
+            <TextField label={`From (${zone}, optional)`} type="datetime-local" {...field("start", "filter.start")} />
+            <TextField label="To (optional)" type="datetime-local" {...field("end", "filter.end")} />
           </div>
         )}
-        <FormFault error={create.error} placed={FIELDS} />
-        <div class="actions">
-          <Button kind="primary" type="submit" icon="export" needs="imports.createExport" isBusy={create.isBusy}>
-            Start the export
-          </Button>
-        </div>
+        <FormEnd action={create} placed={placed} submit="Start the export" icon="export" />
       </Form>
     </Card>
   );
+}
+
+const NOTHING: Wanted = { what: "people", target: { type: "all" }, send: "", start: "", end: "" };
+
+function SendSelect(props: OneOfProps) {
+  const sends = useQuery("notifications.list", [{ limit: 100 }]).data?.items ?? [];
+  const options = sends.map(({ id, name, title }) => ({ value: id, label: name ?? title ?? id }));
+  return <SelectField label="Send" options={[NONE, ...options]} {...props} />;
 }
 
 function All() {

@@ -1,5 +1,6 @@
 // Home: the way to a first message, then how the week is going.
 import { useState } from "preact/hooks";
+import type { Billing, ChannelsListAnswer, NotificationsListAnswer } from "../../../sdk/src/types.gen.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
@@ -8,11 +9,11 @@ import { now, number, share } from "../../app/time.ts";
 import { AddPerson } from "../../components/add-person.tsx";
 import { Badge } from "../../components/badge.tsx";
 import { Button, LinkButton } from "../../components/button.tsx";
+import { Collection } from "../../components/collection.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Card, Page, Time } from "../../components/page.tsx";
 import { type Line, Series } from "../../components/series.tsx";
-import { Empty, Loaded, Skeleton } from "../../components/states.tsx";
-import { Table } from "../../components/table.tsx";
+import { Loaded, Skeleton } from "../../components/states.tsx";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -27,56 +28,9 @@ const LINES: readonly Line[] = [
 export function View() {
   const channels = useQuery("channels.list", []);
   const sends = useQuery("notifications.list", [{ limit: 6, exclude_source_type: "journey" }]);
-  const events = useQuery("segments.listEventNames", []);
-  const team = useQuery("team.listMembers", []);
   const billing = useQuery("billing.get", []);
-  // Whole hours, so that the same days are the same read.
-  const to = Math.floor(now() / HOUR_MS) * HOUR_MS;
-  const from = to - (DAYS - 1) * DAY_MS;
   const hasSent = sends.data !== undefined && sends.data.items.length > 0;
-  const series = useQuery("insights.getSeries", [{ start: new Date(from).toISOString() }], { when: hasSent });
-  const [isAdding, setAdding] = useState(false);
-
-  const steps = [
-    {
-      title: "Add a person",
-      about: "By hand, from a CSV file, or from your product with the SDK.",
-      isDone: billing.data && billing.data.usage.subscribers > 0,
-      action: (
-        <Button needs="subscribers.update" onClick={() => setAdding(true)}>
-          Add a person
-        </Button>
-      ),
-    },
-    {
-      title: "Send a first message",
-      about: "In-app works at once, without any credentials.",
-      isDone: sends.data && sends.data.items.length > 0,
-      action: <LinkButton href={pathTo("send")}>Write it</LinkButton>,
-    },
-    {
-      title: "Connect a channel beside in-app",
-      about: "Email, push, SMS or chat app, with your own provider account.",
-      isDone: channels.data?.channels.some(({ type, status }) => type !== "in_app" && status === "active"),
-      action: <LinkButton href={pathTo("channels")}>Connect</LinkButton>,
-    },
-    {
-      title: "Send an event from your product",
-      about: "Segments, journeys and conversions follow from events.",
-      isDone: events.data && events.data.names.length > 0,
-      action: <LinkButton href="/docs#events">See how</LinkButton>,
-    },
-    {
-      title: "Invite a colleague",
-      about: "Roles decide who may send, and who may only look.",
-      isDone: team.data && team.data.items.length > 1,
-      action: <LinkButton href={pathTo("settings", "team")}>Invite</LinkButton>,
-    },
-  ];
-  const isKnown = [billing, sends, channels, events, team].every(({ data }) => data !== undefined);
-  const left = steps.filter(({ isDone }) => !isDone);
   const failing = channels.data?.channels.filter(({ status }) => status === "invalid") ?? [];
-
   return (
     <Page
       title={`Hello${me.value ? ` ${me.value.user.name}` : ""}`}
@@ -96,85 +50,154 @@ export function View() {
           <a href={pathTo("channels", id)}>Fix {name}</a>
         </p>
       ))}
-      {isKnown && left.length > 0 && (
-        <Card
-          title={
-            left.length === steps.length
-              ? "Get to your first message"
-              : `Set-up: ${steps.length - left.length} of ${steps.length} done`
-          }
-        >
-          <ol class="steps">
-            {left.map(({ title, about, action }) => (
-              <li key={title}>
-                <span class="tick">
-                  <span class="unseen">to do</span>
-                </span>
-                <div>
-                  <b>{title}</b>
-                  <p>{about}</p>
-                </div>
-                <div class="actions">{action}</div>
-              </li>
-            ))}
-          </ol>
-        </Card>
-      )}
-      {hasSent && (
-        <Card title="Last 14 days" actions={<a href={pathTo("insights")}>Insights</a>}>
-          <Loaded query={series} skeleton={<Skeleton rows={6} />}>
-            {({ buckets }) => (
-              <Series caption="Messages of two weeks" buckets={buckets} lines={LINES} from={from} to={to} />
-            )}
-          </Loaded>
-        </Card>
-      )}
+      <SetUp channels={channels.data} sends={sends.data} billing={billing.data} />
+      <LastDays when={hasSent} />
       <div class="grid wide">
-        <Card title="Latest sends" flush actions={<a href={pathTo("activity")}>All activity</a>}>
-          <Loaded query={sends}>
-            {({ items }) =>
-              items.length === 0 ? (
-                <Empty title="No message was sent yet." action={<a href={pathTo("send")}>Write the first one</a>} />
-              ) : (
-                <Table
-                  caption="Latest sends"
-                  rows={items}
-                  keyOf={({ id }) => id}
-                  hrefOf={({ id }) => pathTo("activity", id)}
-                  columns={[
-                    {
-                      title: "Message",
-                      cell: (row) => <span class="clip">{row.name ?? row.title ?? "Template"}</span>,
-                    },
-                    { title: "Status", cell: ({ status }) => <Badge state={status} /> },
-                    { title: "Delivered", isNumber: true, cell: ({ counts }) => number(counts.delivered) },
-                    { title: "When", cell: ({ created_at }) => <Time at={created_at} /> },
-                  ]}
-                />
-              )
-            }
-          </Loaded>
-        </Card>
+        <Collection
+          noun="send"
+          card="Latest sends"
+          rows={{ first: sends, items: sends.data?.items ?? [] }}
+          filters={<a href={pathTo("activity")}>All activity</a>}
+          usual={6}
+          keyOf={({ id }) => id}
+          hrefOf={({ id }) => pathTo("activity", id)}
+          empty={{
+            title: "No message was sent yet.",
+            action: <a href={pathTo("send")}>Write the first one</a>,
+          }}
+          columns={[
+            { title: "Message", cell: ({ name, title }) => <span class="clip">{name ?? title ?? "Template"}</span> },
+            { title: "Status", cell: ({ status }) => <Badge state={status} /> },
+            { title: "Delivered", isNumber: true, cell: ({ counts }) => number(counts.delivered) },
+            { title: "When", cell: ({ created_at }) => <Time at={created_at} /> },
+          ]}
+        />
         <Card title="Plan and usage">
-          <Loaded query={billing}>
-            {({ plan, usage, limits, forecast, monthly_send_cap }) => (
-              <>
-                <p>
-                  <b class="capital">{plan}</b>{" "}
-                  <span class="dim">
-                    plan. At this rate {number(forecast.sends_at_period_end)} sends by the end of the period.
-                  </span>
-                </p>
-                <Usage label="Sends" used={usage.sends} limit={monthly_send_cap ?? limits.sends} />
-                <Usage label="Events" used={usage.events} limit={limits.events} />
-                <Usage label="Subscribers" used={usage.subscribers} limit={limits.subscribers} />
-              </>
-            )}
-          </Loaded>
+          <Loaded query={billing}>{(found) => <PlanUsage billing={found} />}</Loaded>
         </Card>
       </div>
-      {isAdding && <AddPerson close={() => setAdding(false)} />}
     </Page>
+  );
+}
+
+interface SetUpProps {
+  channels: ChannelsListAnswer | undefined;
+  sends: NotificationsListAnswer | undefined;
+  billing: Billing | undefined;
+}
+
+/** What is still to do before the first message, once all of it is known. */
+function SetUp({ channels, sends, billing }: SetUpProps) {
+  const events = useQuery("segments.listEventNames", []).data;
+  const team = useQuery("team.listMembers", []).data;
+  if (!channels || !sends || !billing || !events || !team) return null;
+  const isDone = {
+    person: billing.usage.subscribers > 0,
+    message: sends.items.length > 0,
+    channel: channels.channels.some(({ type, status }) => type !== "in_app" && status === "active"),
+    event: events.names.length > 0,
+    colleague: team.items.length > 1,
+  };
+  const left = STEPS.filter(({ id }) => !isDone[id]);
+  if (left.length === 0) return null;
+  const done = STEPS.length - left.length;
+  return (
+    <Card title={done === 0 ? "Get to your first message" : `Set-up: ${done} of ${STEPS.length} done`}>
+      <ol class="steps">
+        {left.map(({ id, title, about, Action }) => (
+          <li key={id}>
+            <span class="tick">
+              <span class="unseen">to do</span>
+            </span>
+            <div>
+              <b>{title}</b>
+              <p>{about}</p>
+            </div>
+            <div class="actions">
+              <Action />
+            </div>
+          </li>
+        ))}
+      </ol>
+    </Card>
+  );
+}
+
+const STEPS = [
+  {
+    id: "person",
+    title: "Add a person",
+    about: "By hand, from a CSV file, or from your product with the SDK.",
+    Action: AddButton,
+  },
+  {
+    id: "message",
+    title: "Send a first message",
+    about: "In-app works at once, without any credentials.",
+    Action: () => <LinkButton href={pathTo("send")}>Write it</LinkButton>,
+  },
+  {
+    id: "channel",
+    title: "Connect a channel beside in-app",
+    about: "Email, push, SMS or chat app, with your own provider account.",
+    Action: () => <LinkButton href={pathTo("channels")}>Connect</LinkButton>,
+  },
+  {
+    id: "event",
+    title: "Send an event from your product",
+    about: "Segments, journeys and conversions follow from events.",
+    Action: () => <LinkButton href="/docs#events">See how</LinkButton>,
+  },
+  {
+    id: "colleague",
+    title: "Invite a colleague",
+    about: "Roles decide who may send, and who may only look.",
+    Action: () => <LinkButton href={pathTo("settings", "team")}>Invite</LinkButton>,
+  },
+] as const;
+
+function AddButton() {
+  const [isAdding, setAdding] = useState(false);
+  return (
+    <>
+      <Button needs="subscribers.update" onClick={() => setAdding(true)}>
+        Add a person
+      </Button>
+      {isAdding && <AddPerson close={() => setAdding(false)} />}
+    </>
+  );
+}
+
+function LastDays({ when }: { when: boolean }) {
+  // Whole hours, so that the same days are the same read.
+  const to = Math.floor(now() / HOUR_MS) * HOUR_MS;
+  const from = to - (DAYS - 1) * DAY_MS;
+  const series = useQuery("insights.getSeries", [{ start: new Date(from).toISOString() }], { when });
+  if (!when) return null;
+  return (
+    <Card title="Last 14 days" actions={<a href={pathTo("insights")}>Insights</a>}>
+      <Loaded query={series} skeleton={<Skeleton rows={6} />}>
+        {({ buckets }) => (
+          <Series caption="Messages of two weeks" buckets={buckets} lines={LINES} from={from} to={to} />
+        )}
+      </Loaded>
+    </Card>
+  );
+}
+
+function PlanUsage({ billing: { plan, usage, limits, forecast, monthly_send_cap } }: { billing: Billing }) {
+  return (
+    <>
+      <p>
+        <b class="capital">{plan}</b>{" "}
+        <span class="dim">
+          plan. At this rate {number(forecast.sends_at_period_end)} sends by the end of the period.
+        </span>
+      </p>
+      <Usage label="Sends" used={usage.sends} limit={monthly_send_cap ?? limits.sends} />
+      <Usage label="Events" used={usage.events} limit={limits.events} />
+      <Usage label="Subscribers" used={usage.subscribers} limit={limits.subscribers} />
+    </>
   );
 }
 

@@ -1,6 +1,5 @@
 // One import: progress, consent, rejected rows with their reasons, and what each column was taken for.
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
 import type { Import } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
@@ -22,11 +21,10 @@ interface JobProps {
 }
 
 export function Job({ id, meaningOf, children }: JobProps) {
-  const [every, setEvery] = useState<number | undefined>(EVERY_MS);
-  const job = useQuery("imports.getListsImport", [id], { every });
+  const job = useQuery("imports.getListsImport", [id], {
+    every: (known) => (!known || isOpen(known) ? EVERY_MS : undefined),
+  });
   const cancel = useAction("imports.cancelListImport", { stale: ["imports."] });
-  const wanted = job.data && !isOpen(job.data) ? undefined : EVERY_MS;
-  if (wanted !== every) setEvery(wanted);
   return (
     <Loaded query={job} skeleton={<Skeleton rows={6} />}>
       {(found) => (

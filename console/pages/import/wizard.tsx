@@ -9,7 +9,7 @@ import { go, pathTo } from "../../app/router.ts";
 import { number, plural } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
-import { SelectField, TextField } from "../../components/field.tsx";
+import { Select, SelectField, TextField } from "../../components/field.tsx";
 import { Card } from "../../components/page.tsx";
 import { Failure } from "../../components/states.tsx";
 import { Job } from "./job.tsx";
@@ -26,21 +26,35 @@ const refusals: Partial<Record<string, string>> = {
 };
 
 export function Wizard() {
-  const lists = useQuery("lists.list", [{ page_size: 100 }]);
-  const createList = useAction("lists.create", { stale: ["lists."] });
+  const upload = useUpload();
+  const { dryRun, mapping, setMapping } = upload;
+  return (
+    <>
+      <FileCard upload={upload} />
+      {dryRun && (
+        <Job id={dryRun} meaningOf={(column) => <Meaning column={column} mapping={mapping} set={setMapping} />}>
+          {(job) => <ImportCard job={job} upload={upload} />}
+        </Job>
+      )}
+    </>
+  );
+}
+
+/** The file, the list that it goes into, and the runs that were begun with them. */
+function useUpload() {
+  const createList = useAction("lists.create");
   const start = useAction("imports.importLists", { stale: ["imports.", "lists.", "subscribers."] });
   const [file, setFile] = useState<File>();
   const [list, setList] = useState("");
   const [name, setName] = useState("");
   const [mapping, setMapping] = useState<Record<string, string>>({});
   const [dryRun, setDryRun] = useState("");
-
+  const isNew = list === NEW_LIST || !list;
   const run = async (isDry: boolean) => {
     if (!file) return;
-    const made =
-      list === NEW_LIST || !list ? await createList.run({ name: name || file.name.replace(/\.csv$/i, "") }) : undefined;
-    const id = made?.answer.id ?? list;
-    if (!id || id === NEW_LIST) return;
+    const made = isNew ? await createList.run({ name: name || withoutEnding(file) }) : undefined;
+    const id = isNew ? made?.answer.id : list;
+    if (!id) return;
     setList(id);
     const form = new FormData();
     form.set("listId", id);
@@ -56,107 +70,111 @@ export function Wizard() {
       go(pathTo("import", done.answer.import_job_id));
     }
   };
-  const isNew = list === NEW_LIST || !list;
+  const choose = (chosen: File | undefined) => {
+    setFile(chosen);
+    setDryRun("");
+  };
+  const error = createList.error ?? start.error;
+  return { file, choose, list, setList, name, setName, isNew, mapping, setMapping, dryRun, run, error, start };
+}
+
+const withoutEnding = ({ name }: File): string => name.replace(/\.csv$/i, "");
+
+type Upload = ReturnType<typeof useUpload>;
+
+function FileCard({ upload }: { upload: Upload }) {
+  const { file, choose, isNew, dryRun, run, error, start } = upload;
+  const isTooLarge = file !== undefined && file.size > MAX_BYTES;
+  return (
+    <Card title="1. The file">
+      <label
+        class="drop"
+        onDragOver={(event) => event.preventDefault()}
+        onDrop={(event) => {
+          event.preventDefault();
+          choose(event.dataTransfer?.files[0]);
+        }}
+      >
+        <span class="label">
+          {file ? `${file.name}, ${number(Math.ceil(file.size / 1_000))} KB` : "Drop a CSV file here, or choose one"}
+        </span>
+        <input
+          type="file"
+          accept=".csv,text/csv"
+          aria-label="CSV file"
+          onInput={(event) => choose(event.currentTarget.files?.[0])}
+        />
+        <span class="hint">The first line has the column names. external_id or email identifies a person.</span>
+      </label>
+      <ListFields upload={upload} />
+      {error && <Failure error={error} />}
+      <div class="actions">
+        <Button
+          kind={dryRun ? undefined : "primary"}
+          needs={isNew && may("imports.importLists").allowed ? "lists.create" : "imports.importLists"}
+          isBusy={start.isBusy}
+          refusal={!file ? "Choose a file first." : isTooLarge ? TOO_LARGE : undefined}
+          onClick={() => void run(true)}
+        >
+          {dryRun ? "Repeat the dry run" : "Start the dry run"}
+        </Button>
+        <span class="hint">
+          A dry run: {isNew ? "the list is created, no person is written" : "nothing is written"}.
+        </span>
+      </div>
+    </Card>
+  );
+}
+
+const TOO_LARGE = "Files over 4 MB are imported with the SDK (importCsv).";
+
+function ListFields({ upload: { file, list, setList, name, setName, isNew } }: { upload: Upload }) {
+  const lists = useQuery("lists.list", [{ page_size: 100 }]);
   const known = (lists.data?.items ?? []).map(({ id, name: label }) => ({ value: id, label }));
   /** The list that was just made, until the lists are read again. */
   const made =
     isNew || known.some(({ value }) => value === list) ? [] : [{ value: list, label: name || "The new list" }];
-  const isTooLarge = file !== undefined && file.size > MAX_BYTES;
-  const error = createList.error ?? start.error;
-
   return (
-    <>
-      <Card title="1. The file">
-        <label
-          class="drop"
-          onDragOver={(event) => event.preventDefault()}
-          onDrop={(event) => {
-            event.preventDefault();
-            setFile(event.dataTransfer?.files[0]);
-            setDryRun("");
-          }}
-        >
-          <span class="label">
-            {file ? `${file.name}, ${number(Math.ceil(file.size / 1_000))} KB` : "Drop a CSV file here, or choose one"}
-          </span>
-          <input
-            type="file"
-            accept=".csv,text/csv"
-            aria-label="CSV file"
-            onInput={(event) => {
-              setFile(event.currentTarget.files?.[0]);
-              setDryRun("");
-            }}
-          />
-          <span class="hint">The first line has the column names. external_id or email identifies a person.</span>
-        </label>
-        <div class="row">
-          <SelectField
-            label="Add to list"
-            value={list || NEW_LIST}
-            options={[{ value: NEW_LIST, label: "A new list" }, ...made, ...known]}
-            onInput={setList}
-          />
-          {isNew && (
-            <TextField
-              label="Name of the new list"
-              value={name}
-              onInput={setName}
-              placeholder={file?.name.replace(/\.csv$/i, "") ?? ""}
-            />
-          )}
-        </div>
-        {error && <Failure error={error} />}
-        <div class="actions">
-          <Button
-            kind={dryRun ? undefined : "primary"}
-            needs={isNew && may("imports.importLists").allowed ? "lists.create" : "imports.importLists"}
-            isBusy={start.isBusy}
-            refusal={
-              file
-                ? isTooLarge
-                  ? "Files over 4 MB are imported with the SDK (importCsv)."
-                  : undefined
-                : "Choose a file first."
-            }
-            onClick={() => void run(true)}
-          >
-            {dryRun ? "Repeat the dry run" : "Start the dry run"}
-          </Button>
-          <span class="hint">
-            A dry run: {isNew ? "the list is created, no person is written" : "nothing is written"}.
-          </span>
-        </div>
-      </Card>
-      {dryRun && (
-        <Job id={dryRun} meaningOf={(column) => <Meaning column={column} mapping={mapping} set={setMapping} />}>
-          {(job) => (
-            <Card title="2. The import">
-              <p>
-                {Object.keys(mapping).length > 0
-                  ? "The mapping has changed: repeat the dry run to see its effect. "
-                  : ""}
-                {job.status === "completed" &&
-                  `${plural(job.processed_rows - job.failed_rows, "row")} will be imported.`}
-              </p>
-              <div class="actions">
-                <Button
-                  kind="primary"
-                  needs="imports.importLists"
-                  isBusy={start.isBusy}
-                  refusal={refusals[job.status]}
-                  onClick={() => void run(false)}
-                >
-                  {job.status === "completed"
-                    ? `Import ${plural(job.processed_rows - job.failed_rows, "row")}`
-                    : "Import the rows"}
-                </Button>
-              </div>
-            </Card>
-          )}
-        </Job>
+    <div class="row">
+      <SelectField
+        label="Add to list"
+        value={list || NEW_LIST}
+        options={[{ value: NEW_LIST, label: "A new list" }, ...made, ...known]}
+        onInput={setList}
+      />
+      {isNew && (
+        <TextField
+          label="Name of the new list"
+          value={name}
+          onInput={setName}
+          placeholder={file ? withoutEnding(file) : ""}
+        />
       )}
-    </>
+    </div>
+  );
+}
+
+function ImportCard({ job, upload: { mapping, run, start } }: { job: Import; upload: Upload }) {
+  const rows = plural(job.processed_rows - job.failed_rows, "row");
+  const isDone = job.status === "completed";
+  return (
+    <Card title="2. The import">
+      <p>
+        {Object.keys(mapping).length > 0 ? "The mapping has changed: repeat the dry run to see its effect. " : ""}
+        {isDone && `${rows} will be imported.`}
+      </p>
+      <div class="actions">
+        <Button
+          kind="primary"
+          needs="imports.importLists"
+          isBusy={start.isBusy}
+          refusal={refusals[job.status]}
+          onClick={() => void run(false)}
+        >
+          {isDone ? `Import ${rows}` : "Import the rows"}
+        </Button>
+      </div>
+    </Card>
   );
 }
 
@@ -175,16 +193,11 @@ function Meaning({ column: { header, meaning }, mapping, set }: MeaningProps) {
   const known = (topics.data?.items ?? []).map((topic) => `topic:${topic.key}`);
   const options = [...new Set([meaning, ...importFields, ...known, `attribute:${key}`, "ignore"])];
   return (
-    <select
-      aria-label={`Meaning of ${header}`}
+    <Select
+      label={`Meaning of ${header}`}
       value={mapping[header] ?? meaning}
-      onInput={(event) => set({ ...mapping, [header]: event.currentTarget.value })}
-    >
-      {options.map((option) => (
-        <option key={option} value={option}>
-          {option.replace(":", " ")}
-        </option>
-      ))}
-    </select>
+      options={options.map((value) => ({ value, label: value.replace(":", " ") }))}
+      onInput={(value) => set({ ...mapping, [header]: value })}
+    />
   );
 }

@@ -1,7 +1,7 @@
 // What happened when: notes of the service and of people, and a form for one more.
-import { useState } from "preact/hooks";
 import type { Annotation } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
+import { useFields } from "../../app/fields.ts";
 import { useRows } from "../../app/rows.ts";
 import { dateTime, fromLocalInput, fullTime, now, toLocalInput } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
@@ -63,28 +63,19 @@ function When({ annotation: { occurred_at, ends_at } }: { annotation: Annotation
 
 function Add({ close }: { close: () => void }) {
   const create = useAction("annotations.create");
-  const [text, setText] = useState("");
-  const [at, setAt] = useState(toLocalInput(now()));
-  const [end, setEnd] = useState("");
-  const fields = create.error?.fields ?? {};
+  const { values, field, placed } = useFields({ text: "", at: toLocalInput(now()), end: "" }, create);
   const save = async () => {
+    const { text, at, end } = values;
     const body = { text, occurred_at: fromLocalInput(at), ...(end && { ends_at: fromLocalInput(end) }) };
     if (!(await create.run(body))) return;
     say("The annotation is added.");
     close();
   };
   return (
-    <FormDialog
-      title="Add an annotation"
-      action={create}
-      placed={["occurred_at", "ends_at", "text"]}
-      submit="Add it"
-      close={close}
-      onSubmit={save}
-    >
-      <TextField label="What happened" value={text} onInput={setText} fault={fields.text} required />
-      <TextField label="When" type="datetime-local" value={at} onInput={setAt} fault={fields.occurred_at} required />
-      <TextField label="Until (optional)" type="datetime-local" value={end} onInput={setEnd} fault={fields.ends_at} />
+    <FormDialog title="Add an annotation" action={create} placed={placed} submit="Add it" close={close} onSubmit={save}>
+      <TextField label="What happened" {...field("text")} required />
+      <TextField label="When" type="datetime-local" {...field("at", "occurred_at")} required />
+      <TextField label="Until (optional)" type="datetime-local" {...field("end", "ends_at")} />
     </FormDialog>
   );
 }

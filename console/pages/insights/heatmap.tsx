@@ -2,8 +2,8 @@
 import { useState } from "preact/hooks";
 import type { Heatmap as Cell } from "../../../sdk/src/types.gen.ts";
 import { useQuery } from "../../app/query.ts";
-import { place, setQuery } from "../../app/router.ts";
 import { number } from "../../app/time.ts";
+import { chosenOf, Filter } from "../../components/filters.tsx";
 import { Card } from "../../components/page.tsx";
 import { Empty, Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
@@ -15,7 +15,8 @@ const HOURS = Array.from({ length: 24 }, (_, hour) => hour);
 const LEVELS = 7;
 const EVERY_MS = 10_000;
 
-type Measure = "opened" | "delivered";
+const MEASURES = { opened: "Opened", delivered: "Delivered" };
+type Measure = keyof typeof MEASURES;
 type Hour = { weekday: number; hour: number };
 
 const hourName = (hour: number): string => `${String(hour).padStart(2, "0")}:00`;
@@ -26,21 +27,11 @@ const levelOf = (value: number, most: number): number => (value === 0 ? 0 : Math
 
 export function Heatmap({ days }: { days: number }) {
   const heatmap = useQuery("insights.getHeatmap", [{ days }], { every: EVERY_MS });
-  const measure: Measure = place.value.query.get("measure") === "delivered" ? "delivered" : "opened";
+  const measure = chosenOf("measure", ["delivered"]) ?? "opened";
   return (
     <Card
       title="When people read"
-      actions={
-        <select
-          class="small"
-          aria-label="Measure"
-          value={measure}
-          onInput={(event) => setQuery({ measure: event.currentTarget.value })}
-        >
-          <option value="opened">Opened</option>
-          <option value="delivered">Delivered</option>
-        </select>
-      }
+      actions={<Filter small name="measure" label="Measure" value={measure} options={MEASURES} />}
     >
       <Loaded query={heatmap} skeleton={<Skeleton rows={7} />}>
         {({ cells }) =>
@@ -55,6 +46,14 @@ export function Heatmap({ days }: { days: number }) {
   );
 }
 
+/** Where an arrow key leads. */
+const MOVES: Record<string, readonly [rows: number, hours: number]> = {
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
+};
+
 function Week({ cells, measure }: { cells: readonly Cell[]; measure: Measure }) {
   const byHour = new Map(cells.map((cell) => [`${cell.weekday} ${cell.hour}`, cell]));
   const most = Math.max(1, ...cells.map((cell) => cell[measure]));
@@ -62,67 +61,9 @@ function Week({ cells, measure }: { cells: readonly Cell[]; measure: Measure }) 
   const [at, setAt] = useState<Hour>({ weekday: best.weekday, hour: best.hour });
   const cellAt = ({ weekday, hour }: Hour) => byHour.get(`${weekday} ${hour}`) ?? { delivered: 0, opened: 0 };
   const chosen = cellAt(at);
-  const move = (event: KeyboardEvent & { currentTarget: HTMLElement }) => {
-    const row = WEEKDAYS.indexOf(at.weekday);
-    const steps: Record<string, readonly [number, number]> = {
-      ArrowUp: [-1, 0],
-      ArrowDown: [1, 0],
-      ArrowLeft: [0, -1],
-      ArrowRight: [0, 1],
-    };
-    const step = steps[event.key];
-    if (!step) return;
-    event.preventDefault();
-    const weekday = WEEKDAYS[(row + step[0] + 7) % 7] ?? 1;
-    const hour = (at.hour + step[1] + 24) % 24;
-    setAt({ weekday, hour });
-    event.currentTarget.querySelector<HTMLElement>(`[data-hour="${weekday} ${hour}"]`)?.focus();
-  };
   return (
     <>
-      <div class="table-wrap plain">
-        {/* biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: arrow keys move among the hours */}
-        <table class="heatmap" role="grid" aria-label={`${measure} by weekday and hour in UTC`} onKeyDown={move}>
-          <thead>
-            <tr>
-              <th scope="col">
-                <span class="unseen">Weekday, hour in </span>UTC
-              </th>
-              {HOURS.map((hour) => (
-                <th key={hour} scope="col">
-                  {hour % 3 === 0 ? hour : <span class="unseen">{hour}</span>}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {WEEKDAYS.map((weekday) => (
-              <tr key={weekday}>
-                <th scope="row">{NAMES[weekday]?.slice(0, 3)}</th>
-                {HOURS.map((hour) => {
-                  const value = cellAt({ weekday, hour })[measure];
-                  const isHere = at.weekday === weekday && at.hour === hour;
-                  const choose = () => setAt({ weekday, hour });
-                  return (
-                    <td
-                      key={hour}
-                      // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a cell of the grid
-                      role="gridcell"
-                      class={`heat-${levelOf(value, most)}`}
-                      tabIndex={isHere ? 0 : -1}
-                      data-hour={`${weekday} ${hour}`}
-                      onFocus={choose}
-                      onMouseOver={choose}
-                    >
-                      <span class="unseen">{number(value)}</span>
-                    </td>
-                  );
-                })}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Grid at={at} choose={setAt} label={measure} countOf={(hour) => cellAt(hour)[measure]} most={most} />
       <div class="heatmap-foot">
         <output>
           <b>{nameOf(at)}</b>: {number(chosen.delivered)} delivered, {number(chosen.opened)} opened
@@ -150,5 +91,65 @@ function Week({ cells, measure }: { cells: readonly Cell[]; measure: Measure }) 
         />
       </details>
     </>
+  );
+}
+
+interface GridProps {
+  at: Hour;
+  choose: (hour: Hour) => void;
+  label: string;
+  countOf: (hour: Hour) => number;
+  most: number;
+}
+
+function Grid({ at, choose, label, countOf, most }: GridProps) {
+  const move = (event: KeyboardEvent & { currentTarget: HTMLElement }) => {
+    const step = MOVES[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const weekday = WEEKDAYS[(WEEKDAYS.indexOf(at.weekday) + step[0] + 7) % 7] ?? 1;
+    const hour = (at.hour + step[1] + 24) % 24;
+    choose({ weekday, hour });
+    event.currentTarget.querySelector<HTMLElement>(`[data-hour="${weekday} ${hour}"]`)?.focus();
+  };
+  return (
+    <div class="table-wrap plain">
+      {/* biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: arrow keys move among the hours */}
+      <table class="heatmap" role="grid" aria-label={`${label} by weekday and hour in UTC`} onKeyDown={move}>
+        <thead>
+          <tr>
+            <th scope="col">
+              <span class="unseen">Weekday, hour in </span>UTC
+            </th>
+            {HOURS.map((hour) => (
+              <th key={hour} scope="col">
+                {hour % 3 === 0 ? hour : <span class="unseen">{hour}</span>}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {WEEKDAYS.map((weekday) => (
+            <tr key={weekday}>
+              <th scope="row">{NAMES[weekday]?.slice(0, 3)}</th>
+              {HOURS.map((hour) => (
+                <td
+                  key={hour}
+                  // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a cell of the grid
+                  role="gridcell"
+                  class={`heat-${levelOf(countOf({ weekday, hour }), most)}`}
+                  tabIndex={at.weekday === weekday && at.hour === hour ? 0 : -1}
+                  data-hour={`${weekday} ${hour}`}
+                  onFocus={() => choose({ weekday, hour })}
+                  onMouseOver={() => choose({ weekday, hour })}
+                >
+                  <span class="unseen">{number(countOf({ weekday, hour }))}</span>
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }

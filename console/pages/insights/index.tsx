@@ -1,6 +1,7 @@
 // Insights: what went out, when do people read, what brought conversions, and what happened meanwhile? Each panel fails alone.
-import { place, setQuery } from "../../app/router.ts";
+import { place } from "../../app/router.ts";
 import { now } from "../../app/time.ts";
+import { Filter } from "../../components/filters.tsx";
 import { Page } from "../../components/page.tsx";
 import { Annotations } from "./annotations.tsx";
 import { Heatmap } from "./heatmap.tsx";
@@ -21,17 +22,12 @@ export function View() {
       title="Insights"
       about="Messages over time, when people read, conversions and their sources, and annotations."
       actions={
-        <select
-          aria-label="Range"
+        <Filter
+          name="days"
+          label="Range"
           value={String(days)}
-          onInput={(event) => setQuery({ days: event.currentTarget.value })}
-        >
-          {RANGES.map((one) => (
-            <option key={one} value={String(one)}>
-              Last {one} days
-            </option>
-          ))}
-        </select>
+          options={RANGES.map((one) => ({ value: String(one), label: `Last ${one} days` }))}
+        />
       }
     >
       <OverTime start={start} days={days} />

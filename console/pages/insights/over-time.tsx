@@ -1,11 +1,11 @@
 // What went out and what came of it, by day: in all, by type of channel or by category, with flags where something happened.
 import type { InsightsGetSeriesQuery } from "../../../sdk/src/types.gen.ts";
 import { useQuery } from "../../app/query.ts";
-import { place, setQuery } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
 import { now } from "../../app/time.ts";
+import { chosenOf, Filter } from "../../components/filters.tsx";
 import { Card } from "../../components/page.tsx";
-import { type Line, type Measure, Series } from "../../components/series.tsx";
+import { type Line, Series } from "../../components/series.tsx";
 import { Empty, Loaded, Skeleton } from "../../components/states.tsx";
 import { UNTIL } from "./annotations.tsx";
 
@@ -16,18 +16,12 @@ const WHOLE: readonly Line[] = [
   { name: "Not delivered", measure: "failed" },
   { name: "Conversions", measure: "converted" },
 ];
-const GROUPS = { all: "All", channel: "By channel", category: "By category" } as const;
-const MEASURES: Partial<Record<Measure, string>> = {
-  delivered: "Delivered",
-  opened: "Opened",
-  clicked: "Clicked",
-  converted: "Conversions",
-};
+const GROUPS = { "": "All", channel: "By channel", category: "By category" } as const;
+const MEASURES = { delivered: "Delivered", opened: "Opened", clicked: "Clicked", converted: "Conversions" };
 
 export function OverTime({ start, days }: { start: string; days: number }) {
-  const { query } = place.value;
-  const group = (["channel", "category"] as const).find((one) => one === query.get("series"));
-  const measure = (Object.keys(MEASURES) as Measure[]).find((one) => one === query.get("of")) ?? "delivered";
+  const group = chosenOf("series", ["channel", "category"]);
+  const measure = chosenOf("of", Object.keys(MEASURES) as (keyof typeof MEASURES)[]) ?? "delivered";
   const asked: InsightsGetSeriesQuery = { start, ...(group && { group_by: group }) };
   const series = useQuery("insights.getSeries", [asked]);
   const annotations = useQuery("annotations.list", [{ from: start, to: UNTIL }]);
@@ -37,32 +31,8 @@ export function OverTime({ start, days }: { start: string; days: number }) {
       title="Over time"
       actions={
         <>
-          <select
-            class="small"
-            aria-label="Lines"
-            value={group ?? "all"}
-            onInput={({ currentTarget: { value } }) => setQuery({ series: value === "all" ? undefined : value })}
-          >
-            {Object.entries(GROUPS).map(([value, name]) => (
-              <option key={value} value={value}>
-                {name}
-              </option>
-            ))}
-          </select>
-          {group && (
-            <select
-              class="small"
-              aria-label="Shown"
-              value={measure}
-              onInput={(event) => setQuery({ of: event.currentTarget.value })}
-            >
-              {Object.entries(MEASURES).map(([value, name]) => (
-                <option key={value} value={value}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          )}
+          <Filter small name="series" label="Lines" value={group ?? ""} options={GROUPS} />
+          {group && <Filter small name="of" label="Shown" value={measure} options={MEASURES} />}
         </>
       }
     >

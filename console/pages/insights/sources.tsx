@@ -7,6 +7,7 @@ import { channelName } from "../../app/sentences.ts";
 import { amount, number } from "../../app/time.ts";
 import { CostFacts } from "../../components/cost.tsx";
 import { SelectField } from "../../components/field.tsx";
+import { chosenOf, Filter } from "../../components/filters.tsx";
 import { Funnel } from "../../components/funnel.tsx";
 import { Card } from "../../components/page.tsx";
 import { Empty, Failure, Loaded, Skeleton } from "../../components/states.tsx";
@@ -19,7 +20,7 @@ type Named = { id: string; name: string };
 
 export function SourcesCard({ start, children }: { start: string; children: ComponentChildren }) {
   const { query } = place.value;
-  const group = GROUPS.find((one) => one === query.get("by")) ?? "campaign";
+  const group = chosenOf("by", GROUPS) ?? "campaign";
   const summary = useQuery("insights.getSummary", [{ group_by: group, start }]);
   const campaigns = useQuery("campaigns.list", [{ page_size: 100 }], { when: group === "campaign" });
   const journeys = useQuery("journeys.list", [], { when: group === "journey" });
@@ -37,20 +38,7 @@ export function SourcesCard({ start, children }: { start: string; children: Comp
         <Card
           title="Top sources"
           flush
-          actions={
-            <select
-              class="small"
-              aria-label="Sources"
-              value={group}
-              onInput={(event) => setQuery({ by: event.currentTarget.value, source: undefined })}
-            >
-              {GROUPS.map((one) => (
-                <option key={one} value={one}>
-                  {TITLES[one]}
-                </option>
-              ))}
-            </select>
-          }
+          actions={<Filter small name="by" label="Sources" value={group} options={TITLES} clears={["source"]} />}
         >
           <Top summary={summary} group={group} source={source} nameOf={nameOf} />
         </Card>

@@ -1,9 +1,12 @@
 // The steps as a chart: people on each step, how many went along each edge, a form for the step that is chosen.
 import { useMemo, useState } from "preact/hooks";
+import { useQuery } from "../../app/query.ts";
 import { number, plural } from "../../app/time.ts";
 import { Button } from "../../components/button.tsx";
+import { Time } from "../../components/page.tsx";
+import { PersonLink } from "../../components/person.tsx";
+import { Loaded } from "../../components/states.tsx";
 import { layoutOf, NODE, type PlacedEdge, type PlacedNode } from "./layout.ts";
-import { People } from "./people.tsx";
 import { BrakeFigures } from "./step-brake.tsx";
 import { StepEditor } from "./step-form.tsx";
 import { icons, StepIcon } from "./step-icon.tsx";
@@ -18,10 +21,10 @@ interface ChartProps extends StepsProps {
   walked: ReadonlySet<string>;
 }
 
-type Chosen = { kind: "step"; id: string } | { kind: "edge"; id: string; field: string } | undefined;
+type Selection = { kind: "step"; id: string } | { kind: "edge"; id: string; field: string } | undefined;
 
 export function Chart({ journey, halted, graph, stats, faults, change, begin, entered, walked }: ChartProps) {
-  const [chosen, setChosen] = useState<Chosen>();
+  const [chosen, setChosen] = useState<Selection>();
   const { nodes, edges, width, height } = useMemo(() => layoutOf(graph), [graph]);
   const stepId = chosen?.kind === "step" ? chosen.id : "";
   const step = graph.steps?.[stepId];
@@ -40,20 +43,7 @@ export function Chart({ journey, halted, graph, stats, faults, change, begin, en
       <figure class="chart-frame" tabIndex={0} aria-label="Steps as a chart">
         <div class="canvas" style={boxOf({ width, height })}>
           <svg width={width} height={height} aria-hidden="true">
-            <defs>
-              <marker
-                id="arrow"
-                viewBox="0 0 8 8"
-                refX="7"
-                refY="4"
-                markerUnits="userSpaceOnUse"
-                markerWidth="10"
-                markerHeight="10"
-                orient="auto"
-              >
-                <path d="M0 0 8 4 0 8z" />
-              </marker>
-            </defs>
+            <Arrow />
             {edges.map((edge) => (
               <path
                 key={`${edge.from}.${edge.field}`}
@@ -95,21 +85,77 @@ export function Chart({ journey, halted, graph, stats, faults, change, begin, en
             <Button kind="quiet" icon="cross" label="Close" onClick={() => setChosen(undefined)} />
           </header>
           {step ? (
-            <>
-              {faultsOf(faults, stepId).map(([path, reason]) => (
-                <p key={path} class="fault">
-                  {reason}
-                </p>
-              ))}
-              <StepEditor key={stepId} graph={graph} id={stepId} faults={faults} change={change} />
-              {journey && <BrakeFigures journey={journey} step={stepId} />}
-              {journey && <People journey={journey} step={stepId} active={stats?.steps[stepId]?.active ?? 0} />}
-            </>
+            <Chosen journey={journey} graph={graph} id={stepId} stats={stats} faults={faults} change={change} />
           ) : (
             <Kinds insert={insert} />
           )}
         </section>
       )}
+    </div>
+  );
+}
+
+const Arrow = () => (
+  <defs>
+    <marker
+      id="arrow"
+      viewBox="0 0 8 8"
+      refX="7"
+      refY="4"
+      markerUnits="userSpaceOnUse"
+      markerWidth="10"
+      markerHeight="10"
+      orient="auto"
+    >
+      <path d="M0 0 8 4 0 8z" />
+    </marker>
+  </defs>
+);
+
+type ChosenProps = Omit<StepsProps, "halted"> & { id: string };
+
+/** The step that is chosen: what is wrong with it, its form, its brake, and who is on it. */
+function Chosen({ journey, graph, id, stats, faults, change }: ChosenProps) {
+  return (
+    <>
+      {faultsOf(faults, id).map(([path, reason]) => (
+        <p key={path} class="fault">
+          {reason}
+        </p>
+      ))}
+      <StepEditor key={id} graph={graph} id={id} faults={faults} change={change} />
+      {journey && <BrakeFigures journey={journey} step={id} />}
+      {journey && <People journey={journey} step={id} active={stats?.steps[id]?.active ?? 0} />}
+    </>
+  );
+}
+
+const SHOWN = 5;
+
+interface PeopleProps {
+  journey: string;
+  step: string;
+  active: number;
+}
+
+function People({ journey, step, active }: PeopleProps) {
+  const runs = useQuery("journeys.listRuns", [journey, { step, status: "active" }], { when: active > 0 });
+  if (active === 0) return null;
+  return (
+    <div class="stack tight">
+      <h3>{plural(active, "person", "people")} here</h3>
+      <Loaded query={runs}>
+        {({ items }) => (
+          <ul class="stack tight">
+            {items.slice(0, SHOWN).map((run) => (
+              <li key={run.id}>
+                <PersonLink id={run.subscriber_id} /> <span class="dim">entered</span> <Time at={run.entered_at} />
+              </li>
+            ))}
+            {active > SHOWN && <li class="dim">and {plural(active - SHOWN, "other")}</li>}
+          </ul>
+        )}
+      </Loaded>
     </div>
   );
 }

@@ -6,10 +6,10 @@ import { useQuery } from "../../app/query.ts";
 import { channelName, reasonText } from "../../app/sentences.ts";
 import { fromLocalInput, now, number, plural, share, toLocalInput } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
-import { Button } from "../../components/button.tsx";
+import { Act, Button } from "../../components/button.tsx";
 import { TextField } from "../../components/field.tsx";
-import { Form, FormFault } from "../../components/form.tsx";
-import { Card, Figure } from "../../components/page.tsx";
+import { Form, FormEnd, FormFault } from "../../components/form.tsx";
+import { Card, type Fact, Facts, Figure } from "../../components/page.tsx";
 import { Slider } from "../../components/pickers.tsx";
 import { Loaded } from "../../components/states.tsx";
 
@@ -27,7 +27,7 @@ export function History({ id, show }: HistoryProps) {
   const [to, setTo] = useState(() => toLocalInput(now()));
   const [sample, setSample] = useState(100);
   const [simulation, setSimulation] = useState<string>();
-  const simulate = useAction("journeys.simulate");
+  const simulate = useAction("journeys.simulate", { stale: [] });
   const { from: fromFault, to: toFault } = simulate.error?.fields ?? {};
   const submit = async () => {
     const done = await simulate.run(id, { from: fromLocalInput(from), to: fromLocalInput(to), sample });
@@ -36,23 +36,13 @@ export function History({ id, show }: HistoryProps) {
   return (
     <Card title="Simulate on history">
       <p class="dim">What the journey would have done with past events. Nothing is sent.</p>
-      <Form
-        error={simulate.error}
-        onSubmit={() => {
-          void submit();
-        }}
-      >
+      <Form error={simulate.error} onSubmit={submit}>
         <div class="row">
           <TextField label="Since" type="datetime-local" required value={from} onInput={setFrom} fault={fromFault} />
           <TextField label="Until" type="datetime-local" required value={to} onInput={setTo} fault={toFault} />
         </div>
         <Slider label="Sample of people" value={sample} min={1} max={100} onInput={setSample} />
-        <FormFault error={simulate.error} placed={["from", "to"]} />
-        <div class="actions">
-          <Button type="submit" isBusy={simulate.isBusy}>
-            Simulate on history
-          </Button>
-        </div>
+        <FormEnd action={simulate} placed={["from", "to"]} submit="Simulate on history" isMinor />
       </Form>
       {simulation && <Progress key={simulation} id={id} simulation={simulation} show={show} />}
     </Card>
@@ -62,10 +52,10 @@ export function History({ id, show }: HistoryProps) {
 const isRunning = ({ status }: HistorySimulation): boolean => status === "pending" || status === "processing";
 
 function Progress({ id, simulation, show }: HistoryProps & { simulation: string }) {
-  const [every, setEvery] = useState<number | undefined>(EVERY_MS);
-  const found = useQuery("journeys.getSimulation", [id, simulation], { every });
+  const found = useQuery("journeys.getSimulation", [id, simulation], {
+    every: (known) => (!known || isRunning(known) ? EVERY_MS : undefined),
+  });
   const cancel = useAction("journeys.cancelSimulation", { stale: ["journeys.getSimulation"] });
-  if (found.data && !isRunning(found.data) && every) setEvery(undefined);
   return (
     <Loaded query={found}>
       {(one) => (
@@ -75,13 +65,9 @@ function Progress({ id, simulation, show }: HistoryProps & { simulation: string 
           </p>
           {isRunning(one) ? (
             <div class="actions">
-              <Button
-                needs="journeys.cancelSimulation"
-                isBusy={cancel.isBusy}
-                onClick={() => void cancel.run(id, simulation)}
-              >
+              <Act action={cancel} given={[id, simulation]}>
                 Cancel the simulation
-              </Button>
+              </Act>
             </div>
           ) : (
             <Result simulation={one} show={show} />
@@ -106,22 +92,16 @@ function Result({ simulation, show }: Pick<HistoryProps, "show"> & { simulation:
         <Figure value={number(runs.exited)} label="left early" />
         <Figure value={number(runs.active)} label="still active" />
       </div>
-      <dl class="facts">
-        {[...byChannel].map(([channel, sent]) => [
-          <dt key={channel}>{channelName(channel)}</dt>,
-          <dd key={`${channel}-sent`}>{plural(sent, "message")}</dd>,
-        ])}
-        {Object.entries(skipped).map(([reason, count]) => [
-          <dt key={reason}>Not sent</dt>,
-          <dd key={`${reason}-count`}>
-            {plural(count, "message")}: {reasonText(reason)}
-          </dd>,
-        ])}
-        {deferred > 0 && <dt>Waits for the end of quiet hours</dt>}
-        {deferred > 0 && <dd>{plural(deferred, "message")}</dd>}
-        {dead.length > 0 && <dt>Paths never taken</dt>}
-        {dead.length > 0 && <dd>{plural(dead.length, "path")}</dd>}
-      </dl>
+      <Facts
+        of={[
+          ...[...byChannel].map(([channel, sent]): Fact => [channelName(channel), plural(sent, "message")]),
+          ...Object.entries(skipped).map(
+            ([reason, count]): Fact => ["Not sent", `${plural(count, "message")}: ${reasonText(reason)}`],
+          ),
+          deferred > 0 && ["Waits for the end of quiet hours", plural(deferred, "message")],
+          dead.length > 0 && ["Paths never taken", plural(dead.length, "path")],
+        ]}
+      />
       <div class="actions">
         <Button onClick={() => show(simulation)}>Show on the chart</Button>
       </div>

@@ -1,6 +1,6 @@
 // Journeys: the list, and behind each name its steps with the people in them.
-import { useState } from "preact/hooks";
 import { useAction } from "../../app/action.ts";
+import { useFields } from "../../app/fields.ts";
 import { go, pathTo, place } from "../../app/router.ts";
 import { usePages } from "../../app/rows.ts";
 import { number } from "../../app/time.ts";
@@ -45,12 +45,11 @@ function All() {
 
 function Add({ close }: { close: () => void }) {
   const create = useAction("journeys.create");
-  const [name, setName] = useState("");
-  const [event, setEvent] = useState("");
-  const fields = create.error?.fields ?? {};
+  const { values, field, placed } = useFields({ name: "", event: "" }, create);
   const submit = async () => {
     const steps = { start: "exit", steps: { exit: { id: "exit", type: "exit" as const } } };
-    const done = await create.run({ name, trigger: { type: "event", event_name: event }, steps });
+    const trigger = { type: "event" as const, event_name: values.event };
+    const done = await create.run({ name: values.name, trigger, steps });
     if (!done) return;
     close();
     go(pathTo("journeys", done.answer.id));
@@ -59,17 +58,15 @@ function Add({ close }: { close: () => void }) {
     <FormDialog
       title="New journey"
       action={create}
-      placed={["name", "trigger.event_name"]}
+      placed={placed}
       submit="Create the draft"
       close={close}
       onSubmit={submit}
     >
-      <TextField label="Name" required value={name} onInput={setName} fault={fields.name} />
+      <TextField label="Name" required {...field("name")} />
       <TextField
         label="Trigger event"
-        value={event}
-        onInput={setEvent}
-        fault={fields["trigger.event_name"]}
+        {...field("event", "trigger.event_name")}
         hint="You can change this later, to a segment for example."
       />
     </FormDialog>

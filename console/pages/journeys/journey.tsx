@@ -1,34 +1,25 @@
-// One journey: its steps as an indented list with the people on each, its editor, and its moves.
+// One journey: its steps with the people on each, its editor, its simulations and its versions.
 import { useState } from "preact/hooks";
-import type { HistorySimulation, Journey, JourneyGraph, JourneyVersion } from "../../../sdk/src/types.gen.ts";
+import type { ServiceError } from "../../../sdk/src/errors.ts";
+import type { Journey } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
-import { useKept } from "../../app/kept.ts";
 import { useQuery } from "../../app/query.ts";
-import { go, pathTo, place, setQuery } from "../../app/router.ts";
-import { isLocal } from "../../app/session.ts";
-import { dateTime, plural } from "../../app/time.ts";
+import { pathTo } from "../../app/router.ts";
+import { plural } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
-import { Button } from "../../components/button.tsx";
-import { Confirm } from "../../components/dialog.tsx";
+import { Button, Discard } from "../../components/button.tsx";
 import { HaltedStep } from "../../components/halted.tsx";
 import { Card, Figure, Page, Time } from "../../components/page.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
-import { Chart } from "./chart.tsx";
+import { Graph, type Shown, useEdit } from "./graph.tsx";
 import { History } from "./history.tsx";
-import { Play } from "./play.tsx";
+import { Moves, useMoves } from "./moves.tsx";
 import { Simulate, type WalkAnswer } from "./simulate.tsx";
-import { Steps } from "./step-list.tsx";
-import { isAbout, nameOf, triggerText } from "./steps.ts";
-import { TriggerForm } from "./trigger-form.tsx";
-import { Unsaved } from "./unsaved.tsx";
+import { isAbout, nameOf } from "./steps.ts";
 import { Versions } from "./versions.tsx";
 
-const STALE = ["journeys."];
 const EVERY_MS = 5_000;
-const isSame = (one: object, other: object) => JSON.stringify(one) === JSON.stringify(other);
-/** A chart needs room: without a choice, narrow windows show the list. */
-const NARROW = "(max-width: 800px)";
 
 export function JourneyView({ id }: { id: string }) {
   const journey = useQuery("journeys.get", [id]);
@@ -49,63 +40,21 @@ export function JourneyView({ id }: { id: string }) {
 function Opened({ journey }: { journey: Journey }) {
   const { id, status } = journey;
   const stats = useQuery("journeys.getStats", [id], { every: EVERY_MS });
-  const brakes = useQuery("brakes.list", [id], { every: EVERY_MS });
-  const start = () => ({ graph: journey.steps, trigger: journey.trigger });
-  const { value: edited, keep, drop, discard } = useKept(`journey.${id}.${journey.updated_at}`, start);
-  const { graph, trigger } = edited;
-  const [past, setPast] = useState<readonly JourneyGraph[]>([]);
-  /** Instead of the journey as it is now: an activated version with its numbers, or a simulation on history. */
-  const [version, setVersion] = useState<JourneyVersion>();
-  const [replay, setReplay] = useState<HistorySimulation>();
-  const ofVersion = useQuery("journeys.getStats", [id, { version: String(version?.version) }], {
-    when: version !== undefined,
-    every: EVERY_MS,
-  });
+  const edit = useEdit(journey);
+  const save = useAction("journeys.replace");
+  const moves = useMoves();
+  const [shown, show] = useState<Shown>({ kind: "now" });
   const [walk, setWalk] = useState<WalkAnswer>();
-  const [asking, setAsking] = useState<"activate" | "delete">();
-  const save = useAction("journeys.replace", { stale: STALE });
-  const activate = useAction("journeys.activate", { stale: STALE });
-  const pause = useAction("journeys.pause", { stale: STALE });
-  const archive = useAction("journeys.archive", { stale: STALE });
-  const duplicate = useAction("journeys.duplicate", { stale: STALE });
-  const remove = useAction("journeys.delete", { stale: STALE });
-  const error = [save, activate, pause, archive, duplicate, remove].find((action) => action.error)?.error;
+  const error = [save, ...Object.values(moves)].find((action) => action.error)?.error;
   const mayEdit = status === "draft" || status === "paused";
-  const isChanged = !isSame(graph, journey.steps) || !isSame(trigger, journey.trigger);
   const running = stats.data?.runs.active ?? 0;
-  const faults = error?.fields ?? {};
-  const unplaced = Object.entries(faults).filter(
-    ([path]) => !path.startsWith("trigger.") && !Object.keys(graph.steps ?? {}).some((step) => isAbout(path, step)),
-  );
-  const view = place.value.query.get("view");
-  const isList = view ? view === "list" : matchMedia(NARROW).matches;
-  const change = (next: JourneyGraph) => {
-    setPast([...past, graph]);
-    keep({ ...edited, graph: next });
-  };
+  const halts = useHalts(id);
   const saveIt = async () => {
-    const { name, entry_rules } = journey;
-    const done = await save.run(id, { name, trigger, entry_rules, steps: graph });
+    const { name, entry_rules, version } = journey;
+    const done = await save.run(id, { name, trigger: edit.trigger, entry_rules, steps: edit.graph });
     if (!done) return;
-    drop();
-    say(running > 0 ? `Saved. ${plural(running, "run")} stay on version ${journey.version}.` : "The journey is saved.");
-  };
-  const halts = (brakes.data?.items ?? []).flatMap(({ halted, ...brake }) =>
-    brake.status === "halted" && halted ? [{ ...brake, halted }] : [],
-  );
-  const last = past.at(-1);
-  const undo = () => {
-    setPast(past.slice(0, -1));
-    keep({ ...edited, graph: last ?? graph });
-  };
-  const counted = replay?.result ?? (version ? ofVersion.data : stats.data);
-  const shown = {
-    journey: replay ? undefined : id,
-    halted: new Set(replay ? [] : halts.map(({ step }) => step)),
-    graph: version?.steps ?? (replay ? journey.steps : graph),
-    stats: counted,
-    faults,
-    change: mayEdit && !version && !replay ? change : undefined,
+    edit.drop();
+    say(running > 0 ? `Saved. ${plural(running, "run")} stay on version ${version}.` : "The journey is saved.");
   };
   return (
     <Page
@@ -116,52 +65,9 @@ function Opened({ journey }: { journey: Journey }) {
           <Badge state={status} /> version {journey.version}, updated <Time at={journey.updated_at} />
         </>
       }
-      actions={
-        <>
-          {isLocal && status === "active" && <Play />}
-          <Button
-            needs="journeys.duplicate"
-            onClick={async () => {
-              const copy = await duplicate.run(id);
-              if (copy) go(pathTo("journeys", copy.answer.id));
-            }}
-          >
-            Duplicate
-          </Button>
-          {status !== "archived" && (
-            <Button needs="journeys.archive" onClick={() => void archive.run(id)}>
-              Archive
-            </Button>
-          )}
-          <Button kind="danger" needs="journeys.delete" onClick={() => setAsking("delete")}>
-            Delete
-          </Button>
-          {status === "active" && (
-            <Button needs="journeys.pause" isBusy={pause.isBusy} onClick={() => void pause.run(id)}>
-              Pause
-            </Button>
-          )}
-          {mayEdit && (
-            <Button
-              kind="primary"
-              icon="play"
-              needs="journeys.activate"
-              refusal={isChanged ? "Save the changes first." : undefined}
-              onClick={() => setAsking("activate")}
-            >
-              Activate
-            </Button>
-          )}
-        </>
-      }
+      actions={<Moves journey={journey} moves={moves} isChanged={edit.isChanged} running={running} />}
     >
-      {error && (
-        <div class="banner bad" role="alert">
-          <span>
-            <b>{error.message}</b> {unplaced.map(([path, reason]) => `${path}: ${reason}`).join("; ")}
-          </span>
-        </div>
-      )}
+      {error && <Fault error={error} steps={Object.keys(edit.graph.steps ?? {})} />}
       {halts.map(({ version, step, halted }) => {
         const found = journey.steps.steps?.[step];
         const name = found ? nameOf(found) : step;
@@ -170,121 +76,75 @@ function Opened({ journey }: { journey: Journey }) {
         );
       })}
       <Loaded query={stats} skeleton={<Skeleton rows={2} />}>
-        {({ runs }) => (
-          <Card>
-            <div class="figures">
-              <Figure value={runs.active ?? 0} label="in the journey now" />
-              <Figure value={runs.completed ?? 0} label="completed" />
-              <Figure value={runs.exited ?? 0} label="left early" />
-              <Figure value={runs.canceled ?? 0} label="canceled" />
-            </div>
-            <p>
-              <a href={pathTo("insights", "", { by: "journey", source: id })}>Funnel and cost</a>
-            </p>
-          </Card>
-        )}
+        {({ runs }) => <Runs journey={id} runs={runs} />}
       </Loaded>
-      {mayEdit && isChanged && (
-        <Unsaved isBusy={save.isBusy} save={() => void saveIt()} undo={last && undo} discard={discard} />
+      {mayEdit && edit.isChanged && (
+        <div class="banner">
+          <span>Not saved yet.</span>
+          <Button kind="primary" needs="journeys.replace" isBusy={save.isBusy} onClick={() => void saveIt()}>
+            Save
+          </Button>
+          {edit.undo && <Button onClick={edit.undo}>Undo</Button>}
+          <Discard onClick={edit.discard} />
+        </div>
       )}
-      <Card
-        title={shown.change ? "Trigger and steps" : `Trigger: ${triggerText((version ?? journey).trigger)}`}
-        actions={<Views isList={isList} />}
-      >
-        {(version || replay) && (
-          <div class="banner">
-            <span>
-              {replay
-                ? `Counts of the simulation from ${dateTime(replay.from)} to ${dateTime(replay.to)}.`
-                : `Version ${version?.version} with its numbers${ofVersion.data?.exact === false ? ", estimated from a sample" : ""}.`}
-            </span>
-            <Button
-              onClick={() => {
-                setVersion(undefined);
-                setReplay(undefined);
-              }}
-            >
-              Show the journey as it is now
-            </Button>
-          </div>
-        )}
-        {shown.change && (
-          <TriggerForm trigger={trigger} onInput={(next) => keep({ ...edited, trigger: next })} faults={faults} />
-        )}
-        {isList ? (
-          <Steps {...shown} />
-        ) : (
-          <Chart
-            {...shown}
-            begin={triggerText(version?.trigger ?? trigger)}
-            entered={Object.values(counted?.runs ?? {}).reduce((sum, one) => sum + one, 0)}
-            walked={new Set(walk?.steps.flatMap(({ step, outcome }) => [step, `${step} ${outcome}`]))}
-          />
-        )}
-      </Card>
-      <Simulate id={id} walk={walk} onWalk={setWalk} />
-      <History
-        id={id}
-        show={(simulation) => {
-          setVersion(undefined);
-          setReplay(simulation);
-        }}
+      <Graph
+        journey={journey}
+        edit={edit}
+        mayEdit={mayEdit}
+        stats={stats.data}
+        halted={new Set(halts.map(({ step }) => step))}
+        faults={error?.fields ?? {}}
+        every={EVERY_MS}
+        shown={shown}
+        show={show}
+        walk={walk}
       />
+      <Simulate id={id} walk={walk} onWalk={setWalk} />
+      <History id={id} show={(simulation) => show({ kind: "simulation", simulation })} />
       <Versions
         id={id}
-        chosen={version?.version}
-        choose={(one) => {
-          setReplay(undefined);
-          setVersion(one);
-        }}
+        chosen={shown.kind === "version" ? shown.version.version : undefined}
+        choose={(version) => show(version ? { kind: "version", version } : { kind: "now" })}
       />
-      {asking === "activate" && (
-        <Confirm
-          title={`Activate ${journey.name}?`}
-          act="Activate it"
-          kind="primary"
-          isBusy={activate.isBusy}
-          close={() => setAsking(undefined)}
-          onConfirm={async () => {
-            const done = await activate.run(id);
-            setAsking(undefined);
-            if (done) say("The journey is active.");
-          }}
-        >
-          From now on, a run begins whenever {triggerText(trigger)}. Its messages are sent without asking again.
-        </Confirm>
-      )}
-      {asking === "delete" && (
-        <Confirm
-          title={`Delete ${journey.name}?`}
-          name={journey.name}
-          act="Delete the journey"
-          isBusy={remove.isBusy}
-          close={() => setAsking(undefined)}
-          onConfirm={async () => {
-            const done = await remove.run(id);
-            setAsking(undefined);
-            if (!done) return;
-            say(`${journey.name} is deleted.`);
-            go(pathTo("journeys"));
-          }}
-        >
-          All its runs are deleted as well: {plural(running, "person", "people")} would leave it now.
-        </Confirm>
-      )}
     </Page>
   );
 }
 
-function Views({ isList }: { isList: boolean }) {
+/** The steps that their brake stopped. */
+function useHalts(journey: string) {
+  const brakes = useQuery("brakes.list", [journey], { every: EVERY_MS });
+  return (brakes.data?.items ?? []).flatMap(({ halted, ...brake }) =>
+    brake.status === "halted" && halted ? [{ ...brake, halted }] : [],
+  );
+}
+
+/** What was refused, where it stands at no step. */
+function Fault({ error, steps }: { error: ServiceError; steps: readonly string[] }) {
+  const unplaced = Object.entries(error.fields ?? {}).filter(
+    ([path]) => !path.startsWith("trigger.") && !steps.some((step) => isAbout(path, step)),
+  );
   return (
-    <>
-      <Button kind="quiet" pressed={!isList} onClick={() => setQuery({ view: "chart" })}>
-        Chart
-      </Button>
-      <Button kind="quiet" pressed={isList} onClick={() => setQuery({ view: "list" })}>
-        List
-      </Button>
-    </>
+    <div class="banner bad" role="alert">
+      <span>
+        <b>{error.message}</b> {unplaced.map(([path, reason]) => `${path}: ${reason}`).join("; ")}
+      </span>
+    </div>
+  );
+}
+
+function Runs({ journey, runs }: { journey: string; runs: Record<string, number> }) {
+  return (
+    <Card>
+      <div class="figures">
+        <Figure value={runs.active ?? 0} label="in the journey now" />
+        <Figure value={runs.completed ?? 0} label="completed" />
+        <Figure value={runs.exited ?? 0} label="left early" />
+        <Figure value={runs.canceled ?? 0} label="canceled" />
+      </div>
+      <p>
+        <a href={pathTo("insights", "", { by: "journey", source: journey })}>Funnel and cost</a>
+      </p>
+    </Card>
   );
 }

@@ -21,7 +21,7 @@ interface SimulateProps {
 }
 
 export function Simulate({ id, walk, onWalk }: SimulateProps) {
-  const simulate = useAction("journeys.simulate");
+  const simulate = useAction("journeys.simulate", { stale: [] });
   const [text, setText] = useState("");
   const [asked, setAsked] = useState("");
   const found = useQuery("subscribers.list", [{ external_id: asked, limit: 1 }], { when: asked !== "" });

@@ -1,4 +1,5 @@
 // The form of one step, and what the step says where it cannot be edited.
+import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { JourneyGraph, JourneyStep, SegmentRule } from "../../../sdk/src/types.gen.ts";
 import { Button } from "../../components/button.tsx";
@@ -41,13 +42,13 @@ export function StepEditor({ graph, id, faults, change }: EditorProps) {
   const type = step && typeOf(step);
   if (!step || !type) return null;
   if (!change) return <StepFacts type={type} step={step} />;
+  const Form = forms[type];
   const faultAt = (field: string) =>
     Object.entries(faults).find(([path]) => path.endsWith(`${id}.${type}.${field}`))?.[1];
   return (
     <>
-      <StepForm
-        type={type}
-        step={step}
+      <Form
+        settings={settingsOf(step)}
         faultAt={faultAt}
         contentFaults={contentFaults}
         change={(settings) => change(changeStep(graph, id, settings))}
@@ -106,55 +107,51 @@ function Targets({ graph, id, step, type, change }: TargetsProps) {
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
-function StepForm({
-  type,
-  step,
-  faultAt,
-  contentFaults,
-  change,
-}: {
-  type: StepType;
-  step: JourneyStep;
+interface SettingsProps {
+  settings: Record<string, unknown>;
   faultAt: (field: string) => string | undefined;
   contentFaults: Record<string, string>;
   change: (settings: Record<string, unknown>) => void;
-}) {
-  const settings = settingsOf(step);
-  if (type === "delay")
-    return (
+}
+
+/** The settings of a step, by its type. */
+const forms: Record<StepType, (props: SettingsProps) => JSX.Element> = {
+  delay: ({ settings, faultAt, change }) => (
+    <DurationField
+      label="How long"
+      value={text(settings.duration)}
+      fault={faultAt("duration")}
+      onInput={(duration) => change({ duration })}
+    />
+  ),
+  branch: ({ settings, change }) => (
+    <RuleBuilder
+      rule={settings.condition as SegmentRule | undefined}
+      onInput={(condition) => condition && change({ condition })}
+    />
+  ),
+  wait_for_event: ({ settings, faultAt, change }) => (
+    <div class="row">
+      <TextField
+        label="Event"
+        value={text(settings.event_name)}
+        fault={faultAt("event_name")}
+        onInput={(event_name) => change({ event_name })}
+      />
       <DurationField
-        label="How long"
-        value={text(settings.duration)}
-        fault={faultAt("duration")}
-        onInput={(duration) => change({ duration })}
+        label="At most"
+        value={text(settings.within)}
+        fault={faultAt("within")}
+        onInput={(within) => change({ within: within || undefined })}
+        placeholder="no limit"
       />
-    );
-  if (type === "branch")
-    return (
-      <RuleBuilder
-        rule={settings.condition as SegmentRule | undefined}
-        onInput={(condition) => condition && change({ condition })}
-      />
-    );
-  if (type === "wait_for_event")
-    return (
-      <div class="row">
-        <TextField
-          label="Event"
-          value={text(settings.event_name)}
-          fault={faultAt("event_name")}
-          onInput={(event_name) => change({ event_name })}
-        />
-        <DurationField
-          label="At most"
-          value={text(settings.within)}
-          fault={faultAt("within")}
-          onInput={(within) => change({ within: within || undefined })}
-          placeholder="no limit"
-        />
-      </div>
-    );
-  if (type === "exit") return <p class="dim">The person leaves the journey here.</p>;
+    </div>
+  ),
+  exit: () => <p class="dim">The person leaves the journey here.</p>,
+  send: SendForm,
+};
+
+function SendForm({ settings, faultAt, contentFaults, change }: SettingsProps) {
   return (
     <>
       {settings.template_id ? (

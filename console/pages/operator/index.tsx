@@ -1,6 +1,6 @@
 // The operator of a local service: workspaces, dead letters, the clock, faults and what AWS would be asked for.
 import { useEffect, useState } from "preact/hooks";
-import { Card, Page } from "../../components/page.tsx";
+import { Card, type Fact, Facts, Page } from "../../components/page.tsx";
 import { DeadLetters } from "./dead-letters.tsx";
 import { Clock, Faults, Meter } from "./machine.tsx";
 import { Workspaces } from "./workspaces.tsx";
@@ -32,14 +32,14 @@ function Version() {
   }, []);
   return (
     <Card title="Version">
-      <dl class="facts">
-        {facts.map(([name, value]) => [
-          <dt key={name} class="initial">
-            {name}
-          </dt>,
-          <dd key={`${name}-value`}>{typeof value === "object" ? JSON.stringify(value) : String(value)}</dd>,
-        ])}
-      </dl>
+      <Facts
+        of={facts.map(
+          ([name, value]): Fact => [
+            name.charAt(0).toUpperCase() + name.slice(1),
+            typeof value === "object" ? JSON.stringify(value) : String(value),
+          ],
+        )}
+      />
     </Card>
   );
 }

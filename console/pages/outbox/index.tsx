@@ -13,7 +13,10 @@ import { Table } from "../../components/table.tsx";
 const EVERY_MS = 3_000;
 const PAGE = 50;
 const MAX = 1_000;
-const channels = ["email", "sms", "ios", "android", "web_push", "chat_app"];
+const channels = ["email", "sms", "ios", "android", "web_push", "chat_app"].map((value) => ({
+  value,
+  label: channelName(value),
+}));
 
 interface Item {
   id: string;
@@ -37,34 +40,30 @@ export function View() {
   const items = found.data?.items ?? [];
   const [id = items[0]?.id] = place.value.parts;
   const item = items.find((one) => one.id === id);
+  const error = found.error ?? clear.error;
+  const empty = async () => {
+    if (await clear.run("outbox", undefined, "DELETE")) found.refresh();
+  };
   return (
     <Page
       title="Outbox"
       about="What providers received from this machine. Nothing leaves it."
       actions={
-        <Button
-          isBusy={clear.isBusy}
-          onClick={async () => {
-            if (await clear.run("outbox", undefined, "DELETE")) found.refresh();
-          }}
-        >
+        <Button isBusy={clear.isBusy} onClick={() => void empty()}>
           Clear
         </Button>
       }
     >
-      {(found.error ?? clear.error) && (
+      {error && (
         <p class="banner bad" role="alert">
-          {found.error ?? clear.error}
+          {error}
         </p>
       )}
       <div class="filters">
         <SelectField
           label="Channel"
           value={channel}
-          options={[
-            { value: "", label: "All channels" },
-            ...channels.map((value) => ({ value, label: channelName(value) })),
-          ]}
+          options={[{ value: "", label: "All channels" }, ...channels]}
           onInput={(value) => setQuery({ channel: value })}
         />
       </div>
@@ -75,19 +74,7 @@ export function View() {
       {items.length > 0 && (
         <div class="grid wide">
           <div class="stack">
-            <Table
-              caption="What providers received"
-              rows={items}
-              keyOf={(one) => one.id}
-              hrefOf={(one) => pathTo("outbox", one.id, channel ? { channel } : {})}
-              selected={id}
-              columns={[
-                { title: "To", cell: (one: Item) => one.to },
-                { title: "Channel", cell: (one: Item) => channelName(one.channel) },
-                { title: "Message", cell: (one: Item) => <div class="clip">{one.title ?? one.body}</div> },
-                { title: "When", cell: (one: Item) => <Time at={one.at} /> },
-              ]}
-            />
+            <Sent items={items} selected={id} query={channel ? { channel } : {}} />
             {items.length === limit && limit < MAX && (
               <div class="more">
                 <Button onClick={() => setLimit(Math.min(MAX, limit * 4))}>Show more</Button>
@@ -100,6 +87,28 @@ export function View() {
     </Page>
   );
 }
+
+interface SentProps {
+  items: readonly Item[];
+  selected: string | undefined;
+  query: Record<string, string>;
+}
+
+const Sent = ({ items, selected, query }: SentProps) => (
+  <Table
+    caption="What providers received"
+    rows={items}
+    keyOf={({ id }) => id}
+    hrefOf={({ id }) => pathTo("outbox", id, query)}
+    selected={selected}
+    columns={[
+      { title: "To", cell: ({ to }) => to },
+      { title: "Channel", cell: ({ channel }) => channelName(channel) },
+      { title: "Message", cell: ({ title, body }) => <div class="clip">{title ?? body}</div> },
+      { title: "When", cell: ({ at }) => <Time at={at} /> },
+    ]}
+  />
+);
 
 function Shown({ item: { channel, to, title, body, payload, headers, subscriber_id, job_id } }: { item: Item }) {
   // A mail to a member of the team names its account in both.

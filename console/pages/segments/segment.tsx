@@ -5,14 +5,14 @@ import { useAction } from "../../app/action.ts";
 import { span } from "../../app/duration.ts";
 import { useKept } from "../../app/kept.ts";
 import { useQuery } from "../../app/query.ts";
-import { go, pathTo } from "../../app/router.ts";
+import { pathTo } from "../../app/router.ts";
 import { usePages } from "../../app/rows.ts";
 import { plural } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
-import { Act, Button } from "../../components/button.tsx";
+import { Act, Button, Discard } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
-import { AskButton } from "../../components/dialog.tsx";
+import { DeleteButton } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
 import { Form } from "../../components/form.tsx";
 import { Card, Page, Time } from "../../components/page.tsx";
@@ -40,18 +40,9 @@ export function OneSegment({ id }: { id: string }) {
             <Act action={recompute} given={[id]} said="It is being recomputed.">
               Recompute
             </Act>
-            <AskButton
-              label="Delete"
-              operation="segments.delete"
-              given={[id]}
-              title={`Delete ${data.name}?`}
-              name={data.name}
-              act="Delete the segment"
-              said={`${data.name} is deleted.`}
-              then={() => go(pathTo("segments"))}
-            >
+            <DeleteButton operation="segments.delete" id={id} noun="segment" name={data.name} page="segments">
               The people in it stay. What uses the segment refuses the deletion by name.
-            </AskButton>
+            </DeleteButton>
           </>
         )
       }
@@ -98,13 +89,7 @@ function Rule({ segment: { id, name: known, rule: stored, count } }: { segment: 
       submit="Save"
       refusal={!rule ? UNFINISHED : isChanged ? undefined : "Nothing has changed."}
       onSubmit={save}
-      buttons={
-        isChanged && (
-          <Button kind="quiet" onClick={discard}>
-            Discard
-          </Button>
-        )
-      }
+      buttons={isChanged && <Discard onClick={discard} />}
     >
       {(fault) => (
         <Builder

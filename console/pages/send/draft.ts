@@ -6,64 +6,43 @@ import { fromLocalInput } from "../../app/time.ts";
 import { type Content, contentOf } from "../../components/content-model.ts";
 import type { Safety } from "../../components/safety.tsx";
 
-export interface Draft {
-  audience: "all" | "list" | "segment" | "people";
-  list_id: string;
-  segment_id: string;
-  people: string;
-  channel_ids: string[] | undefined;
-  source: "inline" | "template";
-  template_id: string;
-  title: string;
-  body: string;
-  /** What some channels say instead. */
-  by_channel: Content["by_channel"];
-  name: string;
-  category: "marketing" | "transactional";
-  topic: string;
-  when: "now" | "later";
-  at: string;
-  smart: boolean;
-  ab: boolean;
-  b_title: string;
-  b_body: string;
-  b_by_channel: Content["by_channel"];
-  split: number;
-  holdout: number;
-  /** Null is kept as it is, but undefined is not in JSON: the workspace's limits. */
-  safety?: Safety | null | undefined;
-  /** The same for every attempt to send this draft. */
-  key: string;
-}
-
-const newKey = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-
-export const emptyDraft = (): Draft => ({
-  audience: "all",
+const BLANK = {
+  audience: "all" as "all" | "list" | "segment" | "people",
   list_id: "",
   segment_id: "",
   people: "",
-  channel_ids: undefined,
-  source: "inline",
+  channel_ids: undefined as string[] | undefined,
+  source: "inline" as "inline" | "template",
   template_id: "",
   title: "",
   body: "",
-  by_channel: undefined,
+  /** What some channels say instead. */
+  by_channel: undefined as Content["by_channel"],
   name: "",
-  category: "marketing",
+  category: "marketing" as "marketing" | "transactional",
   topic: "",
-  when: "now",
+  when: "now" as "now" | "later",
   at: "",
   smart: false,
   ab: false,
   b_title: "",
   b_body: "",
-  b_by_channel: undefined,
+  b_by_channel: undefined as Content["by_channel"],
   split: 50,
   holdout: 0,
-  key: newKey(),
-});
+};
+
+export type Draft = typeof BLANK & {
+  /** Null is kept as it is, but undefined is not in JSON: the workspace's limits. */
+  safety?: Safety | null | undefined;
+  /** The same for every attempt to send this draft. */
+  key: string;
+};
+
+const newKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+const emptyDraft = (): Draft => ({ ...BLANK, key: newKey() });
 
 const MAX_UNDO = 100;
 const PAUSE_MS = 600;

@@ -1,58 +1,46 @@
 // The parts of the composer: audience, content, delivery.
 import { useMemo, useState } from "preact/hooks";
-import type { ChannelsListAnswer } from "../../../sdk/src/types.gen.ts";
+import type { Fields } from "../../app/fields.ts";
 import { may } from "../../app/may.ts";
-import { type Query, useQuery } from "../../app/query.ts";
+import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
-import { channelName } from "../../app/sentences.ts";
 import { now, toLocalInput, zone } from "../../app/time.ts";
 import { ContentEditor } from "../../components/content-editor.tsx";
 import { faultsUnder, type Own } from "../../components/content-model.ts";
 import { Check, Choices, SelectField, TextField } from "../../components/field.tsx";
 import { Card } from "../../components/page.tsx";
-import { HoldoutSlider, ListSelect, SegmentSelect, Slider, TopicPicker } from "../../components/pickers.tsx";
+import {
+  CategoryChoices,
+  ChannelPicker,
+  HoldoutSlider,
+  ListSelect,
+  NONE,
+  type OneOfProps,
+  SegmentSelect,
+  Slider,
+  TopicPicker,
+} from "../../components/pickers.tsx";
 import { SafetyPicker } from "../../components/safety.tsx";
 import { Loaded } from "../../components/states.tsx";
-import type { Draft, DraftEditor } from "./draft.ts";
+import type { Draft } from "./draft.ts";
 
 interface PartProps {
-  editor: DraftEditor;
-  fields: Record<string, string>;
+  form: Fields<Draft>;
 }
 
-export function Audience({ editor: { draft, change }, fields }: PartProps) {
+const AUDIENCES = { all: "Everyone", list: "A list", segment: "A segment", people: "Specific people" };
+
+export function Audience({ form: { values, field } }: PartProps) {
   return (
     <Card title="Recipients">
-      <Choices
-        legend="Audience"
-        name="audience"
-        value={draft.audience}
-        options={[
-          { value: "all", label: "Everyone" },
-          { value: "list", label: "A list" },
-          { value: "segment", label: "A segment" },
-          { value: "people", label: "Specific people" },
-        ]}
-        onInput={(audience) => change({ audience: audience as Draft["audience"] })}
-        fault={fields.target}
-      />
-      {draft.audience === "list" && (
-        <ListSelect value={draft.list_id} onInput={(list_id) => change({ list_id })} fault={fields["target.list_id"]} />
-      )}
-      {draft.audience === "segment" && (
-        <SegmentSelect
-          value={draft.segment_id}
-          onInput={(segment_id) => change({ segment_id })}
-          fault={fields["target.segment_id"]}
-        />
-      )}
-      {draft.audience === "people" && (
+      <Choices legend="Audience" name="audience" {...field("audience", "target")} options={AUDIENCES} />
+      {values.audience === "list" && <ListSelect {...field("list_id", "target.list_id")} />}
+      {values.audience === "segment" && <SegmentSelect {...field("segment_id", "target.segment_id")} />}
+      {values.audience === "people" && (
         <TextField
           label="Their external IDs"
           rows={2}
-          value={draft.people}
-          onInput={(people) => change({ people })}
-          fault={fields.external_ids}
+          {...field("people", "external_ids")}
           hint="Separated by commas or line breaks."
         />
       )}
@@ -63,50 +51,33 @@ export function Audience({ editor: { draft, change }, fields }: PartProps) {
 const LIQUID = "{{ subscriber.first_name | default: 'there' }}";
 
 /** Those of a message in the short form of the API. */
-const shortFaults = ({ title, body }: Record<string, string>) => ({ ...(title && { title }), ...(body && { body }) });
+const shortFaults = ({ title, body }: Faults) => ({ ...(title && { title }), ...(body && { body }) });
+
+type Faults = Record<string, string>;
 
 interface MessageProps extends PartProps {
+  faults: Faults;
   shown: Own | "";
   show: (channel: Own | "") => void;
 }
 
-export function Message({ editor: { draft, change }, fields, shown, show }: MessageProps) {
-  const faults = useMemo(
-    () => ({ ...shortFaults(fields), ...faultsUnder(fields, "content.") }),
-    [JSON.stringify(fields)],
-  );
-  const variantFaults = useMemo(() => faultsUnder(fields, "variant_b."), [JSON.stringify(fields)]);
-  const [shownB, setShownB] = useState<Own | "">("");
-  const templates = useQuery("templates.list", [{ per_page: 100 }], { when: draft.source === "template" });
+export function Message({ form: { values, set, field }, faults, shown, show }: MessageProps) {
+  const own = useMemo(() => ({ ...shortFaults(faults), ...faultsUnder(faults, "content.") }), [JSON.stringify(faults)]);
   return (
     <Card title="Message">
       <Choices
         legend="Content"
         name="source"
-        value={draft.source}
-        options={[
-          { value: "inline", label: "Write it here" },
-          { value: "template", label: "Use a template" },
-        ]}
-        onInput={(source) => change({ source: source as Draft["source"] })}
+        {...field("source")}
+        options={{ inline: "Write it here", template: "Use a template" }}
       />
-      {draft.source === "template" ? (
-        <Loaded query={templates}>
-          {({ data }) => (
-            <SelectField
-              label="Template"
-              value={draft.template_id}
-              fault={fields.template_id}
-              options={[{ value: "", label: "Choose…" }, ...data.map(({ id, name }) => ({ value: id, label: name }))]}
-              onInput={(template_id) => change({ template_id })}
-            />
-          )}
-        </Loaded>
+      {values.source === "template" ? (
+        <TemplateSelect {...field("template_id")} />
       ) : (
         <ContentEditor
-          content={draft}
-          onInput={({ title, body, by_channel }) => change({ title, body, by_channel })}
-          faults={faults}
+          content={values}
+          onInput={({ title, body, by_channel }) => set({ title, body, by_channel })}
+          faults={own}
           shown={shown}
           show={show}
           hint={
@@ -119,126 +90,104 @@ export function Message({ editor: { draft, change }, fields, shown, show }: Mess
       <Check
         label="Compare with a variant B"
         note="Each person gets one of the two; the report shows which did better."
-        checked={draft.ab}
-        onInput={(ab) => change({ ab })}
+        checked={values.ab}
+        onInput={(ab) => set({ ab })}
       />
-      {draft.ab && (
-        <>
-          <ContentEditor
-            content={{ title: draft.b_title, body: draft.b_body, by_channel: draft.b_by_channel }}
-            original={draft}
-            onInput={({ title, body, by_channel }) =>
-              change({ b_title: title, b_body: body, b_by_channel: by_channel })
-            }
-            faults={variantFaults}
-            shown={shownB}
-            show={setShownB}
-          />
-          <Slider
-            label="Share that gets A"
-            value={draft.split}
-            min={1}
-            max={99}
-            onInput={(split) => change({ split })}
-          />
-        </>
-      )}
+      {values.ab && <VariantB values={values} set={set} faults={faults} />}
     </Card>
   );
 }
 
+function TemplateSelect(props: OneOfProps) {
+  const templates = useQuery("templates.list", [{ per_page: 100 }]);
+  return (
+    <Loaded query={templates}>
+      {({ data }) => {
+        const options = data.map(({ id, name }) => ({ value: id, label: name }));
+        return <SelectField label="Template" options={[NONE, ...options]} {...props} />;
+      }}
+    </Loaded>
+  );
+}
+
+interface VariantProps extends Pick<Fields<Draft>, "values" | "set"> {
+  faults: Faults;
+}
+
+function VariantB({ values, set, faults }: VariantProps) {
+  const own = useMemo(() => faultsUnder(faults, "variant_b."), [JSON.stringify(faults)]);
+  const [shown, show] = useState<Own | "">("");
+  return (
+    <>
+      <ContentEditor
+        content={{ title: values.b_title, body: values.b_body, by_channel: values.b_by_channel }}
+        original={values}
+        onInput={({ title, body, by_channel }) => set({ b_title: title, b_body: body, b_by_channel: by_channel })}
+        faults={own}
+        shown={shown}
+        show={show}
+      />
+      <Slider label="Share that gets A" value={values.split} min={1} max={99} onInput={(split) => set({ split })} />
+    </>
+  );
+}
+
 interface DeliveryProps extends PartProps {
-  channels: Query<ChannelsListAnswer>;
   chosen: readonly string[];
 }
 
-export function Delivery({ editor: { draft, change }, fields, channels, chosen }: DeliveryProps) {
-  const smart = may("notifications.create");
-  const toggle = (id: string) =>
-    change({ channel_ids: chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id] });
+export function Delivery({ form, chosen }: DeliveryProps) {
+  const { values, set, field } = form;
   return (
     <Card title="Delivery">
-      <Loaded query={channels}>
-        {({ channels: all }) => (
-          <Choices
-            legend="Channels"
-            name="channels"
-            value={chosen}
-            fault={fields.channel_ids}
-            options={all.map(({ id, name, type, active, status }) => ({
-              value: id,
-              label: name.toLowerCase() === channelName(type).toLowerCase() ? name : `${channelName(type)}: ${name}`,
-              disabled: !active || status !== "active",
-              ...(status !== "active" && { note: status === "pending" ? "not verified yet" : "cannot send" }),
-              ...(!active && { note: "turned off" }),
-            }))}
-            onInput={toggle}
-          />
-        )}
-      </Loaded>
+      <ChannelPicker {...field("channel_ids")} chosen={chosen} />
       <p class="hint">
         <a href={pathTo("channels")}>Connect another channel</a>
       </p>
-      {chosen.length > 1 && smart.allowed && (
+      {chosen.length > 1 && may("notifications.create").allowed && (
         <Check
           label="Smart channel: one channel for each person"
           note="The channel to which the person responds most."
-          checked={draft.smart}
-          onInput={(is) => change({ smart: is })}
+          checked={values.smart}
+          onInput={(smart) => set({ smart })}
         />
       )}
-      <Choices
-        legend="Category"
-        name="category"
-        value={draft.category}
-        options={[
-          { value: "marketing", label: "Marketing" },
-          { value: "transactional", label: "Transactional" },
-        ]}
-        onInput={(category) => change({ category: category as Draft["category"] })}
-      />
+      <CategoryChoices {...field("category")} />
       <p class="hint">
-        {draft.category === "marketing"
+        {values.category === "marketing"
           ? "Marketing needs consent, waits for quiet hours and counts towards frequency caps."
           : "Transactional messages, such as receipts, go at once. They do not need marketing consent."}
       </p>
-      <TopicPicker value={draft.topic} onInput={(topic) => change({ topic })} fault={fields.topic} />
+      <TopicPicker {...field("topic")} />
       <Choices
         legend="Time"
         name="when"
-        value={draft.when}
-        options={[
-          { value: "now", label: "Now" },
-          { value: "later", label: "Later" },
-        ]}
-        onInput={(when) => change({ when: when as Draft["when"], at: draft.at || toLocalInput(now() + 3_600_000) })}
+        value={values.when}
+        options={{ now: "Now", later: "Later" }}
+        onInput={(when) => set({ when, at: values.at || toLocalInput(now() + 3_600_000) })}
       />
-      {draft.when === "later" && (
-        <TextField
-          label={`At (${zone})`}
-          type="datetime-local"
-          value={draft.at}
-          onInput={(at) => change({ at })}
-          fault={fields.scheduled_at}
-        />
+      {values.when === "later" && (
+        <TextField label={`At (${zone})`} type="datetime-local" {...field("at", "scheduled_at")} />
       )}
-      <details open={draft.holdout > 0 || draft.name !== "" || draft.safety !== undefined}>
-        <summary>Name, control group and brake</summary>
-        <div class="stack">
-          <TextField
-            label="Name for reports (optional)"
-            value={draft.name}
-            onInput={(name) => change({ name })}
-            fault={fields.name}
-          />
-          <HoldoutSlider value={draft.holdout} onInput={(holdout) => change({ holdout })} />
-          <SafetyPicker
-            safety={draft.safety}
-            onInput={(safety) => change({ safety })}
-            faultAt={(path) => fields[`safety${path}`]}
-          />
-        </div>
-      </details>
+      <Further form={form} />
     </Card>
+  );
+}
+
+/** What a send may have, and seldom has. */
+function Further({ form: { values, field, set, faultAt } }: PartProps) {
+  return (
+    <details open={values.holdout > 0 || values.name !== "" || values.safety !== undefined}>
+      <summary>Name, control group and brake</summary>
+      <div class="stack">
+        <TextField label="Name for reports (optional)" {...field("name")} />
+        <HoldoutSlider {...field("holdout", "holdout_percentage")} />
+        <SafetyPicker
+          safety={values.safety}
+          onInput={(safety) => set({ safety })}
+          faultAt={(part) => faultAt(`safety${part}`)}
+        />
+      </div>
+    </details>
   );
 }

@@ -25,17 +25,7 @@ export function TestSend({ draft, chosen }: { draft: Draft; chosen: readonly str
   return (
     <Card title="Test send">
       <p class="dim">Goes to the test subscribers of the workspace, and by email to you. No report counts it.</p>
-      {draft.ab && (
-        <SelectField
-          label="Variant"
-          value={variant}
-          options={[
-            { value: "a", label: "A" },
-            { value: "b", label: "B" },
-          ]}
-          onInput={(value) => setVariant(value === "b" ? "b" : "a")}
-        />
-      )}
+      {draft.ab && <SelectField label="Variant" value={variant} options={{ a: "A", b: "B" }} onInput={setVariant} />}
       <div class="actions">
         <Button
           icon="send"

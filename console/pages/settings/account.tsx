@@ -1,6 +1,6 @@
 // The user's own account: the password, and the sessions that are open.
-import { useState } from "preact/hooks";
 import { useAction } from "../../app/action.ts";
+import { useFields } from "../../app/fields.ts";
 import { useRows } from "../../app/rows.ts";
 import { me } from "../../app/session.ts";
 import { say } from "../../app/toast.ts";
@@ -25,11 +25,10 @@ export function Account() {
 
 function Password() {
   const change = useAction("auth.changePassword");
-  const [values, setValues] = useState(BLANK);
-  const fields = change.error?.fields ?? {};
+  const { values, set, field, placed } = useFields(BLANK, change);
   const save = async () => {
     if (!(await change.run(values))) return;
-    setValues(BLANK);
+    set(BLANK);
     say("The password is changed. Your other sessions have ended.");
   };
   return (
@@ -41,21 +40,17 @@ function Password() {
           type="password"
           autocomplete="current-password"
           required
-          value={values.current_password}
-          onInput={(current_password) => setValues((old) => ({ ...old, current_password }))}
-          fault={fields.current_password}
+          {...field("current_password")}
         />
         <TextField
           label="New password"
           type="password"
           autocomplete="new-password"
           required
-          value={values.password}
-          onInput={(password) => setValues((old) => ({ ...old, password }))}
-          fault={fields.password}
+          {...field("password")}
           hint="At least 12 characters; a few words are good."
         />
-        <FormEnd action={change} placed={["current_password", "password"]} submit="Change the password" isMinor />
+        <FormEnd action={change} placed={placed} submit="Change the password" isMinor />
       </Form>
     </Card>
   );

@@ -6,15 +6,17 @@ import { Card } from "../../components/page.tsx";
 
 type Caps = WorkspacePage["frequency_caps"];
 
-const classes = [
-  { value: "", label: "all channels" },
-  { value: "push", label: "push" },
-  { value: "web_push", label: "web push" },
-  { value: "email", label: "email" },
-  { value: "in_app", label: "in-app" },
-  { value: "sms", label: "SMS" },
-  { value: "chat_app", label: "chat app" },
-];
+const CLASSES = {
+  "": "all channels",
+  push: "push",
+  web_push: "web push",
+  email: "email",
+  in_app: "in-app",
+  sms: "SMS",
+  chat_app: "chat app",
+};
+const CATEGORIES = { marketing: "marketing", transactional: "transactional" };
+const PERIODS = { day: "day", week: "week" };
 
 interface CapsProps {
   caps: Caps;
@@ -23,7 +25,6 @@ interface CapsProps {
 }
 
 export function FrequencyCaps({ caps, onCaps, fields }: CapsProps) {
-  const replace = (n: number, cap: Caps[number]) => onCaps(caps.map((old, i) => (i === n ? cap : old)));
   return (
     <Card
       title="Frequency caps"
@@ -35,53 +36,53 @@ export function FrequencyCaps({ caps, onCaps, fields }: CapsProps) {
     >
       {caps.length === 0 && <p class="dim">A person may get any number of messages.</p>}
       {caps.map((cap, n) => (
-        <div class="row" key={n}>
-          <TextField
-            label="At most"
-            type="number"
-            min={1}
-            value={String(cap.max)}
-            fault={fields[`frequency_caps[${n}].max`]}
-            onInput={(text) => replace(n, { ...cap, max: Number(text) })}
-          />
-          <SelectField
-            label="Messages of"
-            value={cap.category}
-            options={[
-              { value: "marketing", label: "marketing" },
-              { value: "transactional", label: "transactional" },
-            ]}
-            onInput={(value) => replace(n, { ...cap, category: value as Caps[number]["category"] })}
-          />
-          <SelectField
-            label="By"
-            value={cap.channel_class ?? ""}
-            options={classes}
-            onInput={(value) => {
-              const { channel_class: _, ...rest } = cap;
-              replace(
-                n,
-                value ? { ...rest, channel_class: value as NonNullable<Caps[number]["channel_class"]> } : rest,
-              );
-            }}
-          />
-          <SelectField
-            label="Each"
-            value={cap.per}
-            options={[
-              { value: "day", label: "day" },
-              { value: "week", label: "week" },
-            ]}
-            onInput={(value) => replace(n, { ...cap, per: value as Caps[number]["per"] })}
-          />
-          <Button
-            kind="quiet"
-            icon="trash"
-            label={`Remove cap ${n + 1}`}
-            onClick={() => onCaps(caps.filter((_, i) => i !== n))}
-          />
-        </div>
+        <OneCap
+          key={n}
+          cap={cap}
+          n={n}
+          fault={fields[`frequency_caps[${n}].max`]}
+          onCap={(next) => onCaps(caps.map((old, i) => (i === n ? next : old)))}
+          remove={() => onCaps(caps.filter((_, i) => i !== n))}
+        />
       ))}
     </Card>
+  );
+}
+
+interface CapProps {
+  cap: Caps[number];
+  n: number;
+  fault: string | undefined;
+  onCap: (cap: Caps[number]) => void;
+  remove: () => void;
+}
+
+function OneCap({ cap, n, fault, onCap, remove }: CapProps) {
+  const { channel_class = "", ...all } = cap;
+  return (
+    <div class="row">
+      <TextField
+        label="At most"
+        type="number"
+        min={1}
+        value={String(cap.max)}
+        fault={fault}
+        onInput={(max) => onCap({ ...cap, max: Number(max) })}
+      />
+      <SelectField
+        label="Messages of"
+        value={cap.category}
+        options={CATEGORIES}
+        onInput={(category) => onCap({ ...cap, category })}
+      />
+      <SelectField
+        label="By"
+        value={channel_class}
+        options={CLASSES}
+        onInput={(one) => onCap(one ? { ...all, channel_class: one } : all)}
+      />
+      <SelectField label="Each" value={cap.per} options={PERIODS} onInput={(per) => onCap({ ...cap, per })} />
+      <Button kind="quiet" icon="trash" label={`Remove cap ${n + 1}`} onClick={remove} />
+    </div>
   );
 }

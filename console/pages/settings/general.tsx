@@ -1,22 +1,20 @@
 // The workspace: name, time zone, consent for mails, sender, quiet hours, and what limits its sends.
-import { useState } from "preact/hooks";
-import type { AccountUpdateWorkspaceBody, WorkspacePage } from "../../../sdk/src/types.gen.ts";
+import type { WorkspacePage } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
+import { type Fields, useFields } from "../../app/fields.ts";
 import { useQuery } from "../../app/query.ts";
 import { me } from "../../app/session.ts";
 import { fullTime } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
-import { Button } from "../../components/button.tsx";
 import { Check, Choices, SelectField, TextField } from "../../components/field.tsx";
-import { Form, FormFault } from "../../components/form.tsx";
+import { Form, FormEnd } from "../../components/form.tsx";
 import { Card } from "../../components/page.tsx";
+import { SafetyFields } from "../../components/safety.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
-import { Brake } from "./brake.tsx";
 import { FrequencyCaps } from "./caps.tsx";
 import { Testers } from "./testers.tsx";
 
 const zones: readonly string[] = Intl.supportedValuesOf("timeZone");
-type Caps = WorkspacePage["frequency_caps"];
 type Quiet = NonNullable<WorkspacePage["quiet_hours"]>;
 
 const EVERY_MS = 10_000;
@@ -48,83 +46,74 @@ function SandboxTime() {
 }
 
 function GeneralForm({ found }: { found: WorkspacePage }) {
-  const update = useAction("account.updateWorkspace", { stale: ["account."] });
-  const [name, setName] = useState(found.name);
-  const [timezone, setTimezone] = useState(found.timezone);
-  const [consent, setConsent] = useState(found.email_consent_mode);
-  const [quiet, setQuiet] = useState<Quiet | null>(found.quiet_hours);
-  const [caps, setCaps] = useState<Caps>(found.frequency_caps);
-  const [safety, setSafety] = useState(found.safety);
-  const [testers, setTesters] = useState<readonly string[]>(found.test_subscriber_ids);
-  const [sender, setSender] = useState(found.sender_name ?? "");
-  const [address, setAddress] = useState(found.postal_address ?? "");
+  const update = useAction("account.updateWorkspace");
+  const form = useFields(() => draftOf(found), update);
+  const { values, set } = form;
   const fields = update.error?.fields ?? {};
-  const body: AccountUpdateWorkspaceBody = {
-    name,
-    timezone,
-    email_consent_mode: consent,
-    quiet_hours: quiet,
-    frequency_caps: caps,
-    safety,
-    test_subscriber_ids: [...testers],
-    sender_name: sender || null,
-    postal_address: address || null,
+  const save = async () => {
+    const { sender_name, postal_address, ...rest } = values;
+    const body = { ...rest, sender_name: sender_name || null, postal_address: postal_address || null };
+    if (await update.run(body)) say("Saved.");
   };
   return (
-    <Form
-      error={update.error}
-      kind="stack"
-      onSubmit={async () => {
-        if (await update.run(body)) say("Saved.");
-      }}
-    >
-      <Card title="Workspace">
-        <TextField label="Name" value={name} onInput={setName} fault={fields.name} required />
-        <SelectField
-          label="Time zone"
-          value={timezone}
-          options={[...new Set([timezone, "UTC", ...zones])].map((value) => ({ value, label: value }))}
-          onInput={setTimezone}
-          fault={fields.timezone}
-          hint="For subscribers without a time zone of their own."
-        />
-        <Choices
-          legend="Marketing by email goes to"
-          name="consent"
-          value={consent}
-          onInput={(value) => setConsent(value as typeof consent)}
-          fault={fields.email_consent_mode}
-          options={[
-            { value: "opt_out", label: "everyone who has not opted out" },
-            { value: "opt_in", label: "only those who opted in" },
-          ]}
-        />
-        <TextField
-          label="Sender (optional)"
-          value={sender}
-          onInput={setSender}
-          fault={fields.sender_name}
-          hint="In the footer of marketing emails, and on the unsubscribe page."
-        />
-        <TextField
-          label="Postal address (optional)"
-          rows={2}
-          value={address}
-          onInput={setAddress}
-          fault={fields.postal_address}
-        />
-      </Card>
-      <QuietHours quiet={quiet} fields={fields} onQuiet={setQuiet} />
-      <FrequencyCaps caps={caps} onCaps={setCaps} fields={fields} />
-      <Brake safety={safety} onSafety={setSafety} fields={fields} />
-      <Testers ids={testers} onIds={setTesters} fields={fields} />
-      <FormFault error={update.error} placed={Object.keys(fields).filter(hasInput)} />
-      <div class="actions">
-        <Button kind="primary" type="submit" needs="account.updateWorkspace" isBusy={update.isBusy}>
-          Save
-        </Button>
-      </div>
+    <Form error={update.error} kind="stack" onSubmit={save}>
+      <Workspace form={form} />
+      <QuietHours quiet={values.quiet_hours} fields={fields} onQuiet={(quiet_hours) => set({ quiet_hours })} />
+      <FrequencyCaps
+        caps={values.frequency_caps}
+        onCaps={(frequency_caps) => set({ frequency_caps })}
+        fields={fields}
+      />
+      <Brake safety={values.safety} onSafety={(safety) => set({ safety })} fields={fields} />
+      <Testers
+        ids={values.test_subscriber_ids}
+        onIds={(test_subscriber_ids) => set({ test_subscriber_ids })}
+        fields={fields}
+      />
+      <FormEnd action={update} placed={Object.keys(fields).filter(hasInput)} submit="Save" />
     </Form>
+  );
+}
+
+/** What the form asks for; empty texts are none. */
+const draftOf = (found: WorkspacePage) => ({
+  name: found.name,
+  timezone: found.timezone,
+  email_consent_mode: found.email_consent_mode,
+  quiet_hours: found.quiet_hours,
+  frequency_caps: found.frequency_caps,
+  safety: found.safety,
+  test_subscriber_ids: found.test_subscriber_ids,
+  sender_name: found.sender_name ?? "",
+  postal_address: found.postal_address ?? "",
+});
+
+type Draft = ReturnType<typeof draftOf>;
+
+function Workspace({ form: { values, field } }: { form: Fields<Draft> }) {
+  const options = [...new Set([values.timezone, "UTC", ...zones])].map((value) => ({ value, label: value }));
+  return (
+    <Card title="Workspace">
+      <TextField label="Name" {...field("name")} required />
+      <SelectField
+        label="Time zone"
+        {...field("timezone")}
+        options={options}
+        hint="For subscribers without a time zone of their own."
+      />
+      <Choices
+        legend="Marketing by email goes to"
+        name="consent"
+        {...field("email_consent_mode")}
+        options={{ opt_out: "everyone who has not opted out", opt_in: "only those who opted in" }}
+      />
+      <TextField
+        label="Sender (optional)"
+        {...field("sender_name")}
+        hint="In the footer of marketing emails, and on the unsubscribe page."
+      />
+      <TextField label="Postal address (optional)" rows={2} {...field("postal_address")} />
+    </Card>
   );
 }
 
@@ -168,11 +157,55 @@ function QuietHours({ quiet, fields, onQuiet }: QuietProps) {
             legend="In the time zone of"
             name="timezone_mode"
             value={quiet.timezone_mode}
-            onInput={(mode) => onQuiet({ ...quiet, timezone_mode: mode as Quiet["timezone_mode"] })}
-            options={[
-              { value: "subscriber", label: "each subscriber" },
-              { value: "workspace", label: "the workspace" },
-            ]}
+            onInput={(timezone_mode) => onQuiet({ ...quiet, timezone_mode })}
+            options={{ subscriber: "each subscriber", workspace: "the workspace" }}
+          />
+        </>
+      )}
+    </Card>
+  );
+}
+
+type Safety = WorkspacePage["safety"];
+
+interface BrakeProps {
+  safety: Safety;
+  onSafety: (safety: Safety) => void;
+  fields: Record<string, string>;
+}
+
+/** The brake that is offered first. */
+const START: NonNullable<Safety> = {
+  min_audience: 1_000,
+  max_error_rate: 0.2,
+  max_bounce_rate: 0.05,
+  max_complaint_rate: 0.003,
+};
+
+/** The brake of sends without limits of their own (F21). */
+function Brake({ safety, onSafety, fields }: BrakeProps) {
+  return (
+    <Card title="Brake">
+      <Check
+        label="Large sends halt by themselves"
+        note="A send that goes wrong stops before everyone has got it."
+        checked={safety !== null}
+        onInput={(is) => onSafety(is ? START : null)}
+      />
+      {safety && (
+        <>
+          <TextField
+            label="For sends to more people than"
+            type="number"
+            value={String(safety.min_audience)}
+            onInput={(text) => onSafety({ ...safety, min_audience: Number(text) })}
+            fault={fields["safety.min_audience"]}
+          />
+          <SafetyFields
+            safety={safety}
+            onInput={onSafety}
+            faultAt={(name) => fields[`safety.${name}`]}
+            empty="An empty field sets no limit."
           />
         </>
       )}

@@ -1,7 +1,6 @@
 // Settings: who may do what, at what price? The workspace, the team, keys and the plan.
-import { place } from "../../app/router.ts";
 import { me } from "../../app/session.ts";
-import { Page, Tabs } from "../../components/page.tsx";
+import { Tabbed } from "../../components/page.tsx";
 import { Account } from "./account.tsx";
 import { Audit } from "./audit.tsx";
 import { Conversions } from "./conversions.tsx";
@@ -20,13 +19,4 @@ const tabs = [
   { id: "account", label: "Your account", View: Account },
 ] as const;
 
-export function View() {
-  const [id = ""] = place.value.parts;
-  const tab = tabs.find((one) => one.id === id) ?? tabs[0];
-  return (
-    <Page title="Settings" about={me.value?.tenant.name}>
-      <Tabs label="Settings" current={tab.id} tabs={tabs} />
-      <tab.View />
-    </Page>
-  );
-}
+export const View = () => <Tabbed title="Settings" about={me.value?.tenant.name} tabs={tabs} />;

@@ -9,7 +9,7 @@ import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { TextField } from "../../components/field.tsx";
 import { Form, FormFault } from "../../components/form.tsx";
-import { Card, Time } from "../../components/page.tsx";
+import { Card, type Fact, Facts, Time } from "../../components/page.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 
@@ -38,22 +38,7 @@ export function Plan() {
       {(found) => (
         <>
           <Card title="Plan">
-            <dl class="facts">
-              <dt>Plan</dt>
-              <dd>
-                <span class="capital">{found.plan}</span> <Badge state={found.status} />
-              </dd>
-              <dt>Period</dt>
-              <dd>
-                began <Time at={found.period_start} />, ends <Time at={found.period_end} />
-              </dd>
-              <dt>Forecast</dt>
-              <dd>{number(found.forecast.sends_at_period_end)} messages by the end of the period</dd>
-              <dt>Requests a minute</dt>
-              <dd>{number(found.limits.requests_per_minute)}</dd>
-              <dt>Members</dt>
-              <dd>up to {number(found.limits.team_members)}</dd>
-            </dl>
+            <Facts of={factsOf(found)} />
           </Card>
           <Table
             caption="Usage"
@@ -77,8 +62,26 @@ export function Plan() {
   );
 }
 
+const factsOf = ({ plan, status, period_start, period_end, forecast, limits }: Billing): Fact[] => [
+  [
+    "Plan",
+    <>
+      <span class="capital">{plan}</span> <Badge state={status} />
+    </>,
+  ],
+  [
+    "Period",
+    <>
+      began <Time at={period_start} />, ends <Time at={period_end} />
+    </>,
+  ],
+  ["Forecast", `${number(forecast.sends_at_period_end)} messages by the end of the period`],
+  ["Requests a minute", number(limits.requests_per_minute)],
+  ["Members", `up to ${number(limits.team_members)}`],
+];
+
 function Cap({ cap }: { cap: number | null }) {
-  const update = useAction("billing.update", { stale: ["billing."] });
+  const update = useAction("billing.update");
   const [text, setText] = useState(cap === null ? "" : String(cap));
   return (
     <Card title="Monthly cap">

@@ -1,15 +1,15 @@
 // One endpoint: its deliveries with every attempt, a test, the replay of failures, its secret.
 import { useState } from "preact/hooks";
 import type { Webhook } from "../../../sdk/src/types.gen.ts";
-import { useAction } from "../../app/action.ts";
+import { type Action, useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
-import { go, pathTo } from "../../app/router.ts";
+import { pathTo } from "../../app/router.ts";
 import { usePages } from "../../app/rows.ts";
 import { number } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Act, Button } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
-import { AskButton, Dialog } from "../../components/dialog.tsx";
+import { DeleteButton, Dialog } from "../../components/dialog.tsx";
 import { chosenOf, Filter } from "../../components/filters.tsx";
 import { Card, Code, Facts, Page, Time } from "../../components/page.tsx";
 import { Failure, Loaded } from "../../components/states.tsx";
@@ -19,6 +19,8 @@ import { EndpointState } from "./state.tsx";
 import { verification } from "./verification.ts";
 
 const EVERY_MS = 2_000;
+
+const hostOf = ({ target_url }: Webhook): string => new URL(target_url).host;
 
 type Open = { kind: "test" | "replay" } | { kind: "secret"; secret: string } | { kind: "delivery"; id: string };
 
@@ -32,7 +34,7 @@ export function Endpoint({ id }: { id: string }) {
   const error = update.error ?? rotate.error;
   return (
     <Page
-      title={data ? new URL(data.target_url).host : "Endpoint"}
+      title={data ? hostOf(data) : "Endpoint"}
       back={{ href: pathTo("webhooks"), label: "Webhooks" }}
       about={data?.description}
       actions={
@@ -47,7 +49,9 @@ export function Endpoint({ id }: { id: string }) {
             <Act action={update} given={[id, { active: !data.active }]}>
               {data.active ? "Disable" : "Enable"}
             </Act>
-            <Delete endpoint={data} />
+            <DeleteButton operation="webhooks.delete" id={id} noun="endpoint" name={hostOf(data)} page="webhooks">
+              It receives no more events, and its deliveries can no longer be viewed or replayed.
+            </DeleteButton>
           </>
         )
       }
@@ -55,23 +59,7 @@ export function Endpoint({ id }: { id: string }) {
       {error && <Failure error={error} />}
       <Loaded query={endpoint}>
         {(found) => (
-          <Card
-            title="Endpoint"
-            actions={
-              <Act action={rotate} given={[id]} then={({ secret }) => setOpen({ kind: "secret", secret })}>
-                Rotate the secret
-              </Act>
-            }
-          >
-            <Facts
-              of={[
-                ["State", <EndpointState key="state" endpoint={found} />],
-                ["URL", found.target_url],
-                ["Events", found.events.join(", ")],
-                ["Created", <Time key="created" at={found.created_at} />],
-              ]}
-            />
-          </Card>
+          <Settings endpoint={found} rotate={rotate} show={(secret) => setOpen({ kind: "secret", secret })} />
         )}
       </Loaded>
       <Deliveries id={id} show={(delivery) => setOpen({ kind: "delivery", id: delivery })} />
@@ -89,20 +77,32 @@ export function Endpoint({ id }: { id: string }) {
   );
 }
 
-function Delete({ endpoint: { id, target_url } }: { endpoint: Webhook }) {
+interface SettingsProps {
+  endpoint: Webhook;
+  rotate: Action<"webhooks.rotateSecret">;
+  /** The new secret, once. */
+  show: (secret: string) => void;
+}
+
+function Settings({ endpoint, rotate, show }: SettingsProps) {
   return (
-    <AskButton
-      label="Delete"
-      operation="webhooks.delete"
-      given={[id]}
-      title="Delete this endpoint?"
-      name={new URL(target_url).host}
-      act="Delete the endpoint"
-      said="The endpoint is deleted."
-      then={() => go(pathTo("webhooks"))}
+    <Card
+      title="Endpoint"
+      actions={
+        <Act action={rotate} given={[endpoint.id]} then={({ secret }) => show(secret)}>
+          Rotate the secret
+        </Act>
+      }
     >
-      It receives no more events, and its deliveries can no longer be viewed or replayed.
-    </AskButton>
+      <Facts
+        of={[
+          ["State", <EndpointState key="state" endpoint={endpoint} />],
+          ["URL", endpoint.target_url],
+          ["Events", endpoint.events.join(", ")],
+          ["Created", <Time key="created" at={endpoint.created_at} />],
+        ]}
+      />
+    </Card>
   );
 }
 

@@ -1,0 +1,117 @@
+// What may be done with a journey as a whole: activated, paused, copied, archived, deleted, and on this machine played.
+import { useState } from "preact/hooks";
+import type { Journey } from "../../../sdk/src/types.gen.ts";
+import { useAction } from "../../app/action.ts";
+import { invalidate } from "../../app/query.ts";
+import { go, pathTo } from "../../app/router.ts";
+import { isLocal, local, readMe } from "../../app/session.ts";
+import { plural } from "../../app/time.ts";
+import { say } from "../../app/toast.ts";
+import { Act, Button } from "../../components/button.tsx";
+import { Confirm, DeleteButton } from "../../components/dialog.tsx";
+import { triggerText } from "./steps.ts";
+
+export const useMoves = () => ({
+  activate: useAction("journeys.activate"),
+  pause: useAction("journeys.pause"),
+  archive: useAction("journeys.archive"),
+  duplicate: useAction("journeys.duplicate"),
+});
+
+interface MovesProps {
+  journey: Journey;
+  moves: ReturnType<typeof useMoves>;
+  /** What is edited is not saved yet. */
+  isChanged: boolean;
+  /** People who are in it now. */
+  running: number;
+}
+
+export function Moves({ journey, moves: { activate, pause, archive, duplicate }, isChanged, running }: MovesProps) {
+  const { id, status } = journey;
+  return (
+    <>
+      {isLocal && status === "active" && <Play />}
+      <Act action={duplicate} given={[id]} then={(copy) => go(pathTo("journeys", copy.id))}>
+        Duplicate
+      </Act>
+      {status !== "archived" && (
+        <Act action={archive} given={[id]}>
+          Archive
+        </Act>
+      )}
+      <DeleteButton operation="journeys.delete" id={id} noun="journey" name={journey.name} page="journeys">
+        All its runs are deleted as well: {plural(running, "person", "people")} would leave it now.
+      </DeleteButton>
+      {status === "active" && (
+        <Act action={pause} given={[id]}>
+          Pause
+        </Act>
+      )}
+      {(status === "draft" || status === "paused") && (
+        <Activate journey={journey} activate={activate} isChanged={isChanged} />
+      )}
+    </>
+  );
+}
+
+interface ActivateProps extends Pick<MovesProps, "journey" | "isChanged"> {
+  activate: MovesProps["moves"]["activate"];
+}
+
+/** What is refused stands at the steps, behind the question. */
+function Activate({ journey: { id, name, trigger }, activate, isChanged }: ActivateProps) {
+  const [isAsking, setAsking] = useState(false);
+  const act = async () => {
+    const done = await activate.run(id);
+    setAsking(false);
+    if (done) say("The journey is active.");
+  };
+  return (
+    <>
+      <Button
+        kind="primary"
+        icon="play"
+        needs="journeys.activate"
+        refusal={isChanged ? "Save the changes first." : undefined}
+        onClick={() => setAsking(true)}
+      >
+        Activate
+      </Button>
+      {isAsking && (
+        <Confirm
+          title={`Activate ${name}?`}
+          act="Activate it"
+          kind="primary"
+          isBusy={activate.isBusy}
+          close={() => setAsking(false)}
+          onConfirm={() => void act()}
+        >
+          From now on, a run begins whenever {triggerText(trigger)}. Its messages are sent without asking again.
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+/** Moves the test clock of a local service, so that a journey of days is seen at once. */
+function Play() {
+  const [isBusy, setBusy] = useState(false);
+  const play = async () => {
+    setBusy(true);
+    try {
+      await local("clock", { advance: "72h" });
+      await readMe();
+      invalidate("");
+      say("72 hours have passed.");
+    } catch (error) {
+      say(error instanceof Error ? error.message : String(error));
+    }
+    setBusy(false);
+  };
+  return (
+    <Button icon="clock" isBusy={isBusy} onClick={() => void play()}>
+      Advance 72 h
+    </Button>
+  );
+}
