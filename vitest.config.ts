@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
+    include: ["test/**/*.test.ts", "local/aws/test/**/*.test.ts"],
     pool: "threads",
     // One more than two cores: tests in a browser, and those that start processes, mostly wait.
     maxWorkers: 3,
@@ -12,6 +12,6 @@ export default defineConfig({
     setupFiles: ["test/support/setup.ts"],
     testTimeout: 60_000,
     reporters: ["default", "./test/support/count-reporter.ts"],
-    coverage: { provider: "v8", include: ["functions/**", "shared/**", "local/**"] },
+    coverage: { provider: "v8", include: ["functions/**", "shared/**", "local/**"], exclude: ["local/aws/test/**"] },
   },
 });

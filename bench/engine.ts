@@ -2,10 +2,7 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openDatabase } from "../local/aws/database.ts";
-import { createDynamoDb } from "../local/aws/dynamodb/index.ts";
-import type { StandIn } from "../local/aws/stand-in.ts";
-import { startAwsPort } from "../local/aws-port.ts";
+import { createDynamoDb, openDatabase, type StandIn, startAwsPort } from "../local/aws/index.ts";
 import { systemClock, systemIds } from "../shared/runtime/system.ts";
 import { hasEngines, startDynamoDbLocal } from "../test/parity/engines.ts";
 import { remote } from "../test/parity/remote.ts";

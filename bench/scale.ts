@@ -1,5 +1,5 @@
 // `npm run bench -- scale`: loads on a table of limited throughput, in service time, whatever the machine takes for it.
-import { warm } from "../local/aws/dynamodb/throughput.ts";
+import { warm } from "../local/aws/index.ts";
 import { createFaults } from "../local/faults.ts";
 import { MINUTE, SECOND } from "../shared/kernel/clock.ts";
 import { plans } from "../shared/rules/plans.ts";

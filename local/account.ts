@@ -11,10 +11,7 @@ import type { Clock } from "../shared/kernel/clock.ts";
 import type { Ids } from "../shared/kernel/ids.ts";
 import { tableDefinition } from "../shared/store/definition.ts";
 import { queueVariable } from "../shared/store/queue-sender.ts";
-import type { Services } from "./aws/protocol.ts";
-import type { SesEvent } from "./aws/ses.ts";
-import type { Sqs } from "./aws/sqs.ts";
-import { isAwsFailure, type Wire } from "./aws/stand-in.ts";
+import { isAwsFailure, type Services, type SesEvent, type Sqs, type Wire } from "./aws/index.ts";
 import { ACCOUNT, REGION } from "./lambda.ts";
 import type { State } from "./state.ts";
 

@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { openDatabase } from "./aws/database.ts";
+import { openDatabase } from "./aws/index.ts";
 import { startRefused } from "./settings.ts";
 import { openState } from "./state.ts";
 

@@ -1,8 +1,6 @@
 // Injected faults: provider outcomes for the sinks, throttled AWS calls, an unavailable live stream.
 import { type ChannelType, channelTypes } from "../shared/rules/channel-types.ts";
-import { CONFLICTING, canceledTransaction } from "./aws/dynamodb/canceled.ts";
-import type { Hooks, ServiceName } from "./aws/protocol.ts";
-import { awsFailure, type Wire } from "./aws/stand-in.ts";
+import { awsFailure, CONFLICTING, canceledTransaction, type Hooks, type ServiceName, type Wire } from "./aws/index.ts";
 
 export const outcomes = ["permanent", "invalid_token", "transient", "rate_limited", "timeout"] as const;
 

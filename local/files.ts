@@ -1,11 +1,7 @@
 // Files beside the gateway: assets as CloudFront serves them (docs/edge.md), and the bucket of imports as S3 does.
 import { ASSETS_PATH, assetHeaders } from "../shared/store/files/assets.ts";
 import { ASSETS_BUCKET, IMPORTS_BUCKET } from "./account.ts";
-import { handleAwsRequest, type Services } from "./aws/protocol.ts";
-import { readRequest } from "./aws/s3/requests.ts";
-import { refuse, respond } from "./aws/s3/responses.ts";
-import type { S3 } from "./aws/s3.ts";
-import { isAwsFailure } from "./aws/stand-in.ts";
+import { handleAwsRequest, type S3, type Services } from "./aws/index.ts";
 import { type Gateway, type GatewayResponse, pathOf } from "./gateway.ts";
 import type { GatewayRequest } from "./gateway-event.ts";
 
@@ -49,20 +45,17 @@ async function askBucket(
 
 const isAsset = ({ path }: GatewayRequest) => pathOf(path).startsWith(ASSETS_PATH);
 
-async function readAsset(s3: S3, { method, path, headers }: GatewayRequest): Promise<GatewayResponse> {
+async function readAsset(s3: S3, request: GatewayRequest): Promise<GatewayResponse> {
+  const { method, headers } = request;
   if (method !== "GET" && method !== "HEAD") return answer({ status: 403, headers: {}, body: "" });
   const asked = Object.fromEntries(
     PASSED_ON.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]])),
   );
   try {
-    const { operation, input } = readRequest(
-      { method, path: `/${ASSETS_BUCKET}${pathOf(path)}`, headers: asked },
-      Buffer.alloc(0),
-    );
-    return answer(respond(operation, input, await s3.operate(operation, input)));
+    const path = `/${ASSETS_BUCKET}${pathOf(request.path)}`;
+    return answer(await s3.handleTrusted({ method, path, headers: asked }));
   } catch (error) {
     if (error instanceof URIError) return answer({ status: 400, headers: {}, body: "" });
-    if (isAwsFailure(error)) return answer(refuse(error, method));
     throw error;
   }
 }

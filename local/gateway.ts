@@ -2,7 +2,7 @@
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import { type Clock, SECOND } from "../shared/kernel/clock.ts";
 import type { Ids } from "../shared/kernel/ids.ts";
-import { isAwsFailure } from "./aws/stand-in.ts";
+import { isAwsFailure } from "./aws/index.ts";
 import { OVER } from "./clock.ts";
 import { type GatewayRequest, proxyEvent } from "./gateway-event.ts";
 import type { LambdaHost } from "./lambda.ts";

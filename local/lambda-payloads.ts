@@ -1,5 +1,5 @@
 // What goes into a function and comes out of it: payloads within Lambda's limits, and failures as its runtime reports them.
-import { awsFailure } from "./aws/stand-in.ts";
+import { awsFailure } from "./aws/index.ts";
 
 /** What Lambda reports to an invoker about a handler's error. */
 export interface ErrorReport {

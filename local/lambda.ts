@@ -3,7 +3,7 @@ import type { Context } from "aws-lambda";
 import type { Clock } from "../shared/kernel/clock.ts";
 import { SECOND } from "../shared/kernel/clock.ts";
 import type { Ids } from "../shared/kernel/ids.ts";
-import { awsFailure } from "./aws/stand-in.ts";
+import { awsFailure } from "./aws/index.ts";
 import { OVER, type Runner, runner } from "./clock.ts";
 import { failure, functionFailure, requestOf, responseOf } from "./lambda-payloads.ts";
 import { type ResponseStream, responseStream, type StreamOut } from "./lambda-stream.ts";

@@ -6,8 +6,7 @@ import type { Aws, Client } from "../shared/kernel/deps.ts";
 import type { Ids } from "../shared/kernel/ids.ts";
 import { retryStrategy } from "../shared/kernel/retries.ts";
 import { awsClients } from "../shared/runtime/aws.ts";
-import { type Hooks, requestHandler, type Services, sendThrough, unsigned } from "./aws/protocol.ts";
-import type { Wire } from "./aws/stand-in.ts";
+import { type Hooks, requestHandler, type Services, sendThrough, unsigned, type Wire } from "./aws/index.ts";
 import type { ServiceClock } from "./clock.ts";
 import { REGION } from "./lambda.ts";
 

@@ -11,15 +11,7 @@ import { systemIds } from "../shared/runtime/system.ts";
 import { tableDefinition } from "../shared/store/definition.ts";
 import { UNKNOWN_COMMIT, versionOf } from "../tools/release.ts";
 import { mailEventsTo, makeResources, remoteTable, TABLE } from "./account.ts";
-import { type Database, openDatabase } from "./aws/database.ts";
-import { createDynamoDb, type DynamoDb, type DynamoDbFaults } from "./aws/dynamodb/index.ts";
-import { createKms, type Kms } from "./aws/kms.ts";
-import type { Hooks, Services } from "./aws/protocol.ts";
-import { createRemoteDynamoDb } from "./aws/remote-dynamodb.ts";
-import { createS3, type S3 } from "./aws/s3.ts";
-import { createScheduler, type Scheduler } from "./aws/scheduler.ts";
-import { createSes, type Ses } from "./aws/ses.ts";
-import { createSqs, type Sqs } from "./aws/sqs.ts";
+import { createDynamoDb, createKms, createRemoteDynamoDb, createS3, createScheduler, createSes, createSqs, type Database, type DynamoDb, type DynamoDbFaults, type Hooks, type Kms, openDatabase, type S3, type Scheduler, type Services, type Ses, type Sqs } from "./aws/index.ts";
 import { createClock, runner, type ServiceClock } from "./clock.ts";
 import type { Faults } from "./faults.ts";
 import { withFiles } from "./files.ts";
@@ -31,6 +23,7 @@ import { createTurns, HOST, localClients, retriesOn } from "./local-clients.ts";
 import type { StreamSource } from "./mapping.ts";
 import { createMappings, type Mappings } from "./mappings.ts";
 import { openOutbox } from "./outbox.ts";
+import { sesMailbox } from "./providers/mail.ts";
 import { createLocalNetwork, type LocalNetwork } from "./providers/network.ts";
 import { createChangeSignal, createWriteSignals } from "./signals.ts";
 import { openState } from "./state.ts";
@@ -161,10 +154,10 @@ function openAws(
   const host = createLambdaHost({ clock, ids });
   const scheduler = createScheduler({
     ...deps,
-    deliver: async ({ arn, input, messageGroupId }) => {
+    deliver: async ({ arn, input }) => {
       if (arn.startsWith("arn:aws:lambda:")) return void (await host.invoke(functionIn(arn), JSON.parse(input)));
       const { QueueUrl } = await sqs.operate("GetQueueUrl", { QueueName: arn.split(":").at(-1) });
-      await sqs.operate("SendMessage", { QueueUrl, MessageBody: input, MessageGroupId: messageGroupId });
+      await sqs.operate("SendMessage", { QueueUrl, MessageBody: input });
     },
   });
   return { remote, dynamodb, sqs, kms, s3, host, scheduler, services: { dynamodb, sqs, scheduler, kms, s3 } };
@@ -180,7 +173,7 @@ const outboxOf = ({ providerFaults }: LocalServiceOptions, { clock, ids, databas
 
 /** SES: mails are recorded in the outbox, and their events go to the product's queue. */
 function openMail(options: LocalServiceOptions, runtime: Runtime, { sqs }: EmbeddedAws): Ses {
-  const ses = createSes(outboxOf(options, runtime));
+  const ses = createSes({ clock: runtime.clock, mailbox: sesMailbox(outboxOf(options, runtime)) });
   ses.onEvent(mailEventsTo(sqs, runtime));
   return ses;
 }

@@ -6,7 +6,7 @@ import type { LogEntry } from "../shared/kernel/deps.ts";
 import { logLine } from "../shared/kernel/log.ts";
 import { readArguments } from "../tools/arguments.ts";
 import { commitOf } from "../tools/release.ts";
-import { startAwsPort } from "./aws-port.ts";
+import { startAwsPort } from "./aws/index.ts";
 import { withConsole } from "./console.ts";
 import { createControl } from "./control.ts";
 import { type DataFolder, openDataFolder } from "./data-folder.ts";

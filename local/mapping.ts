@@ -1,8 +1,6 @@
 // What every event source mapping is, and how it retries.
 import { type Clock, MINUTE, SECOND } from "../shared/kernel/clock.ts";
-import type { Database } from "./aws/database.ts";
-import type { DynamoDb, StreamRecord } from "./aws/dynamodb/index.ts";
-import type { Sqs } from "./aws/sqs.ts";
+import type { Database, DynamoDb, Sqs, StreamRecord } from "./aws/index.ts";
 import type { LambdaHost } from "./lambda.ts";
 
 export type Log = (message: string, details?: Record<string, unknown>) => void;

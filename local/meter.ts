@@ -1,6 +1,6 @@
 // Requests to the embedded AWS since the last reset, and the resources of this process that they took.
 import { readFileSync, writeFileSync } from "node:fs";
-import type { DynamoDbMeter } from "./aws/dynamodb/index.ts";
+import type { DynamoDbMeter } from "./aws/index.ts";
 
 export interface Metered {
   dynamodb: { meter(): DynamoDbMeter; resetMeter(): void };

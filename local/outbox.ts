@@ -1,6 +1,6 @@
 // Messages that the embedded providers received, stored in the data file.
 import type { ProvidedChannel } from "../shared/rules/channel-types.ts";
-import type { Database } from "./aws/database.ts";
+import type { Database } from "./aws/index.ts";
 
 /** One request that a provider accepted, or would have been sent. */
 export interface OutboxItem {

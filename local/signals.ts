@@ -1,5 +1,5 @@
 // Signals of what has changed: to the code that moves time, and to live streams.
-import type { DynamoDb } from "./aws/dynamodb/index.ts";
+import type { DynamoDb } from "./aws/index.ts";
 import { OVER } from "./clock.ts";
 
 /** Notifies the code that moves time of every change. */

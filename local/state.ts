@@ -1,5 +1,5 @@
 // The local service's own state, stored beside the product's data: the demo's credentials, the offset of the clock.
-import type { Database } from "./aws/database.ts";
+import type { Database } from "./aws/index.ts";
 
 /** With another DynamoDB, the demo is stored there and the table may have another name. */
 export type StateName = "demo" | "offset" | "remote-demo" | "remote-table";

@@ -1,5 +1,5 @@
 // The mapping of a table's stream: in order, with a checkpoint that survives a restart, bounded retries and bisection.
-import type { StreamRecord } from "./aws/dynamodb/index.ts";
+import type { StreamRecord } from "./aws/index.ts";
 import { backoff, failedIdentifiers, type Mapping, type MappingDeps } from "./mapping.ts";
 
 export interface StreamMappingOptions {

@@ -2,8 +2,7 @@
 // (docs/decisions/0021#service-clock).
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { MINUTE, SECOND } from "../shared/kernel/clock.ts";
-import type { DynamoDb } from "./aws/dynamodb/index.ts";
-import type { Sqs } from "./aws/sqs.ts";
+import type { DynamoDb, Sqs } from "./aws/index.ts";
 import type { Runner, ServiceClock } from "./clock.ts";
 import type { LambdaHost, Run } from "./lambda.ts";
 import type { Log } from "./mapping.ts";

@@ -1,6 +1,6 @@
 // The worker of the table's stream gets the same records twice, in halves and one by one: what follows is the same.
 import { expect, it } from "vitest";
-import type { Hooks } from "../local/aws/protocol.ts";
+import type { Hooks } from "../local/aws/index.ts";
 import { membersOf, segmentOf } from "./support/segments.ts";
 import { type TestWorld, testWorld } from "./support/world.ts";
 

@@ -1,6 +1,6 @@
 // When a message that failed is delivered again.
 import { expect, it } from "vitest";
-import { awsFailure } from "../local/aws/stand-in.ts";
+import { awsFailure } from "../local/aws/index.ts";
 import { MAX_RECEIVES, VISIBILITY_SECONDS } from "../shared/contract/messages.ts";
 import { SECOND } from "../shared/kernel/clock.ts";
 import { delaySeconds } from "../shared/runtime/redelivery.ts";

@@ -58,13 +58,6 @@ export function readers(missing: string, invalid: string) {
     return Number(value);
   };
 
-  const flag = (input: Wire, name: string): boolean | undefined => {
-    const value = input[name];
-    if (value === undefined || value === null) return undefined;
-    if (typeof value !== "boolean") throw wrong(name, "a boolean");
-    return value;
-  };
-
   const record = (input: Wire, name: string): Wire | undefined => {
     const value = input[name];
     if (value === undefined || value === null) return undefined;
@@ -99,13 +92,13 @@ export function readers(missing: string, invalid: string) {
     );
 
   /** One of a few words. */
-  const word = (input: Wire, name: string, words: readonly string[]): string | undefined => {
+  const word = <Word extends string>(input: Wire, name: string, words: readonly Word[]): Word | undefined => {
     const value = text(input, name);
-    if (value !== undefined && !words.includes(value)) {
-      throw refuse(`Value '${value}' at '${name}' failed to satisfy: one of [${words.join(", ")}]`);
-    }
-    return value;
+    if (value === undefined) return undefined;
+    const found = words.find((one) => one === value);
+    if (!found) throw refuse(`Value '${value}' at '${name}' failed to satisfy: one of [${words.join(", ")}]`);
+    return found;
   };
 
-  return { refuse, text, needed, integer, flag, record, list, texts, records, textMap, word };
+  return { refuse, text, needed, integer, record, list, texts, records, textMap, word };
 }

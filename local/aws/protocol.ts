@@ -2,18 +2,23 @@
 import { Readable } from "node:stream";
 import { findRoute } from "./rest-routes.ts";
 import type { S3 } from "./s3.ts";
-import { type AwsFailure, awsFailure, isAwsFailure, type StandIn, unknownOperation, type Wire } from "./stand-in.ts";
+import {
+  type AwsFailure,
+  type AwsRequest,
+  type AwsResponse,
+  awsFailure,
+  isAwsFailure,
+  type ServiceName,
+  type StandIn,
+  unknownOperation,
+  type Wire,
+} from "./stand-in.ts";
 import { bufferOn, fromWire, toWire } from "./wire-values.ts";
 
-export interface Services {
-  dynamodb: StandIn;
-  sqs: StandIn;
-  scheduler: StandIn;
-  kms: StandIn;
+export interface Services extends Record<Exclude<ServiceName, "s3" | "ses">, StandIn> {
   s3?: S3;
   ses?: StandIn;
 }
-export type ServiceName = keyof Services;
 
 /**
  * Observe, delay or fail calls. An `AwsFailure` thrown by a hook is the service's response (a throttle). Any other
@@ -24,21 +29,6 @@ export interface Hooks {
   count?(service: ServiceName, operation: string): void;
   before?(service: ServiceName, operation: string, input: Wire): void | Promise<void>;
   after?(service: ServiceName, operation: string, input: Wire, output: Wire): void | Promise<void>;
-}
-
-export interface AwsRequest {
-  method: string;
-  path: string;
-  query?: Record<string, string | string[] | null> | undefined;
-  /** Names in lower case. */
-  headers: Record<string, string>;
-  body?: unknown;
-}
-
-export interface AwsResponse {
-  status: number;
-  headers: Record<string, string>;
-  body: string | Uint8Array;
 }
 
 interface Call {
@@ -67,8 +57,6 @@ const sqsCodes: Record<string, string> = {
       "EmptyBatchRequest",
       "InvalidBatchEntryId",
       "MessageNotInflight",
-      "PurgeQueueInProgress",
-      "QueueDeletedRecently",
       "TooManyEntriesInBatchRequest",
       "UnsupportedOperation",
     ].map((name) => [name, `AWS.SimpleQueueService.${name}`]),

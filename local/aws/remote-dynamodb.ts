@@ -1,9 +1,9 @@
 // A DynamoDB of another process instead of the embedded one: calls are forwarded unchanged, and its streams are polled.
 import { Agent, request } from "node:http";
-import { SECOND } from "../../shared/kernel/clock.ts";
-import type { DynamoDb, DynamoDbMeter } from "./dynamodb/index.ts";
-import { createRemoteStream } from "./remote-stream.ts";
+import type { DynamoDb, DynamoDbMeter } from "./dynamodb.ts";
+import { type Ask, createRemoteStream } from "./remote-stream.ts";
 import { awsFailure, type Wire } from "./stand-in.ts";
+import { SECOND } from "./time.ts";
 
 export interface RemoteDynamoDb extends Omit<DynamoDb, "records"> {
   records(table: string, after: string, limit: number): ReturnType<ReturnType<typeof createRemoteStream>["read"]>;
@@ -11,9 +11,6 @@ export interface RemoteDynamoDb extends Omit<DynamoDb, "records"> {
   streamArn(table: string): Promise<string>;
   close(): void;
 }
-
-/** A call of an operation, as JSON. */
-export type Ask = (operation: string, input: Wire) => Promise<Wire>;
 
 const STREAM_OPERATIONS = new Set(["DescribeStream", "GetRecords", "GetShardIterator", "ListStreams"]);
 /** Operations that return consumed capacity on request. */

@@ -1,7 +1,9 @@
 // Reads a table's stream from another process, shard by shard, from any sequence number on.
-import type { StreamRecord } from "./dynamodb/index.ts";
-import type { Ask } from "./remote-dynamodb.ts";
+import type { StreamRecord } from "./dynamodb.ts";
 import { isAwsFailure, type Wire } from "./stand-in.ts";
+
+/** A call of an operation, as JSON. */
+export type Ask = (operation: string, input: Wire) => Promise<Wire>;
 
 interface Shard {
   ShardId: string;

@@ -1,21 +1,13 @@
 // The routes of the REST-JSON services: where method, path and query hold the operation and its members.
-import type { ServiceName } from "./protocol.ts";
-import type { Wire } from "./stand-in.ts";
+import type { ServiceName, Wire } from "./stand-in.ts";
 
 /** One line per operation of a REST service; a `{Member}` is a path segment. */
 const restRoutes: [service: ServiceName, method: string, path: string, operation: string][] = [
   ["scheduler", "POST", "/schedules/{Name}", "CreateSchedule"],
-  ["scheduler", "PUT", "/schedules/{Name}", "UpdateSchedule"],
   ["scheduler", "GET", "/schedules/{Name}", "GetSchedule"],
-  ["scheduler", "DELETE", "/schedules/{Name}", "DeleteSchedule"],
   ["scheduler", "GET", "/schedules", "ListSchedules"],
   ["scheduler", "POST", "/schedule-groups/{Name}", "CreateScheduleGroup"],
-  ["scheduler", "GET", "/schedule-groups/{Name}", "GetScheduleGroup"],
-  ["scheduler", "DELETE", "/schedule-groups/{Name}", "DeleteScheduleGroup"],
   ["scheduler", "GET", "/schedule-groups", "ListScheduleGroups"],
-  ["scheduler", "POST", "/tags/{ResourceArn}", "TagResource"],
-  ["scheduler", "DELETE", "/tags/{ResourceArn}", "UntagResource"],
-  ["scheduler", "GET", "/tags/{ResourceArn}", "ListTagsForResource"],
   ["ses", "POST", "/v2/email/outbound-emails", "SendEmail"],
   ["ses", "GET", "/v2/email/identities/{EmailIdentity}", "GetEmailIdentity"],
   ["ses", "GET", "/v2/email/account", "GetAccount"],
@@ -28,7 +20,6 @@ const queryMembers: Record<string, string> = {
   clientToken: "ClientToken",
 };
 const queryNumbers = new Set(["MaxResults"]);
-const queryLists = new Set(["TagKeys"]);
 
 export function findRoute(
   method: string,
@@ -58,8 +49,7 @@ function boundQuery(query: Record<string, string | string[] | null>): Wire {
   const bound: Wire = {};
   for (const [name, value] of Object.entries(query)) {
     const member = queryMembers[name] ?? name;
-    if (queryLists.has(member)) bound[member] = [value].flat();
-    else bound[member] = queryNumbers.has(member) ? Number(value) : value;
+    bound[member] = queryNumbers.has(member) ? Number(value) : value;
   }
   return bound;
 }

@@ -1,6 +1,4 @@
 // The embedded S3: buckets, objects, multipart uploads and signatures, stored in the shared data file.
-import type { AwsRequest, AwsResponse } from "./protocol.ts";
-import * as errors from "./s3/errors.ts";
 import { multipartOperations } from "./s3/multipart.ts";
 import { objectOperations } from "./s3/objects.ts";
 import { readForm, readUpload } from "./s3/post-policy.ts";
@@ -9,7 +7,16 @@ import { document, refuse, respond } from "./s3/responses.ts";
 import { authenticate, type Keys } from "./s3/signatures.ts";
 import { openS3Storage } from "./s3/storage.ts";
 import { tagOperations } from "./s3/tagging.ts";
-import { awsFailure, type Deps, isAwsFailure, type StandIn, unknownOperation, type Wire } from "./stand-in.ts";
+import {
+  type AwsRequest,
+  type AwsResponse,
+  awsFailure,
+  type Deps,
+  isAwsFailure,
+  type StandIn,
+  unknownOperation,
+  type Wire,
+} from "./stand-in.ts";
 
 /** Runs an operation, through the hooks that count calls or inject faults. */
 type Run = (operation: string, input: Wire) => Promise<Wire>;
@@ -19,6 +26,8 @@ export interface S3 extends StandIn {
   claims(request: AwsRequest): boolean;
   /** Handles a request of the REST-XML protocol, including errors. */
   handle(request: AwsRequest, run?: Run): Promise<AwsResponse>;
+  /** The same for a request without a signature, of a caller that has been let in otherwise (CloudFront). */
+  handleTrusted(request: AwsRequest): Promise<AwsResponse>;
   meter(): { requests: number };
   resetMeter(): void;
 }
@@ -26,18 +35,11 @@ export interface S3 extends StandIn {
 /** The access key that the local service's own clients use, and sign URLs with. */
 const LOCAL_KEYS: Keys = new Map([["local", "local"]]);
 const BUCKET_NAME = /^(?!xn--)(?!\d+\.\d+\.\d+\.\d+$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
-const REGION = "us-east-1";
 
 export function createS3(deps: Deps & { keys?: Keys }): S3 {
   const { clock, database, keys = LOCAL_KEYS } = deps;
   const storage = openS3Storage(database);
   let requests = 0;
-
-  const requireBucket = (input: Wire): string => {
-    const name = String(input.Bucket);
-    if (!storage.hasBucket(name)) throw errors.noSuchBucket({ BucketName: name });
-    return name;
-  };
 
   const operations: Record<string, (input: Wire) => Wire> = {
     ...objectOperations(storage, deps),
@@ -53,21 +55,6 @@ export function createS3(deps: Deps & { keys?: Keys }): S3 {
       if (!BUCKET_NAME.test(name)) throw awsFailure("InvalidBucketName", "The specified bucket is not valid.");
       storage.addBucket(name, clock.now());
       return { Location: `/${name}` };
-    },
-    HeadBucket: (input) => {
-      requireBucket(input);
-      return { BucketRegion: REGION };
-    },
-    GetBucketLocation: (input) => {
-      requireBucket(input);
-      return {};
-    },
-    DeleteBucket: (input) => {
-      const name = requireBucket(input);
-      if (storage.after(name, "", "", 1).length > 0)
-        throw awsFailure("BucketNotEmpty", "The bucket you tried to delete is not empty", { status: 409 });
-      storage.removeBucket(name);
-      return {};
     },
   };
 
@@ -89,6 +76,20 @@ export function createS3(deps: Deps & { keys?: Keys }): S3 {
     return document(status, "PostResponse", { Location, Bucket: bucket, Key: String(input.Key), ETag: String(ETag) });
   };
 
+  const answering = async ({ method }: AwsRequest, work: () => Promise<AwsResponse>): Promise<AwsResponse> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (isAwsFailure(error)) return refuse(error, method);
+      throw error;
+    }
+  };
+
+  const answer = async (request: AwsRequest, body: Buffer, run: Run): Promise<AwsResponse> => {
+    const { operation, input } = readRequest(request, body);
+    return respond(operation, input, await run(operation, input));
+  };
+
   return {
     operate,
     claims: (request) => {
@@ -99,18 +100,14 @@ export function createS3(deps: Deps & { keys?: Keys }): S3 {
       );
       return credential.includes("/s3/") || inQuery || isFormUpload(request);
     },
-    handle: async (request, run = operate) => {
-      try {
+    handle: (request, run = operate) =>
+      answering(request, async () => {
         const body = await bytesOf(request.body);
-        if (isFormUpload(request)) return await upload(request, body, run);
+        if (isFormUpload(request)) return upload(request, body, run);
         authenticate({ ...request, query: queryOf(request) }, keys, clock.now());
-        const { operation, input } = readRequest(request, body);
-        return respond(operation, input, await run(operation, input));
-      } catch (error) {
-        if (isAwsFailure(error)) return refuse(error, request.method);
-        throw error;
-      }
-    },
+        return answer(request, body, run);
+      }),
+    handleTrusted: (request) => answering(request, async () => answer(request, await bytesOf(request.body), operate)),
     meter: () => ({ requests }),
     resetMeter: () => {
       requests = 0;

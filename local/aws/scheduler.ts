@@ -1,11 +1,12 @@
 // The embedded EventBridge Scheduler: schedules persist, and fire on the service clock.
-import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
+
 import { type Operations, operateOn } from "./members.ts";
 import { firingOf, withAttempt } from "./scheduler/firings.ts";
-import { groupOperations } from "./scheduler/groups.ts";
 import {
   checkSchedule,
   conflict,
+  DEFAULT_GROUP,
+  groupArn,
   groupIn,
   members,
   nameIn,
@@ -15,8 +16,9 @@ import {
   scheduleArn,
   timingOf,
 } from "./scheduler/requests.ts";
-import { openSchedules, type Retry, type Schedule } from "./scheduler/schedules.ts";
+import { type Group, openSchedules, type Retry, type Schedule } from "./scheduler/schedules.ts";
 import type { Deps, StandIn, Wire } from "./stand-in.ts";
+import { MINUTE, SECOND } from "./time.ts";
 
 export interface Firing {
   /** `false` skips rate() and cron() schedules. */
@@ -30,50 +32,56 @@ export interface Scheduler extends StandIn {
   next(which?: Firing): number | undefined;
   /** Fires the schedules that are due by `now`, in the order of time. @returns how many targets were reached. */
   fireDue(now: number, which?: Firing): Promise<number>;
-  /** Listens to schedules that are created or updated, which may be due before anything else. */
+  /** Listens to schedules that are created, which may be due before anything else. */
   onSave(listener: () => void): void;
   meter(): { created: number; deleted: number; fired: number };
   resetMeter(): void;
 }
 
 /** Delivers a firing to its target. If it throws, it is retried by the schedule's retry policy. */
-export type Deliver = (target: { arn: string; input: string; messageGroupId?: string | undefined }) => Promise<void>;
+export type Deliver = (target: { arn: string; input: string }) => Promise<void>;
 
 const MAX_PAUSE = 10 * MINUTE;
 
 export function createScheduler(deps: Deps & { deliver: Deliver }): Scheduler {
   const { clock, ids, database, deliver } = deps;
   const schedules = openSchedules(database);
-  const groups = groupOperations(schedules, clock);
   const fresh = () => ({ created: 0, deleted: 0, fired: 0 });
   const listeners = new Set<() => void>();
   let meter = fresh();
   let firing: Promise<unknown> = Promise.resolve();
 
+  /** The group `default` always exists. */
+  const findGroup = (name: string): Group | undefined =>
+    schedules.group(name) ?? (name === DEFAULT_GROUP ? { name, createdAt: 0 } : undefined);
+
+  const requireGroup = (name: string): void => {
+    if (!findGroup(name)) throw notFound("ScheduleGroup", name);
+  };
+
   const requireSchedule = (input: Wire): Schedule => {
-    groups.require(groupIn(input));
+    requireGroup(groupIn(input));
     const found = schedules.find(groupIn(input), nameIn(input));
     if (!found) throw notFound("Schedule", nameIn(input));
     return found;
   };
 
-  /** The first time is the one after `after`. A new schedule that is due at this very instant fires too. */
-  const save = (input: Wire, createdAt: number, after: number): void => {
-    const timing = timingOf(input, createdAt);
-    const nextAt = timing.next(timing.recurring ? after : Number.NEGATIVE_INFINITY);
+  /** A schedule that is due at this very instant fires too. */
+  const save = (input: Wire): void => {
+    const now = clock.now();
+    const { recurring, next } = timingOf(input, now);
     schedules.save({
       group: groupIn(input),
       name: nameIn(input),
       input,
-      createdAt,
-      modifiedAt: clock.now(),
-      nextAt: input.State === "DISABLED" ? undefined : nextAt,
-      recurring: timing.recurring,
+      createdAt: now,
+      nextAt: next(recurring ? now - 1 : Number.NEGATIVE_INFINITY),
+      recurring,
     });
     for (const listener of listeners) listener();
   };
 
-  const describe = ({ group, name, input, createdAt, modifiedAt }: Schedule): Wire => {
+  const describe = ({ group, name, input, createdAt }: Schedule): Wire => {
     const { ClientToken: _, ...asked } = input;
     return {
       ScheduleExpressionTimezone: "UTC",
@@ -84,7 +92,7 @@ export function createScheduler(deps: Deps & { deliver: Deliver }): Scheduler {
       GroupName: group,
       Arn: scheduleArn(group, name),
       CreationDate: createdAt / SECOND,
-      LastModificationDate: modifiedAt / SECOND,
+      LastModificationDate: createdAt / SECOND,
     };
   };
 
@@ -94,7 +102,6 @@ export function createScheduler(deps: Deps & { deliver: Deliver }): Scheduler {
   };
 
   const operations: Operations = {
-    ...groups.operations,
     CreateSchedule: (input) => {
       const [group, name] = [groupIn(input), nameIn(input)];
       const found = schedules.find(group, name);
@@ -103,46 +110,41 @@ export function createScheduler(deps: Deps & { deliver: Deliver }): Scheduler {
       if (found && !isRepeat) throw conflict("Schedule", name);
       if (!found) {
         checkSchedule(input, clock.now());
-        groups.require(group);
-        save(input, clock.now(), clock.now() - 1);
+        requireGroup(group);
+        save(input);
         meter.created++;
       }
       return { ScheduleArn: scheduleArn(group, name) };
     },
-    UpdateSchedule: (input) => {
-      checkSchedule(input, clock.now());
-      const { createdAt, group, name } = requireSchedule(input);
-      save(input, createdAt, clock.now());
-      return { ScheduleArn: scheduleArn(group, name) };
-    },
-    DeleteSchedule: (input) => {
-      const { group, name } = requireSchedule(input);
-      schedules.remove(group, name);
-      meter.deleted++;
-      return {};
-    },
     GetSchedule: (input) => describe(requireSchedule(input)),
     ListSchedules: (input) => {
       const group = input.GroupName === undefined ? undefined : groupIn(input);
-      if (group !== undefined) groups.require(group);
+      if (group !== undefined) requireGroup(group);
       const prefix = read.text(input, "NamePrefix") ?? "";
-      const state = read.word(input, "State", ["ENABLED", "DISABLED"]);
-      const found = schedules
-        .list(group)
-        .filter(
-          ({ name, input: asked }) => name.startsWith(prefix) && (!state || (asked.State ?? "ENABLED") === state),
-        );
+      const found = schedules.list(group).filter(({ name }) => name.startsWith(prefix));
       const { shown, NextToken } = pageOf(input, found, (schedule) => `${schedule.group}/${schedule.name}`);
       return { Schedules: shown.map(summarize), NextToken };
+    },
+    CreateScheduleGroup: (input) => {
+      const name = nameIn(input);
+      if (findGroup(name)) throw conflict("ScheduleGroup", name);
+      schedules.addGroup({ name, createdAt: clock.now() });
+      return { ScheduleGroupArn: groupArn(name) };
+    },
+    ListScheduleGroups: (input) => {
+      const prefix = read.text(input, "NamePrefix") ?? "";
+      const all = [findGroup(DEFAULT_GROUP)!, ...schedules.groups()].filter(({ name }) => name.startsWith(prefix));
+      const { shown, NextToken } = pageOf(input, all, ({ name }) => name);
+      return { ScheduleGroups: shown.map(describeGroup), NextToken };
     },
   };
 
   /** One delivery of a firing: delivered, to be retried, or sent to the dead-letter queue. */
   const attempt = async (retry: Retry, now: number): Promise<boolean> => {
-    const { arn, messageGroupId } = retry;
+    const { arn } = retry;
     const input = withAttempt(retry);
     try {
-      await deliver({ arn, input, messageGroupId });
+      await deliver({ arn, input });
     } catch {
       const pause = Math.min(2 ** retry.attempt * SECOND, MAX_PAUSE);
       const again = { ...retry, attempt: retry.attempt + 1, nextAt: now + pause };
@@ -180,7 +182,7 @@ export function createScheduler(deps: Deps & { deliver: Deliver }): Scheduler {
 
   const fireAll = async (now: number, { recurring = true, collapse = false }: Firing): Promise<number> => {
     for (let reached = 0; ; ) {
-      // Read again each time: schedules may be changed or deleted while a target is being called.
+      // Read again each time: schedules may be created while a target is being called.
       const retry = schedules.firstRetry(now);
       const schedule = schedules.firstDue(now, recurring);
       const dueAt = schedule?.nextAt;
@@ -211,3 +213,11 @@ export function createScheduler(deps: Deps & { deliver: Deliver }): Scheduler {
     },
   };
 }
+
+const describeGroup = ({ name, createdAt }: Group): Wire => ({
+  Arn: groupArn(name),
+  Name: name,
+  State: "ACTIVE",
+  CreationDate: createdAt / SECOND,
+  LastModificationDate: createdAt / SECOND,
+});

@@ -1,9 +1,8 @@
-// The embedded SES: puts raw mails into the outbox. Mails to the addresses of SES's simulator bounce or complain.
-import { SECOND } from "../../shared/kernel/clock.ts";
-import { itemOf } from "../providers/mail.ts";
-import { faultOf, record, refusedCredentials, type SinkDeps } from "../providers/sink.ts";
+// The embedded SES: hands raw mails to a mailbox. Mails to the addresses of SES's simulator bounce or complain.
+
 import { isRecord, membersOf, type Operations, operateOn, readers } from "./members.ts";
 import { awsFailure, type StandIn, type Wire } from "./stand-in.ts";
+import { type Clock, SECOND } from "./time.ts";
 
 /** What SES reports about a mail later, by SNS or EventBridge. */
 export interface SesEvent {
@@ -18,6 +17,19 @@ export interface SesEvent {
   bounce?: { bounceType: "Permanent"; bounceSubType: "General"; bouncedRecipients: { emailAddress: string }[] };
   complaint?: { complaintFeedbackType: "abuse"; complainedRecipients: { emailAddress: string }[] };
   delivery?: { recipients: string[]; smtpResponse: string };
+}
+
+/** What becomes of mails, as its owner decides. */
+export interface Mailbox {
+  /** Looks at a mail that is being sent, and says how that fails, if it does: with `timeout` there is no answer at all. */
+  open(source: string, to: string): { fault: SesFault | undefined; accept(): string };
+  /** Why an identity is refused, if it is. */
+  refusalOfIdentity(): { kind: "refused"; message: string } | { kind: "timeout" } | undefined;
+}
+
+interface SesDeps {
+  clock: Pick<Clock, "now">;
+  mailbox: Mailbox;
 }
 
 export interface Ses extends StandIn {
@@ -47,8 +59,9 @@ const failures = {
   rate_limited: () => awsFailure("TooManyRequestsException", "Maximum sending rate exceeded.", { status: 429 }),
 };
 
-export function createSes(deps: SinkDeps): Ses {
-  const { clock } = deps;
+type SesFault = keyof typeof failures | "timeout";
+
+export function createSes({ clock, mailbox }: SesDeps): Ses {
   const listeners = new Set<(event: SesEvent) => unknown>();
   let requests = 0;
   let limit: { rate: number; tokens: number; at: number } | undefined;
@@ -96,21 +109,20 @@ export function createSes(deps: SinkDeps): Ses {
       if (!raw) throw read.refuse("The embedded SES takes raw content only.");
       const source = Buffer.from(read.needed(raw, "Data"), "base64").toString();
       const tags = tagsOf(read.list(input, "EmailTags"));
-      const item = itemOf(source, to);
-      const fault = faultOf(deps, "email", item.subscriber_id);
+      const { fault, accept } = mailbox.open(source, to);
       if (fault === "timeout") return new Promise<Wire>(() => undefined);
       if (fault) throw failures[fault]();
       if (isTooFast()) throw failures.rate_limited();
-      const messageId = record(deps, item);
+      const messageId = accept();
       await tell(messageId, from, to, tags);
       return { MessageId: messageId };
     },
     GetEmailIdentity: (input) => {
       requests++;
       read.needed(input, "EmailIdentity");
-      const refused = refusedCredentials(deps, "email", "The identity is not verified.");
-      if (typeof refused === "symbol") return new Promise<Wire>(() => undefined);
-      if (refused) throw awsFailure("BadRequestException", refused.said);
+      const refusal = mailbox.refusalOfIdentity();
+      if (refusal?.kind === "timeout") return new Promise<Wire>(() => undefined);
+      if (refusal) throw awsFailure("BadRequestException", refusal.message);
       return { IdentityType: "EMAIL_ADDRESS", VerifiedForSendingStatus: true, FeedbackForwardingStatus: true };
     },
     GetAccount: () => {

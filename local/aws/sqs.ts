@@ -2,17 +2,9 @@
 import { membersOf, type Operations, operateOn, refuseOthers } from "./members.ts";
 import { administration } from "./sqs/administration.ts";
 import { checkBatchSize, failedEntry, readEntries } from "./sqs/batches.ts";
-import {
-  type Attributes,
-  checkBody,
-  md5,
-  md5OfAttributes,
-  read,
-  readAttribute,
-  readAttributes,
-  sizeOf,
-} from "./sqs/contents.ts";
-import { type Depth, type MessageRow, openMessages, schema } from "./sqs/message-rows.ts";
+import { checkBody, md5, md5OfAttributes, read, readAttributes, sizeOf } from "./sqs/contents.ts";
+import { memoryMessages } from "./sqs/memory-messages.ts";
+import { type Depth, type MessageRow, schema, sqlMessages } from "./sqs/message-rows.ts";
 import { createMessages, type Draft, heldBy, messageOf, systemNames } from "./sqs/messages.ts";
 import { createQueues, numberOf, type Queue, redriveOf } from "./sqs/queues.ts";
 import { awsFailure, type Deps, isAwsFailure, type StandIn, type Wire } from "./stand-in.ts";
@@ -44,18 +36,11 @@ export interface SqsFaults {
 }
 
 const members = membersOf({
-  CreateQueue: "QueueName Attributes tags",
-  GetQueueUrl: "QueueName QueueOwnerAWSAccountId",
+  CreateQueue: "QueueName Attributes",
+  GetQueueUrl: "QueueName",
   GetQueueAttributes: "QueueUrl AttributeNames",
-  SetQueueAttributes: "QueueUrl Attributes",
   ListQueues: "QueueNamePrefix NextToken MaxResults",
-  DeleteQueue: "QueueUrl",
-  PurgeQueue: "QueueUrl",
-  TagQueue: "QueueUrl Tags",
-  UntagQueue: "QueueUrl TagKeys",
-  ListQueueTags: "QueueUrl",
-  ListDeadLetterSourceQueues: "QueueUrl NextToken MaxResults",
-  SendMessage: "QueueUrl MessageBody DelaySeconds MessageAttributes MessageSystemAttributes MessageGroupId",
+  SendMessage: "QueueUrl MessageBody DelaySeconds MessageAttributes MessageGroupId",
   SendMessageBatch: "QueueUrl Entries",
   ReceiveMessage:
     "QueueUrl AttributeNames MessageSystemAttributeNames MessageAttributeNames MaxNumberOfMessages VisibilityTimeout WaitTimeSeconds",
@@ -64,11 +49,8 @@ const members = membersOf({
   ChangeMessageVisibility: "QueueUrl ReceiptHandle VisibilityTimeout",
   ChangeMessageVisibilityBatch: "QueueUrl Entries",
   StartMessageMoveTask: "SourceArn DestinationArn",
-  ListMessageMoveTasks: "SourceArn MaxResults",
 });
-const sendEntry = new Set(
-  "Id MessageBody DelaySeconds MessageAttributes MessageSystemAttributes MessageGroupId".split(" "),
-);
+const sendEntry = new Set("Id MessageBody DelaySeconds MessageAttributes MessageGroupId".split(" "));
 const deleteEntry = new Set(["Id", "ReceiptHandle"]);
 const visibilityEntry = new Set(["Id", "ReceiptHandle", "VisibilityTimeout"]);
 const maxVisibility = 43_200;
@@ -90,13 +72,14 @@ export function createSqs(deps: SqsDeps): Sqs {
     return database;
   };
   const queues = createQueues(prepared);
-  const messages = createMessages(deps, openMessages(database, prepared));
+  const rows = database.undo ? memoryMessages(database.undo) : sqlMessages(prepared);
+  const messages = createMessages(deps, rows);
 
   const tell = (queue: string) => {
     for (const listener of [...listeners]) listener(queue);
   };
 
-  function readDraft(queue: Queue, input: Wire): Draft & { system: Attributes } {
+  function readDraft(queue: Queue, input: Wire): Draft {
     const body = read.needed(input, "MessageBody");
     checkBody(body);
     const attributes = readAttributes(input);
@@ -104,20 +87,15 @@ export function createSqs(deps: SqsDeps): Sqs {
     if (sizeOf(body, attributes) > limit) {
       throw read.refuse(`One or more parameters are invalid. Reason: Message must be shorter than ${limit} bytes.`);
     }
-    const system: Attributes = {};
-    for (const [name, value] of Object.entries(read.record(input, "MessageSystemAttributes") ?? {})) {
-      if (name !== "AWSTraceHeader") throw read.refuse(`The message system attribute '${name}' is invalid.`);
-      system[name] = readAttribute(name, value);
-    }
     const group = read.text(input, "MessageGroupId");
     if (group !== undefined && !/^[A-Za-z0-9!-/:-@[-`{-~]{1,128}$/.test(group)) {
       throw read.refuse("MessageGroupId can only include alphanumeric and punctuation characters. 1 to 128 in length");
     }
     const delaySeconds = read.integer(input, "DelaySeconds", 0, 900);
-    return { body, attributes, system, group, delaySeconds, trace: system.AWSTraceHeader?.StringValue ?? trace() };
+    return { body, attributes, group, delaySeconds, trace: trace() };
   }
 
-  function store(queue: Queue, draft: Draft & { system: Attributes }): Wire {
+  function store(queue: Queue, draft: Draft): Wire {
     const id = messages.insert(queue, draft);
     if (faults.duplicate?.(queue.name)) messages.insert(queue, draft, id);
     meter.sent++;
@@ -125,7 +103,6 @@ export function createSqs(deps: SqsDeps): Sqs {
       MessageId: id,
       MD5OfMessageBody: md5(draft.body),
       MD5OfMessageAttributes: md5OfAttributes(draft.attributes),
-      MD5OfMessageSystemAttributes: md5OfAttributes(draft.system),
     };
   }
 

@@ -1,7 +1,6 @@
 // The interface of every embedded AWS service: one function from an operation and its wire input to its wire output.
-import type { Clock } from "../../shared/kernel/clock.ts";
-import type { Ids } from "../../shared/kernel/ids.ts";
 import type { Database } from "./database.ts";
+import type { Clock } from "./time.ts";
 
 /** JSON as the service's protocol carries it; binary values are base64 text. */
 export type Wire = Record<string, unknown>;
@@ -11,11 +10,35 @@ export interface StandIn {
   operate(operation: string, input: Wire): Promise<Wire>;
 }
 
+/** Where ids and secrets come from. */
+export interface Ids {
+  uuid(): string;
+  /** Cryptographically strong bytes. */
+  bytes(length: number): Buffer;
+}
+
 /** The deps of a stand-in: time, ids and the file that holds all data. */
 export interface Deps {
   clock: Clock;
   ids: Ids;
   database: Database;
+}
+
+export type ServiceName = "dynamodb" | "sqs" | "scheduler" | "kms" | "s3" | "ses";
+
+export interface AwsRequest {
+  method: string;
+  path: string;
+  query?: Record<string, string | string[] | null> | undefined;
+  /** Names in lower case. */
+  headers: Record<string, string>;
+  body?: unknown;
+}
+
+export interface AwsResponse {
+  status: number;
+  headers: Record<string, string>;
+  body: string | Uint8Array;
 }
 
 /** An error as the real service returns it. `fields` are the members beside the message. */

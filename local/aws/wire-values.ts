@@ -1,6 +1,5 @@
 // Values of requests as they are on the wire and in commands: bytes, dates and nested members.
-import type { ServiceName } from "./protocol.ts";
-import type { Wire } from "./stand-in.ts";
+import type { ServiceName, Wire } from "./stand-in.ts";
 
 /** As the SDK serializes: bytes to base64, dates to epoch seconds, absent members left out. */
 export function toWire(value: unknown): unknown {
@@ -34,7 +33,7 @@ function withMembers(value: object, become: (member: unknown, name: string) => u
   return shaped;
 }
 
-const kmsBlobs = new Set(["CiphertextBlob", "Plaintext", "Signature", "PublicKey", "Mac", "CiphertextForRecipient"]);
+const kmsBlobs = new Set(["CiphertextBlob", "Plaintext", "Signature", "PublicKey"]);
 export const bufferOn = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 const bytesOf = (base64: unknown) => new Uint8Array(Buffer.from(base64 as string, "base64"));
 

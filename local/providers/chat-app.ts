@@ -1,6 +1,6 @@
 // The embedded chat app, with the WhatsApp Cloud API: messages, and templates whose review a test can decide.
 import { createHash } from "node:crypto";
-import type { Database } from "../aws/database.ts";
+import type { Database } from "../aws/index.ts";
 import {
   faultOf,
   HANGS,

@@ -1,8 +1,11 @@
-// Parses the source of a mail for the outbox: its headers, and the body without what the service added.
+// Parses the source of a mail for the outbox: its headers, and the body without what the service added. The embedded SES
+// puts its mails there.
 
 import { withoutAdditions } from "../../shared/providers/mail-parts.ts";
 import { htmlOfText } from "../../shared/rules/mail-body.ts";
+import type { Mailbox } from "../aws/index.ts";
 import type { OutboxItem } from "../outbox.ts";
+import { faultOf, HANGS, record, refusedCredentials, type SinkDeps } from "./sink.ts";
 
 export interface Mail {
   headers: Record<string, string>;
@@ -38,6 +41,19 @@ export function itemOf(source: string, to: string): Omit<OutboxItem, "id" | "at"
   };
   return { channel: "email", to, ...whose, title: subject, body, payload: source, headers };
 }
+
+/** Puts the mails that SES accepts into the outbox; faults of the channel decide how others fail. */
+export const sesMailbox = (deps: SinkDeps): Mailbox => ({
+  open: (source, to) => {
+    const item = itemOf(source, to);
+    return { fault: faultOf(deps, "email", item.subscriber_id), accept: () => record(deps, item) };
+  },
+  refusalOfIdentity: () => {
+    const refused = refusedCredentials(deps, "email", "The identity is not verified.");
+    if (refused === HANGS) return { kind: "timeout" };
+    return refused && { kind: "refused", message: refused.said };
+  },
+});
 
 function split(text: string): { headers: Record<string, string>; content: string } {
   const end = text.indexOf("\r\n\r\n");

@@ -2,7 +2,7 @@
 import { lookup } from "node:dns/promises";
 import type { Server } from "node:http";
 import { connectSocket, type Network, type Purpose, secureSocket } from "../../shared/egress/network.ts";
-import type { Database } from "../aws/database.ts";
+import type { Database } from "../aws/index.ts";
 import { apnsSink } from "./apns.ts";
 import { type ChatTemplates, chatAppSink, openChatTemplates } from "./chat-app.ts";
 import { fcmSink } from "./fcm.ts";

@@ -1,6 +1,6 @@
 // Images for in-app content (AST-4): removal, and uploads that are interrupted.
 import { describe, expect, it } from "vitest";
-import { awsFailure } from "../../local/aws/stand-in.ts";
+import { awsFailure } from "../../local/aws/index.ts";
 import { MINUTE } from "../../shared/kernel/clock.ts";
 import { ask, list, objects, remove, storedBytes, upload } from "../support/assets.ts";
 import { outsideAudit, wholeTable } from "../support/people.ts";

@@ -1,6 +1,6 @@
 // The audit trail (RDA-23): what is in it, what it proves, and what a crash leaves of it.
 import { describe, expect, it } from "vitest";
-import { awsFailure } from "../../local/aws/stand-in.ts";
+import { awsFailure } from "../../local/aws/index.ts";
 import { MINUTE } from "../../shared/kernel/clock.ts";
 import { toJson } from "../../shared/store/json-text.ts";
 import { wholeTable } from "../support/people.ts";

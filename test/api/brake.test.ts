@@ -1,7 +1,6 @@
 // The brake of a send (F21): it stops itself before many have got what goes wrong, and goes on or ends when it is told to.
 import { expect, it } from "vitest";
-import type { Hooks } from "../../local/aws/protocol.ts";
-import type { Wire } from "../../local/aws/stand-in.ts";
+import type { Hooks, Wire } from "../../local/aws/index.ts";
 import type { Fault } from "../../local/faults.ts";
 import { DAY, MINUTE } from "../../shared/kernel/clock.ts";
 import { isCanary } from "../../shared/rules/brake.ts";

@@ -1,6 +1,6 @@
 // Requests of the delivery worker are throttled after the provider answered: no outcome that is known is lost.
 import { expect, it } from "vitest";
-import { awsFailure, type Wire } from "../../local/aws/stand-in.ts";
+import { awsFailure, type Wire } from "../../local/aws/index.ts";
 import { MINUTE } from "../../shared/kernel/clock.ts";
 import { jobOf } from "../support/notify.ts";
 import { addDevice, addPeople, send } from "../support/people.ts";

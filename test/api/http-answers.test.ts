@@ -1,7 +1,6 @@
 // What applies to every answer (GEN, D-HTTPCODES, D-REQID), and what browsers need (D-CORS).
 import { describe, expect, it } from "vitest";
-import type { Hooks } from "../../local/aws/protocol.ts";
-import { awsFailure } from "../../local/aws/stand-in.ts";
+import { awsFailure, type Hooks } from "../../local/aws/index.ts";
 import { addPeople } from "../support/people.ts";
 import { worlds } from "../support/worlds.ts";
 

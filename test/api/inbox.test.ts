@@ -1,7 +1,6 @@
 // The durable inbox (INB-1 to INB-10): lists, reading and dismissing (AMB-37), and expiry after 30 days.
 import { describe, expect, it } from "vitest";
-import type { Hooks } from "../../local/aws/protocol.ts";
-import { awsFailure } from "../../local/aws/stand-in.ts";
+import { awsFailure, type Hooks } from "../../local/aws/index.ts";
 import { DAY, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { messageWrite } from "../../shared/store/sends/inbox/inbox.ts";
 import { addPeople, inboxOf, operate, send } from "../support/people.ts";

@@ -1,6 +1,6 @@
 // Scheduled sends and their cancellation (NTF-9, NTF-10, NTF-18, NTF-20, NTF-22, D-NTF-STATE, D-NTF-CANCEL, AMB-86).
 import { describe, expect, it } from "vitest";
-import type { Hooks } from "../../local/aws/protocol.ts";
+import type { Hooks } from "../../local/aws/index.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { cancelJob } from "../../shared/store/sends/jobs/jobs.ts";
 import { cancel, inMs, jobOf, post } from "../support/notify.ts";

@@ -1,6 +1,6 @@
 // Segments (SEG-10 to SEG-12, D-PREVIEW): static computation, members, previews, names.
 import { describe, expect, it } from "vitest";
-import { awsFailure } from "../../local/aws/stand-in.ts";
+import { awsFailure } from "../../local/aws/index.ts";
 import { MINUTE } from "../../shared/kernel/clock.ts";
 import { putItem } from "../../shared/store/item.ts";
 import { toJson } from "../../shared/store/json-text.ts";

@@ -1,7 +1,6 @@
 // The service about itself: its health, its address in a browser, and its versioning (D-HEALTH, D-VER).
 import { expect, it } from "vitest";
-import type { Hooks } from "../../local/aws/protocol.ts";
-import { awsFailure } from "../../local/aws/stand-in.ts";
+import { awsFailure, type Hooks } from "../../local/aws/index.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();

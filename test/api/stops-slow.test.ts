@@ -1,7 +1,7 @@
 // A send is stopped while a worker waits for an answer of the table that takes half a minute: nothing is handed over on
 // what was read before, and what was held goes on.
 import { expect, it } from "vitest";
-import type { Wire } from "../../local/aws/stand-in.ts";
+import type { Wire } from "../../local/aws/index.ts";
 import { HOUR, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { putItem } from "../../shared/store/item.ts";
 import { Message } from "../../shared/store/sends/inbox/inbox-items.ts";

@@ -1,7 +1,7 @@
 // A send under way is stopped: its workspace is suspended or deleted, or its campaign paused. Nothing more is handed to
 // a provider after a group of calls, and what was held goes on.
 import { expect, it } from "vitest";
-import type { Wire } from "../../local/aws/stand-in.ts";
+import type { Wire } from "../../local/aws/index.ts";
 import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { putItem } from "../../shared/store/item.ts";
 import { Message } from "../../shared/store/sends/inbox/inbox-items.ts";

@@ -1,8 +1,7 @@
 // Which credentials open a live stream, and when a stream is refused (SSE-1, SSE-5, AMB-42).
 import { describe, expect, it } from "vitest";
 import { stream } from "../../functions/stream/index.ts";
-import type { Hooks } from "../../local/aws/protocol.ts";
-import { awsFailure } from "../../local/aws/stand-in.ts";
+import { awsFailure, type Hooks } from "../../local/aws/index.ts";
 import { proxyEvent } from "../../local/gateway-event.ts";
 import { responseStream } from "../../local/lambda-stream.ts";
 import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";

@@ -1,7 +1,6 @@
 // Counters: changed with the rows that they count, and repaired every night (docs/decisions/0024).
 import { expect, it } from "vitest";
-import type { Hooks } from "../../local/aws/protocol.ts";
-import { awsFailure } from "../../local/aws/stand-in.ts";
+import { awsFailure, type Hooks } from "../../local/aws/index.ts";
 import { DAY } from "../../shared/kernel/clock.ts";
 import { AssetTotals } from "../../shared/store/experiences/asset-items.ts";
 import { MemberCount } from "../../shared/store/lists/items.ts";

@@ -1,6 +1,6 @@
 // Concurrent changes of one template (TPL-6 to TPL-8): whatever the order, names, list and templates agree afterwards.
 import { expect, it } from "vitest";
-import type { Hooks } from "../../local/aws/protocol.ts";
+import type { Hooks } from "../../local/aws/index.ts";
 import type { Answer, Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 

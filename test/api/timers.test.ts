@@ -1,6 +1,6 @@
 // Timers of one minute, however many they are (docs/decisions/0021#timers).
 import { expect, it } from "vitest";
-import type { Hooks } from "../../local/aws/protocol.ts";
+import type { Hooks } from "../../local/aws/index.ts";
 import { HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import type { TenantId } from "../../shared/kernel/ids.ts";
 import { timers } from "../../shared/store/capabilities.ts";

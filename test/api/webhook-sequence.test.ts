@@ -1,6 +1,6 @@
 // Sequence numbers of webhook deliveries: without gaps, whatever fails; the list of what is missing; replay in order.
 import { describe, expect, it } from "vitest";
-import type { Hooks } from "../../local/aws/protocol.ts";
+import type { Hooks } from "../../local/aws/index.ts";
 import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { type Envelope, webhookSamples } from "../../shared/rules/webhook-events.ts";
 import { type JsonText, toJson } from "../../shared/store/json-text.ts";

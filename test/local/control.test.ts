@@ -1,6 +1,6 @@
 // The control surface, called in process: health, time, outbox, faults and meter (workspaces: control-workspaces.test.ts).
 import { describe, expect, test } from "vitest";
-import type { ServiceName } from "../../local/aws/protocol.ts";
+import type { ServiceName } from "../../local/aws/index.ts";
 import { createFaults, UNDISTURBED } from "../../local/faults.ts";
 import { openOutbox } from "../../local/outbox.ts";
 import type { TestWorld } from "../support/world.ts";

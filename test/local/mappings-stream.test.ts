@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Database, openDatabase } from "../../local/aws/database.ts";
-import type { StreamRecord } from "../../local/aws/dynamodb/index.ts";
+import { type Database, openDatabase, type StreamRecord } from "../../local/aws/index.ts";
 import type { Mapping } from "../../local/mapping.ts";
 import { SECOND } from "../../shared/kernel/clock.ts";
 import { at, toyStream, world } from "../support/mappings.ts";

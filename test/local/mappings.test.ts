@@ -1,8 +1,7 @@
 // Event source mappings of a queue: what is deleted, what comes again and when.
 import type { SQSEvent } from "aws-lambda";
 import { describe, expect, test } from "vitest";
-import { openDatabase } from "../../local/aws/database.ts";
-import { createSqs } from "../../local/aws/sqs.ts";
+import { createSqs, openDatabase } from "../../local/aws/index.ts";
 import { createClock, runner } from "../../local/clock.ts";
 import { createLambdaHost } from "../../local/lambda.ts";
 import { traceOf } from "../../local/lineage.ts";

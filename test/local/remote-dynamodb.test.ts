@@ -1,7 +1,6 @@
 // One process of ours as the DynamoDB of another: AWS_ENDPOINT_URL_DYNAMODB.
 import { afterEach, expect, test } from "vitest";
-import { createRemoteDynamoDb } from "../../local/aws/remote-dynamodb.ts";
-import { startAwsPort } from "../../local/aws-port.ts";
+import { createRemoteDynamoDb, startAwsPort } from "../../local/aws/index.ts";
 import { hasEngines, startDynamoDbLocal } from "../parity/engines.ts";
 import { aws, ownerOf } from "../support/crash.ts";
 import { cleanUp, newFolder, type ServiceProcess, startService } from "../support/service-process.ts";

@@ -1,6 +1,6 @@
 // The whole service under the capacity model: clients retry in service time.
 import { expect, test } from "vitest";
-import { awsFailure } from "../../local/aws/stand-in.ts";
+import { awsFailure } from "../../local/aws/index.ts";
 import { addReader } from "../support/sse.ts";
 import { testWorld } from "../support/world.ts";
 

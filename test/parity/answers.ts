@@ -1,5 +1,5 @@
 // Asks an engine and puts its answer into the one form in which answers are compared.
-import { isAwsFailure, type Wire } from "../../local/aws/stand-in.ts";
+import { isAwsFailure, type Wire } from "../../local/aws/index.ts";
 import type { Engine } from "./engines.ts";
 import type { Request } from "./requests.ts";
 

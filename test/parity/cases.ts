@@ -1,5 +1,5 @@
 // A request with what two engines answered, and changes to the answers alone.
-import type { Wire } from "../../local/aws/stand-in.ts";
+import type { Wire } from "../../local/aws/index.ts";
 import type { Outcome } from "./answers.ts";
 import type { Request } from "./requests.ts";
 

@@ -1,5 +1,5 @@
 // Random operations, the same on two engines, compared answer by answer.
-import { isAwsFailure } from "../../local/aws/stand-in.ts";
+import { isAwsFailure } from "../../local/aws/index.ts";
 import { randomFrom } from "../simulator/random.ts";
 import { type Outcome, outcomeOf, sameOutcome } from "./answers.ts";
 import { explain, takesOnly } from "./differences.ts";

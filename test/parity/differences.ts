@@ -1,6 +1,5 @@
 // Where engines are known to differ: each difference with the reason, and who answers as AWS does (docs/local.md).
-import { normalizeNumber } from "../../local/aws/dynamodb/numbers.ts";
-import type { Wire } from "../../local/aws/stand-in.ts";
+import { normalizeNumber, type Wire } from "../../local/aws/index.ts";
 import { byText, type Outcome, sameOutcome } from "./answers.ts";
 import { type Case, inBoth, inTheirs, isObject, omit } from "./cases.ts";
 import { BROKEN, type Engine } from "./engines.ts";
@@ -130,12 +129,6 @@ const differences: Difference[] = [
     engines: BOTH,
     form: true,
     without: (found) => (found.ours.refused ? found : inBoth(found, (answer) => omit(answer, "ConsumedCapacity"))),
-  },
-  {
-    why: "item collection metrics: DynamoDB Local and dynalite leave those of a put out",
-    engines: BOTH,
-    form: true,
-    without: (found) => inBoth(found, (answer) => omit(answer, "ItemCollectionMetrics")),
   },
   {
     why: "an update of a part of an attribute: DynamoDB Local answers all of it for UPDATED_OLD and UPDATED_NEW, AWS the part",

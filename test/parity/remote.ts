@@ -1,9 +1,7 @@
 // A DynamoDB of another process, asked as ours is.
 import { Agent, request } from "node:http";
-import { awsFailure, type StandIn, type Wire } from "../../local/aws/stand-in.ts";
+import { awsFailure, type StandIn, type Wire } from "../../local/aws/index.ts";
 
-/** What a test says that asks another engine for something only ours has. */
-export const ONLY_OURS = "Only the embedded service has this.";
 const TIMEOUT_MS = 20_000;
 /** The signature is not checked; the access key is read from it. */
 const AUTHORIZATION =

@@ -1,5 +1,5 @@
 // Random requests: every item operation, mostly sound, some with one thing wrong.
-import type { Wire } from "../../local/aws/stand-in.ts";
+import type { Wire } from "../../local/aws/index.ts";
 import type { Random } from "../simulator/random.ts";
 import { expressions } from "./random-expressions.ts";
 import { type Item, item, keyOf, keyValue, value, wrongValue } from "./random-values.ts";
@@ -16,8 +16,6 @@ export function requestsOf(random: Random, { transactions }: { transactions: boo
   const tables = () => random.pick(parityTables);
   const consumed = (): Wire =>
     random.chance(0.25) ? { ReturnConsumedCapacity: random.pick(["TOTAL", "INDEXES", "NONE"]) } : {};
-  const metrics = (): Wire =>
-    random.chance(0.1) ? { ReturnItemCollectionMetrics: random.pick(["SIZE", "NONE"]) } : {};
 
   const put = (table = tables()): Wire => {
     const made = expressions(random, keyNames(table));
@@ -161,11 +159,7 @@ export function requestsOf(random: Random, { transactions }: { transactions: boo
 
   const answers = (choices: string[]): Wire => (random.chance(0.4) ? { ReturnValues: random.pick(choices) } : {});
   const makers: [weight: number, operation: string, make: () => Wire][] = [
-    [
-      22,
-      "PutItem",
-      () => ({ ...put(), ...answers(["NONE", "ALL_OLD", "ALL_OLD"]), ...onFailure(), ...consumed(), ...metrics() }),
-    ],
+    [22, "PutItem", () => ({ ...put(), ...answers(["NONE", "ALL_OLD", "ALL_OLD"]), ...onFailure(), ...consumed() })],
     [
       26,
       "UpdateItem",
@@ -174,18 +168,17 @@ export function requestsOf(random: Random, { transactions }: { transactions: boo
         ...answers(["NONE", "ALL_OLD", "ALL_NEW", "UPDATED_OLD", "UPDATED_NEW"]),
         ...onFailure(),
         ...consumed(),
-        ...metrics(),
       }),
     ],
     [
       8,
       "DeleteItem",
-      () => ({ ...erase(), ...answers(["NONE", "ALL_OLD", "ALL_OLD"]), ...onFailure(), ...consumed(), ...metrics() }),
+      () => ({ ...erase(), ...answers(["NONE", "ALL_OLD", "ALL_OLD"]), ...onFailure(), ...consumed() }),
     ],
     [8, "GetItem", () => ({ ...get(), ...consumed(), ...(random.chance(0.3) && { ConsistentRead: true }) })],
     [16, "Query", () => ({ ...query(), ...consumed() })],
     [8, "Scan", () => ({ ...scan(), ...consumed() })],
-    [4, "BatchWriteItem", () => ({ ...batchWrite(), ...consumed(), ...metrics() })],
+    [4, "BatchWriteItem", () => ({ ...batchWrite(), ...consumed() })],
     [3, "BatchGetItem", () => ({ ...batchGet(), ...consumed() })],
     ...(transactions
       ? ([

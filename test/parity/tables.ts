@@ -1,18 +1,17 @@
-// The tables of a parity run: every kind of key, with global and local indexes of every projection.
-import type { Wire } from "../../local/aws/stand-in.ts";
+// The tables of a parity run: every kind of key, with indexes of every projection.
+import type { Wire } from "../../local/aws/index.ts";
 
 export interface ParityTable {
   name: string;
   hash: [name: string, type: string];
   range?: [name: string, type: string];
-  indexes: { name: string; local?: boolean; hash: [string, string]; range?: [string, string]; projection: Wire }[];
+  indexes: { name: string; hash: [string, string]; range?: [string, string]; projection: Wire }[];
 }
 
 const ALL = { ProjectionType: "ALL" };
 const KEYS_ONLY = { ProjectionType: "KEYS_ONLY" };
 const INCLUDE = { ProjectionType: "INCLUDE", NonKeyAttributes: ["a", "m"] };
 
-/** `local` indexes are in the table that only some runs can use. */
 export const parityTables: ParityTable[] = [
   {
     name: "things",
@@ -27,15 +26,6 @@ export const parityTables: ParityTable[] = [
   { name: "counts", hash: ["id", "N"], indexes: [] },
   { name: "events", hash: ["pk", "S"], range: ["moment", "N"], indexes: [] },
   { name: "bytes", hash: ["pk", "B"], range: ["sk", "B"], indexes: [] },
-  {
-    name: "local",
-    hash: ["pk", "S"],
-    range: ["sk", "S"],
-    indexes: [
-      { name: "at-n", local: true, hash: ["pk", "S"], range: ["n", "N"], projection: INCLUDE },
-      { name: "at-t", local: true, hash: ["pk", "S"], range: ["g", "S"], projection: ALL },
-    ],
-  },
 ];
 
 const element = ([AttributeName]: [string, string], KeyType: string) => ({ AttributeName, KeyType });
@@ -50,21 +40,17 @@ export function createInput({ name, hash, range, indexes }: ParityTable): Wire {
     ...(range ? [range] : []),
     ...indexes.flatMap((index) => [index.hash, ...(index.range ? [index.range] : [])]),
   ]);
-  const definitions = (local: boolean) =>
-    indexes
-      .filter((index) => (index.local ?? false) === local)
-      .map((index) => ({
-        IndexName: index.name,
-        KeySchema: schema(index.hash, index.range),
-        Projection: index.projection,
-      }));
-  const [globals, locals] = [definitions(false), definitions(true)];
   return {
     TableName: name,
     BillingMode: "PAY_PER_REQUEST",
     AttributeDefinitions: [...types].map(([AttributeName, AttributeType]) => ({ AttributeName, AttributeType })),
     KeySchema: schema(hash, range),
-    ...(globals.length > 0 && { GlobalSecondaryIndexes: globals }),
-    ...(locals.length > 0 && { LocalSecondaryIndexes: locals }),
+    ...(indexes.length > 0 && {
+      GlobalSecondaryIndexes: indexes.map((index) => ({
+        IndexName: index.name,
+        KeySchema: schema(index.hash, index.range),
+        Projection: index.projection,
+      })),
+    }),
   };
 }

@@ -2,7 +2,7 @@
 import type { Duplex } from "node:stream";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { SesEvent } from "../../local/aws/ses.ts";
+import type { SesEvent } from "../../local/aws/index.ts";
 import { readMail } from "../../local/providers/mail.ts";
 import { encodedText, mailSource } from "../../shared/providers/mail-source.ts";
 import { openProviders } from "../../shared/providers/providers.ts";

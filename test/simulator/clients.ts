@@ -1,7 +1,6 @@
 // The AWS clients of a simulated process. Every call is two awaited events, and faults enter here and nowhere else.
 import { S3Client } from "@aws-sdk/client-s3";
-import { type Hooks, type ServiceName, type Services, sendThrough } from "../../local/aws/protocol.ts";
-import { awsFailure, type Wire } from "../../local/aws/stand-in.ts";
+import { awsFailure, type Hooks, type ServiceName, type Services, sendThrough, type Wire } from "../../local/aws/index.ts";
 import { REGION } from "../../local/lambda.ts";
 import { SECOND } from "../../shared/kernel/clock.ts";
 import type { Aws } from "../../shared/kernel/deps.ts";

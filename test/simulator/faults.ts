@@ -1,5 +1,5 @@
 // The dice of misfortune: every fault that could strike is thrown here, counted, and may be spared when a story shrinks.
-import type { ServiceName } from "../../local/aws/protocol.ts";
+import type { ServiceName } from "../../local/aws/index.ts";
 import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import type { Kernel } from "./kernel.ts";
 import { FAULTS_END_MS, type Profile } from "./profiles.ts";

@@ -1,6 +1,5 @@
 // What a sandbox records instead of sending it is a call of a provider that accepts everything.
-import type { ServiceName } from "../../local/aws/protocol.ts";
-import type { Wire } from "../../local/aws/stand-in.ts";
+import type { ServiceName, Wire } from "../../local/aws/index.ts";
 import type { ProvidedChannel } from "../../shared/rules/channel-types.ts";
 import { rowOf } from "../../shared/store/item.ts";
 import { OutboxItem } from "../../shared/store/sandbox/items.ts";

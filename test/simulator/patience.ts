@@ -1,5 +1,5 @@
 // Requests of the scenario itself: they meet the writes of the others, but no faults of their own.
-import type { sendThrough } from "../../local/aws/protocol.ts";
+import type { sendThrough } from "../../local/aws/index.ts";
 import type { Kernel } from "./kernel.ts";
 
 const PATIENCE_MS = 50;

@@ -1,6 +1,5 @@
 // What an AWS request is about: the keys it touches, which the tenant check and the trace need.
-import type { ServiceName } from "../../local/aws/protocol.ts";
-import type { Wire } from "../../local/aws/stand-in.ts";
+import type { ServiceName, Wire } from "../../local/aws/index.ts";
 
 export interface TouchedKey {
   pk: string;

@@ -1,6 +1,5 @@
 // Drives the embedded scheduler: up to a minute late, sometimes twice, the recurring sweep in the background.
-import type { Deliver, Scheduler } from "../../local/aws/scheduler.ts";
-import type { Sqs } from "../../local/aws/sqs.ts";
+import type { Deliver, Scheduler, Sqs } from "../../local/aws/index.ts";
 import { SECOND } from "../../shared/kernel/clock.ts";
 import type { Faults } from "./faults.ts";
 import type { Kernel } from "./kernel.ts";

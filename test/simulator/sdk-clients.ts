@@ -1,5 +1,5 @@
 // Real SDK clients over the same hooks: for some seeds, to cover serialization and the SDK's own retries.
-import { type Hooks, requestHandler, type Services, unsigned } from "../../local/aws/protocol.ts";
+import { type Hooks, requestHandler, type Services, unsigned } from "../../local/aws/index.ts";
 import { REGION } from "../../local/lambda.ts";
 import type { Aws, Client } from "../../shared/kernel/deps.ts";
 import { awsClients } from "../../shared/runtime/aws.ts";

@@ -1,6 +1,6 @@
 // Delivers the table's stream to the react worker: in order per shard, in batches that are bisected when they fail.
 // Shards split, some records fail until their attempts are used up, and an operator delivers those again.
-import type { StreamRecord } from "../../local/aws/dynamodb/index.ts";
+import type { StreamRecord } from "../../local/aws/index.ts";
 import { backoff } from "../../local/mapping.ts";
 import { WORKER_TIMEOUT_SECONDS } from "../../shared/contract/messages.ts";
 import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";

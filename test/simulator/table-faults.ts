@@ -1,5 +1,5 @@
 // Faults of the simulated table: short pages, late indexes, throughput, and rows that expire.
-import type { DynamoDb } from "../../local/aws/dynamodb/index.ts";
+import type { DynamoDb } from "../../local/aws/index.ts";
 import { MINUTE } from "../../shared/kernel/clock.ts";
 import type { Faults } from "./faults.ts";
 import type { Kernel } from "./kernel.ts";

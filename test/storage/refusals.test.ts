@@ -1,7 +1,6 @@
 // Writes that are refused, that meet others, or whose reply is lost: what the table makes of each.
 import { describe, expect, it } from "vitest";
-import type { Hooks } from "../../local/aws/protocol.ts";
-import { awsFailure } from "../../local/aws/stand-in.ts";
+import { awsFailure, type Hooks } from "../../local/aws/index.ts";
 import { absent, all, any, below, is, oneOf, present } from "../../shared/store/conditions.ts";
 import type { Item } from "../../shared/store/model.ts";
 import { onConditionFailed, onTransactionCanceled, tooLarge } from "../../shared/store/refusals.ts";

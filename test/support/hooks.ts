@@ -1,5 +1,5 @@
 // A workspace with a receiver of webhooks outside of it.
-import type { Hooks } from "../../local/aws/protocol.ts";
+import type { Hooks } from "../../local/aws/index.ts";
 import { type Receiver, receiver } from "./receiver.ts";
 import type { Tenant, TestWorld } from "./world.ts";
 import type { worlds } from "./worlds.ts";

@@ -1,7 +1,5 @@
 // Event source mappings over the stream of a toy table and a real queue.
-import { openDatabase } from "../../local/aws/database.ts";
-import type { StreamRecord } from "../../local/aws/dynamodb/index.ts";
-import { createSqs } from "../../local/aws/sqs.ts";
+import { createSqs, openDatabase, type StreamRecord } from "../../local/aws/index.ts";
 import { createClock } from "../../local/clock.ts";
 import { createLambdaHost } from "../../local/lambda.ts";
 import type { MappingDeps } from "../../local/mapping.ts";

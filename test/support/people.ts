@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { inflateRawSync } from "node:zlib";
-import { sendThrough } from "../../local/aws/protocol.ts";
+import { sendThrough } from "../../local/aws/index.ts";
 import { timestamp } from "../../shared/kernel/clock.ts";
 import type { Client, ClientClass, Deps } from "../../shared/kernel/deps.ts";
 import type { TenantId } from "../../shared/kernel/ids.ts";

@@ -1,6 +1,5 @@
 // The rights of a function on the table, as its role has them in a deployment: every test that calls it is denied the rest.
-import type { Hooks } from "../../local/aws/protocol.ts";
-import { awsFailure, type Wire } from "../../local/aws/stand-in.ts";
+import { awsFailure, type Hooks, type Wire } from "../../local/aws/index.ts";
 
 const inTransaction = {
   Put: "PutItem",

@@ -1,5 +1,5 @@
 // The cost of work in the table, without authentication: capacity units and requests, counted, never timed.
-import type { DynamoDbMeter } from "../../local/aws/dynamodb/index.ts";
+import type { DynamoDbMeter } from "../../local/aws/index.ts";
 import type { Headers, TestWorld } from "./world.ts";
 
 export type Spent = Pick<DynamoDbMeter, "requests" | "wcu" | "rcu" | "index_wcu" | "by_operation">;

@@ -1,5 +1,5 @@
 // The store itself in tests: bound to a workspace named `shop`, with pauses skipped and calls that fail on demand.
-import type { Hooks } from "../../local/aws/protocol.ts";
+import type { Hooks } from "../../local/aws/index.ts";
 import { SECOND } from "../../shared/kernel/clock.ts";
 import type { TenantId } from "../../shared/kernel/ids.ts";
 import { openRows, type Rows } from "../../shared/store/rows.ts";

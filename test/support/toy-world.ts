@@ -1,8 +1,7 @@
 // A toy world for tests of service time: real clock, queues, host and mappings; toy workers, schedules and ids.
 import type { SQSEvent } from "aws-lambda";
 import { afterEach } from "vitest";
-import { openDatabase } from "../../local/aws/database.ts";
-import { createSqs } from "../../local/aws/sqs.ts";
+import { createSqs, openDatabase } from "../../local/aws/index.ts";
 import { createClock } from "../../local/clock.ts";
 import { createLambdaHost } from "../../local/lambda.ts";
 import { createMappings } from "../../local/mappings.ts";

@@ -5,11 +5,9 @@ import { consumedByTable, readUnits } from "./capacity.ts";
 import type { Engine, Operations } from "./engine.ts";
 import { inOlderWords, validation } from "./errors.ts";
 import { type ExpressionInput, readExpressions } from "./expressions.ts";
-import { collectionMetricsByTable, commit, shownItem } from "./items.ts";
+import { commit, shownItem } from "./items.ts";
 import { checkKey, checkScalarKeys, schemaMismatch, storedKey, targetText } from "./keys.ts";
-import { ATTRIBUTES_TO_GET } from "./legacy-shapes.ts";
 import {
-  COLLECTION_METRICS,
   CONSUMED,
   flag,
   listOf,
@@ -38,7 +36,6 @@ const KEYS_SHAPE = {
   ConsistentRead: flag,
   ProjectionExpression: text,
   ExpressionAttributeNames: NAMES,
-  AttributesToGet: ATTRIBUTES_TO_GET,
 } satisfies Shape;
 
 const GET_REQUESTS: Rule = {
@@ -126,20 +123,14 @@ export function batchOperations(engine: Engine): Operations {
       },
     },
     BatchWriteItem: {
-      shape: {
-        RequestItems: WRITE_REQUESTS,
-        ReturnConsumedCapacity: CONSUMED,
-        ReturnItemCollectionMetrics: COLLECTION_METRICS,
-      },
+      shape: { RequestItems: WRITE_REQUESTS, ReturnConsumedCapacity: CONSUMED },
       writes: true,
       run: (input, call) => {
         const writes = readWrites(engine, input.RequestItems as Record<string, WriteRequest[]>);
         const skipped = engine.faults.unprocessed?.("BatchWriteItem", writes.length) ?? 0;
         const unprocessed: Record<string, WriteRequest[]> = {};
         const refusals = refusalsOf(writes.length);
-        const done: NamedWrite[] = [];
-        for (const [position, named] of writes.entries()) {
-          const { name, request, write } = named;
+        for (const [position, { name, request, write }] of writes.entries()) {
           const put = () => {
             const before = engine.storage.read(write.table, write.key);
             commit(engine, call, write, before, write.after(before));
@@ -147,14 +138,10 @@ export function batchOperations(engine: Engine): Operations {
           if (position >= writes.length - skipped || engine.flights.meets(write) || refusals.meets(put)) {
             unprocessed[name] ??= [];
             unprocessed[name].push(request);
-          } else done.push(named);
+          }
         }
         return {
           UnprocessedItems: unprocessed,
-          ...collectionMetricsByTable(
-            done.map(({ write: { table }, given }) => ({ table, item: given })),
-            input.ReturnItemCollectionMetrics,
-          ),
           ...consumedByTable(call.bill, input.ReturnConsumedCapacity),
         };
       },
@@ -201,7 +188,6 @@ const keyText = (key: Item): string => JSON.stringify(Object.entries(key).sort((
 interface NamedWrite {
   name: string;
   request: WriteRequest;
-  given: Item;
   write: Write;
 }
 
@@ -216,7 +202,6 @@ function readWrites(engine: Engine, requests: Record<string, WriteRequest[]>): N
   const writes = prepared.map(({ name, request, prepared: one }) => ({
     name,
     request,
-    given: one.given,
     write: onTable(one, engine.tables.need(name)),
   }));
   const targets = writes.map(({ write: { table, key } }) => targetText(table, key));

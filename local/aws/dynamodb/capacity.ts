@@ -1,5 +1,4 @@
 // Capacity units as DynamoDB bills them, their report to the caller, and the meter over all calls.
-import type { IndexUnits } from "./indexing.ts";
 import type { Table } from "./tables.ts";
 
 const WRITE_BLOCK = 1024;
@@ -13,6 +12,11 @@ export const writeUnits = (before = 0, after = 0): number =>
 /** A read costs 4 KB blocks, at least one; half for eventual consistency. */
 export const readUnits = (bytes: number, consistent: boolean): number =>
   Math.max(1, Math.ceil(bytes / READ_BLOCK)) * (consistent ? 1 : 0.5);
+
+export interface IndexUnits {
+  index: string;
+  units: number;
+}
 
 /** Units that one call consumed on one table. */
 interface Spending {
@@ -79,13 +83,10 @@ function reportOf(spending: Spending, mode: string | undefined, transactional = 
   const report: Report = { TableName: table.name, ...units(tableUnits + total(indexUnits.values())) };
   if (mode === "TOTAL") return report;
   report.Table = units(tableUnits);
-  for (const local of [false, true]) {
-    const parts = table.indexes
-      .filter((index) => index.local === local && indexUnits.has(index.name))
-      .map((index): [string, Report] => [index.name, units(indexUnits.get(index.name)!)]);
-    if (parts.length > 0)
-      report[local ? "LocalSecondaryIndexes" : "GlobalSecondaryIndexes"] = Object.fromEntries(parts);
-  }
+  const parts = table.indexes
+    .filter((index) => indexUnits.has(index.name))
+    .map((index): [string, Report] => [index.name, units(indexUnits.get(index.name)!)]);
+  if (parts.length > 0) report.GlobalSecondaryIndexes = Object.fromEntries(parts);
   return report;
 }
 

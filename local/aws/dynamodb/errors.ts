@@ -1,6 +1,5 @@
 // DynamoDB's errors, by name.
-import { type AwsFailure, awsFailure } from "../stand-in.ts";
-import type { Item } from "./values.ts";
+import { type AwsFailure, awsFailure, type Wire } from "../stand-in.ts";
 
 export const validation = (message: string): AwsFailure => awsFailure("ValidationException", message);
 
@@ -43,7 +42,7 @@ export const noSuchTable = (name: string): AwsFailure =>
 
 export const resourceInUse = (message: string): AwsFailure => awsFailure("ResourceInUseException", message);
 
-export const conditionFailed = (item?: Item): AwsFailure =>
+export const conditionFailed = (item?: Wire): AwsFailure =>
   awsFailure("ConditionalCheckFailedException", "The conditional request failed", {
     fields: item ? { Item: item } : {},
   });

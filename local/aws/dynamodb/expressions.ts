@@ -4,14 +4,6 @@ import type { Wire } from "../stand-in.ts";
 import { type Condition, readCondition } from "./conditions.ts";
 import { inOlderWords, validation } from "./errors.ts";
 import { inHashOrder } from "./hash-order.ts";
-import {
-  type AttributeUpdates,
-  type Comparisons,
-  readAttributesToGet,
-  readAttributeUpdates,
-  readExpected,
-  readFilter,
-} from "./legacy.ts";
 import { isAbsent } from "./parameters.ts";
 import { type Binding, type Faults, type Path, readPath, refuseOverlaps } from "./paths.ts";
 import { bindCondition, type Predicate } from "./predicates.ts";
@@ -120,26 +112,18 @@ export function readExpressions(
 
   return {
     condition: (text) =>
-      text === undefined
-        ? readExpected(input.Expected as Comparisons | undefined, input.ConditionalOperator)
-        : named("ConditionExpression", () => bindCondition(conditionOf(text), binding)),
+      text === undefined ? undefined : named("ConditionExpression", () => bindCondition(conditionOf(text), binding)),
     filter: (text) => {
-      if (text === undefined)
-        return readFilter(
-          (input.QueryFilter ?? input.ScanFilter) as Comparisons | undefined,
-          input.ConditionalOperator,
-        );
+      if (text === undefined) return undefined;
       seen = [];
       const passes = named("FilterExpression", () => bindCondition(conditionOf(text), binding));
       return { passes, paths: [...seen] };
     },
     update: (text) =>
-      text === undefined
-        ? readAttributeUpdates((input.AttributeUpdates ?? {}) as AttributeUpdates)
-        : named("UpdateExpression", () => bindUpdate(updateOf(text), binding)),
+      text === undefined ? undefined : named("UpdateExpression", () => bindUpdate(updateOf(text), binding)),
     projection: (text) =>
       text === undefined
-        ? readAttributesToGet(input.AttributesToGet as string[] | undefined)
+        ? undefined
         : named("ProjectionExpression", () => {
             const paths = projectionOf(text).map(binding.path);
             refuseOverlaps(paths);
@@ -169,20 +153,9 @@ export function named<T>(kind: string, work: () => T): T {
   }
 }
 
-const LEGACY_PARAMETERS = [
-  "AttributesToGet",
-  "QueryFilter",
-  "ScanFilter",
-  "AttributeUpdates",
-  "Expected",
-  "ConditionalOperator",
-  "KeyConditions",
-];
-
-/** Rejects parameters of both kinds together, and names and values without an expression that could use them. */
+/** Rejects names and values without an expression that could use them. */
 function checkUse(input: ExpressionInput, kinds: readonly string[], older: boolean): void {
   const present = kinds.filter((kind) => !isAbsent(input[kind]));
-  if (present.length > 0) refuseMixture(input, present);
   if (present.length > 0 && !input.ExpressionAttributeValues) return;
   if (input.ExpressionAttributeNames && present.length === 0)
     throw validation("ExpressionAttributeNames can only be specified when using expressions");
@@ -190,17 +163,6 @@ function checkUse(input: ExpressionInput, kinds: readonly string[], older: boole
   if (input.ExpressionAttributeValues && !users.some((kind) => present.includes(kind)))
     throw validation(
       `ExpressionAttributeValues can only be specified when using expressions${older ? `: ${users.join(" and ")} ${users.length > 1 ? "are" : "is"} null` : ""}`,
-    );
-}
-
-/** Rejects both kinds of parameters together; only key conditions may be combined with expressions of another kind. */
-function refuseMixture(input: ExpressionInput, present: string[]): void {
-  const legacy = LEGACY_PARAMETERS.filter(
-    (name) => !isAbsent(input[name]) && (name !== "KeyConditions" || present.includes("KeyConditionExpression")),
-  );
-  if (legacy.length > 0)
-    throw validation(
-      `Can not use both expression and non-expression parameters in the same request: Non-expression parameters: {${legacy.join(", ")}} Expression parameters: {${present.join(", ")}}`,
     );
 }
 

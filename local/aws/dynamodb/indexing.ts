@@ -1,16 +1,11 @@
 // Secondary indexes: their entries, their updates when an item changes, and reads of an earlier state.
 import type { Database } from "../database.ts";
-import { writeUnits } from "./capacity.ts";
+import { type IndexUnits, writeUnits } from "./capacity.ts";
 import { fitsIndex, indexKey, type StoredKey } from "./keys.ts";
 import { INDEX_COLUMNS, type RowKey, type Rows } from "./rows.ts";
 import { freeze, itemOf, type Stored } from "./stored.ts";
 import type { Index, Table } from "./tables.ts";
 import { attributeOf, equalItems, type Item, sizeOfItem } from "./values.ts";
-
-export interface IndexUnits {
-  index: string;
-  units: number;
-}
 
 /** Units on one entry of an index. */
 interface EntryUnits {

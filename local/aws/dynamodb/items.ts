@@ -7,9 +7,7 @@ import { conditionFailed, enveloped, validation } from "./errors.ts";
 import { type ExpressionInput, readExpressions } from "./expressions.ts";
 import { transactionConflict } from "./flights.ts";
 import { checkKey, checkScalarKeys, type StoredKey, storedKey } from "./keys.ts";
-import { ATTRIBUTE_UPDATES, ATTRIBUTES_TO_GET, CONDITIONAL_OPERATOR, EXPECTED } from "./legacy-shapes.ts";
 import {
-  COLLECTION_METRICS,
   CONSUMED,
   checkParameters,
   flag,
@@ -24,7 +22,7 @@ import {
 } from "./parameters.ts";
 import { branchesOf, type Path, pick } from "./paths.ts";
 import { itemOf, type Stored } from "./stored.ts";
-import { partitionOf, type Table } from "./tables.ts";
+import type { Table } from "./tables.ts";
 import { type Item, normalizeItem } from "./values.ts";
 import { prepareDelete, preparePut, prepareUpdate, type Write, type WriteInput } from "./writes.ts";
 
@@ -32,13 +30,10 @@ const WRITE = {
   ReturnConsumedCapacity: CONSUMED,
   TableName: ITEM_TABLE,
   ReturnValues: RETURN_VALUES,
-  ReturnItemCollectionMetrics: COLLECTION_METRICS,
   ReturnValuesOnConditionCheckFailure: ON_FAILURE,
   ConditionExpression: text,
   ExpressionAttributeNames: NAMES,
   ExpressionAttributeValues: map,
-  Expected: EXPECTED,
-  ConditionalOperator: CONDITIONAL_OPERATOR,
 } satisfies Shape;
 
 export interface GetInput extends ExpressionInput, Wire {
@@ -123,35 +118,6 @@ export function prepareGet(input: GetInput, older = false): (table: Table) => Pr
 export const shownItem = (stored: Stored, paths: Path[] | undefined): Item =>
   paths ? pick(itemOf(stored), branchesOf(paths)) : itemOf(stored);
 
-/** `{ ItemCollectionMetrics }` if requested and the table has local indexes. */
-function collectionMetrics(table: Table, item: Item, mode: unknown): Wire {
-  const metrics = mode === "SIZE" ? metricsOf(table, item) : undefined;
-  return metrics ? { ItemCollectionMetrics: metrics } : {};
-}
-
-/** The metrics of the item collection of an item, in a table that has local indexes. */
-function metricsOf(table: Table, item: Item): Wire | undefined {
-  if (!table.indexes.some(({ local }) => local)) return undefined;
-  const { name } = table.keys.hash;
-  return { ItemCollectionKey: { [name]: item[name] }, SizeEstimateRangeGB: [0, 1] };
-}
-
-/** `{ ItemCollectionMetrics }` by table, each collection once, for a call that writes many items. */
-export function collectionMetricsByTable(written: { table: Table; item: Item }[], mode: unknown): Wire {
-  if (mode !== "SIZE") return {};
-  const byTable = new Map<string, Map<string, Wire>>();
-  for (const { table, item } of written) {
-    const metrics = metricsOf(table, item);
-    if (!metrics) continue;
-    const found = byTable.get(table.name) ?? new Map<string, Wire>();
-    byTable.set(table.name, found.set(partitionOf(item, table.keys), metrics));
-  }
-  if (byTable.size === 0) return {};
-  return {
-    ItemCollectionMetrics: Object.fromEntries([...byTable].map(([name, found]) => [name, [...found.values()]])),
-  };
-}
-
 const attributes = (item: Item | undefined): Wire => (item && Object.keys(item).length > 0 ? { Attributes: item } : {});
 
 export function itemOperations(engine: Engine): Operations {
@@ -169,7 +135,6 @@ export function itemOperations(engine: Engine): Operations {
       return {
         ...(input.ReturnValues === "ALL_OLD" && attributes(before && itemOf(before))),
         ...consumed(call.bill, input.ReturnConsumedCapacity),
-        ...collectionMetrics(table, prepared.given, input.ReturnItemCollectionMetrics),
       };
     };
 
@@ -177,7 +142,7 @@ export function itemOperations(engine: Engine): Operations {
     PutItem: { shape: { ...WRITE, Item: needed(map) }, writes: true, run: replace(preparePut) },
     DeleteItem: { shape: { ...WRITE, Key: needed(map) }, writes: true, run: replace(prepareDelete) },
     UpdateItem: {
-      shape: { ...WRITE, Key: needed(map), UpdateExpression: text, AttributeUpdates: ATTRIBUTE_UPDATES },
+      shape: { ...WRITE, Key: needed(map), UpdateExpression: text },
       writes: true,
       before: ({ ReturnValues }) => checkParameters({ ReturnValues }, { ReturnValues: RETURN_VALUES }, "UpdateItem"),
       run: (input, call) => {
@@ -188,7 +153,6 @@ export function itemOperations(engine: Engine): Operations {
         return {
           ...attributes(updatedAttributes(String(input.ReturnValues), write, before, after)),
           ...consumed(call.bill, input.ReturnConsumedCapacity),
-          ...collectionMetrics(table, prepared.given, input.ReturnItemCollectionMetrics),
         };
       },
     },
@@ -200,7 +164,6 @@ export function itemOperations(engine: Engine): Operations {
         ProjectionExpression: text,
         ExpressionAttributeNames: NAMES,
         ReturnConsumedCapacity: CONSUMED,
-        AttributesToGet: ATTRIBUTES_TO_GET,
       },
       writes: false,
       run: (input, call) => {

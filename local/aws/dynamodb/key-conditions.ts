@@ -12,8 +12,7 @@ import { type AttributeValue, compareValues, typeOf } from "./values.ts";
 
 export interface KeyTest {
   name: string;
-  /** `none` of these: a test that cannot apply to a key. */
-  operator: "=" | "<" | "<=" | ">" | ">=" | "between" | "begins_with" | "none";
+  operator: "=" | "<" | "<=" | ">" | ">=" | "between" | "begins_with";
   values: AttributeValue[];
 }
 
@@ -111,8 +110,7 @@ export function keyRange(
   return { hash: hash.values[0]!, range };
 }
 
-function checkTypes({ values, name, operator }: KeyTest, part: KeyPart): void {
-  if (operator === "none") throw validation("Attempted conditional constraint is not an indexable operation");
+function checkTypes({ values, name }: KeyTest, part: KeyPart): void {
   for (const value of values) {
     if (typeOf(value) !== part.type) throw invalidParameter("Condition parameter type does not match schema type");
     if (value.S === "" || value.B === "")
@@ -143,7 +141,6 @@ export function stretchOf({ operator, values }: KeyTest): Stretch {
       bounds: { min: start, max: sortable(high!) },
       includes: (value) => order(value, low) >= 0 && order(value, high!) <= 0,
     };
-  if (operator === "none") throw new Error("The operator was checked before.");
   return { bounds: BOUNDS[operator](start), includes: (value) => HOLDS[operator](order(value, low)) };
 }
 

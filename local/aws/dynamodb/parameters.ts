@@ -2,7 +2,7 @@
 import type { Wire } from "../stand-in.ts";
 import { serialization, validation } from "./errors.ts";
 
-type JsonType = "String" | "Boolean" | "Integer" | "Long" | "Map" | "List";
+type JsonType = "String" | "Boolean" | "Integer" | "Map" | "List";
 
 export interface Rule {
   type: JsonType;
@@ -55,8 +55,6 @@ export const count = (min: number, max?: number): Rule => ({
   ...(max !== undefined && { max }),
 });
 
-export const long = (min: number): Rule => ({ type: "Long", min });
-
 export const ITEM_TABLE: Rule = {
   type: "String",
   required: true,
@@ -67,7 +65,6 @@ export const ITEM_TABLE: Rule = {
 };
 export const NAME: Rule = { type: "String", min: 3, max: MAX_NAME, form: NAME_FORM };
 export const CONSUMED = choice("INDEXES", "TOTAL", "NONE");
-export const COLLECTION_METRICS = choice("SIZE", "NONE");
 export const RETURN_VALUES: Rule = {
   ...choice("ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW"),
   listed: "[ALL_OLD, UPDATED_OLD, ALL_NEW, UPDATE_NEW, NONE]",
@@ -161,7 +158,7 @@ function constraintsBroken(held: unknown, { oneOf, min, max, form, keys, type }:
       `Map keys must satisfy constraint: [Member must have length less than or equal to ${keys.max}, Member must have length greater than or equal to ${keys.min}, Member must satisfy regular expression pattern: ${keys.form!.source.slice(1, -1)}]`,
     );
   if (oneOf && !oneOf.includes(String(held))) broken.push(`Member must satisfy enum value set: [${oneOf.join(", ")}]`);
-  const isNumber = type === "Integer" || type === "Long";
+  const isNumber = type === "Integer";
   const measure = isNumber ? "value" : "length";
   const size = isNumber ? Number(held) : sizeOf(held);
   if (form && size > 0 && !form.test(String(held)) && !isArn(held))
@@ -190,7 +187,7 @@ export function shown(held: unknown): string {
 function checkType(held: unknown, rule: Rule, isElement: boolean): void {
   const { type } = rule;
   const actual = Array.isArray(held) ? "List" : typeof held === "object" ? "Map" : typeof held;
-  const isNumber = type === "Integer" || type === "Long";
+  const isNumber = type === "Integer";
   const fits = actual === type || (isNumber ? actual === "number" : actual === type.toLowerCase());
   if (fits) return;
   const isScalar = actual !== "List" && actual !== "Map";

@@ -1,5 +1,5 @@
 // The partitions of one table or index: ranges of (hash of the partition key, sort key), each with a throughput of its own.
-import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
+import { MINUTE, SECOND } from "../time.ts";
 import type { Sortable, StoredKey } from "./keys.ts";
 
 export type Kind = "read" | "write";

@@ -5,8 +5,6 @@ import type { Engine, Operations } from "./engine.ts";
 import { enveloped, validation } from "./errors.ts";
 import { type KeyTest, keyRange, keyTests, stretchOf } from "./key-conditions.ts";
 import { sortable } from "./keys.ts";
-import { type Comparisons, readKeyConditions } from "./legacy.ts";
-import { CONDITIONS } from "./legacy-shapes.ts";
 import { count, flag, text } from "./parameters.ts";
 import type { Path } from "./paths.ts";
 import {
@@ -22,7 +20,6 @@ import {
   positionOf,
   READ_SHAPE,
   type ReadInput,
-  type ReadRequest,
   readAsked,
   readPage,
   type Source,
@@ -43,14 +40,13 @@ export function queryOperations(engine: Engine): Operations {
         Limit: { type: "Integer", ahead: { min: 1 } },
         KeyConditionExpression: text,
         ScanIndexForward: flag,
-        KeyConditions: CONDITIONS,
-        QueryFilter: CONDITIONS,
       },
       writes: false,
       run: (wire, call) => {
         const input = wire as ReadInput;
         const asked = readAsked(input, QUERY_KINDS, { check: () => checkConditioned(wire) });
-        const tests = testsAsked(asked, wire);
+        const { tree, binding } = asked.keyCondition!;
+        const tests = keyTests(tree, binding);
         // The newer validation layer, which a query has and a scan does not.
         enveloped(() => checkSelect(input));
         const source = sourceOf(engine, input);
@@ -62,7 +58,7 @@ export function queryOperations(engine: Engine): Operations {
           refuseStartOfOne(asked.startKey, source);
           checkWithin(asked.startKey, source, hash, range);
         }
-        refuseFilterOnKeys(asked.filter?.paths, source, wire.QueryFilter ? "QueryFilter" : "Filter Expression");
+        refuseFilterOnKeys(asked.filter?.paths, source);
         checkAllSelected(source, input);
         checkFiltered(source, asked);
         checkAsked(source, asked);
@@ -74,7 +70,7 @@ export function queryOperations(engine: Engine): Operations {
       },
     },
     Scan: {
-      shape: { ...READ_SHAPE, Segment: count(0), TotalSegments: count(1, MAX_SEGMENTS), ScanFilter: CONDITIONS },
+      shape: { ...READ_SHAPE, Segment: count(0), TotalSegments: count(1, MAX_SEGMENTS) },
       writes: false,
       run: (wire, call) => {
         const input = wire as ReadInput;
@@ -98,18 +94,17 @@ export function queryOperations(engine: Engine): Operations {
   };
 }
 
-function checkConditioned({ KeyConditionExpression, KeyConditions }: Wire): void {
-  if (KeyConditionExpression === undefined && KeyConditions === undefined)
+function checkConditioned({ KeyConditionExpression }: Wire): void {
+  if (KeyConditionExpression === undefined)
     throw validation("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.");
 }
 
-const testsAsked = ({ keyCondition }: ReadRequest, { KeyConditions }: Wire): KeyTest[] =>
-  keyCondition ? keyTests(keyCondition.tree, keyCondition.binding) : readKeyConditions(KeyConditions as Comparisons);
-
-function refuseFilterOnKeys(paths: readonly Path[] | undefined, { keys }: Source, kind: string): void {
+function refuseFilterOnKeys(paths: readonly Path[] | undefined, { keys }: Source): void {
   for (const part of [keys.hash, keys.range])
     if (part && paths?.some(([name]) => name === part.name))
-      throw validation(`${kind} can only contain non-primary key attributes: Primary key attribute: ${part.name}`);
+      throw validation(
+        `Filter Expression can only contain non-primary key attributes: Primary key attribute: ${part.name}`,
+      );
 }
 
 /** A partition with one item has no next page. */
@@ -175,7 +170,7 @@ function checkSegmentOf(start: Item, { keys }: Source, { Segment, TotalSegments 
 function scanPage(source: Source, start: Item | undefined, { Segment, TotalSegments }: Wire): Page {
   const page: Page = { forward: true, ...(start && { beyond: positionOf(start, source) }) };
   const { name } = source.keys.hash;
-  const isWhole = TotalSegments === undefined && !start && source.table.record.BillingMode === "PAY_PER_REQUEST";
+  const isWhole = TotalSegments === undefined && !start;
   if (isWhole) return { ...page, partitionOf: (row) => segmentOf(itemOf(row)[name]!, PARTITIONS) };
   if (TotalSegments === undefined) return page;
   return { ...page, mine: (row) => segmentOf(itemOf(row)[name]!, Number(TotalSegments)) === Number(Segment) };

@@ -1,14 +1,12 @@
 // Shared by Query and Scan: table or index, start position, projection, and reading one page.
 import type { Wire } from "../stand-in.ts";
 import { admitRead } from "./admission.ts";
-import { type Bill, readUnits } from "./capacity.ts";
+import { readUnits } from "./capacity.ts";
 import type { Call, Engine } from "./engine.ts";
 import { inOlderWords, invalidParameter, validation } from "./errors.ts";
 import { type ExpressionInput, readExpressions } from "./expressions.ts";
 import { inHashOrder } from "./hash-order.ts";
 import { checkScalarKeys, type Sortable, type StoredKey, storedKey } from "./keys.ts";
-import { type Comparisons, readAttributesToGet, readFilter } from "./legacy.ts";
-import { ATTRIBUTES_TO_GET, CONDITIONAL_OPERATOR } from "./legacy-shapes.ts";
 import { CONSUMED, choice, count, flag, ITEM_TABLE, map, NAMES, type Shape, text } from "./parameters.ts";
 import { branchesOf, type Path, pick } from "./paths.ts";
 import type { Predicate } from "./predicates.ts";
@@ -29,8 +27,6 @@ export const READ_SHAPE = {
   ProjectionExpression: text,
   ExpressionAttributeNames: NAMES,
   ExpressionAttributeValues: map,
-  AttributesToGet: ATTRIBUTES_TO_GET,
-  ConditionalOperator: CONDITIONAL_OPERATOR,
 } satisfies Shape;
 
 export interface ReadInput extends ExpressionInput, Wire {
@@ -58,8 +54,7 @@ export function sourceOf(engine: Engine, input: ReadInput): Source {
   if (input.IndexName === undefined) return { table, index: undefined, keys: table.keys, storage: table.storage };
   const index = table.indexes.find(({ name }) => name === input.IndexName);
   if (!index) throw validation(`The table does not have the specified index: ${input.IndexName}`);
-  if (input.ConsistentRead && !index.local)
-    throw validation("Consistent reads are not supported on global secondary indexes");
+  if (input.ConsistentRead) throw validation("Consistent reads are not supported on global secondary indexes");
   return { table, index, keys: index.keys, storage: index.storage };
 }
 
@@ -79,11 +74,6 @@ export function readAsked(
 ): ReadRequest {
   let startKey: Item | undefined;
   const before = () => {
-    const filter = (input.QueryFilter ?? input.ScanFilter) as Comparisons | undefined;
-    const readNames = () => readAttributesToGet(input.AttributesToGet as string[] | undefined);
-    if (older) readNames();
-    if (filter) readFilter(filter, input.ConditionalOperator);
-    if (!older) readNames();
     startKey = input.ExclusiveStartKey && readStartKey(input.ExclusiveStartKey);
     check();
   };
@@ -108,15 +98,15 @@ function readStartKey(key: Item): Item {
 }
 
 /** Rejects a `Select` that does not go with the rest of the request. */
-export function checkSelect({ Select, ProjectionExpression, AttributesToGet, IndexName }: ReadInput): void {
-  const given = ProjectionExpression !== undefined ? "ProjectionExpression" : AttributesToGet && "AttributesToGet";
-  if (given && Select !== undefined && Select !== "SPECIFIC_ATTRIBUTES")
+export function checkSelect({ Select, ProjectionExpression, IndexName }: ReadInput): void {
+  const isProjected = ProjectionExpression !== undefined;
+  if (isProjected && Select !== undefined && Select !== "SPECIFIC_ATTRIBUTES")
     throw validation(
       Select === "COUNT"
-        ? `Cannot specify the ${given} when choosing to get only the Count`
-        : `Cannot specify the ${given} when choosing to get ${Select}`,
+        ? "Cannot specify the ProjectionExpression when choosing to get only the Count"
+        : `Cannot specify the ProjectionExpression when choosing to get ${Select}`,
     );
-  if (Select === "SPECIFIC_ATTRIBUTES" && !given)
+  if (Select === "SPECIFIC_ATTRIBUTES" && !isProjected)
     throw validation(
       "Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES",
     );
@@ -135,7 +125,7 @@ export function checkFiltered({ index }: Source, { filter }: ReadRequest): void 
 
 /** A global index that does not hold all attributes cannot return them. */
 export function checkAllSelected({ index }: Source, { Select }: ReadInput): void {
-  if (index && !index.local && index.projected && Select === "ALL_ATTRIBUTES")
+  if (index?.projected && Select === "ALL_ATTRIBUTES")
     throw invalidParameter(
       `Select type ALL_ATTRIBUTES is not supported for global secondary index ${index.name} because its projection type is not ALL`,
     );
@@ -144,7 +134,7 @@ export function checkAllSelected({ index }: Source, { Select }: ReadInput): void
 /** Checks the request against the table and index. */
 export function checkAsked({ table, index }: Source, asked: ReadRequest): void {
   if (asked.projection) checkScalarKeys(asked.projection, table);
-  const beyond = index && !index.local ? unprojected(asked.projection, index) : [];
+  const beyond = index ? unprojected(asked.projection, index) : [];
   if (beyond.length > 0)
     throw invalidParameter(
       `Global secondary index ${index!.name} does not project [${inHashOrder(beyond).join(", ")}]`,
@@ -214,8 +204,8 @@ export function readPage(
 ): Wire {
   const { table, index } = source;
   const { bill } = call;
-  const lag = index && !index.local ? (engine.faults.indexLag?.() ?? 0) : 0;
-  const read = () => collect(engine, bill, source, page, asked, input);
+  const lag = index ? (engine.faults.indexLag?.() ?? 0) : 0;
+  const read = () => collect(engine, source, page, asked, input);
   const result = lag > 0 ? engine.storage.indexing.asOf(engine.clock.now() - lag, read) : read();
   const consistent = input.ConsistentRead === true;
   const units =
@@ -239,11 +229,9 @@ const startOf = ({ pk, bounds = {}, beyond = [] }: Page): StoredKey =>
     ? { pk: beyond[0] ?? "", sk: beyond[1] ?? "" }
     : { pk, sk: beyond[0] ?? bounds.min ?? bounds.above ?? "" };
 
-function collect(engine: Engine, bill: Bill, source: Source, page: Page, asked: ReadRequest, input: ReadInput) {
+function collect(engine: Engine, source: Source, page: Page, asked: ReadRequest, input: ReadInput) {
   const limit = input.Limit ?? Number.POSITIVE_INFINITY;
   const { projection, filter } = asked;
-  const shown = reader(engine, bill, source, input, input.Select === "ALL_ATTRIBUTES" ? "all" : projection);
-  const filtered = reader(engine, bill, source, input, filter?.paths);
   const branches = projection && branchesOf(projection);
   const items: Item[] = [];
   const partitions = Array.from({ length: PARTITIONS }, () => 0);
@@ -255,9 +243,9 @@ function collect(engine: Engine, bill: Bill, source: Source, page: Page, asked: 
     bytes += stored.size;
     if (page.partitionOf) partitions[page.partitionOf(stored)]! += stored.size;
     scanned++;
-    if (!filter || filter.passes(filtered(stored))) {
+    if (!filter || filter.passes(itemOf(stored))) {
       kept++;
-      if (input.Select !== "COUNT") items.push(branches ? pick(shown(stored), branches) : shown(stored));
+      if (input.Select !== "COUNT") items.push(branches ? pick(itemOf(stored), branches) : itemOf(stored));
     }
     if (scanned >= limit || bytes > PAGE_BYTES) {
       last = stored;
@@ -265,24 +253,6 @@ function collect(engine: Engine, bill: Bill, source: Source, page: Page, asked: 
     }
   }
   return { items, bytes, partitions, scanned, count: kept, last };
-}
-
-/** Reads the item of a row, from the table itself if a local index does not hold all `wanted` attributes. */
-function reader(
-  engine: Engine,
-  bill: Bill,
-  { table, index }: Source,
-  input: ReadInput,
-  wanted: readonly Path[] | "all" | undefined,
-): (stored: Stored) => Item {
-  const fetches = index?.local && (wanted === "all" ? index.projected : unprojected(wanted, index).length > 0);
-  if (!fetches) return itemOf;
-  return (stored) => {
-    const item = itemOf(stored);
-    const base = engine.storage.read(table, storedKey(item, table.keys));
-    bill.spend(table, "read", readUnits(base?.size ?? 0, input.ConsistentRead === true));
-    return base ? itemOf(base) : item;
-  };
 }
 
 const lastKey = (item: Item, { table, index }: Source): Item => ({

@@ -1,7 +1,6 @@
 // Rows of items in the order of their keys, for tables and indexes. This is the form in SQLite.
 import type { Database, Row } from "../database.ts";
 import type { Sortable } from "./keys.ts";
-import { memoryRows } from "./memory-rows.ts";
 import { type Stored, storedOf, textOf } from "./stored.ts";
 
 /** The columns of a key: partition and sort key, and in an index those of the item behind them. */
@@ -53,8 +52,6 @@ export const INDEX_COLUMNS = ["pk", "sk", "item_pk", "item_sk"];
 /** Only items expire; their index entries are deleted with them. */
 const hasDue = (columns: readonly string[]): boolean => columns.length === TABLE_COLUMNS.length;
 
-export const openRows = (database: Database): Rows => (database.undo ? memoryRows(database.undo) : sqlRows(database));
-
 interface Sql {
   columns: readonly string[];
   find: string;
@@ -67,7 +64,7 @@ const COMPARISONS = { min: ">=", above: ">", max: "<=", below: "<" } as const;
 /** Up to this many rows are read at once, which is faster than one by one. */
 const FEW = 100;
 
-function sqlRows(database: Database): Rows {
+export function sqlRows(database: Database): Rows {
   const found = new Map<string, Sql>();
   const sqlOf = (storage: string): Sql => {
     let sql = found.get(storage);

@@ -3,7 +3,8 @@ import type { Database } from "../database.ts";
 import { writeUnits } from "./capacity.ts";
 import { type IndexChange, type Indexing, openIndexing } from "./indexing.ts";
 import type { StoredKey } from "./keys.ts";
-import { openRows, type Reach, type RowKey, TABLE_COLUMNS } from "./rows.ts";
+import { memoryRows } from "./memory-rows.ts";
+import { type Reach, type RowKey, type Rows, sqlRows, TABLE_COLUMNS } from "./rows.ts";
 import { itemOf, type Stored, textOf } from "./stored.ts";
 import type { Streams } from "./streams.ts";
 import type { Table } from "./tables.ts";
@@ -43,6 +44,8 @@ export interface Storage {
 
 const FIVE_YEARS = 5 * 365 * 24 * 3600;
 const NO_INDEXES: IndexChange[] = [];
+
+export const openRows = (database: Database): Rows => (database.undo ? memoryRows(database.undo) : sqlRows(database));
 
 export function openStorage(database: Database, streams: Streams, now: () => number): Storage {
   const rows = openRows(database);

@@ -1,6 +1,7 @@
-// The streams API: every stream has one shard, which is closed when the stream is disabled.
-import { DAY, MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
+// The streams API: every stream has one shard.
+
 import { awsFailure, type Wire } from "../stand-in.ts";
+import { MINUTE, SECOND } from "../time.ts";
 import type { Engine, Operations } from "./engine.ts";
 import { validation } from "./errors.ts";
 import { choice, count, needed, type Rule, structure, text } from "./parameters.ts";
@@ -23,29 +24,20 @@ export function streamOf({ name, record }: Table): Stream | undefined {
 interface StreamMatch {
   table: Table;
   stream: Stream;
-  isOpen: boolean;
 }
 
 export function streamOperations(engine: Engine): Operations {
   const { tables, streams, clock } = engine;
-  /** The streams of a table: the current one, and those of the last day that it replaced. */
-  const streamsOf = (table: Table): StreamMatch[] => {
-    const { name, record } = table;
-    const today = streamOf(table);
-    const former = (record.formerStreams ?? []).filter(({ until }) => until > clock.now() - DAY);
-    return [
-      ...former.map(({ label, view }) => ({
-        table,
-        stream: { table: name, tableId: record.TableId, label, view },
-        isOpen: false,
-      })),
-      ...(today ? [{ table, stream: today, isOpen: record.stream?.enabled === true }] : []),
-    ];
-  };
+  const streamed = (): StreamMatch[] =>
+    tables.names().flatMap((name) => {
+      const table = tables.need(name);
+      const stream = streamOf(table);
+      return stream ? [{ table, stream }] : [];
+    });
   const find = (arn: unknown): StreamMatch => {
     checkArn(arn);
-    for (const name of tables.names())
-      for (const found of streamsOf(tables.need(name))) if (streamArn(name, found.stream.label) === arn) return found;
+    const found = streamed().find(({ table, stream }) => streamArn(table.name, stream.label) === arn);
+    if (found) return found;
     throw awsFailure("ResourceNotFoundException", `Requested resource not found: Stream: ${arn} not found`);
   };
   const summary = ({ table, label }: Stream): Wire => ({
@@ -60,10 +52,8 @@ export function streamOperations(engine: Engine): Operations {
       writes: false,
       run: ({ TableName, Limit, ExclusiveStartStreamArn: start }) => {
         if (start !== undefined) checkArn(start);
-        const all = tables
-          .names()
-          .filter((name) => TableName === undefined || name === TableName)
-          .flatMap((name) => streamsOf(tables.need(name)))
+        const all = streamed()
+          .filter(({ table }) => TableName === undefined || table.name === TableName)
           .map(({ stream }) => summary(stream))
           .filter(({ StreamArn }) => start === undefined || String(StreamArn) > String(start));
         const page = all.slice(0, Number(Limit ?? 100));
@@ -74,18 +64,12 @@ export function streamOperations(engine: Engine): Operations {
       shape: { StreamArn: ARN, Limit: count(1, 100), ExclusiveStartShardId: text, ShardFilter: SHARD_FILTER },
       writes: false,
       run: ({ StreamArn, ExclusiveStartShardId, ShardFilter }) => {
-        const { table, stream, isOpen } = find(StreamArn);
-        const shard = {
-          ShardId: SHARD,
-          SequenceNumberRange: {
-            StartingSequenceNumber: sequenceText(1),
-            ...(!isOpen && { EndingSequenceNumber: streams.latest() }),
-          },
-        };
+        const { table, stream } = find(StreamArn);
+        const shard = { ShardId: SHARD, SequenceNumberRange: { StartingSequenceNumber: sequenceText(1) } };
         return {
           StreamDescription: {
             ...summary(stream),
-            StreamStatus: isOpen ? "ENABLED" : "DISABLED",
+            StreamStatus: "ENABLED",
             StreamViewType: stream.view,
             CreationRequestDateTime: Date.parse(`${stream.label}Z`) / SECOND,
             KeySchema: keyNames(table.keys).map((name, at) => ({
@@ -131,14 +115,10 @@ export function streamOperations(engine: Engine): Operations {
         const [arn, after, at] = readIterator(String(ShardIterator));
         if (at + ITERATOR_LIFE < clock.now())
           throw awsFailure("ExpiredIteratorException", "The iterator has expired; ask for a new one.");
-        const { stream, isOpen } = find(arn);
+        const { stream } = find(arn);
         const records = streams.read(stream, after, Number(Limit ?? MAX_RECORDS));
         const next = records.at(-1)?.dynamodb.SequenceNumber ?? after;
-        const isOver = records.length === 0 && !isOpen;
-        return {
-          Records: records.map(apiRecord),
-          ...(!isOver && { NextShardIterator: iteratorText(arn, next, clock.now()) }),
-        };
+        return { Records: records.map(apiRecord), NextShardIterator: iteratorText(arn, next, clock.now()) };
       },
     },
   };

@@ -1,7 +1,7 @@
 // The streams of tables: a record per changed item, kept with the data and readable for 24 hours.
 import { hash } from "node:crypto";
-import { DAY, HOUR, SECOND } from "../../../shared/kernel/clock.ts";
 import type { Database, Row } from "../database.ts";
+import { DAY, HOUR, SECOND } from "../time.ts";
 import { itemOf, type Stored, textOf } from "./stored.ts";
 import { keyOf, REGION, type StreamView, streamArn, type Table } from "./tables.ts";
 import { type Item, sizeOfItem } from "./values.ts";
@@ -77,7 +77,7 @@ export function openStreams(database: Database, now: () => number): Streams {
   return {
     append: (table, before, after, expired) => {
       const stream = table.record.stream;
-      if (!stream?.enabled) return;
+      if (!stream) return;
       sequence ??= newest();
       tail.after = Math.min(tail.after, sequence);
       const kept: Kept = {

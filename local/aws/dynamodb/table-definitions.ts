@@ -1,18 +1,12 @@
 // Validates the definition of a table and of its indexes as DynamoDB does.
 import type { Wire } from "../stand-in.ts";
 import { invalidParameter, validation } from "./errors.ts";
-import { choice, flag, list, listOf, long, NAME, needed, type Rule, type Shape, structure } from "./parameters.ts";
-import { EXTRAS } from "./table-extras.ts";
-import type { IndexDefinition, KeyElement, StreamView, Throughput } from "./tables.ts";
+import { choice, flag, listOf, NAME, needed, type Rule, type Shape, structure } from "./parameters.ts";
+import type { IndexDefinition, KeyElement, StreamView } from "./tables.ts";
 import type { KeyType } from "./values.ts";
 
 /** Table operations report a missing or short name with another message than item operations do. */
 export const TABLE_NAME: Rule = { type: "String", form: /^[a-zA-Z0-9_.-]+$/ };
-
-export const THROUGHPUT = structure(
-  { ReadCapacityUnits: needed(long(1)), WriteCapacityUnits: needed(long(1)) },
-  "ProvisionedThroughput",
-);
 
 /** Applies to key attributes and to attributes projected by name; other names may be longer. */
 const KEY_NAME: Rule = { type: "String", min: 1, max: 255 };
@@ -38,33 +32,27 @@ const PROJECTION = structure(
   "Projection",
 );
 
-const LOCAL_INDEX = { IndexName: needed(NAME), KeySchema: KEY_SCHEMA, Projection: needed(PROJECTION) } satisfies Shape;
-export const GLOBAL_INDEX = { ...LOCAL_INDEX, ProvisionedThroughput: THROUGHPUT } satisfies Shape;
+export const GLOBAL_INDEX = {
+  IndexName: needed(NAME),
+  KeySchema: KEY_SCHEMA,
+  Projection: needed(PROJECTION),
+} satisfies Shape;
 
-export const STREAM = structure({
+const STREAM = structure({
   StreamEnabled: needed(flag),
   StreamViewType: choice("NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES", "KEYS_ONLY"),
 });
-
-export const BILLING = choice("PROVISIONED", "PAY_PER_REQUEST");
-export const TABLE_CLASS = choice("STANDARD", "STANDARD_INFREQUENT_ACCESS");
 
 export const CREATE_SHAPE = {
   AttributeDefinitions: needed(ATTRIBUTES),
   TableName: NAME,
   KeySchema: KEY_SCHEMA,
   GlobalSecondaryIndexes: listOf(structure(GLOBAL_INDEX, "GlobalSecondaryIndex")),
-  LocalSecondaryIndexes: listOf(structure(LOCAL_INDEX, "LocalSecondaryIndex")),
-  BillingMode: BILLING,
-  ProvisionedThroughput: THROUGHPUT,
+  BillingMode: choice("PROVISIONED", "PAY_PER_REQUEST"),
   StreamSpecification: STREAM,
-  Tags: list,
-  TableClass: TABLE_CLASS,
-  DeletionProtectionEnabled: flag,
-  ...EXTRAS,
 } satisfies Shape;
 
-export interface StreamInput {
+interface StreamInput {
   StreamEnabled: boolean;
   StreamViewType?: StreamView;
 }
@@ -74,18 +62,11 @@ export interface CreateInput extends Wire {
   AttributeDefinitions: { AttributeName: string; AttributeType: KeyType }[];
   KeySchema: KeyElement[];
   GlobalSecondaryIndexes?: IndexDefinition[];
-  LocalSecondaryIndexes?: IndexDefinition[];
-  BillingMode?: "PROVISIONED" | "PAY_PER_REQUEST";
-  ProvisionedThroughput?: Throughput;
+  BillingMode?: string;
   StreamSpecification?: StreamInput;
-  Tags?: { Key: string; Value: string }[];
-  TableClass?: string;
-  DeletionProtectionEnabled?: boolean;
 }
 
-const MAX_LOCAL = 5;
 const MAX_GLOBAL = 20;
-const MAX_UNITS = 1_000_000_000_000;
 const MAX_PROJECTED = 100;
 
 /** Rejects a name before any other check. */
@@ -97,39 +78,18 @@ export function checkTableName(name: unknown): void {
 }
 
 export function checkCreate(input: CreateInput): void {
-  checkThroughput(input);
+  if (input.BillingMode !== "PAY_PER_REQUEST")
+    throw invalidParameter("The embedded service has on-demand tables only: BillingMode must be PAY_PER_REQUEST");
   refuseRedefined(input.AttributeDefinitions);
   checkKeySchema(input.KeySchema, input.AttributeDefinitions);
-  const { LocalSecondaryIndexes: locals, GlobalSecondaryIndexes: globals } = input;
-  if (!locals && !globals && input.KeySchema.length !== input.AttributeDefinitions.length)
+  const { GlobalSecondaryIndexes: globals } = input;
+  if (!globals && input.KeySchema.length !== input.AttributeDefinitions.length)
     throw invalidParameter(
       "Number of attributes in KeySchema does not exactly match number of attributes defined in AttributeDefinitions",
     );
-  if (locals) checkLocalIndexes(locals, input);
   if (globals) checkGlobalIndexes(globals, input);
-  refuseDuplicates([...(globals ?? []), ...(locals ?? [])]);
   checkDefinitions(input);
   checkStream(input.StreamSpecification);
-}
-
-function checkThroughput({ BillingMode, ProvisionedThroughput }: CreateInput): void {
-  if (BillingMode === "PAY_PER_REQUEST") {
-    if (ProvisionedThroughput)
-      throw invalidParameter(
-        "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST",
-      );
-    return;
-  }
-  if (!ProvisionedThroughput)
-    throw invalidParameter(
-      "ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED",
-    );
-  checkUnits(ProvisionedThroughput);
-}
-
-export function checkUnits(throughput: Throughput): void {
-  for (const unit of ["ReadCapacityUnits", "WriteCapacityUnits"] as const)
-    if (throughput[unit] > MAX_UNITS) throw validation(`Given value ${throughput[unit]} for ${unit} is out of bounds`);
 }
 
 type Definitions = CreateInput["AttributeDefinitions"];
@@ -166,8 +126,8 @@ function checkKeyOrder([first, second]: KeyElement[]): void {
 
 /** Every attribute that is defined must be part of some key. */
 function checkDefinitions(input: CreateInput): void {
-  const indexes = [...(input.LocalSecondaryIndexes ?? []), ...(input.GlobalSecondaryIndexes ?? [])];
-  const used = new Set([input, ...indexes].flatMap(({ KeySchema }) => KeySchema.map((key) => key.AttributeName)));
+  const holders = [input, ...(input.GlobalSecondaryIndexes ?? [])];
+  const used = new Set(holders.flatMap(({ KeySchema }) => KeySchema.map((key) => key.AttributeName)));
   const spare = input.AttributeDefinitions.filter(({ AttributeName }) => !used.has(AttributeName));
   if (spare.length > 0)
     throw invalidParameter(
@@ -175,46 +135,17 @@ function checkDefinitions(input: CreateInput): void {
     );
 }
 
-function checkLocalIndexes(indexes: IndexDefinition[], input: CreateInput): void {
-  if (indexes.length === 0) throw invalidParameter("List of LocalSecondaryIndexes is empty");
-  if (input.KeySchema.length !== 2)
-    throw invalidParameter(
-      "Table KeySchema does not have a range key, which is required when specifying a LocalSecondaryIndex",
-    );
-  const tableHash = input.KeySchema[0]!.AttributeName;
-  for (const index of indexes) {
-    checkIndexKeys(index, input.AttributeDefinitions);
-    if (index.KeySchema.length !== 2)
-      throw invalidParameter(`Index KeySchema does not have a range key for index: ${index.IndexName}`);
-    const hash = index.KeySchema[0]!.AttributeName;
-    if (hash !== tableHash)
-      throw invalidParameter(
-        `Index KeySchema does not have the same leading hash key as table KeySchema for index: ${index.IndexName}. index hash key: ${hash}, table hash key: ${tableHash}`,
-      );
-    checkProjection(index);
-  }
-  refuseDuplicates(indexes);
-  if (indexes.length > MAX_LOCAL)
-    throw invalidParameter(`Number of LocalSecondaryIndexes exceeds per-table limit of ${MAX_LOCAL}`);
-}
-
 function checkGlobalIndexes(indexes: IndexDefinition[], input: CreateInput): void {
   if (indexes.length === 0) throw invalidParameter("List of GlobalSecondaryIndexes is empty");
-  for (const index of indexes) checkGlobalIndex(index, input.AttributeDefinitions, input.BillingMode);
+  for (const index of indexes) checkGlobalIndex(index, input.AttributeDefinitions);
   refuseDuplicates(indexes);
   if (indexes.length > MAX_GLOBAL)
     throw invalidParameter(`GlobalSecondaryIndex count exceeds the per-table limit of ${MAX_GLOBAL}`);
 }
 
-export function checkGlobalIndex(index: IndexDefinition, definitions: Definitions, billing: unknown): void {
+export function checkGlobalIndex(index: IndexDefinition, definitions: Definitions): void {
   checkIndexKeys(index, definitions);
   checkProjection(index);
-  if (billing === "PAY_PER_REQUEST" && index.ProvisionedThroughput)
-    throw invalidParameter(
-      `ProvisionedThroughput should not be specified for index: ${index.IndexName} when BillingMode is PAY_PER_REQUEST`,
-    );
-  if (billing !== "PAY_PER_REQUEST" && !index.ProvisionedThroughput)
-    throw invalidParameter(`ProvisionedThroughput must be specified for index: ${index.IndexName}`);
 }
 
 function checkIndexKeys({ KeySchema }: IndexDefinition, definitions: Definitions): void {

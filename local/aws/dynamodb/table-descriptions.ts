@@ -1,31 +1,20 @@
 // How a table is described to its caller.
 import type { Wire } from "../stand-in.ts";
 import type { Storage } from "./storage.ts";
-import { describeExtras } from "./table-extras.ts";
-import { type IndexDefinition, streamArn, type Table, type TableRecord, type Throughput, tableArn } from "./tables.ts";
+import { type IndexDefinition, streamArn, type Table, type TableRecord, tableArn } from "./tables.ts";
 
-const throughputOf = (throughput: Throughput | undefined): Wire => ({
-  NumberOfDecreasesToday: 0,
-  ReadCapacityUnits: throughput?.ReadCapacityUnits ?? 0,
-  WriteCapacityUnits: throughput?.WriteCapacityUnits ?? 0,
-});
-
-const warmThroughputOf = ({ ReadCapacityUnits, WriteCapacityUnits }: Throughput): Wire => ({
-  ReadUnitsPerSecond: ReadCapacityUnits || 12_000,
-  WriteUnitsPerSecond: WriteCapacityUnits || 4_000,
-  Status: "ACTIVE",
-});
+const NO_PROVISION: Wire = { NumberOfDecreasesToday: 0, ReadCapacityUnits: 0, WriteCapacityUnits: 0 };
 
 /** `TableDescription`; `status` shows a change in progress that is in fact done. */
 export function describe(storage: Storage, table: Table, status = "ACTIVE", changing: readonly string[] = []): Wire {
   const { record } = table;
   const measure = status === "CREATING" ? () => NOTHING : storage.measure;
   const { items, bytes } = measure(table.storage);
-  const index = (definition: IndexDefinition) => describeIndex(measure, table, definition);
+  const onDemandSince = { LastUpdateToPayPerRequestDateTime: record.CreationDateTime };
   const globals = record.globalIndexes.map((definition) => ({
-    ...index(definition),
+    ...describeIndex(measure, table, definition),
     IndexStatus: changing.includes(definition.IndexName) ? "CREATING" : "ACTIVE",
-    ProvisionedThroughput: throughputOf(definition.ProvisionedThroughput),
+    ProvisionedThroughput: NO_PROVISION,
   }));
   return {
     AttributeDefinitions: record.AttributeDefinitions,
@@ -33,34 +22,24 @@ export function describe(storage: Storage, table: Table, status = "ACTIVE", chan
     KeySchema: record.KeySchema,
     TableStatus: status,
     CreationDateTime: record.CreationDateTime,
-    ProvisionedThroughput: throughputOf(record.ProvisionedThroughput),
+    ProvisionedThroughput: NO_PROVISION,
     TableSizeBytes: bytes,
     ItemCount: items,
     TableArn: tableArn(record.TableName),
     TableId: record.TableId,
-    ...(record.BillingMode === "PAY_PER_REQUEST" && billingOf(record)),
-    ...(record.localIndexes.length > 0 && { LocalSecondaryIndexes: record.localIndexes.map(index) }),
+    BillingModeSummary: { BillingMode: "PAY_PER_REQUEST", ...onDemandSince },
+    TableThroughputModeSummary: { TableThroughputMode: "PAY_PER_REQUEST", ...onDemandSince },
     ...(globals.length > 0 && { GlobalSecondaryIndexes: globals }),
     ...streamOf(record),
-    ...(record.TableClass && { TableClassSummary: { TableClass: record.TableClass } }),
-    DeletionProtectionEnabled: record.DeletionProtectionEnabled,
-    ...describeExtras(record),
-    WarmThroughput: { ...warmThroughputOf(record.ProvisionedThroughput), ...record.warmThroughput },
+    DeletionProtectionEnabled: false,
+    WarmThroughput: { ReadUnitsPerSecond: 12_000, WriteUnitsPerSecond: 4_000, Status: "ACTIVE" },
   };
 }
-
-const billingOf = ({ payPerRequestSince }: TableRecord): Wire => {
-  const since = { LastUpdateToPayPerRequestDateTime: payPerRequestSince };
-  return {
-    BillingModeSummary: { BillingMode: "PAY_PER_REQUEST", ...since },
-    TableThroughputModeSummary: { TableThroughputMode: "PAY_PER_REQUEST", ...since },
-  };
-};
 
 function streamOf({ TableName, stream }: TableRecord): Wire {
   if (!stream) return {};
   return {
-    ...(stream.enabled && { StreamSpecification: { StreamEnabled: true, StreamViewType: stream.view } }),
+    StreamSpecification: { StreamEnabled: true, StreamViewType: stream.view },
     LatestStreamLabel: stream.label,
     LatestStreamArn: streamArn(TableName, stream.label),
   };

@@ -1,26 +1,19 @@
-// CreateTable, DescribeTable, DeleteTable and ListTables.
-import { SECOND } from "../../../shared/kernel/clock.ts";
+// CreateTable, UpdateTable, DescribeTable, DeleteTable and ListTables.
+
 import type { Wire } from "../stand-in.ts";
+import { SECOND } from "../time.ts";
 import type { Engine, Operations } from "./engine.ts";
-import { resourceInUse, validation } from "./errors.ts";
+import { resourceInUse } from "./errors.ts";
 import { checkParameters, count, NAME } from "./parameters.ts";
 import { CREATE_SHAPE, type CreateInput, checkCreate, checkTableName } from "./table-definitions.ts";
 import { describe } from "./table-descriptions.ts";
-import { keepExtras } from "./table-extras.ts";
 import { findTable, onTable } from "./table-lookup.ts";
-import { checkedTags } from "./table-settings.ts";
-import { named, setStream, updateTable } from "./table-updates.ts";
+import { named, updateTable } from "./table-updates.ts";
 import type { TableRecord } from "./tables.ts";
 
 const LIST_LIMIT = 100;
 /** Members that the description of a deleted table omits. */
-const GONE = new Set([
-  "AttributeDefinitions",
-  "KeySchema",
-  "CreationDateTime",
-  "GlobalSecondaryIndexes",
-  "LocalSecondaryIndexes",
-]);
+const GONE = new Set(["AttributeDefinitions", "KeySchema", "CreationDateTime", "GlobalSecondaryIndexes"]);
 
 export function tableOperations(engine: Engine): Operations {
   const { tables, storage } = engine;
@@ -38,10 +31,6 @@ export function tableOperations(engine: Engine): Operations {
     DescribeTable: onTable({}, false, ({ TableName }) => ({ Table: describe(storage, findTable(engine, TableName)) })),
     DeleteTable: onTable({}, true, ({ TableName }) => {
       const table = findTable(engine, TableName);
-      if (table.record.DeletionProtectionEnabled)
-        throw validation(
-          `Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first.`,
-        );
       const described = Object.entries(describe(storage, table, "DELETING"));
       storage.drop(table);
       tables.remove(table);
@@ -63,29 +52,21 @@ function createTable(engine: Engine, input: CreateInput): Wire {
   checkCreate(input);
   const { tables, storage, clock, ids } = engine;
   if (tables.find(input.TableName)) throw resourceInUse(`Table already exists: ${input.TableName}`);
-  const now = clock.now() / SECOND;
+  const { StreamEnabled, StreamViewType: view } = input.StreamSpecification ?? {};
+  const label = new Date(clock.now()).toISOString().slice(0, -1);
   const record: TableRecord = {
     TableName: input.TableName,
     TableId: ids.uuid(),
-    CreationDateTime: now,
+    CreationDateTime: clock.now() / SECOND,
     AttributeDefinitions: input.AttributeDefinitions,
     KeySchema: input.KeySchema,
-    BillingMode: input.BillingMode ?? "PROVISIONED",
-    ...(input.BillingMode === "PAY_PER_REQUEST" && { payPerRequestSince: now }),
-    ProvisionedThroughput: input.ProvisionedThroughput ?? { ReadCapacityUnits: 0, WriteCapacityUnits: 0 },
     globalIndexes: [],
-    localIndexes: [],
-    DeletionProtectionEnabled: input.DeletionProtectionEnabled ?? false,
-    ...(input.TableClass && { TableClass: input.TableClass }),
-    tags: checkedTags(input.Tags),
+    ...(StreamEnabled && view && { stream: { label, view } }),
     indexesMade: 0,
     indexStorage: {},
   };
-  keepExtras(record, input);
-  setStream(engine, record, input.StreamSpecification);
   const bare = tables.add(record);
   for (const definition of input.GlobalSecondaryIndexes ?? []) record.globalIndexes.push(named(bare, definition));
-  for (const definition of input.LocalSecondaryIndexes ?? []) record.localIndexes.push(named(bare, definition));
   const table = record.indexesMade > 0 ? tables.save(bare) : bare;
   storage.create(table);
   for (const index of table.indexes) storage.indexing.create(index);

@@ -23,16 +23,10 @@ export interface KeyElement {
   KeyType: "HASH" | "RANGE";
 }
 
-export interface Throughput {
-  ReadCapacityUnits: number;
-  WriteCapacityUnits: number;
-}
-
 export interface IndexDefinition {
   IndexName: string;
   KeySchema: KeyElement[];
   Projection: Projection;
-  ProvisionedThroughput?: Throughput;
 }
 
 export type StreamView = "KEYS_ONLY" | "NEW_IMAGE" | "OLD_IMAGE" | "NEW_AND_OLD_IMAGES";
@@ -44,26 +38,11 @@ export interface TableRecord {
   CreationDateTime: number;
   AttributeDefinitions: { AttributeName: string; AttributeType: KeyType }[];
   KeySchema: KeyElement[];
-  BillingMode: "PROVISIONED" | "PAY_PER_REQUEST";
-  /** When the table was switched to pay per request, in seconds. */
-  payPerRequestSince?: number;
-  ProvisionedThroughput: Throughput;
   globalIndexes: IndexDefinition[];
-  localIndexes: IndexDefinition[];
-  DeletionProtectionEnabled: boolean;
-  TableClass?: string;
-  stream?: { label: string; view: StreamView; enabled: boolean };
-  /** Disabled streams that have a successor, with the time of disabling. */
-  formerStreams?: { label: string; view: StreamView; until: number }[];
+  stream?: { label: string; view: StreamView };
   timeToLive?: { attribute: string };
   /** When the time to live was last enabled or disabled, in milliseconds. */
   timeToLiveAt?: number;
-  pointInTimeRecovery?: boolean;
-  /** The KMS key that the request named. */
-  encryptionKey?: string;
-  onDemandThroughput?: Record<string, number>;
-  warmThroughput?: Record<string, number>;
-  tags: Record<string, string>;
   /** Grows with every index, so that a storage name is never used twice. */
   indexesMade: number;
   indexStorage: Record<string, string>;
@@ -72,7 +51,6 @@ export interface TableRecord {
 export interface Index {
   name: string;
   keys: Keys;
-  local: boolean;
   /** The attributes an entry holds; undefined means all of them. */
   projected: ReadonlySet<string> | undefined;
   projection: Projection;
@@ -154,10 +132,9 @@ const nameOfArn = (arn: string): string => (arn.startsWith("arn:") ? (/:table\/(
 
 function tableOf(id: number, record: TableRecord): Table {
   const keys = keysOf(record, record.KeySchema);
-  const indexes = [
-    ...record.globalIndexes.map((definition) => indexOf(record, keys, definition, false)),
-    ...record.localIndexes.map((definition) => indexOf(record, keys, definition, true)),
-  ].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const indexes = record.globalIndexes
+    .map((definition) => indexOf(record, keys, definition))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
   return {
     id,
     name: record.TableName,
@@ -165,7 +142,7 @@ function tableOf(id: number, record: TableRecord): Table {
     indexes,
     record,
     storage: `dynamodb_items_${id}`,
-    observed: indexes.length > 0 || record.stream?.enabled === true,
+    observed: indexes.length > 0 || record.stream !== undefined,
   };
 }
 
@@ -181,14 +158,14 @@ function keysOf(record: TableRecord, schema: KeyElement[]): Keys {
   return { hash: part("HASH")!, ...(range && { range }) };
 }
 
-function indexOf(record: TableRecord, table: Keys, definition: IndexDefinition, local: boolean): Index {
+function indexOf(record: TableRecord, table: Keys, definition: IndexDefinition): Index {
   const { IndexName: name, Projection: projection } = definition;
   const keys = keysOf(record, definition.KeySchema);
   const projected =
     projection.ProjectionType === "ALL"
       ? undefined
       : new Set([...keyNames(table), ...keyNames(keys), ...(projection.NonKeyAttributes ?? [])]);
-  return { name, keys, local, projected, projection, storage: record.indexStorage[name]! };
+  return { name, keys, projected, projection, storage: record.indexStorage[name]! };
 }
 
 export const keyNames = ({ hash, range }: Keys): string[] => (range ? [hash.name, range.name] : [hash.name]);

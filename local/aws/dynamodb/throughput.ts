@@ -1,6 +1,7 @@
 // The throughput of tables and indexes: limits of partitions and of whole tables, refusals and their figures.
-import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
+
 import { type AwsFailure, awsFailure } from "../stand-in.ts";
+import { MINUTE, SECOND } from "../time.ts";
 import type { StoredKey } from "./keys.ts";
 import {
   type Kind,

@@ -1,7 +1,7 @@
 // The client tokens of transactions: a repeat is answered and not done again.
 import { createHash } from "node:crypto";
-import { MINUTE } from "../../../shared/kernel/clock.ts";
 import { awsFailure, type Wire } from "../stand-in.ts";
+import { MINUTE } from "../time.ts";
 import { readUnits, TRANSACTION_FACTOR } from "./capacity.ts";
 import type { Call, Engine } from "./engine.ts";
 

@@ -6,10 +6,9 @@ import { CONFLICTING, canceledTransaction, type Reason } from "./canceled.ts";
 import { consumedByTable, readUnits, TRANSACTION_FACTOR, writeUnits } from "./capacity.ts";
 import type { Call, Engine, Operations } from "./engine.ts";
 import { inOlderWords, validation } from "./errors.ts";
-import { bill, collectionMetricsByTable, commit, type GetInput, holds, prepareGet, shownItem } from "./items.ts";
+import { bill, commit, type GetInput, holds, prepareGet, shownItem } from "./items.ts";
 import { refusesAll, targetText } from "./keys.ts";
 import {
-  COLLECTION_METRICS,
   CONSUMED,
   checkParameters,
   ITEM_TABLE,
@@ -83,7 +82,6 @@ export function transactionOperations(engine: Engine): Operations {
         ClientRequestToken: TOKEN,
         TransactItems: ACTIONS,
         ReturnConsumedCapacity: CONSUMED,
-        ReturnItemCollectionMetrics: COLLECTION_METRICS,
       },
       writes: true,
       run: (input, call) => {
@@ -93,11 +91,7 @@ export function transactionOperations(engine: Engine): Operations {
           return consumedByTable(call.bill, input.ReturnConsumedCapacity, true);
         const sizes = writeAll(engine, call, prepared);
         if (token !== undefined) tokens.keep(token, input, sizes);
-        const written = prepared.map(({ tableName, given }) => ({ table: engine.tables.need(tableName), item: given }));
-        return {
-          ...collectionMetricsByTable(written, input.ReturnItemCollectionMetrics),
-          ...consumedByTable(call.bill, input.ReturnConsumedCapacity, true),
-        };
+        return consumedByTable(call.bill, input.ReturnConsumedCapacity, true);
       },
     },
     TransactGetItems: {

@@ -99,12 +99,6 @@ export function normalizeValue(value: AttributeValue, depth = 1): AttributeValue
   }
 }
 
-/** Rejects a name that no attribute can have. */
-export function checkAttributeName(name: string): void {
-  if (name === "") throw validation("Empty attribute name");
-  if (name.length > MAX_NAME_BYTES) throw validation(TOO_LONG);
-}
-
 export function normalizeItem(item: Item, depth = 1): Item {
   if (Object.hasOwn(item, "")) throw validation("Empty attribute name");
   let copy: Item | undefined;

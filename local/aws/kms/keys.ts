@@ -1,69 +1,40 @@
 // Keys of the embedded KMS: their material is stored with the data, found by id, ARN or alias.
 import { createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes } from "node:crypto";
-
 import { type AwsFailure, awsFailure, type Deps, type Wire } from "../stand-in.ts";
-
-export type KeySpec = "SYMMETRIC_DEFAULT" | "RSA_2048" | "ECC_NIST_P256" | "HMAC_256";
 
 export interface Key {
   id: string;
-  spec: KeySpec;
-  usage: "ENCRYPT_DECRYPT" | "SIGN_VERIFY" | "GENERATE_VERIFY_MAC";
-  state: "Enabled" | "Disabled" | "PendingDeletion";
+  spec: "SYMMETRIC_DEFAULT" | "RSA_2048";
+  usage: "ENCRYPT_DECRYPT" | "SIGN_VERIFY";
   description: string;
-  /** The rotation period in days, if it rotates; the material does not change. */
-  rotation: number | null;
   createdAt: number;
-  deleteAt: number | null;
-  tags?: Record<string, string>;
-  grants?: Grant[];
   /** 32 bytes in base64 for secret keys, a PEM for key pairs. */
   material: string;
-}
-
-export interface Grant {
-  id: string;
-  token: string;
-  createdAt: number;
-  /** What the request said of it. */
-  given: Wire;
 }
 
 const REGION = "us-east-1";
 const ACCOUNT = "000000000000";
 export const SECRET_BYTES = 32;
-
-export const usages: Record<KeySpec, readonly Key["usage"][]> = {
-  SYMMETRIC_DEFAULT: ["ENCRYPT_DECRYPT"],
-  RSA_2048: ["SIGN_VERIFY", "ENCRYPT_DECRYPT"],
-  ECC_NIST_P256: ["SIGN_VERIFY"],
-  HMAC_256: ["GENERATE_VERIFY_MAC"],
-};
-
-export const signingAlgorithms: Record<string, readonly string[]> = {
-  RSA_2048: ["RSASSA_PKCS1_V1_5_SHA_256", "RSASSA_PSS_SHA_256"],
-  ECC_NIST_P256: ["ECDSA_SHA_256"],
-};
+export const ALIAS = /^alias\/[A-Za-z0-9/_-]{1,250}$/;
 
 export const arnOf = (id: string): string => `arn:aws:kms:${REGION}:${ACCOUNT}:key/${id}`;
 export const aliasArnOf = (alias: string): string => `arn:aws:kms:${REGION}:${ACCOUNT}:${alias}`;
 
-export const notFound = (what: string): AwsFailure =>
+const notFound = (what: string): AwsFailure =>
   awsFailure(
     "NotFoundException",
     what.startsWith("alias/") ? `Alias ${aliasArnOf(what)} is not found.` : `Key '${arnOf(what)}' does not exist`,
   );
 
-export interface KeyStore {
+interface KeyStore {
   /** @throws NotFoundException. */
   find(keyId: string): Key;
-  /** A key that may be used for `usage`. @throws the real service's error for the key's state or kind. */
+  /** A key that may be used for `usage`. @throws the real service's error for the key's kind. */
   use(keyId: string, usage: Key["usage"]): Key;
-  all(): Key[];
-  create(spec: KeySpec, usage: Key["usage"], more: Pick<Key, "description" | "tags">): Key;
-  save(key: Key): void;
-  aliases(): { name: string; key: string }[];
-  saveAlias(name: string, key: string | undefined): void;
+  has(id: string): boolean;
+  create(spec: Key["spec"], usage: Key["usage"], description: string): Key;
+  hasAlias(name: string): boolean;
+  addAlias(name: string, id: string): void;
 }
 
 export function openKeys({ clock, ids, database, rsaKey }: Deps & { rsaKey?: () => string }): KeyStore {
@@ -98,41 +69,24 @@ export function openKeys({ clock, ids, database, rsaKey }: Deps & { rsaKey?: () 
     load();
     const id = idOf(keyId);
     const key = found.get(id);
-    if (!key || (key.deleteAt !== null && key.deleteAt <= clock.now())) throw notFound(id);
+    if (!key) throw notFound(id);
     return key;
   };
 
-  const save: KeyStore["save"] = (key) => {
-    load();
-    database.run(
-      "INSERT INTO kms_keys (id, key) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET key = excluded.key",
-      key.id,
-      JSON.stringify(key),
-    );
-    found.set(key.id, key);
-  };
-
-  const pairPem = (spec: KeySpec): string => {
-    if (spec === "RSA_2048" && rsaKey) return rsaKey();
-    const { privateKey } =
-      spec === "RSA_2048"
-        ? generateKeyPairSync("rsa", { modulusLength: 2048 })
-        : generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const pairPem = (): string => {
+    if (rsaKey) return rsaKey();
+    const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
     return String(privateKey.export({ format: "pem", type: "pkcs8" }));
   };
 
   return {
     find,
-    save,
-    all: () => {
+    has: (id) => {
       load();
-      return [...found.values()];
+      return found.has(id);
     },
     use: (keyId, usage) => {
       const key = find(keyId);
-      if (key.state === "PendingDeletion")
-        throw awsFailure("KMSInvalidStateException", `${arnOf(key.id)} is pending deletion.`);
-      if (key.state === "Disabled") throw awsFailure("DisabledException", `${arnOf(key.id)} is disabled.`);
       if (key.usage !== usage)
         throw awsFailure(
           "InvalidKeyUsageException",
@@ -140,34 +94,22 @@ export function openKeys({ clock, ids, database, rsaKey }: Deps & { rsaKey?: () 
         );
       return key;
     },
-    create: (spec, usage, more) => {
-      const isSecret = spec === "SYMMETRIC_DEFAULT" || spec === "HMAC_256";
-      const material = isSecret ? randomBytes(SECRET_BYTES).toString("base64") : pairPem(spec);
-      const key: Key = {
-        id: ids.uuid(),
-        spec,
-        usage,
-        ...more,
-        material,
-        state: "Enabled",
-        rotation: null,
-        createdAt: clock.now(),
-        deleteAt: null,
-      };
-      save(key);
+    create: (spec, usage, description) => {
+      load();
+      const material = spec === "SYMMETRIC_DEFAULT" ? randomBytes(SECRET_BYTES).toString("base64") : pairPem();
+      const key: Key = { id: ids.uuid(), spec, usage, description, createdAt: clock.now(), material };
+      database.run("INSERT INTO kms_keys (id, key) VALUES (?, ?)", key.id, JSON.stringify(key));
+      found.set(key.id, key);
       return key;
     },
-    aliases: () => {
+    hasAlias: (name) => {
       load();
-      return [...aliases].map(([name, key]) => ({ name, key })).sort((a, b) => (a.name < b.name ? -1 : 1));
+      return aliases.has(name);
     },
-    saveAlias: (name, key) => {
+    addAlias: (name, id) => {
       load();
-      database.run("DELETE FROM kms_aliases WHERE name = ?", name);
-      aliases.delete(name);
-      if (key === undefined) return;
-      database.run("INSERT INTO kms_aliases (name, key) VALUES (?, ?)", name, key);
-      aliases.set(name, key);
+      database.run("INSERT INTO kms_aliases (name, key) VALUES (?, ?)", name, id);
+      aliases.set(name, id);
     },
   };
 }
@@ -179,19 +121,17 @@ export function metadataOf(key: Key): Wire {
     KeyId: key.id,
     Arn: arnOf(key.id),
     CreationDate: key.createdAt / 1_000,
-    Enabled: key.state === "Enabled",
+    Enabled: true,
     Description: key.description,
     KeyUsage: key.usage,
-    KeyState: key.state,
-    ...(key.deleteAt !== null && { DeletionDate: key.deleteAt / 1_000 }),
+    KeyState: "Enabled",
     Origin: "AWS_KMS",
     KeyManager: "CUSTOMER",
     CustomerMasterKeySpec: key.spec,
     KeySpec: key.spec,
     MultiRegion: false,
-    ...(key.spec === "SYMMETRIC_DEFAULT" && { EncryptionAlgorithms: ["SYMMETRIC_DEFAULT"] }),
-    ...(key.usage === "SIGN_VERIFY" && { SigningAlgorithms: signingAlgorithms[key.spec] }),
-    ...(key.spec === "HMAC_256" && { MacAlgorithms: ["HMAC_SHA_256"] }),
+    ...(key.usage === "ENCRYPT_DECRYPT" && { EncryptionAlgorithms: ["SYMMETRIC_DEFAULT"] }),
+    ...(key.usage === "SIGN_VERIFY" && { SigningAlgorithms: ["RSASSA_PKCS1_V1_5_SHA_256"] }),
   };
 }
 

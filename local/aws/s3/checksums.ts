@@ -3,26 +3,13 @@ import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { type AwsFailure, awsFailure, type Wire } from "../stand-in.ts";
 
-export const algorithms = ["CRC32", "CRC32C", "SHA1", "SHA256"] as const;
+export const algorithms = ["CRC32", "SHA256"] as const;
 export type Algorithm = (typeof algorithms)[number];
 
 export interface Checksum {
   algorithm: Algorithm;
   /** Base64; that of parts ends in `-<number of parts>`. */
   value: string;
-}
-
-const CASTAGNOLI = 0x82f63b78;
-const castagnoliTable = Uint32Array.from({ length: 256 }, (_, n) => {
-  let value = n;
-  for (let bit = 0; bit < 8; bit++) value = value & 1 ? (value >>> 1) ^ CASTAGNOLI : value >>> 1;
-  return value >>> 0;
-});
-
-function crc32c(bytes: Uint8Array): number {
-  let value = 0xffffffff;
-  for (const byte of bytes) value = castagnoliTable[(value ^ byte) & 0xff]! ^ (value >>> 8);
-  return (value ^ 0xffffffff) >>> 0;
 }
 
 function fourBytes(value: number): Buffer {
@@ -33,8 +20,6 @@ function fourBytes(value: number): Buffer {
 
 const digests: Record<Algorithm, (bytes: Uint8Array) => Buffer> = {
   CRC32: (bytes) => fourBytes(crc32(bytes)),
-  CRC32C: (bytes) => fourBytes(crc32c(bytes)),
-  SHA1: (bytes) => createHash("sha1").update(bytes).digest(),
   SHA256: (bytes) => createHash("sha256").update(bytes).digest(),
 };
 

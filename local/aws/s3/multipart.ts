@@ -4,7 +4,6 @@ import {
   type Algorithm,
   algorithmIn,
   algorithms,
-  checksumOf,
   compositeOf,
   md5,
   memberOf,
@@ -12,7 +11,7 @@ import {
   wrongChecksum,
 } from "./checksums.ts";
 import * as errors from "./errors.ts";
-import { aboutOf, checkWrite, isoTime, placeOf } from "./objects.ts";
+import { aboutOf, checkWrite, placeOf } from "./objects.ts";
 import type { Part, S3Storage, Upload } from "./storage.ts";
 
 const MIN_PART = 5 * 1_048_576;
@@ -93,8 +92,7 @@ export function multipartOperations(storage: S3Storage, { clock, ids }: Deps): R
       storage.moveBlob(part.blob, blob, size);
       size += part.size;
     }
-    const checksum =
-      about.checksum && joined(about.checksum.algorithm, parts, input, () => storage.readBlob(blob, 0, size));
+    const checksum = about.checksum && joined(about.checksum.algorithm, parts, input);
     storage.putObject(bucket, { key, blob, etag, size, modified: clock.now(), about: { ...about, checksum } });
     storage.removeUpload(upload.id);
     return {
@@ -114,63 +112,20 @@ export function multipartOperations(storage: S3Storage, { clock, ids }: Deps): R
       storage.removeUpload(find(input).id);
       return {};
     },
-    ListParts: (input) => {
-      const upload = find(input);
-      const from = Number(input.PartNumberMarker ?? 0);
-      const limit = Math.min(1_000, Number(input.MaxParts ?? 1_000));
-      const rest = storage.parts(upload.id).filter(({ number }) => number > from);
-      const page = rest.slice(0, limit);
-      return {
-        Bucket: upload.bucket,
-        Key: upload.key,
-        UploadId: upload.id,
-        PartNumberMarker: from,
-        NextPartNumberMarker: page.at(-1)?.number ?? 0,
-        MaxParts: limit,
-        IsTruncated: page.length < rest.length,
-        StorageClass: "STANDARD",
-        Parts: page.map(({ number, etag, size, modified, checksum }) => ({
-          PartNumber: number,
-          LastModified: isoTime(modified),
-          ETag: etag,
-          Size: size,
-          ...(checksum && { [memberOf(checksum.algorithm)]: checksum.value }),
-        })),
-      };
-    },
-    ListMultipartUploads: (input) => {
-      const { bucket } = placeOf(storage, { ...input, Key: "" });
-      const prefix = String(input.Prefix ?? "");
-      const uploads = storage.uploads(bucket).filter(({ key }) => key.startsWith(prefix));
-      return {
-        Bucket: bucket,
-        Prefix: prefix,
-        IsTruncated: false,
-        Uploads: uploads.map(({ id, key, created }) => ({
-          Key: key,
-          UploadId: id,
-          StorageClass: "STANDARD",
-          Initiated: isoTime(created),
-        })),
-      };
-    },
   };
 }
 
 const unquoted = (etag: string) => etag.replace(/^"|"$/g, "");
 
-/** The checksum of the whole: of the parts' checksums, or of all bytes if the caller requests that. */
-function joined(algorithm: Algorithm, parts: readonly Part[], input: Wire, bytes: () => Buffer) {
+/** The checksum of the whole is that of the parts' checksums. */
+function joined(algorithm: Algorithm, parts: readonly Part[], input: Wire) {
   if (parts.some(({ checksum }) => checksum?.algorithm !== algorithm))
     throw awsFailure("InvalidRequest", "The upload was created using a checksum; every part needs one.");
   const given = input[memberOf(algorithm)];
-  const whole = input.ChecksumType === "FULL_OBJECT";
-  const value = whole
-    ? checksumOf(algorithm, bytes())
-    : compositeOf(
-        algorithm,
-        parts.map(({ checksum }) => checksum!.value),
-      );
+  const value = compositeOf(
+    algorithm,
+    parts.map(({ checksum }) => checksum!.value),
+  );
   if (given !== undefined && given !== value) throw wrongChecksum(algorithm);
   return { algorithm, value };
 }

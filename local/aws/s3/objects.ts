@@ -1,6 +1,7 @@
 // Objects: put, get with ranges and conditions, copy, delete, list.
-import { SECOND } from "../../../shared/kernel/clock.ts";
+
 import { awsFailure, type Deps, isAwsFailure, type Wire } from "../stand-in.ts";
+import { SECOND } from "../time.ts";
 import { md5, memberOf, verify } from "./checksums.ts";
 import * as errors from "./errors.ts";
 import type { About, S3Storage, Stored } from "./storage.ts";
@@ -22,8 +23,6 @@ const MAX_DELETED = 1_000;
 const MAX_LISTED = 1_000;
 
 type Operation = (input: Wire) => Wire;
-
-export const isoTime = (at: number): string => new Date(at).toISOString();
 
 export function aboutOf(input: Wire): About {
   const headers: About["headers"] = { "content-type": DEFAULT_TYPE };
@@ -142,35 +141,6 @@ export function objectOperations(storage: S3Storage, { clock, ids }: Deps): Reco
     };
   };
 
-  const copy = (input: Wire): Wire => {
-    const { bucket, key } = placeOf(storage, input);
-    const [source, query] = String(input.CopySource).replace(/^\//, "").split("?");
-    if (query !== undefined) throw errors.notImplemented("versions of objects");
-    const slash = source!.indexOf("/");
-    if (slash < 1)
-      throw errors.invalidArgument("Copy Source must mention the source bucket and key: sourcebucket/sourcekey");
-    const conditions = { IfMatch: input.CopySourceIfMatch, IfNoneMatch: input.CopySourceIfNoneMatch };
-    const from = { Bucket: source!.slice(0, slash), Key: decodeURIComponent(source!.slice(slash + 1)) };
-    const original = find({ ...from, ...conditions });
-    const replaces = input.MetadataDirective === "REPLACE";
-    if (!replaces && from.Bucket === bucket && from.Key === key)
-      throw awsFailure(
-        "InvalidRequest",
-        "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
-      );
-    const { checksum, tags } = original.about;
-    const given = aboutOf(input);
-    const about = {
-      ...(replaces ? { ...given, checksum } : original.about),
-      tags: (input.TaggingDirective === "REPLACE" ? given.tags : tags) ?? {},
-    };
-    const blob = ids.uuid();
-    storage.putBlob(blob, storage.readBlob(original.blob, 0, original.size));
-    const modified = clock.now();
-    storage.putObject(bucket, { ...original, key, blob, modified, about });
-    return { ETag: original.etag, LastModified: isoTime(modified) };
-  };
-
   /** Deleting a missing object succeeds. */
   const remove = (input: Wire): Wire => {
     const { bucket, key } = placeOf(storage, input);
@@ -237,23 +207,13 @@ export function objectOperations(storage: S3Storage, { clock, ids }: Deps): Reco
     };
   };
 
-  /** The first version: it continues from a key instead of a token, which it names only if there is a delimiter. */
-  const listFromMarker = ({ Marker, ...input }: Wire): Wire => {
-    const output = list({ ...input, StartAfter: Marker });
-    const { CommonPrefixes, Contents, IsTruncated } = output;
-    const last = [...(Contents as Stored[]).map(({ key }) => key), ...(CommonPrefixes as string[])].sort().at(-1);
-    return { ...output, ...(IsTruncated === true && input.Delimiter !== undefined && { NextMarker: last }) };
-  };
-
   return {
     PutObject: put,
     GetObject: (input) => get(input, true),
     HeadObject: (input) => get(input, false),
-    CopyObject: copy,
     DeleteObject: remove,
     DeleteObjects: removeAll,
     ListObjectsV2: list,
-    ListObjects: listFromMarker,
   };
 }
 

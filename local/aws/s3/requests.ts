@@ -1,8 +1,7 @@
 // From an HTTP request to an operation of S3 and its members.
 
 import { createHash } from "node:crypto";
-import type { AwsRequest } from "../protocol.ts";
-import { awsFailure, type Wire } from "../stand-in.ts";
+import { type AwsRequest, awsFailure, type Wire } from "../stand-in.ts";
 import { algorithms, memberOf } from "./checksums.ts";
 import { readChunked } from "./chunked.ts";
 import { malformed, notImplemented } from "./errors.ts";
@@ -20,15 +19,8 @@ const headerMembers: Record<string, string> = {
   "if-none-match": "IfNoneMatch",
   "if-modified-since": "IfModifiedSince",
   "if-unmodified-since": "IfUnmodifiedSince",
-  "x-amz-copy-source": "CopySource",
-  "x-amz-copy-source-if-match": "CopySourceIfMatch",
-  "x-amz-copy-source-if-none-match": "CopySourceIfNoneMatch",
-  "x-amz-metadata-directive": "MetadataDirective",
   "x-amz-tagging": "Tagging",
-  "x-amz-tagging-directive": "TaggingDirective",
-  "x-amz-object-attributes": "ObjectAttributes",
   "x-amz-checksum-mode": "ChecksumMode",
-  "x-amz-checksum-type": "ChecksumType",
   "x-amz-checksum-algorithm": "ChecksumAlgorithm",
   "x-amz-sdk-checksum-algorithm": "ChecksumAlgorithm",
   ...Object.fromEntries(
@@ -56,18 +48,13 @@ const queryMembers: Record<string, string> = {
   "max-keys": "MaxKeys",
   "continuation-token": "ContinuationToken",
   "start-after": "StartAfter",
-  marker: "Marker",
   "encoding-type": "EncodingType",
   uploadId: "UploadId",
   partNumber: "PartNumber",
-  "part-number-marker": "PartNumberMarker",
-  "max-parts": "MaxParts",
   ...Object.fromEntries(Object.entries(keptHeaders).map(([name, member]) => [`response-${name}`, `Response${member}`])),
 };
 /** Parameters that choose the operation, or have no effect. */
-const choosing = new Set([
-  ...["list-type", "uploads", "delete", "location", "tagging", "attributes", "x-id", "fetch-owner"],
-]);
+const choosing = new Set([...["list-type", "uploads", "delete", "tagging", "x-id", "fetch-owner"]]);
 
 /** `bucket.s3.…`, `bucket.localhost`, `bucket.127.0.0.1`; otherwise the bucket is the first part of the path. */
 const virtualHost = /^(.+?)\.(?:s3[.-].*|s3|localhost|127\.0\.0\.1)(?::\d+)?$/;
@@ -119,7 +106,7 @@ export function readRequest(request: AwsRequest, body: Buffer): S3Operation {
   for (const [name, value] of query)
     if (queryMembers[name]) input[queryMembers[name]] = value;
     else if (!choosing.has(name) && !/^x-amz-/i.test(name)) throw notImplemented(`the parameter ${name}`);
-  const operation = operationOf(request.method, query, { bucket, key }, "x-amz-copy-source" in headers);
+  const operation = operationOf(request.method, query, { bucket, key });
   if (operation === "PutObjectTagging") return { operation, input: { ...input, Tagging: readTags(bytes) } };
   if (operation === "DeleteObjects") return { operation, input: { ...input, Delete: readDeletions(bytes) } };
   if (operation === "CompleteMultipartUpload")
@@ -131,34 +118,22 @@ function operationOf(
   method: string,
   query: ReadonlyMap<string, string>,
   { bucket, key }: ReturnType<typeof locate>,
-  copies: boolean,
 ): string {
-  const chosen =
-    ["uploads", "delete", "location", "tagging", "attributes", "uploadId", "list-type"].find((name) =>
-      query.has(name),
-    ) ?? "";
+  const chosen = ["uploads", "delete", "tagging", "uploadId", "list-type"].find((name) => query.has(name)) ?? "";
   const level = bucket === undefined ? "service" : key === undefined ? "bucket" : "object";
   const operation = operations[`${method} ${level} ${chosen}`.trim()];
   if (!operation) throw notImplemented(`${method} of a ${level}${chosen && ` with ${chosen}`}`);
-  if (!copies) return operation;
-  if (operation !== "PutObject") throw notImplemented("copies of parts");
-  return "CopyObject";
+  return operation;
 }
 
 const operations: Record<string, string> = {
   "GET service": "ListBuckets",
   "PUT bucket": "CreateBucket",
-  "HEAD bucket": "HeadBucket",
-  "DELETE bucket": "DeleteBucket",
-  "GET bucket location": "GetBucketLocation",
-  "GET bucket": "ListObjects",
   "GET bucket list-type": "ListObjectsV2",
-  "GET bucket uploads": "ListMultipartUploads",
   "POST bucket delete": "DeleteObjects",
   "PUT object tagging": "PutObjectTagging",
   "GET object tagging": "GetObjectTagging",
   "DELETE object tagging": "DeleteObjectTagging",
-  "GET object attributes": "GetObjectAttributes",
   "PUT object": "PutObject",
   "GET object": "GetObject",
   "HEAD object": "HeadObject",
@@ -167,7 +142,6 @@ const operations: Record<string, string> = {
   "PUT object uploadId": "UploadPart",
   "POST object uploadId": "CompleteMultipartUpload",
   "DELETE object uploadId": "AbortMultipartUpload",
-  "GET object uploadId": "ListParts",
 };
 
 /** The decoded bytes, and the headers together with the trailers. */

@@ -1,26 +1,19 @@
 // From the output of an operation to an HTTP response of S3.
-import type { AwsResponse } from "../protocol.ts";
-import type { AwsFailure, Wire } from "../stand-in.ts";
+import type { AwsFailure, AwsResponse, Wire } from "../stand-in.ts";
 import { algorithms, memberOf } from "./checksums.ts";
-import { isoTime, keptHeaders } from "./objects.ts";
+import { keptHeaders } from "./objects.ts";
 import type { Stored } from "./storage.ts";
 import { type Xml, xmlOf } from "./xml.ts";
 
-const NO_CONTENT = new Set(["DeleteObject", "DeleteObjectTagging", "DeleteBucket", "AbortMultipartUpload"]);
+const NO_CONTENT = new Set(["DeleteObject", "DeleteObjectTagging", "AbortMultipartUpload"]);
 /** Operations whose output is a document, and the name of its root. */
 const documents: Record<string, string> = {
   ListBuckets: "ListAllMyBucketsResult",
-  ListObjects: "ListBucketResult",
   ListObjectsV2: "ListBucketResult",
   DeleteObjects: "DeleteResult",
-  CopyObject: "CopyObjectResult",
   CreateMultipartUpload: "InitiateMultipartUploadResult",
   CompleteMultipartUpload: "CompleteMultipartUploadResult",
-  ListParts: "ListPartsResult",
-  ListMultipartUploads: "ListMultipartUploadsResult",
-  GetBucketLocation: "LocationConstraint",
   GetObjectTagging: "Tagging",
-  GetObjectAttributes: "GetObjectAttributesResponse",
 };
 
 const headerMembers: Record<string, string> = {
@@ -31,7 +24,6 @@ const headerMembers: Record<string, string> = {
   ETag: "etag",
   LastModified: "last-modified",
   Location: "location",
-  BucketRegion: "x-amz-bucket-region",
   ChecksumType: "x-amz-checksum-type",
   TagCount: "x-amz-tagging-count",
   ...Object.fromEntries(
@@ -41,15 +33,7 @@ const headerMembers: Record<string, string> = {
 
 export function respond(operation: string, input: Wire, output: Wire): AwsResponse {
   const root = documents[operation];
-  if (root) {
-    const { headers, ...rest } = document(
-      200,
-      root,
-      shapes[operation]?.(input, output) ?? (output as Record<string, Xml>),
-    );
-    const modified = operation === "GetObjectAttributes" ? { "last-modified": String(output.LastModified) } : {};
-    return { ...rest, headers: { ...headers, ...modified } };
-  }
+  if (root) return document(200, root, shapes[operation]?.(input, output) ?? (output as Record<string, Xml>));
   const headers: Record<string, string> = {};
   for (const [member, name] of Object.entries(headerMembers))
     if (output[member] !== undefined) headers[name] = String(output[member]);
@@ -65,51 +49,38 @@ const textIn =
   (value: unknown): string =>
     EncodingType === "url" ? encodeURIComponent(String(value)).replaceAll("%2F", "/") : String(value);
 
-/** What both versions of a listing have. */
-function listed(input: Wire, output: Wire): Record<string, Xml> {
-  const text = textIn(input);
-  return {
-    Name: String(input.Bucket),
-    Prefix: text(input.Prefix ?? ""),
-    Delimiter: input.Delimiter === undefined ? undefined : text(input.Delimiter),
-    EncodingType: input.EncodingType === "url" ? "url" : undefined,
-    MaxKeys: output.MaxKeys as number,
-    IsTruncated: output.IsTruncated as boolean,
-    Contents: (output.Contents as Stored[]).map(({ key, etag, size, modified, about }) => ({
-      Key: text(key),
-      LastModified: isoTime(modified),
-      ETag: etag,
-      Size: size,
-      ChecksumAlgorithm: about.checksum?.algorithm,
-      StorageClass: "STANDARD",
-    })),
-    CommonPrefixes: (output.CommonPrefixes as string[]).map((prefix) => ({ Prefix: text(prefix) })),
-  };
-}
-
 /** Differences between the document and the members of the output. */
 const shapes: Record<string, (input: Wire, output: Wire) => Record<string, Xml>> = {
   ListBuckets: (_, { Buckets }) => ({
     Owner: { ID: "local", DisplayName: "local" },
     Buckets: { Bucket: Buckets as Xml[] },
   }),
-  ListObjects: (input, output) => ({
-    ...listed(input, output),
-    Marker: textIn(input)(input.Marker ?? ""),
-    NextMarker: output.NextMarker === undefined ? undefined : textIn(input)(output.NextMarker),
-  }),
-  ListObjectsV2: (input, output) => ({
-    ...listed(input, output),
-    StartAfter: input.StartAfter === undefined ? undefined : textIn(input)(input.StartAfter),
-    ContinuationToken: input.ContinuationToken as string | undefined,
-    NextContinuationToken: output.NextContinuationToken as string | undefined,
-    KeyCount: output.KeyCount as number,
-  }),
+  ListObjectsV2: (input, output) => {
+    const text = textIn(input);
+    return {
+      Name: String(input.Bucket),
+      Prefix: text(input.Prefix ?? ""),
+      Delimiter: input.Delimiter === undefined ? undefined : text(input.Delimiter),
+      EncodingType: input.EncodingType === "url" ? "url" : undefined,
+      MaxKeys: output.MaxKeys as number,
+      IsTruncated: output.IsTruncated as boolean,
+      Contents: (output.Contents as Stored[]).map(({ key, etag, size, modified, about }) => ({
+        Key: text(key),
+        LastModified: new Date(modified).toISOString(),
+        ETag: etag,
+        Size: size,
+        ChecksumAlgorithm: about.checksum?.algorithm,
+        StorageClass: "STANDARD",
+      })),
+      CommonPrefixes: (output.CommonPrefixes as string[]).map((prefix) => ({ Prefix: text(prefix) })),
+      StartAfter: input.StartAfter === undefined ? undefined : text(input.StartAfter),
+      ContinuationToken: input.ContinuationToken as string | undefined,
+      NextContinuationToken: output.NextContinuationToken as string | undefined,
+      KeyCount: output.KeyCount as number,
+    };
+  },
   GetObjectTagging: (_, { TagSet }) => ({ TagSet: { Tag: TagSet as Xml[] } }),
-  GetObjectAttributes: (_, { LastModified, ...rest }) => rest as Record<string, Xml>,
   DeleteObjects: (_, { Deleted, Errors }) => ({ Deleted: Deleted as Xml[], Error: Errors as Xml[] }),
-  ListParts: (_, { Parts, ...rest }) => ({ ...(rest as Record<string, Xml>), Part: Parts as Xml[] }),
-  ListMultipartUploads: (_, { Uploads, ...rest }) => ({ ...(rest as Record<string, Xml>), Upload: Uploads as Xml[] }),
 };
 
 export function document(status: number, root: string, content: Xml): AwsResponse {

@@ -1,7 +1,7 @@
 // Signature version 4, as S3 checks it: in the header, in the query of a presigned URL, on a POST policy.
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
-import { SECOND } from "../../../shared/kernel/clock.ts";
 import { awsFailure } from "../stand-in.ts";
+import { SECOND } from "../time.ts";
 import { accessDenied } from "./errors.ts";
 
 export interface Signed {

@@ -69,7 +69,6 @@ export function openS3Storage(database: Database) {
     hasBucket: (name: string): boolean => db().first("SELECT 1 FROM s3_buckets WHERE name = ?", name) !== undefined,
     addBucket: (name: string, created: number) =>
       db().run("INSERT OR IGNORE INTO s3_buckets (name, created) VALUES (?, ?)", name, created) > 0,
-    removeBucket: (name: string) => void db().run("DELETE FROM s3_buckets WHERE name = ?", name),
 
     putBlob: (blob: string, bytes: Uint8Array) => {
       for (let start = 0; start < bytes.length; start += CHUNK)

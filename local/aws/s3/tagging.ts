@@ -1,12 +1,9 @@
-// Operations on the tags of objects, and GetObjectAttributes.
+// Operations on the tags of objects.
 import type { Wire } from "../stand-in.ts";
-import { memberOf } from "./checksums.ts";
 import * as errors from "./errors.ts";
 import { placeOf } from "./objects.ts";
 import type { S3Storage, Stored } from "./storage.ts";
 import { type Tags, tagsOf } from "./tags.ts";
-
-const attributes = ["ETag", "Checksum", "ObjectParts", "StorageClass", "ObjectSize"] as const;
 
 export function tagOperations(storage: S3Storage): Record<string, (input: Wire) => Wire> {
   const find = (input: Wire): Stored & { bucket: string } => {
@@ -27,28 +24,5 @@ export function tagOperations(storage: S3Storage): Record<string, (input: Wire) 
     GetObjectTagging: (input) => ({
       TagSet: Object.entries(find(input).about.tags ?? {}).map(([Key, Value]) => ({ Key, Value })),
     }),
-    GetObjectAttributes: (input) => {
-      const wanted = String(input.ObjectAttributes ?? "")
-        .split(",")
-        .map((name) => name.trim());
-      if (wanted.some((name) => !attributes.some((one) => one === name)))
-        throw errors.invalidArgument("Invalid attribute name specified.");
-      const { etag, size, modified, about } = find(input);
-      const { checksum } = about;
-      const [, parts] = /-(\d+)"$/.exec(etag) ?? [];
-      const all = {
-        // Without quotes, here alone.
-        ETag: etag.replaceAll('"', ""),
-        Checksum: checksum && {
-          [memberOf(checksum.algorithm)]: checksum.value,
-          ChecksumType: checksum.value.includes("-") ? "COMPOSITE" : "FULL_OBJECT",
-        },
-        ObjectParts: parts === undefined ? undefined : { PartsCount: Number(parts) },
-        StorageClass: "STANDARD",
-        ObjectSize: size,
-      };
-      const shown = Object.fromEntries(Object.entries(all).filter(([name]) => wanted.includes(name)));
-      return { ...shown, LastModified: new Date(modified).toUTCString() };
-    },
   };
 }

@@ -1,11 +1,10 @@
 // The payload that a target gets when its schedule fires.
-import { timestamp } from "../../../shared/kernel/clock.ts";
 import { isRecord } from "../members.ts";
 import type { Wire } from "../stand-in.ts";
 import { policyOf, read, scheduleArn } from "./requests.ts";
 import type { Retry, Schedule } from "./schedules.ts";
 
-const seconds = (at: number) => timestamp(at).replace(/\.\d+Z$/, "Z");
+const seconds = (at: number) => new Date(at).toISOString().replace(/\.\d+Z$/, "Z");
 
 /** A firing of `schedule`, with its context filled in, except the number of the attempt. */
 export function firingOf({ group, name, input }: Schedule, dueAt: number, id: string): Retry {
@@ -20,7 +19,6 @@ export function firingOf({ group, name, input }: Schedule, dueAt: number, id: st
     id,
     arn: String(target.Arn),
     input: text,
-    messageGroupId: isRecord(target.SqsParameters) ? read.text(target.SqsParameters, "MessageGroupId") : undefined,
     deadLetterArn: isRecord(target.DeadLetterConfig) ? read.text(target.DeadLetterConfig, "Arn") : undefined,
     dueAt,
     attempt: 0,

@@ -1,32 +1,23 @@
 // Validates the request of a schedule as the service does.
-import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { membersOf, readers, refuseOthers } from "../members.ts";
 import { awsFailure, type Wire } from "../stand-in.ts";
+import { MINUTE, SECOND } from "../time.ts";
 import { invalid, readTiming, type Timing } from "./expressions.ts";
 
 export const read = readers("ValidationException", "ValidationException");
 
-const CHANGE =
-  "Name GroupName ScheduleExpression ScheduleExpressionTimezone StartDate EndDate Description State KmsKeyArn Target FlexibleTimeWindow ClientToken ActionAfterCompletion";
 export const members = membersOf({
-  CreateSchedule: CHANGE,
-  UpdateSchedule: CHANGE,
-  DeleteSchedule: "Name GroupName ClientToken",
+  CreateSchedule:
+    "Name GroupName ScheduleExpression ScheduleExpressionTimezone Description Target FlexibleTimeWindow ClientToken ActionAfterCompletion",
   GetSchedule: "Name GroupName",
-  ListSchedules: "GroupName NamePrefix State NextToken MaxResults",
-  CreateScheduleGroup: "Name Tags ClientToken",
-  DeleteScheduleGroup: "Name ClientToken",
-  GetScheduleGroup: "Name",
+  ListSchedules: "GroupName NamePrefix NextToken MaxResults",
+  CreateScheduleGroup: "Name ClientToken",
   ListScheduleGroups: "NamePrefix NextToken MaxResults",
-  TagResource: "ResourceArn Tags",
-  UntagResource: "ResourceArn TagKeys",
-  ListTagsForResource: "ResourceArn",
 });
-const TARGET = new Set("Arn RoleArn Input RetryPolicy DeadLetterConfig SqsParameters".split(" "));
-const WINDOW = new Set(["Mode", "MaximumWindowInMinutes"]);
+const TARGET = new Set("Arn RoleArn Input RetryPolicy DeadLetterConfig".split(" "));
+const WINDOW = new Set(["Mode"]);
 const POLICY = new Set(["MaximumRetryAttempts", "MaximumEventAgeInSeconds"]);
 const DEAD_LETTERS = new Set(["Arn"]);
-const QUEUE = new Set(["MessageGroupId"]);
 
 const ARN = "arn:aws:scheduler:us-east-1:000000000000";
 export const scheduleArn = (group: string, name: string): string => `${ARN}:schedule/${group}/${name}`;
@@ -34,8 +25,8 @@ export const groupArn = (group: string): string => `${ARN}:schedule-group/${grou
 export const DEFAULT_GROUP = "default";
 
 const NAME = /^[0-9a-zA-Z-_.]{1,64}$/;
-export const MAX_RETRY_ATTEMPTS = 185;
-export const MAX_AGE_SECONDS = 86_400;
+const MAX_RETRY_ATTEMPTS = 185;
+const MAX_AGE_SECONDS = 86_400;
 
 export function nameIn(input: Wire, member = "Name"): string {
   const name = read.needed(input, member);
@@ -54,29 +45,15 @@ export const notFound = (kind: string, name: string) =>
 export const conflict = (kind: string, name: string) =>
   awsFailure("ConflictException", `${kind} ${name} already exists.`, { status: 409 });
 
-/** A time as the protocol carries it: seconds since the epoch, or RFC 3339. */
-function timeIn(input: Wire, name: string): number | undefined {
-  const value = input[name];
-  if (value === undefined || value === null) return undefined;
-  const at = typeof value === "number" ? value * 1_000 : Date.parse(String(value));
-  if (Number.isNaN(at)) throw invalid(`${name} is no time.`);
-  return at;
-}
-
 /** @throws ValidationException. */
-export function timingOf(input: Wire, createdAt: number): Timing {
-  return readTiming(read.needed(input, "ScheduleExpression"), {
-    zone: read.text(input, "ScheduleExpressionTimezone") ?? "UTC",
-    createdAt,
-    start: timeIn(input, "StartDate"),
-    end: timeIn(input, "EndDate"),
-  });
-}
+export const timingOf = (input: Wire, createdAt: number): Timing =>
+  readTiming(read.needed(input, "ScheduleExpression"), createdAt);
 
-/** Checks times, target, window, state and retry policy. @throws ValidationException. */
+/** Checks time, target, window and retry policy. @throws ValidationException. */
 export function checkSchedule(input: Wire, now: number): void {
   nameIn(input);
-  checkTimes(input, now);
+  read.word(input, "ScheduleExpressionTimezone", ["UTC"]);
+  checkTime(input, now);
   const target = structure(input, "Target", TARGET);
   if (!target) throw invalid("Target is required.");
   const arn = read.needed(target, "Arn");
@@ -85,16 +62,8 @@ export function checkSchedule(input: Wire, now: number): void {
   if (!/^arn:aws:(sqs|lambda):/.test(arn))
     throw invalid(`The embedded scheduler reaches SQS queues and Lambda functions, not ${arn}.`);
   structure(target, "DeadLetterConfig", DEAD_LETTERS);
-  if (structure(target, "SqsParameters", QUEUE) && !arn.startsWith("arn:aws:sqs:"))
-    throw invalid("SqsParameters go with a queue.");
   const window = structure(input, "FlexibleTimeWindow", WINDOW);
-  const mode = window && read.word(window, "Mode", ["OFF", "FLEXIBLE"]);
-  if (!window || !mode) throw invalid("FlexibleTimeWindow is required.");
-  // A flexible schedule fires at the beginning of its window, which is inside it.
-  const minutes = read.integer(window, "MaximumWindowInMinutes", 1, 1_440);
-  if ((mode === "FLEXIBLE") !== (minutes !== undefined))
-    throw invalid("MaximumWindowInMinutes goes with the mode FLEXIBLE.");
-  read.word(input, "State", ["ENABLED", "DISABLED"]);
+  if (!window || !read.word(window, "Mode", ["OFF"])) throw invalid("FlexibleTimeWindow is required.");
   read.word(input, "ActionAfterCompletion", ["NONE", "DELETE"]);
   policyOf(target);
 }
@@ -107,21 +76,12 @@ function structure(input: Wire, name: string, members: ReadonlySet<string>): Wir
 
 /** How far in the past a one-time schedule may be: the service itself is exact to the minute. */
 const GRACE = MINUTE;
-const OLDEST_START = 5 * MINUTE;
 
-function checkTimes(input: Wire, now: number): void {
+function checkTime(input: Wire, now: number): void {
   const timing = timingOf(input, now);
   // Whether the service rejects a time in the past or never fires it is not documented. The product relies on neither.
-  if (!timing.recurring) {
-    if (timing.next(now - GRACE) === undefined)
-      throw invalid(`Invalid Schedule Expression ${input.ScheduleExpression}: no time to come.`);
-    return;
-  }
-  const [start, end] = [timeIn(input, "StartDate"), timeIn(input, "EndDate")];
-  if (start !== undefined && start < now - OLDEST_START)
-    throw invalid("The StartDate you specify cannot be earlier than 5 minutes ago.");
-  if (end !== undefined && end <= Math.max(now, start ?? now))
-    throw invalid("The EndDate you specify must come after the StartDate and lie in the future.");
+  if (!timing.recurring && timing.next(now - GRACE) === undefined)
+    throw invalid(`Invalid Schedule Expression ${input.ScheduleExpression}: no time to come.`);
 }
 
 export function policyOf(target: Wire): { maxAttempts: number; maxAgeMs: number } {

@@ -8,8 +8,7 @@ export interface Schedule {
   /** The request of the caller. */
   input: Wire;
   createdAt: number;
-  modifiedAt: number;
-  /** When it fires next; undefined when it is over or disabled. */
+  /** When it fires next; undefined when it is over. */
   nextAt: number | undefined;
   recurring: boolean;
 }
@@ -17,7 +16,6 @@ export interface Schedule {
 export interface Group {
   name: string;
   createdAt: number;
-  tags: Record<string, string>;
 }
 
 /** A firing that could not be delivered yet. */
@@ -25,7 +23,6 @@ export interface Retry {
   id: string;
   arn: string;
   input: string;
-  messageGroupId: string | undefined;
   deadLetterArn: string | undefined;
   dueAt: number;
   attempt: number;
@@ -40,9 +37,9 @@ export function openSchedules(database: Database) {
     if (!ready) {
       ready = true;
       database.exec(
-        "CREATE TABLE IF NOT EXISTS schedules (group_name TEXT, name TEXT, input TEXT NOT NULL, created_at INTEGER, modified_at INTEGER, next_at INTEGER, recurring INTEGER, PRIMARY KEY (group_name, name));" +
+        "CREATE TABLE IF NOT EXISTS schedules (group_name TEXT, name TEXT, input TEXT NOT NULL, created_at INTEGER, next_at INTEGER, recurring INTEGER, PRIMARY KEY (group_name, name));" +
           "CREATE INDEX IF NOT EXISTS schedules_due ON schedules (next_at) WHERE next_at IS NOT NULL;" +
-          "CREATE TABLE IF NOT EXISTS schedule_groups (name TEXT PRIMARY KEY, created_at INTEGER, tags TEXT);" +
+          "CREATE TABLE IF NOT EXISTS schedule_groups (name TEXT PRIMARY KEY, created_at INTEGER);" +
           "CREATE TABLE IF NOT EXISTS schedule_retries (id TEXT PRIMARY KEY, retry TEXT NOT NULL, next_at INTEGER NOT NULL);",
       );
     }
@@ -54,16 +51,11 @@ export function openSchedules(database: Database) {
     name: String(row.name),
     input: JSON.parse(String(row.input)),
     createdAt: Number(row.created_at),
-    modifiedAt: Number(row.modified_at),
     nextAt: row.next_at === null ? undefined : Number(row.next_at),
     recurring: row.recurring === 1,
   });
 
-  const groupOf = (row: Row): Group => ({
-    name: String(row.name),
-    createdAt: Number(row.created_at),
-    tags: JSON.parse(String(row.tags)),
-  });
+  const groupOf = (row: Row): Group => ({ name: String(row.name), createdAt: Number(row.created_at) });
 
   return {
     transaction: <T>(work: () => T): T => db().transaction(work),
@@ -77,10 +69,10 @@ export function openSchedules(database: Database) {
         : db().all("SELECT * FROM schedules WHERE group_name = ? ORDER BY name", group)
       ).map(scheduleOf),
     save: (schedule: Schedule): void => {
-      const { group, name, input, createdAt, modifiedAt, nextAt = null, recurring } = schedule;
+      const { group, name, input, createdAt, nextAt = null, recurring } = schedule;
       db().run(
-        "INSERT OR REPLACE INTO schedules VALUES (?, ?, ?, ?, ?, ?, ?)",
-        ...[group, name, JSON.stringify(input), createdAt, modifiedAt, nextAt, recurring ? 1 : 0],
+        "INSERT OR REPLACE INTO schedules VALUES (?, ?, ?, ?, ?, ?)",
+        ...[group, name, JSON.stringify(input), createdAt, nextAt, recurring ? 1 : 0],
       );
     },
     remove: (group: string, name: string): boolean =>
@@ -105,12 +97,8 @@ export function openSchedules(database: Database) {
       return row && groupOf(row);
     },
     groups: (): Group[] => db().all("SELECT * FROM schedule_groups").map(groupOf),
-    saveGroup: ({ name, createdAt, tags }: Group): void => {
-      db().run("INSERT OR REPLACE INTO schedule_groups VALUES (?, ?, ?)", name, createdAt, JSON.stringify(tags));
-    },
-    removeGroup: (name: string): void => {
-      db().run("DELETE FROM schedules WHERE group_name = ?", name);
-      db().run("DELETE FROM schedule_groups WHERE name = ?", name);
+    addGroup: ({ name, createdAt }: Group): void => {
+      db().run("INSERT INTO schedule_groups VALUES (?, ?)", name, createdAt);
     },
     firstRetry: (now: number): Retry | undefined => {
       const row = db().first("SELECT retry FROM schedule_retries WHERE next_at <= ? ORDER BY next_at, id LIMIT 1", now);
@@ -133,5 +121,3 @@ export function openSchedules(database: Database) {
     },
   };
 }
-
-export type Schedules = ReturnType<typeof openSchedules>;

@@ -54,7 +54,7 @@ export function readAttributes(input: Wire): Attributes {
   return attributes;
 }
 
-export function readAttribute(name: string, value: unknown): Attribute {
+function readAttribute(name: string, value: unknown): Attribute {
   if (!isRecord(value)) throw read.refuse(`The message attribute '${name}' must be a structure.`);
   refuseOthers(value, attributeMembers, "a message attribute");
   const type = read.needed(value, "DataType");

@@ -50,9 +50,6 @@ export function memoryMessages(undo: Undo): MessageRows {
       const message = messages.get(seq);
       if (message) drop(message);
     },
-    clear: (queue) => {
-      for (const message of [...listOf(queue)]) drop(message);
-    },
     visible: (queue, now, { limit, newestFirst }) => {
       const list = listOf(queue);
       const count = shown(list, now);

@@ -1,6 +1,5 @@
-// Stores messages: in one table of the SQLite file, or in sorted lists for a database in memory.
+// Messages as rows of one table of the SQLite file, and the form of a row.
 import type { Database, Row } from "../database.ts";
-import { memoryMessages } from "./memory-messages.ts";
 
 export const schema = `
   CREATE TABLE IF NOT EXISTS sqs_queues (name TEXT PRIMARY KEY, state TEXT NOT NULL) WITHOUT ROWID;
@@ -9,7 +8,6 @@ export const schema = `
     received INTEGER NOT NULL DEFAULT 0, first_received INTEGER, id TEXT NOT NULL, body TEXT NOT NULL,
     attributes TEXT, group_id TEXT, trace TEXT, source TEXT);
   CREATE INDEX IF NOT EXISTS sqs_visible ON sqs_messages (queue, visible, seq, sent, received);
-  CREATE TABLE IF NOT EXISTS sqs_moves (seq INTEGER PRIMARY KEY, source TEXT NOT NULL, state TEXT NOT NULL);
 `;
 
 /** Instants are milliseconds since the epoch. */
@@ -50,7 +48,6 @@ export interface MessageRows {
   at(seq: number): MessageRow | undefined;
   change(seq: number, change: MessageChange): void;
   remove(seq: number): void;
-  clear(queue: string): void;
   /** Messages that may be received at an instant, those that have waited longest first. */
   visible(queue: string, now: number, order: Order): MessageRow[];
   /** The earliest instant after `now` at which a message becomes visible. */
@@ -60,11 +57,7 @@ export interface MessageRows {
   depth(queue: string, now: number, sentAfter: number): Depth;
 }
 
-export function openMessages(database: Database, prepared: () => Database): MessageRows {
-  return database.undo ? memoryMessages(database.undo) : sqlMessages(prepared);
-}
-
-function sqlMessages(prepared: () => Database): MessageRows {
+export function sqlMessages(prepared: () => Database): MessageRows {
   const count = (queue: string, now: number, sentAfter: number, condition: string): number => {
     const sql = `SELECT count(*) AS n FROM sqs_messages WHERE queue = ? AND sent > ? AND ${condition}`;
     return Number(prepared().first(sql, queue, sentAfter, now)!.n);
@@ -84,9 +77,6 @@ function sqlMessages(prepared: () => Database): MessageRows {
     },
     remove: (seq) => {
       prepared().run("DELETE FROM sqs_messages WHERE seq = ?", seq);
-    },
-    clear: (queue) => {
-      prepared().run("DELETE FROM sqs_messages WHERE queue = ?", queue);
     },
     visible: (queue, now, { limit, newestFirst }) => {
       const order = newestFirst ? "visible DESC, seq DESC" : "visible, seq";

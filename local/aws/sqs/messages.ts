@@ -118,11 +118,6 @@ export function createMessages({ clock, ids }: Deps, rows: MessageRows) {
       rows.change(seq, { visible: now + seconds * 1000 });
     },
 
-    purge: (queue: Queue): void => {
-      shows.delete(queue.name);
-      rows.clear(queue.name);
-    },
-
     /** Messages that could be received now, counted up to 1,000. */
     ready: (queue: Queue): number => rows.ready(queue.name, clock.now(), retainedFrom(queue), MAX_READY),
 
@@ -139,19 +134,18 @@ export function createMessages({ clock, ids }: Deps, rows: MessageRows) {
 
     /**
      * Moves the visible messages of a dead-letter queue, as new messages, to `to` or to the source queue of each.
-     * Messages whose source queue no longer exists stay, and are counted under "".
+     * A message without an existing source queue stays. @returns the queues that have got some.
      */
-    moveAll: (from: Queue, to: string | undefined, exists: (queue: string) => boolean): Map<string, number> => {
+    moveAll: (from: Queue, to: string | undefined, exists: (queue: string) => boolean): Set<string> => {
       const now = clock.now();
-      const moved = new Map<string, number>();
+      const moved = new Set<string>();
       const all = { limit: Number.MAX_SAFE_INTEGER, newestFirst: false };
       for (const { seq, source, sent } of rows.visible(from.name, now, all)) {
         if (sent <= retainedFrom(from)) continue;
         const origin = source ?? "";
-        const wanted = to ?? origin.slice(origin.lastIndexOf(":") + 1);
-        const target = exists(wanted) ? wanted : "";
-        moved.set(target, (moved.get(target) ?? 0) + 1);
-        if (!target) continue;
+        const target = to ?? origin.slice(origin.lastIndexOf(":") + 1);
+        if (!exists(target)) continue;
+        moved.add(target);
         const renewed = { id: ids.uuid(), sent: now, visible: now, received: 0, first_received: null, source: null };
         rows.change(seq, { queue: target, ...renewed });
       }

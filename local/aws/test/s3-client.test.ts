@@ -1,0 +1,182 @@
+// The embedded S3 through the real SDK: in process, over its port, by presigned URL and by presigned form.
+import { Readable } from "node:stream";
+import {
+  CompleteMultipartUploadCommand,
+  CreateBucketCommand,
+  CreateMultipartUploadCommand,
+  DeleteObjectsCommand,
+  DeleteObjectTaggingCommand,
+  GetObjectCommand,
+  GetObjectTaggingCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  PutObjectTaggingCommand,
+  S3Client,
+  UploadPartCommand,
+} from "@aws-sdk/client-s3";
+import { createPresignedPost } from "@aws-sdk/s3-presigned-post";
+import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type AwsPort, startAwsPort } from "../port.ts";
+import { requestHandler } from "../protocol.ts";
+import { servicesWithS3 } from "./support/s3.ts";
+
+const MB = 1_048_576;
+const Bucket = "box";
+const credentials = { accessKeyId: "local", secretAccessKey: "local" };
+const settings = { region: "us-east-1", credentials, requestChecksumCalculation: "WHEN_SUPPORTED" } as const;
+
+const { services, s3: standIn, clock } = servicesWithS3();
+let port: AwsPort;
+beforeAll(async () => {
+  port = await startAwsPort(services, 0, () => undefined);
+  await standIn.operate("CreateBucket", { Bucket });
+});
+afterAll(() => port.close());
+
+describe.each(["in process", "over the port"])("a client %s", (place) => {
+  const client = () =>
+    place === "in process"
+      ? new S3Client({ ...settings, requestHandler: requestHandler(services) })
+      : new S3Client({ ...settings, endpoint: port.url, forcePathStyle: true });
+
+  test("tags objects by header and by call", async () => {
+    const s3 = client();
+    const tagsOf = async (Key: string) => (await s3.send(new GetObjectTaggingCommand({ Bucket, Key }))).TagSet;
+    const put = new PutObjectCommand({ Bucket, Key: "tagged", Body: "x", Tagging: "team=crm&note=a%20b" });
+    await s3.send(put);
+    expect(await tagsOf("tagged")).toEqual([
+      { Key: "team", Value: "crm" },
+      { Key: "note", Value: "a b" },
+    ]);
+    expect((await s3.send(new HeadObjectCommand({ Bucket, Key: "tagged" }))).TagCount).toBe(2);
+    const tag = (...TagSet: { Key: string; Value: string }[]) =>
+      s3.send(new PutObjectTaggingCommand({ Bucket, Key: "tagged", Tagging: { TagSet } }));
+    await tag({ Key: "only", Value: "" });
+    expect(await tagsOf("tagged")).toEqual([{ Key: "only", Value: "" }]);
+    const wrong = { Key: "<", Value: "" };
+    await expect(tag(wrong)).rejects.toMatchObject({ name: "InvalidTag" });
+    await expect(tag({ Key: "a", Value: "1" }, { Key: "a", Value: "2" })).rejects.toMatchObject({ name: "InvalidTag" });
+    const eleven = Array.from({ length: 11 }, (_, n) => ({ Key: `k${n}`, Value: "" }));
+    await expect(tag(...eleven)).rejects.toMatchObject({ name: "BadRequest" });
+    await s3.send(new DeleteObjectTaggingCommand({ Bucket, Key: "tagged" }));
+    expect(await tagsOf("tagged")).toEqual([]);
+  });
+
+  test("puts text, bytes and streams with checksums, and gets them back", async () => {
+    const s3 = client();
+    await s3.send(new CreateBucketCommand({ Bucket: "another" }));
+    const bytes = Buffer.alloc(300_000, "abc");
+    const bodies = {
+      text: "hello ü",
+      bytes,
+      stream: Readable.from([bytes.subarray(0, 100_000), bytes.subarray(100_000)]),
+    };
+    for (const [Key, Body] of Object.entries(bodies)) {
+      const more = Key === "stream" ? { ContentLength: bytes.length } : {};
+      await s3.send(
+        new PutObjectCommand({ Bucket, Key, Body, ContentType: "text/plain", Metadata: { n: "1" }, ...more }),
+      );
+      const { Body: got, ...about } = await s3.send(new GetObjectCommand({ Bucket, Key, ChecksumMode: "ENABLED" }));
+      const sent = Key === "text" ? Buffer.from("hello ü") : bytes;
+      expect(Buffer.from(await got!.transformToByteArray()).equals(sent)).toBe(true);
+      expect(about).toMatchObject({ ContentType: "text/plain", Metadata: { n: "1" }, ContentLength: sent.length });
+    }
+    const range = await s3.send(new GetObjectCommand({ Bucket, Key: "bytes", Range: "bytes=1-4" }));
+    expect(await range.Body!.transformToString()).toBe("bcab");
+    await expect(s3.send(new GetObjectCommand({ Bucket, Key: "none" }))).rejects.toMatchObject({ name: "NoSuchKey" });
+    await expect(s3.send(new HeadObjectCommand({ Bucket, Key: "none" }))).rejects.toMatchObject({ name: "NotFound" });
+    const again = new PutObjectCommand({ Bucket, Key: "text", Body: "x", IfNoneMatch: "*" });
+    await expect(s3.send(again)).rejects.toMatchObject({ name: "PreconditionFailed" });
+  });
+
+  test.each(["CRC32", "SHA256"] as const)("multipart with %s", async (ChecksumAlgorithm) => {
+    const s3 = client();
+    const Key = `big ${ChecksumAlgorithm}`;
+    const { UploadId } = await s3.send(new CreateMultipartUploadCommand({ Bucket, Key, ChecksumAlgorithm }));
+    const bodies = [Buffer.alloc(5 * MB, "1"), Buffer.from("end")];
+    const Parts = [];
+    for (const [i, Body] of bodies.entries()) {
+      const part = await s3.send(
+        new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: i + 1, Body, ChecksumAlgorithm }),
+      );
+      const { $metadata: _, ...said } = part;
+      Parts.push({ PartNumber: i + 1, ...said });
+    }
+    await s3.send(new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload: { Parts } }));
+    const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key, ChecksumMode: "ENABLED" }));
+    expect((await Body!.transformToByteArray()).length).toBe(5 * MB + 3);
+  });
+
+  test("lists and deletes", async () => {
+    const s3 = client();
+    for (const Key of ["l/a b", "l/ü", "l/x/1"]) await s3.send(new PutObjectCommand({ Bucket, Key, Body: "1" }));
+    const page = await s3.send(new ListObjectsV2Command({ Bucket, Prefix: "l/", Delimiter: "/" }));
+    expect(page.Contents?.map(({ Key }) => Key)).toEqual(["l/a b", "l/ü"]);
+    expect(page.CommonPrefixes).toEqual([{ Prefix: "l/x/" }]);
+    const Objects = page.Contents!.map(({ Key }) => ({ Key }));
+    const gone = await s3.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects } }));
+    expect(gone.Deleted).toHaveLength(2);
+  });
+});
+
+test("presigned URLs and forms work over the port until they expire", async () => {
+  const s3 = new S3Client({
+    ...settings,
+    requestChecksumCalculation: "WHEN_REQUIRED",
+    endpoint: port.url,
+    forcePathStyle: true,
+  });
+  const signingDate = new Date(clock.now());
+  const Key = "signed/ü & more.txt";
+  const put = await getSignedUrl(s3, new PutObjectCommand({ Bucket, Key, ContentType: "text/plain" }), {
+    expiresIn: 60,
+    signingDate,
+    signableHeaders: new Set(["content-type"]),
+  });
+  const get = await getSignedUrl(
+    s3,
+    new GetObjectCommand({ Bucket, Key, ResponseContentDisposition: 'attachment; filename="a b"' }),
+    {
+      expiresIn: 60,
+      signingDate,
+    },
+  );
+  const sent = { method: "PUT", body: "by URL", headers: { "content-type": "text/plain" } };
+  expect((await fetch(put, sent)).status).toBe(200);
+  expect((await fetch(put, { ...sent, headers: { "content-type": "text/html" } })).status).toBe(403);
+  const got = await fetch(get);
+  expect([await got.text(), got.headers.get("content-disposition")]).toEqual(["by URL", 'attachment; filename="a b"']);
+
+  // The checksum that the SDK puts into a URL is that of no body, and S3 ignores it.
+  const usual = new S3Client({ ...settings, endpoint: port.url, forcePathStyle: true });
+  const unknown = await getSignedUrl(usual, new PutObjectCommand({ Bucket, Key: "sums" }), {
+    expiresIn: 60,
+    signingDate,
+  });
+  expect(unknown).toContain("x-amz-checksum-crc32=");
+  expect((await fetch(unknown, { method: "PUT", body: "any body" })).status).toBe(200);
+
+  // The form's own date is the wall clock's: its life is measured from there.
+  const { url, fields } = await createPresignedPost(s3, {
+    Bucket,
+    Key: "form/x",
+    Conditions: [
+      ["content-length-range", 1, 10],
+      ["starts-with", "$Content-Type", "image/"],
+    ],
+    Fields: { "Content-Type": "image/png" },
+    Expires: 3_600,
+  });
+  const post = (text: string) => {
+    const form = new FormData();
+    for (const [name, value] of Object.entries(fields)) form.set(name, value);
+    form.set("file", new Blob([text]), "x.png");
+    return fetch(url, { method: "POST", body: form });
+  };
+  expect((await post("image")).status).toBe(204);
+  expect((await post("far too long")).status).toBe(400);
+  clock.jumpTo(clock.now() + 61_000);
+  expect((await fetch(get)).status).toBe(403);
+});
