@@ -11,7 +11,26 @@ import { systemIds } from "../shared/runtime/system.ts";
 import { tableDefinition } from "../shared/store/definition.ts";
 import { UNKNOWN_COMMIT, versionOf } from "../tools/release.ts";
 import { mailEventsTo, makeResources, remoteTable, TABLE } from "./account.ts";
-import { createDynamoDb, createKms, createRemoteDynamoDb, createS3, createScheduler, createSes, createSqs, type Database, type DynamoDb, type DynamoDbFaults, type Hooks, type Kms, openDatabase, type S3, type Scheduler, type Services, type Ses, type Sqs } from "./aws/index.ts";
+import {
+  createDynamoDb,
+  createKms,
+  createRemoteDynamoDb,
+  createS3,
+  createScheduler,
+  createSes,
+  createSqs,
+  type Database,
+  type DynamoDb,
+  type DynamoDbFaults,
+  type Hooks,
+  type Kms,
+  openDatabase,
+  type S3,
+  type Scheduler,
+  type Services,
+  type Ses,
+  type Sqs,
+} from "./aws/index.ts";
 import { createClock, runner, type ServiceClock } from "./clock.ts";
 import type { Faults } from "./faults.ts";
 import { withFiles } from "./files.ts";

@@ -1,6 +1,13 @@
 // The AWS clients of a simulated process. Every call is two awaited events, and faults enter here and nowhere else.
 import { S3Client } from "@aws-sdk/client-s3";
-import { awsFailure, type Hooks, type ServiceName, type Services, sendThrough, type Wire } from "../../local/aws/index.ts";
+import {
+  awsFailure,
+  type Hooks,
+  type ServiceName,
+  type Services,
+  sendThrough,
+  type Wire,
+} from "../../local/aws/index.ts";
 import { REGION } from "../../local/lambda.ts";
 import { SECOND } from "../../shared/kernel/clock.ts";
 import type { Aws } from "../../shared/kernel/deps.ts";

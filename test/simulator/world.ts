@@ -4,7 +4,19 @@ import { groups, workers } from "../../functions/index.ts";
 import { operator } from "../../functions/operator/index.ts";
 import { stream } from "../../functions/stream/index.ts";
 import { makeResources } from "../../local/account.ts";
-import { createDynamoDb, createKms, createS3, createScheduler, createSqs, openDatabase, type ServiceName, type Services, type StreamRecord, sendThrough, type Wire } from "../../local/aws/index.ts";
+import {
+  createDynamoDb,
+  createKms,
+  createS3,
+  createScheduler,
+  createSqs,
+  openDatabase,
+  type ServiceName,
+  type Services,
+  type StreamRecord,
+  sendThrough,
+  type Wire,
+} from "../../local/aws/index.ts";
 import { serve } from "../../shared/http/serve.ts";
 import type { LogEntry } from "../../shared/kernel/deps.ts";
 import { idsFrom } from "../../shared/kernel/ids.ts";
