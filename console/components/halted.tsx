@@ -1,5 +1,4 @@
 // A send, or a step of a journey, that its brake stopped (F21): why, and the choice between going on and ending it.
-
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { BrakesResumeBody, Notification } from "../../sdk/src/types.gen.ts";

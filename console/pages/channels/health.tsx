@@ -1,5 +1,4 @@
 // The health of a channel: how its provider answered last, how fast it may send, and what uses it.
-
 import type { ChannelHealth } from "../../../sdk/src/types.gen.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";

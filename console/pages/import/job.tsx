@@ -6,6 +6,7 @@ import { useQuery } from "../../app/query.ts";
 import { number, plural } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
+import { inWords } from "../../components/field.tsx";
 import { Card, Figure } from "../../components/page.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
@@ -83,7 +84,7 @@ function Outcome({ job, cancel }: { job: Import; cancel: () => void }) {
 const countsOf = (summary: object): string =>
   Object.entries(summary)
     .filter(([, count]) => count > 0)
-    .map(([name, count]) => `${plural(count, "row")} ${name.replaceAll("_", " ")}`)
+    .map(([name, count]) => `${plural(count, "row")} ${inWords(name)}`)
     .join(", ");
 
 function Columns({ job: { columns }, meaningOf }: { job: Import } & Pick<JobProps, "meaningOf">) {

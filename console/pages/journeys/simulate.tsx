@@ -23,7 +23,7 @@ interface SimulateProps {
 export function Simulate({ id, walk, onWalk }: SimulateProps) {
   const simulate = useAction("journeys.simulate", { stale: [] });
   const [text, setText] = useState("");
-  const [asked, setAsked] = useState("");
+  const asked = text.trim();
   const found = useQuery("subscribers.list", [{ external_id: asked, limit: 1 }], { when: asked !== "" });
   const person = found.data?.items[0];
   const run = async () => {
@@ -40,10 +40,7 @@ export function Simulate({ id, walk, onWalk }: SimulateProps) {
           aria-label="External ID of the person"
           placeholder="External ID; empty: a sample person"
           value={text}
-          onInput={(event) => {
-            setText(event.currentTarget.value);
-            setAsked(event.currentTarget.value.trim());
-          }}
+          onInput={(event) => setText(event.currentTarget.value)}
         />
         <Button
           isBusy={simulate.isBusy}

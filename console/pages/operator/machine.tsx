@@ -6,7 +6,7 @@ import { readMe } from "../../app/session.ts";
 import { fullTime, number } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
-import { SelectField, TextField } from "../../components/field.tsx";
+import { asOptions, inWords, SelectField, TextField } from "../../components/field.tsx";
 import { Form } from "../../components/form.tsx";
 import { Card } from "../../components/page.tsx";
 import { Skeleton } from "../../components/states.tsx";
@@ -63,7 +63,6 @@ const targets = [
   "aws:scheduler",
 ];
 const outcomes = ["transient", "permanent", "invalid_token", "rate_limited", "timeout"];
-const optionsOf = (values: readonly string[]) => values.map((value) => ({ value, label: value.replaceAll("_", " ") }));
 
 export function Faults() {
   const fault = useLocalCall();
@@ -75,12 +74,12 @@ export function Faults() {
       <Form
         onSubmit={async () => {
           if (await fault.run("faults", { channel, outcome, ...(times && { times: Number(times) }) }))
-            say(`${channel} now answers ${outcome.replaceAll("_", " ")}.`);
+            say(`${channel} now answers ${inWords(outcome)}.`);
         }}
       >
         <div class="row">
-          <SelectField label="Target" value={channel} options={optionsOf(targets)} onInput={setChannel} />
-          <SelectField label="Outcome" value={outcome} options={optionsOf(outcomes)} onInput={setOutcome} />
+          <SelectField label="Target" value={channel} options={asOptions(targets)} onInput={setChannel} />
+          <SelectField label="Outcome" value={outcome} options={asOptions(outcomes)} onInput={setOutcome} />
           <TextField label="Times" type="number" placeholder="always" value={times} onInput={setTimes} />
         </div>
         {fault.error && (

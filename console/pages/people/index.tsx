@@ -1,5 +1,4 @@
 // People: find a subscriber by external ID, email or last name; then everything that is known of them.
-
 import { useQuery } from "../../app/query.ts";
 import { pathTo, place } from "../../app/router.ts";
 import { usePages } from "../../app/rows.ts";

@@ -1,5 +1,4 @@
 // One subscriber: attributes, consents, devices, lists, segments, messages; and their erasure.
-
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { SubscriberProfile } from "../../../sdk/src/types.gen.ts";

@@ -1,11 +1,11 @@
 // The rule of a segment, with the count of those who match while it is written.
-
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { SegmentRule } from "../../../sdk/src/types.gen.ts";
 import type { Running } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
-import { number, plural } from "../../app/time.ts";
+import { useSettled } from "../../app/settled.ts";
+import { plural } from "../../app/time.ts";
 import { TextField } from "../../components/field.tsx";
 import { Form, FormEnd } from "../../components/form.tsx";
 import { Card } from "../../components/page.tsx";
@@ -55,12 +55,7 @@ export function Builder({ rule, begun = rule, onRule, fault, members }: BuilderP
 }
 
 function Count({ rule }: { rule: SegmentRule | undefined }) {
-  const [asked, setAsked] = useState<SegmentRule>();
-  const key = JSON.stringify(rule);
-  useEffect(() => {
-    const timer = setTimeout(() => setAsked(rule), WAIT_MS);
-    return () => clearTimeout(timer);
-  }, [key]);
+  const asked = useSettled(rule, WAIT_MS);
   const preview = useQuery("segments.preview", [asked ?? { attribute: {} }], { when: asked !== undefined });
   const { data, error } = preview;
   return (
@@ -72,7 +67,7 @@ function Count({ rule }: { rule: SegmentRule | undefined }) {
         {rule && data && (
           <b>
             {data.exact ? "" : "About "}
-            {number(data.estimated_count)} {plural(data.estimated_count, "person", "people").replace(/^\S+ /, "")}
+            {plural(data.estimated_count, "person", "people")}
           </b>
         )}
       </p>

@@ -10,6 +10,7 @@ import { number } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
+import { inWords } from "../../components/field.tsx";
 import { Filter } from "../../components/filters.tsx";
 import { Card, Time } from "../../components/page.tsx";
 import { Failure } from "../../components/states.tsx";
@@ -168,7 +169,7 @@ function Verify() {
       )}
       {found?.broken && (
         <p>
-          <Badge state="failed" word="broken" /> Entry {found.broken.id}: {found.broken.reason.replaceAll("_", " ")}.
+          <Badge state="failed" word="broken" /> Entry {found.broken.id}: {inWords(found.broken.reason)}.
         </p>
       )}
     </Card>
