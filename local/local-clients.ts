@@ -60,7 +60,7 @@ export function localClients(
 
 /** What clients fill in themselves, once however often they send. */
 const tokens: Record<string, string> = {
-  TransactWriteItemsCommand: "ClientRequestToken",
+  TransactWriteCommand: "ClientRequestToken",
   CreateScheduleCommand: "ClientToken",
 };
 

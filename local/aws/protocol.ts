@@ -1,5 +1,6 @@
 // The thin codec between the real AWS SDK clients (or the AWS CLI) and the embedded services.
 import { Readable } from "node:stream";
+import { isDocumentCommand, marshalled, unmarshalled } from "./document-commands.ts";
 import { findRoute } from "./rest-routes.ts";
 import type { S3 } from "./s3.ts";
 import {
@@ -215,14 +216,17 @@ interface Command<Output> {
  */
 export function sendThrough(services: Services, hooks: Hooks = {}) {
   return async <Output>(command: Command<Output>): Promise<Output> => {
-    const [, namespace, operation] = command.schema as [number, string, string];
+    const document = isDocumentCommand(command) ? command : undefined;
+    const { schema } = (document?.clientCommand ?? command) as { schema?: unknown };
+    const [, namespace, operation] = schema as [number, string, string];
     const service = namespace.slice(namespace.lastIndexOf(".") + 1) as ServiceName;
     try {
-      const input = command.input as Wire;
+      const given = command.input as Wire;
+      const input = document ? marshalled(given, document) : given;
       const wire = service === "s3" ? { ...input, ...bodyOf(input) } : { ...(toWire(input) as Wire) };
       const output = await ask(services, hooks, service, operation, wire);
       const shaped = service === "s3" ? { ...output, ...streamOf(output) } : (fromWire(service, output) as Wire);
-      return { ...shaped, $metadata: metadata(200) } as Output;
+      return { ...(document ? unmarshalled(shaped, document) : shaped), $metadata: metadata(200) } as Output;
     } catch (error) {
       if (!isAwsFailure(error)) throw error;
       const { name, message, status, fields } = error;

@@ -1,6 +1,5 @@
 // Compiles changes, conditions and key ranges to DynamoDB expressions.
-import type { AttributeValue, QueryCommandInput } from "@aws-sdk/client-dynamodb";
-import { marshall } from "@aws-sdk/util-dynamodb";
+import type { QueryCommandInput } from "@aws-sdk/lib-dynamodb";
 import type { Condition, Names } from "./conditions.ts";
 import { tableDefinition } from "./definition.ts";
 import type { Key, Value } from "./model.ts";
@@ -34,7 +33,7 @@ export interface QueryRange {
 
 interface Placeholders {
   ExpressionAttributeNames?: Record<string, string>;
-  ExpressionAttributeValues?: Record<string, AttributeValue>;
+  ExpressionAttributeValues?: Record<string, Value>;
 }
 
 /** The expressions of a condition, if there is one. */
@@ -72,7 +71,7 @@ function updateExpression({ set = {}, initial = {}, add = {}, remove = [] }: Cha
     .join(" ");
 }
 
-export function queryInput(range: QueryRange, toWire: (key: object) => Record<string, AttributeValue>) {
+export function queryInput(range: QueryRange) {
   const { pk, index, prefix, from, to, newestFirst = false, limit, after, filter, eventual = false } = range;
   const { names, placeholders } = collect();
   const [pkName, skName] = index ? [`${index}pk`, `${index}sk`] : ["pk", "sk"];
@@ -92,7 +91,7 @@ export function queryInput(range: QueryRange, toWire: (key: object) => Record<st
     ConsistentRead: !eventual && !index,
     ...(index && { IndexName: tableDefinition.indexes[index].name }),
     ...(limit !== undefined && { Limit: limit }),
-    ...(after && { ExclusiveStartKey: toWire(after) }),
+    ...(after && { ExclusiveStartKey: after }),
   } satisfies Partial<QueryCommandInput>;
 }
 
@@ -112,7 +111,7 @@ function collect() {
       ExpressionAttributeNames: Object.fromEntries([...nameOf].map(([attribute, found]) => [found, attribute])),
     }),
     ...(values.length > 0 && {
-      ExpressionAttributeValues: marshall(Object.fromEntries(values.map((value, i) => [`:${i}`, value]))),
+      ExpressionAttributeValues: Object.fromEntries(values.map((value, i) => [`:${i}`, value])),
     }),
   });
   return { names, placeholders };

@@ -1,9 +1,11 @@
 // What a refused write says: the item as it was, so that the caller can tell its own write from another's.
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
+import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { type AnyItem, type RowOf, rowOf } from "./item.ts";
 import type { Item } from "./model.ts";
 
-type Wire = Record<string, AttributeValue>;
+/** The document client does not convert the items of errors. */
+const storedItem = (wire: Record<string, AttributeValue> | undefined) => wire && (unmarshall(wire) as Item);
 
 interface ConditionFailed extends Error {
   /** One place for each write. */
@@ -101,12 +103,12 @@ const itemTooLarge = () =>
   Object.assign(new Error("An item would be larger than the table takes."), { name: ITEM_TOO_LARGE });
 
 /** Reads a failed single write: a refusal, or the error as it was. */
-export function writeErrorOf(error: unknown, fromWire: (wire: Wire) => Item): unknown {
+export function writeErrorOf(error: unknown): unknown {
   if (error instanceof Error && error.name === "ValidationException" && isSizeMessage(error.message))
     return itemTooLarge();
   if (!(error instanceof Error) || error.name !== "ConditionalCheckFailedException") return error;
-  const { Item: old } = error as Error & { Item?: Wire };
-  return conditionFailed([{ old: old && fromWire(old) }]);
+  const { Item: old } = error as Error & { Item?: Record<string, AttributeValue> };
+  return conditionFailed([{ old: storedItem(old) }]);
 }
 
 /** Another transaction is at the item: the write may be tried again. */
@@ -115,21 +117,19 @@ export const isConflict = (error: unknown): boolean =>
   (error.name === "TransactionConflictException" || error.name === "TransactionInProgressException");
 
 /** Reads a failed transaction: "conflict" asks for another try; only a failed condition is a refusal. */
-export function transactionErrorOf(error: unknown, fromWire: (wire: Wire) => Item): unknown | "conflict" {
+export function transactionErrorOf(error: unknown): unknown | "conflict" {
   if (!(error instanceof Error)) return error;
   if (error.name === "ValidationException" && isSizeMessage(error.message)) return itemTooLarge();
   if (error.name === "TransactionInProgressException" || error.name === "TransactionConflictException")
     return "conflict";
   if (error.name !== "TransactionCanceledException") return error;
   const { CancellationReasons: reasons = [] } = error as Error & {
-    CancellationReasons?: { Code?: string; Message?: string; Item?: Wire }[];
+    CancellationReasons?: { Code?: string; Message?: string; Item?: Record<string, AttributeValue> }[];
   };
   if (reasons.some(({ Message }) => isSizeMessage(Message))) return itemTooLarge();
   if (reasons.some(({ Code }) => Code === "ConditionalCheckFailed"))
     return conditionFailed(
-      reasons.map(({ Code, Item: old }) =>
-        Code === "ConditionalCheckFailed" ? { old: old && fromWire(old) } : undefined,
-      ),
+      reasons.map(({ Code, Item: old }) => (Code === "ConditionalCheckFailed" ? { old: storedItem(old) } : undefined)),
     );
   const passing = ["None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"];
   return reasons.every(({ Code }) => Code === undefined || passing.includes(Code)) ? "conflict" : error;

@@ -2,26 +2,24 @@
 // guard that says which partition keys are allowed.
 import { isDeepStrictEqual } from "node:util";
 import {
-  type AttributeValue,
-  BatchGetItemCommand,
-  BatchWriteItemCommand,
-  DeleteItemCommand,
-  DynamoDBClient,
-  GetItemCommand,
-  PutItemCommand,
+  BatchGetCommand,
+  BatchWriteCommand,
+  type BatchWriteCommandInput,
+  DeleteCommand,
+  GetCommand,
+  PutCommand,
   QueryCommand,
-  type TransactWriteItem,
-  TransactWriteItemsCommand,
-  UpdateItemCommand,
-  type WriteRequest,
-} from "@aws-sdk/client-dynamodb";
-import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+  TransactWriteCommand,
+  type TransactWriteCommandInput,
+  UpdateCommand,
+} from "@aws-sdk/lib-dynamodb";
 import { type Deps, setting } from "../kernel/deps.ts";
 import { chunksOf } from "../rules/chunks.ts";
 import { absent, type Condition } from "./conditions.ts";
 import { type Change, changeOf, conditionOf, type QueryRange, queryInput } from "./expressions.ts";
 import type { Item, Key } from "./model.ts";
 import { isConflict, onConditionFailed, transactionErrorOf, writeErrorOf } from "./refusals.ts";
+import { TableClient } from "./table-client.ts";
 
 export interface RawPage {
   items: Item[];
@@ -58,7 +56,8 @@ export interface Rows {
   transact(writes: readonly RawWrite[]): Promise<void>;
 }
 
-type Wire = Record<string, AttributeValue>;
+type WriteRequest = NonNullable<BatchWriteCommandInput["RequestItems"]>[string][number];
+type TransactItem = NonNullable<TransactWriteCommandInput["TransactItems"]>[number];
 
 const MAX_ATTEMPTS = 8;
 const FIRST_PAUSE_MS = 20;
@@ -69,11 +68,11 @@ const CONCURRENT_INSERTS = 50;
 
 const returnOldItem = { ReturnValuesOnConditionCheckFailure: "ALL_OLD" } as const;
 
-const toWire = (value: object): Wire => marshall(value, { removeUndefinedValues: true });
-const fromWire = (item: Wire): Item => unmarshall(item) as Item;
+/** Every row of the table has a key, and holds what was put there. */
+const itemOf = (row: object): Item => row as Item;
 
 interface Requests {
-  client: { send: DynamoDBClient["send"] };
+  client: { send: TableClient["send"] };
   TableName: string;
   /** Waits with jitter before the next attempt. */
   pause(attempt: number): Promise<void>;
@@ -83,8 +82,7 @@ interface Requests {
 
 /** Opens the table once; the result binds it to a guard. An operation on a partition key that it refuses throws. */
 export function openRows(deps: Deps): (isAllowed: (pk: string) => boolean) => Rows {
-  // All its requests share one endpoint, so that the middleware may be resolved once per command.
-  const client: Requests["client"] = deps.aws(DynamoDBClient, { cacheMiddleware: true });
+  const client: Requests["client"] = deps.aws(TableClient);
   const TableName = setting(deps, "TABLE_NAME");
   const pause = (attempt: number) => {
     const half = (FIRST_PAUSE_MS * 2 ** attempt) / 2;
@@ -105,13 +103,13 @@ function readsOf(requests: Requests): Pick<Rows, "get" | "getAll" | "query" | "c
   const { client, TableName, allowed } = requests;
   return {
     get: async (key, { eventual = false } = {}) => {
-      const input = { TableName, Key: wireKey(allowed(key)), ConsistentRead: !eventual };
-      const { Item } = await client.send(new GetItemCommand(input));
-      return Item && fromWire(Item);
+      const input = { TableName, Key: keyOf(allowed(key)), ConsistentRead: !eventual };
+      const { Item } = await client.send(new GetCommand(input));
+      return Item && itemOf(Item);
     },
 
     getAll: async (wanted, { eventual = false } = {}) => {
-      const distinct = new Map(wanted.map((key) => [nameOf(key), wireKey(allowed(key))]));
+      const distinct = new Map(wanted.map((key) => [nameOf(key), keyOf(allowed(key))]));
       const found = new Map<string, Item>();
       const batches = chunksOf([...distinct.values()], GET_BATCH);
       await Promise.all(batches.map((batch) => getBatch(requests, batch, eventual, found)));
@@ -120,11 +118,9 @@ function readsOf(requests: Requests): Pick<Rows, "get" | "getAll" | "query" | "c
 
     query: async (range) => {
       allowed(range);
-      const { Items = [], LastEvaluatedKey } = await client.send(
-        new QueryCommand({ TableName, ...queryInput(range, toWire) }),
-      );
-      const items = Items.map(fromWire);
-      return LastEvaluatedKey ? { items, next: fromWire(LastEvaluatedKey) } : { items };
+      const { Items = [], LastEvaluatedKey } = await client.send(new QueryCommand({ TableName, ...queryInput(range) }));
+      const items = Items.map(itemOf);
+      return LastEvaluatedKey ? { items, next: itemOf(LastEvaluatedKey) } : { items };
     },
 
     count: async (range) => {
@@ -132,10 +128,10 @@ function readsOf(requests: Requests): Pick<Rows, "get" | "getAll" | "query" | "c
       let found = 0;
       let after = range.after;
       do {
-        const input = { TableName, ...queryInput({ ...range, after }, toWire), Select: "COUNT" } as const;
+        const input = { TableName, ...queryInput({ ...range, after }), Select: "COUNT" } as const;
         const { Count = 0, LastEvaluatedKey } = await client.send(new QueryCommand(input));
         found += Count;
-        after = LastEvaluatedKey && fromWire(LastEvaluatedKey);
+        after = LastEvaluatedKey && itemOf(LastEvaluatedKey);
       } while (after);
       return found;
     },
@@ -147,25 +143,25 @@ function writesOf(requests: Requests): Omit<Rows, "get" | "getAll" | "query" | "
   const target = { TableName, ...returnOldItem };
   return {
     put: async (item, when) => {
-      const input = { ...target, Item: toWire(allowed(item)), ...conditionOf(when) };
-      await writeOne(requests, () => client.send(new PutItemCommand(input)));
+      const input = { ...target, Item: allowed(item), ...conditionOf(when) };
+      await writeOne(requests, () => client.send(new PutCommand(input)));
     },
 
     update: async (key, change, when) => {
       const input = {
         ...target,
-        Key: wireKey(allowed(key)),
+        Key: keyOf(allowed(key)),
         ...changeOf(change, when),
         ReturnValues: "ALL_NEW",
       } as const;
-      const { Attributes } = await writeOne(requests, () => client.send(new UpdateItemCommand(input)));
-      return fromWire(Attributes ?? {});
+      const { Attributes } = await writeOne(requests, () => client.send(new UpdateCommand(input)));
+      return itemOf(Attributes ?? {});
     },
 
     remove: async (key, when) => {
-      const input = { ...target, Key: wireKey(allowed(key)), ...conditionOf(when), ReturnValues: "ALL_OLD" } as const;
-      const { Attributes } = await writeOne(requests, () => client.send(new DeleteItemCommand(input)));
-      return Attributes && fromWire(Attributes);
+      const input = { ...target, Key: keyOf(allowed(key)), ...conditionOf(when), ReturnValues: "ALL_OLD" } as const;
+      const { Attributes } = await writeOne(requests, () => client.send(new DeleteCommand(input)));
+      return Attributes && itemOf(Attributes);
     },
 
     writeAll: async (writes) => {
@@ -187,10 +183,10 @@ function writesOf(requests: Requests): Omit<Rows, "get" | "getAll" | "query" | "
       const TransactItems = writes.map((write) => transactItemOf(requests, write));
       for (let attempt = 0; ; attempt++) {
         try {
-          await client.send(new TransactWriteItemsCommand({ TransactItems }));
+          await client.send(new TransactWriteCommand({ TransactItems }));
           return;
         } catch (error) {
-          const failure = transactionErrorOf(error, fromWire);
+          const failure = transactionErrorOf(error);
           if (failure !== "conflict") throw failure;
           if (attempt === MAX_ATTEMPTS) throw tooBusy();
           await requests.pause(attempt);
@@ -200,7 +196,7 @@ function writesOf(requests: Requests): Omit<Rows, "get" | "getAll" | "query" | "
   };
 }
 
-const wireKey = ({ pk, sk }: Key): Wire => toWire({ pk, sk });
+const keyOf = ({ pk, sk }: Key): Key => ({ pk, sk });
 const nameOf = ({ pk, sk }: Key): string => `${pk}\n${sk}`;
 
 /** One write of one item. Retries on a transaction conflict; a failed condition is thrown with the row as it was. */
@@ -209,7 +205,7 @@ async function writeOne<T>({ pause }: Requests, send: () => Promise<T>): Promise
     try {
       return await send();
     } catch (error) {
-      if (!isConflict(error)) throw writeErrorOf(error, fromWire);
+      if (!isConflict(error)) throw writeErrorOf(error);
       if (attempt === MAX_ATTEMPTS) throw tooBusy();
       await pause(attempt);
     }
@@ -225,16 +221,19 @@ async function allEnded<T>(writes: readonly Promise<T>[]): Promise<T[]> {
 /** @returns the row that is there already; undefined where this one was stored, also if the reply to it was lost */
 async function insert(requests: Requests, item: Item): Promise<Item | undefined> {
   const { client, TableName, allowed } = requests;
-  const input = { TableName, ...returnOldItem, Item: toWire(allowed(item)), ...conditionOf(absent()) };
-  return writeOne(requests, () => client.send(new PutItemCommand(input))).then(
+  const input = { TableName, ...returnOldItem, Item: allowed(item), ...conditionOf(absent()) };
+  return writeOne(requests, () => client.send(new PutCommand(input))).then(
     () => undefined,
-    onConditionFailed((old) => (old && isDeepStrictEqual(toWire(old), input.Item) ? undefined : old)),
+    onConditionFailed((old) => (old && isDeepStrictEqual(old, asStored(item)) ? undefined : old)),
   );
 }
 
+/** Attributes and members that are `undefined` are not stored. */
+const asStored = (item: Item): unknown => JSON.parse(JSON.stringify(item));
+
 async function getBatch(
   { client, TableName, pause }: Requests,
-  batch: Wire[],
+  batch: Key[],
   eventual: boolean,
   found: Map<string, Item>,
 ): Promise<void> {
@@ -243,12 +242,9 @@ async function getBatch(
     if (attempt === MAX_ATTEMPTS) throw tooBusy();
     if (attempt > 0) await pause(attempt);
     const RequestItems = { [TableName]: { Keys: pending, ConsistentRead: !eventual } };
-    const { Responses, UnprocessedKeys } = await client.send(new BatchGetItemCommand({ RequestItems }));
-    for (const wire of Responses?.[TableName] ?? []) {
-      const item = fromWire(wire);
-      found.set(nameOf(item), item);
-    }
-    pending = UnprocessedKeys?.[TableName]?.Keys ?? [];
+    const { Responses, UnprocessedKeys } = await client.send(new BatchGetCommand({ RequestItems }));
+    for (const row of Responses?.[TableName] ?? []) found.set(nameOf(itemOf(row)), itemOf(row));
+    pending = UnprocessedKeys?.[TableName]?.Keys?.map(itemOf) ?? [];
   }
 }
 
@@ -257,26 +253,24 @@ async function writeBatch({ client, TableName, pause }: Requests, batch: WriteRe
   for (let attempt = 0; pending.length > 0; attempt++) {
     if (attempt === MAX_ATTEMPTS) throw tooBusy();
     if (attempt > 0) await pause(attempt);
-    const { UnprocessedItems } = await client.send(
-      new BatchWriteItemCommand({ RequestItems: { [TableName]: pending } }),
-    );
+    const { UnprocessedItems } = await client.send(new BatchWriteCommand({ RequestItems: { [TableName]: pending } }));
     pending = UnprocessedItems?.[TableName] ?? [];
   }
 }
 
 const writeRequestOf = ({ allowed }: Requests, write: BatchWrite): WriteRequest =>
   "put" in write
-    ? { PutRequest: { Item: toWire(allowed(write.put)) } }
-    : { DeleteRequest: { Key: wireKey(allowed(write.remove)) } };
+    ? { PutRequest: { Item: allowed(write.put) } }
+    : { DeleteRequest: { Key: keyOf(allowed(write.remove)) } };
 
-function transactItemOf({ TableName, allowed }: Requests, write: RawWrite): TransactWriteItem {
+function transactItemOf({ TableName, allowed }: Requests, write: RawWrite): TransactItem {
   const target = { TableName, ...returnOldItem };
-  if ("put" in write) return { Put: { ...target, Item: toWire(allowed(write.put)), ...conditionOf(write.when) } };
+  if ("put" in write) return { Put: { ...target, Item: allowed(write.put), ...conditionOf(write.when) } };
   if ("remove" in write)
-    return { Delete: { ...target, Key: wireKey(allowed(write.remove)), ...conditionOf(write.when) } };
+    return { Delete: { ...target, Key: keyOf(allowed(write.remove)), ...conditionOf(write.when) } };
   if ("check" in write)
-    return { ConditionCheck: { ...target, Key: wireKey(allowed(write.check)), ...conditionOf(write.when) } };
-  return { Update: { ...target, Key: wireKey(allowed(write.update)), ...changeOf(write.change, write.when) } };
+    return { ConditionCheck: { ...target, Key: keyOf(allowed(write.check)), ...conditionOf(write.when) } };
+  return { Update: { ...target, Key: keyOf(allowed(write.update)), ...changeOf(write.change, write.when) } };
 }
 
 const tooBusy = () =>

@@ -2,7 +2,6 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
@@ -12,7 +11,7 @@ import { handlePush } from "../../sdk/src/elements/push-worker.ts";
 import { hasBrowser, launchBrowser } from "../support/browser.ts";
 import { type Outside, openOutside } from "./support/outside.ts";
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const AXE = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 
 let outside: Outside;
 beforeAll(async () => {

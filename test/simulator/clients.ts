@@ -63,7 +63,7 @@ type Command = Parameters<ReturnType<typeof sendThrough>>[0];
 
 /** Idempotency tokens that the SDK fills in, once however often it sends. */
 const tokens: Record<string, string> = {
-  TransactWriteItemsCommand: "ClientRequestToken",
+  TransactWriteCommand: "ClientRequestToken",
   CreateScheduleCommand: "ClientToken",
 };
 

@@ -1,10 +1,9 @@
 // A signed-in tab of the console that collects its faults, and the check of its accessibility.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import type { Browser, BrowserContext, Page, Request, Route } from "playwright-core";
 import type { ServiceProcess } from "./service-process.ts";
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const AXE = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 /** Every page has a folder of its name. */
 export const pages = readdirSync(new URL("../../console/pages/", import.meta.url), { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && entry.name !== "sign-in")

@@ -1,7 +1,6 @@
 // The rows of a workspace anywhere in the table, found by a scan, because no other row refers to some of them
 // (docs/decisions/0017).
-import { type AttributeValue, DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
-import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import type { DueKind } from "../../contract/due-kinds.ts";
 import { type Capability, setting } from "../../kernel/deps.ts";
 import type { TenantId } from "../../kernel/ids.ts";
@@ -9,6 +8,7 @@ import { chunksOf } from "../../rules/chunks.ts";
 import { prefixOf } from "../item.ts";
 import type { Key } from "../model.ts";
 import { openRows } from "../rows.ts";
+import { TableClient } from "../table-client.ts";
 import { requestCountPrefix } from "./identity-items.ts";
 import { WorkspaceItem } from "./items.ts";
 
@@ -32,9 +32,6 @@ const IS_OF_THE_WORKSPACE =
   "begins_with(#pk, :own) OR begins_with(#pk, :limits) OR (#pk = :workspace AND #sk <> :workspace)" +
   " OR (#tenant = :tenant AND NOT begins_with(#pk, :tenants) AND (attribute_not_exists(#kind) OR #kind <> :timer))";
 
-/** The scan projects keys only. */
-const keyOfWire = (wire: Record<string, AttributeValue>) => unmarshall(wire) as Key;
-
 const valuesFor = (tenant: TenantId) => ({
   ":tenant": tenant,
   ":own": prefixOf(tenant),
@@ -49,7 +46,7 @@ export const workspaceRows: Capability<"workspaceRows", WorkspaceRows> = {
   env: ["TABLE_NAME"],
   grants: [{ actions: ["dynamodb:Scan", "dynamodb:BatchWriteItem"], on: "table" }],
   open: (deps) => {
-    const client = deps.aws(DynamoDBClient);
+    const client = deps.aws(TableClient);
     const TableName = setting(deps, "TABLE_NAME");
     const bind = openRows(deps);
     return (tenant) => {
@@ -62,12 +59,13 @@ export const workspaceRows: Capability<"workspaceRows", WorkspaceRows> = {
               ProjectionExpression: "#pk, #sk",
               FilterExpression: IS_OF_THE_WORKSPACE,
               ExpressionAttributeNames: { "#pk": "pk", "#sk": "sk", "#tenant": "tenant", "#kind": "kind" },
-              ExpressionAttributeValues: marshall(valuesFor(tenant)),
-              ExclusiveStartKey: after && marshall({ pk: after.pk, sk: after.sk }),
+              ExpressionAttributeValues: valuesFor(tenant),
+              ExclusiveStartKey: after,
             }),
           );
-          const found = Items.map(keyOfWire);
-          return LastEvaluatedKey ? { found, next: keyOfWire(LastEvaluatedKey) } : { found };
+          // The scan projects keys only.
+          const found = Items as Key[];
+          return LastEvaluatedKey ? { found, next: LastEvaluatedKey as Key } : { found };
         },
         remove: async (found) => {
           for (const some of chunksOf(found, MAX_ROWS_PER_WRITE))
