@@ -32,10 +32,14 @@ export interface Kernel {
   readonly trace: readonly Line[];
   /** Events that keep the world busy. */
   pending(): number;
-  /** Runs events in their order until `isOver`, asked before each, and so many in all at most. */
-  run(isOver: () => boolean): Promise<void>;
-  /** There were so many events that the seed would hardly end. */
-  isEndless(): boolean;
+  /**
+   * Runs events in their order until `reasonToEnd`, asked before each, gives one.
+   * @returns why it ended: that reason, `idle` without any event left, or `endless` after so many events in all that the seed
+   * would hardly end
+   */
+  run<Reason extends { kind: string }>(
+    reasonToEnd: () => Reason | undefined,
+  ): Promise<Reason | { kind: "idle" } | { kind: "endless" }>;
   /** Of the trace: the same seed gives the same. */
   hash(): string;
   /** Real SDK clients take real turns of the event loop: counted here while none of them waits for an event. */
@@ -80,10 +84,12 @@ export function createKernel(start: number, random: Random): Kernel {
       trace.push({ at: now, text });
     },
     pending: () => pending,
-    run: async (isOver) => {
-      while (events < MAX_EVENTS && !isOver()) {
+    run: async (reasonToEnd) => {
+      while (events < MAX_EVENTS) {
+        const reason = reasonToEnd();
+        if (reason) return reason;
         const event = pop(heap);
-        if (!event) return;
+        if (!event) return { kind: "idle" };
         if (event.dropped) continue;
         event.dropped = true;
         events++;
@@ -93,8 +99,8 @@ export function createKernel(start: number, random: Random): Kernel {
         await settled();
         while (outside.running > 0) await nextTurn();
       }
+      return { kind: "endless" };
     },
-    isEndless: () => events >= MAX_EVENTS,
     hash: () => {
       const text = trace.map((line) => `${line.at} ${line.text}\n`).join("");
       return createHash("sha256").update(text).digest("hex").slice(0, 16);

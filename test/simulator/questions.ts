@@ -22,8 +22,11 @@ export async function ask(world: SimWorld, tenant: Tenant, route: string, reques
     } while (isUnanswered(answer));
   };
   void untilAnswered();
-  await world.kernel.run(() => answer !== undefined && !isUnanswered(answer) && world.kernel.pending() === 0);
-  return answer ?? { status: 0, body: undefined };
+  const { kernel } = world;
+  const ended = await kernel.run(() =>
+    answer && !isUnanswered(answer) && kernel.pending() === 0 ? { kind: "answered" as const, answer } : undefined,
+  );
+  return ended.kind === "answered" ? ended.answer : (answer ?? { status: 0, body: undefined });
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: an invariant reads whatever JSON came back

@@ -79,16 +79,13 @@ export async function simulate({ seed, scenario, viaSdk = false, ...options }: R
   });
   const reached = watchReached(world);
   try {
-    let violation: Violation | undefined;
+    let broken: Violation | undefined;
     const watches = watch(world, (found) => {
-      if (!options.ignore?.includes(found.invariant)) violation ??= found;
+      if (!options.ignore?.includes(found.invariant)) broken ??= found;
     });
     await scenario.start(world);
     world.mirror.sync("setup");
-    await kernel.run(() => violation !== undefined || world.errors.length > 0 || isAtRest(world));
-    if (world.errors.length > 0) violation ??= violationOf(world.errors[0], kernel.now());
-    if (!violation) for (const { end } of watches) await end?.();
-    if (kernel.isEndless()) violation = { invariant: "a seed ends", text: ENDLESS, entities: [], at: kernel.now() };
+    const violation = await violationIn(world, watches, () => broken);
     return {
       seed,
       scenario: scenario.name,
@@ -110,11 +107,45 @@ export async function simulate({ seed, scenario, viaSdk = false, ...options }: R
   }
 }
 
+/** Runs a world to its end. @param broken the first promise that a watch found broken */
+async function violationIn(
+  world: SimWorld,
+  watches: readonly Watch[],
+  broken: () => Violation | undefined,
+): Promise<Violation | undefined> {
+  const { kernel } = world;
+  const ended = await kernel.run(() => reasonToEnd(world, broken()));
+  switch (ended.kind) {
+    case "broken":
+      return ended.violation;
+    case "failed":
+      return ofScenario(ended.error, kernel.now());
+    case "endless":
+      return endlessAt(kernel.now());
+    case "idle":
+    case "at rest":
+  }
+  for (const { end } of watches) await end?.();
+  // What they asked took events, too.
+  const asked = await kernel.run(() => AT_REST);
+  return asked.kind === "endless" ? endlessAt(kernel.now()) : broken();
+}
+
+const AT_REST = { kind: "at rest" } as const;
+
+function reasonToEnd(world: SimWorld, violation: Violation | undefined) {
+  if (violation) return { kind: "broken" as const, violation };
+  if (world.errors.length > 0) return { kind: "failed" as const, error: world.errors[0] };
+  return isAtRest(world) ? AT_REST : undefined;
+}
+
 const startOf = (random: Random): number =>
   random.chance(TURN) ? random.pick(TURNS) + random.between(0, 25 * MINUTE) : USUAL_START + random.between(0, HOUR);
 
+const endlessAt = (at: number): Violation => ({ invariant: "a seed ends", text: ENDLESS, entities: [], at });
+
 /** What a client of the scenario did not expect. */
-const violationOf = (error: unknown, at: number): Violation => ({
+const ofScenario = (error: unknown, at: number): Violation => ({
   invariant: "the scenario goes on",
   text: String((error as Error).stack ?? error),
   entities: [],
