@@ -50,14 +50,14 @@ export async function runPreflight({ context, region, ...services }: PreflightIn
     report.faults.push("No region is chosen: set AWS_REGION, or a region in the AWS profile.");
     return report;
   }
-  const worksAt = await services.table.send(new ListTablesCommand({ Limit: 1 })).then(
-    () => report.fine.push(`The credentials work in ${region}.`),
-    (error: Error) => {
-      report.faults.push(`AWS rejected a first call in ${region}: ${error.name}: ${error.message}`);
-      return 0;
-    },
-  );
-  if (worksAt === 0) return report;
+  try {
+    await services.table.send(new ListTablesCommand({ Limit: 1 }));
+  } catch (error) {
+    const { name, message } = error as Error;
+    report.faults.push(`AWS rejected a first call in ${region}: ${name}: ${message}`);
+    return report;
+  }
+  report.fine.push(`The credentials work in ${region}.`);
   await checkBootstrap(services.parameters, report);
   await checkConcurrency(services.functions, settings, "workerConcurrency" in context, report);
   return report;

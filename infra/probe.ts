@@ -67,7 +67,7 @@ async function probeAnswers(ask: Ask): Promise<Check[]> {
   return [
     await check("E12 E14", "an unknown route has our 404", async () => {
       const { status, text } = await ask("GET", nowhere);
-      return demand(status === 404 && parsed(text).code === "NOT_FOUND", `${status} ${text.slice(0, 120)}`);
+      return demand(status === 404 && parsed(text)?.code === "NOT_FOUND", `${status} ${text.slice(0, 120)}`);
     }),
     await check(
       "E14",
@@ -94,17 +94,17 @@ async function probeAnswers(ask: Ask): Promise<Check[]> {
     }),
     await check("E14", "/healthz", async () => {
       const { status, text } = await ask("GET", "/healthz");
-      return demand(status === 200 && parsed(text).status === "ok", `${status} ${text.slice(0, 120)}`);
+      return demand(status === 200 && parsed(text)?.status === "ok", `${status} ${text.slice(0, 120)}`);
     }),
     await check("E4 E14", "/openapi.json may be cached by clients", async () => {
       const { status, headers, text } = await ask("GET", "/openapi.json");
       const kept = headers.get("cache-control") ?? "missing";
-      const holds = status === 200 && "openapi" in parsed(text) && /^public, max-age=[1-9]/.test(kept);
+      const holds = status === 200 && parsed(text)?.openapi !== undefined && /^public, max-age=[1-9]/.test(kept);
       return demand(holds, `${status}, cache-control: ${kept}`);
     }),
     await check("E19", "/.well-known/jwks.json", async () => {
       const { status, text } = await ask("GET", "/.well-known/jwks.json");
-      return demand(status === 200 && Array.isArray(parsed(text).keys), `${status} ${text.slice(0, 40)}`);
+      return demand(status === 200 && Array.isArray(parsed(text)?.keys), `${status} ${text.slice(0, 40)}`);
     }),
   ];
 }
@@ -128,7 +128,7 @@ async function probeAccess(ask: Ask): Promise<Check[]> {
   const isRefusal = (path: string, { status, headers, text }: Answer) => {
     const readable = Object.entries(openToBrowsers).every(([name, value]) => headers.get(name) === value);
     const wanted = open.some((route) => route.method === "GET" && fits(route.path, path));
-    return status === 401 && parsed(text).code === "UNAUTHORIZED" && (!wanted || readable);
+    return status === 401 && parsed(text)?.code === "UNAUTHORIZED" && (!wanted || readable);
   };
   return [
     await check(

@@ -51,14 +51,15 @@ export function demand(holds: boolean, seen: string): string {
   return seen;
 }
 
-export const parsed = (text: string): Record<string, unknown> => {
+/** The object of a JSON text; undefined for any other text. */
+export function parsed(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? { ...value } : {};
+    return typeof value === "object" && value !== null ? { ...value } : undefined;
   } catch {
-    return {};
+    return undefined;
   }
-};
+}
 
 /** The status of a body over 10 MB. A server may reject by length and close, so the body waits for its response. */
 export function statusOfLargeBody(url: string): Promise<number> {

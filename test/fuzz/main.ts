@@ -1,6 +1,6 @@
 // `npm run fuzz`: see USAGE.
 import { readArguments, wholeNumber } from "../../tools/arguments.ts";
-import { openProgress } from "../simulator/progress.ts";
+import { openProgress } from "../simulator/report.ts";
 import { fuzz } from "./fuzz.ts";
 
 const USAGE = `npm run fuzz -- [--requests 20000] [--seed 1]: random requests to every route, made from the published document:

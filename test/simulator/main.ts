@@ -6,8 +6,7 @@ import { huntBugs, storyOfBug } from "./hunt.ts";
 import type { Scenario } from "./invariant.ts";
 import { planted } from "./planted/index.ts";
 import { type ProfileName, profiles } from "./profiles.ts";
-import { openProgress } from "./progress.ts";
-import { type FoundRow, reportOf, tableOf } from "./report.ts";
+import { type FoundRow, openProgress, reportOf, tableOf } from "./report.ts";
 import { scenarios } from "./scenarios/index.ts";
 import { answerShare, inShare, isShare, reportStep, sharesOf } from "./shares.ts";
 

@@ -1,4 +1,5 @@
-// The command line's report on a range of seeds and on planted bugs.
+// What the command line says: how far a long run has come, on stderr, and its report on seeds and on planted bugs.
+import { SECOND } from "../../shared/kernel/clock.ts";
 import type { Findings } from "./exploration.ts";
 
 export function reportOf(findings: Findings, seconds: number): string {
@@ -42,4 +43,37 @@ export function tableOf(rows: readonly FoundRow[]): string {
   const tries = found.map(({ tried }) => tried).sort((a, b) => a - b);
   const median = tries[Math.floor(tries.length / 2)] ?? 0;
   return [...lines, `${found.length} of ${rows.length} planted bugs found; median ${median} seeds`].join("\n");
+}
+
+/** At least this often while something is done. */
+const EVERY_MS = 3 * SECOND;
+
+export interface Progress {
+  /** So many more are done. Prints at most once in three seconds. */
+  add(done: number, violations?: number): void;
+  end(): void;
+}
+
+/** On stderr, with or without a terminal. @param what is counted: "seeds". Prints also while nothing is added, unless the thread is busy. */
+export function openProgress(what: string, total: number): Progress {
+  const start = performance.now();
+  let printed = start;
+  let done = 0;
+  let violations = 0;
+  const print = () => {
+    const now = performance.now();
+    if (now - printed < EVERY_MS) return;
+    printed = now;
+    const rate = done / ((now - start) / SECOND);
+    console.error(`${done} of ${total} ${what}, ${rate.toFixed(1)} a second, ${violations} found`);
+  };
+  const timer = setInterval(print, EVERY_MS).unref();
+  return {
+    add: (more, found = 0) => {
+      done += more;
+      violations += found;
+      print();
+    },
+    end: () => clearInterval(timer),
+  };
 }
