@@ -29,7 +29,7 @@ export async function fill(world: TestWorld, tenant: Tenant, count: number, more
     for (let n = from; n < Math.min(count, from + BATCH); n++) {
       const own = uuidOfText(`${tenant.id} ${n}`);
       ids.push(own);
-      const { react: _, i3pk: __, i3sk: ___, ...plain } = item;
+      const { react: _, i2pk: __, i2sk: ___, ...plain } = item;
       const fresh = {
         ...plain,
         ...wireKey(keyOf(Profile, tenant.id, { id: own })),
@@ -44,7 +44,7 @@ export async function fill(world: TestWorld, tenant: Tenant, count: number, more
   }
   for (const shard of SHARDS) {
     const n = ids.filter((own) => own.startsWith(shard)).length;
-    await tenant.store.put(SubscriberCount, { shard }, { n });
+    await tenant.store.put(SubscriberCount, { shard }, { n, changes: 1 });
   }
   await world.settle();
   return ids;

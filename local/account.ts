@@ -36,8 +36,7 @@ export async function makeResources(
   const urls: Record<string, string> = {};
   const streamDead = deadQueueOf(STREAM_WORKER);
   const { QueueUrl: streamDeadUrl } = await sqs.operate("CreateQueue", { QueueName: streamDead });
-  const made = await unlessThere("ResourceInUseException", () => dynamodb.operate("CreateTable", tableInput(table)));
-  if (!made) await addIndexes(dynamodb, table);
+  await unlessThere("ResourceInUseException", () => dynamodb.operate("CreateTable", tableInput(table)));
   await unlessThere("ValidationException", () =>
     dynamodb.operate("UpdateTimeToLive", {
       TableName: table,
@@ -105,26 +104,6 @@ function tableInput(table: string): Wire {
     })),
     StreamSpecification: { StreamEnabled: true, StreamViewType: stream },
   };
-}
-
-/** Adds the indexes that a table of an earlier version lacks. */
-async function addIndexes(dynamodb: Services["dynamodb"], table: string): Promise<void> {
-  const { Table } = (await dynamodb.operate("DescribeTable", { TableName: table })) as {
-    Table: { GlobalSecondaryIndexes?: { IndexName: string }[] };
-  };
-  const found = new Set(Table.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName));
-  const { AttributeDefinitions, GlobalSecondaryIndexes } = tableInput(table);
-  for (const index of GlobalSecondaryIndexes as { IndexName: string; KeySchema: { AttributeName: string }[] }[]) {
-    if (found.has(index.IndexName)) continue;
-    const names = new Set(index.KeySchema.map(({ AttributeName }) => AttributeName));
-    await dynamodb.operate("UpdateTable", {
-      TableName: table,
-      AttributeDefinitions: (AttributeDefinitions as { AttributeName: string }[]).filter(({ AttributeName }) =>
-        names.has(AttributeName),
-      ),
-      GlobalSecondaryIndexUpdates: [{ Create: index }],
-    });
-  }
 }
 
 const sweepSchedule = (): Wire => ({

@@ -38,20 +38,13 @@ export function messagesOf(kind: DueKind, timers: readonly DueTimer[]): unknown[
   return together ? together(timers) : timers.map(message);
 }
 
-const plainStep = (tenant: string) => ({ tenant, events: [], moves: [], people: [], tries: 0 });
-
-/** Of the earlier form: `<subscriber>#<journey>#<run>#<seq>`, separated by spaces. */
-const runTimersOf = ({ id, at, since }: DueTimer): RunTimer[] =>
-  id.split(" ").map((one) => {
-    const [subscriber = "", journey = "", run = "", seq] = one.split("#");
-    return { subscriber, journey, run, seq: Number(seq), at, since };
-  });
+const plainStep = (tenant: string) => ({ tenant, events: [], moves: [], people: [] });
 
 /** The id of a timer of runs of one journey: a timer is billed by its length. */
 export const runsTimerId = (journey: string, runs: readonly Pick<RunTimer, "subscriber" | "run" | "seq">[]): string =>
   [packId(journey), ...runs.map(({ subscriber, run, seq }) => `${packId(subscriber)}:${packId(run)}:${seq}`)].join(" ");
 
-function packedTimersOf({ id, at, since }: DueTimer): RunTimer[] {
+function runTimersOf({ id, at, since }: DueTimer): RunTimer[] {
   const [journey = "", ...runs] = id.split(" ");
   return runs.map((one) => {
     const [subscriber = "", run = "", seq] = one.split(":");
@@ -59,19 +52,6 @@ function packedTimersOf({ id, at, since }: DueTimer): RunTimer[] {
     return { ...ids, seq: Number(seq), at, since };
   });
 }
-
-/**
- * Runs of journeys that are due. @param timersOf the runs of one due row
- * @__NO_SIDE_EFFECTS__
- */
-const runsOf = (timersOf: (timer: DueTimer) => RunTimer[]) =>
-  to("step-journey", (timer) => ({ ...plainStep(timer.tenant), runs: timersOf(timer) }), {
-    together: (timers) =>
-      chunksOf(timers.flatMap(timersOf), PER_MESSAGE).map((runs) => ({
-        ...plainStep(timers[0]?.tenant ?? ""),
-        runs,
-      })),
-  });
 
 export const dueKinds = {
   /** A scheduled send. */
@@ -128,9 +108,13 @@ export const dueKinds = {
     return { tenant, schedule, revision: Number(revision), tick: Number(tick) };
   }),
   /** Runs of a journey whose delays or waits end (`runsTimerId`). */
-  "journey-runs": runsOf(packedTimersOf),
-  /** The same, as earlier versions set it. */
-  "journey-run": runsOf(runTimersOf),
+  "journey-runs": to("step-journey", (timer) => ({ ...plainStep(timer.tenant), runs: runTimersOf(timer) }), {
+    together: (timers) =>
+      chunksOf(timers.flatMap(runTimersOf), PER_MESSAGE).map((runs) => ({
+        ...plainStep(timers[0]?.tenant ?? ""),
+        runs,
+      })),
+  }),
   /** A check that the deliveries to webhook endpoints that were created in a minute are made: `<minute>`. */
   "webhook-watch": to("post-webhook", ({ tenant, id }) => ({ tenant, minute: Number(id), watch: true as const })),
   /** The nightly recount of a workspace's counters: `<day>`. */

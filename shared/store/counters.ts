@@ -3,9 +3,9 @@ import * as v from "valibot";
 
 /**
  * The attributes of a counter. Every change increases `changes`, so that a recount can tell whether the counter was
- * changed while it read the rows. Counters of earlier releases have no `changes`.
+ * changed while it read the rows.
  */
-export const counterRow = { n: v.number(), changes: v.optional(v.number()) };
+export const counterRow = { n: v.number(), changes: v.number() };
 
 /** The change of a counter. */
 export const countChange = <N extends string>(add: Record<N, number>) => ({ add: { ...add, changes: 1 } });

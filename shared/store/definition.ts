@@ -7,9 +7,8 @@ export const tableDefinition = {
   /** By the prefix of their attributes, `<prefix>pk` and `<prefix>sk`; all are sparse. */
   indexes: {
     i1: { name: "events-by-time", projection: "ALL" },
-    i2: { name: "events-by-actor", projection: "ALL" },
-    i3: { name: "subscribers-by-age", projection: "KEYS_ONLY" },
-    i4: { name: "subscribers-by-phone", projection: "KEYS_ONLY" },
+    i2: { name: "subscribers-by-age", projection: "KEYS_ONLY" },
+    i3: { name: "subscribers-by-phone", projection: "KEYS_ONLY" },
   },
   /** Only items that carry this trigger the react worker. */
   reactAttribute: "react",

@@ -9,7 +9,7 @@ import { pauseJourney } from "./journeys/journeys.ts";
 import { fromJson } from "./json-text.ts";
 import { ScheduleItem } from "./schedules/items.ts";
 import { type ScheduleRow, switchOff } from "./schedules/schedules.ts";
-import { State } from "./status-index.ts";
+import { Status } from "./status-index.ts";
 import type { Timers } from "./timers.ts";
 
 type JourneyRow = RowOf<typeof JourneyItem>;
@@ -83,9 +83,9 @@ export async function refuseUsedTopic(store: StoreReader, key: string): Promise<
 
 /** Campaigns whose messages are still to be sent. */
 export async function releasedCampaigns(store: StoreReader): Promise<RowOf<typeof CampaignItem>[]> {
-  const states = await store.queryAll(State, { kind: "campaign" });
+  const states = await store.queryAll(Status, { kind: "campaign" });
   const released = states
-    .filter(({ state }) => state === "scheduled" || state === "live")
+    .filter(({ status }) => status === "scheduled" || status === "live")
     .map(({ sk }) => ({ id: sk }));
   return (await store.getAll(CampaignItem, released)).filter((row) => row !== undefined);
 }
@@ -114,8 +114,8 @@ async function activeSchedules(
   store: StoreReader,
   uses: (schedule: Pick<ScheduleRow, "template_id" | "channel_ids" | "topic">) => boolean,
 ): Promise<ScheduleRow[]> {
-  const states = await store.queryAll(State, { kind: "schedule" });
-  const active = states.filter(({ state }) => state === "active").map(({ sk }) => ({ id: sk }));
+  const states = await store.queryAll(Status, { kind: "schedule" });
+  const active = states.filter(({ status }) => status === "active").map(({ sk }) => ({ id: sk }));
   const rows = await store.getAll(ScheduleItem, active);
   return rows.flatMap((row) => (row?.active && uses(row) ? [row] : []));
 }

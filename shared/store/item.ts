@@ -190,7 +190,7 @@ interface IndexSpec<I, P, S> {
 
 /** Declares an index whose rows are whole items. */
 /* @__NO_SIDE_EFFECTS__ */
-export function indexOf<D extends AnyItem, I extends "i1" | "i2", P extends object, S extends object>(
+export function indexOf<D extends AnyItem, I extends "i1", P extends object, S extends object>(
   { scope }: D,
   spec: IndexSpec<I, P, S>,
 ): IndexDeclaration<P, S, RowOf<D>, D["scope"], I> {
@@ -199,7 +199,7 @@ export function indexOf<D extends AnyItem, I extends "i1" | "i2", P extends obje
 
 /** Declares an index that holds keys only. */
 /* @__NO_SIDE_EFFECTS__ */
-export function keyIndexOf<D extends AnyItem, I extends "i3" | "i4", P extends object, S extends object>(
+export function keyIndexOf<D extends AnyItem, I extends "i2" | "i3", P extends object, S extends object>(
   { scope }: D,
   spec: IndexSpec<I, P, S>,
 ): IndexDeclaration<P, S, KeysOnly<I>, D["scope"], I> {

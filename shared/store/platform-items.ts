@@ -8,7 +8,7 @@ import { WorkspaceId } from "./workspaces/items.ts";
 
 /**
  * Due rows of one minute are stored in 16 shards, so that many delays together are not one hot partition
- * (docs/decisions/0021#timers). An earlier release used the first 8 of them.
+ * (docs/decisions/0021#timers).
  */
 export const DUE_SHARDS = 16;
 export const minuteOf = (at: number): number => Math.floor(at / MINUTE_MS);

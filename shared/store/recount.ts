@@ -1,7 +1,6 @@
 // The recount: counters compared with the rows they count, and repaired (docs/decisions/0024).
 import { DAY, HOUR, MINUTE } from "../kernel/clock.ts";
-import { fillNames } from "./campaigns/names.ts";
-import { absent, all, type Condition, is, present } from "./conditions.ts";
+import { absent, all, type Condition, is } from "./conditions.ts";
 import type { Store } from "./context.ts";
 import { countChange } from "./counters.ts";
 import { AssetItem, AssetTotals } from "./experiences/asset-items.ts";
@@ -15,9 +14,7 @@ import { happened, onConditionFailed } from "./refusals.ts";
 import { DynamicSegmentCount, SegmentItem } from "./segments/items.ts";
 import { recountQuarters } from "./sends/chunks/quarter-recount.ts";
 import { SHARDS } from "./shards.ts";
-import { fillErasing } from "./subscribers/erasing.ts";
 import { isAlive, Profile, SubscriberCount } from "./subscribers/items.ts";
-import { fillSearch } from "./subscribers/search.ts";
 import type { Timer } from "./timers.ts";
 import { WebhookCount, WebhookItem } from "./webhooks/items.ts";
 
@@ -61,9 +58,6 @@ type RecountPart = (
 /** Where counters are that a customer sees or a limit reads. */
 const places: Record<string, RecountPart> = {
   subscribers: recountSubscribers,
-  erasures: fillErasing,
-  search: fillSearch,
-  campaigns: fillNames,
   "run-packs": async (store) => {
     await settleLeftPacks(store, HOUR);
     return { repaired: 0 };
@@ -111,7 +105,7 @@ async function recountSubscribers(store: Store, after: string | undefined) {
     const seen = (shard: string) => {
       const row = rows.get(shard);
       if (!row) return absent();
-      return all(is("n", row.n), row.changes === undefined ? absent("changes") : is("changes", row.changes));
+      return all(is("n", row.n), is("changes", row.changes));
     };
     const checks = SHARDS.map((second) => checkItem(SubscriberCount, { shard: digit + second }, seen(digit + second)));
     const repair = changeItem(SubscriberCount, { shard: digit }, countChange({ n: missing }), seen(digit));
@@ -130,13 +124,12 @@ async function recountMembers(store: Store, kind: Group["kind"], after: string |
   const page = await store.query(MemberCount, { kind }, { limit: PAGE, after: last });
   let repaired = 0;
   for (const { sk, changes, recounted } of page.items) {
-    if (changes !== undefined && changes === recounted) continue;
+    if (changes === recounted) continue;
     const key = memberCountKey(kind, sk);
     const count = async () => ({ n: await countRows(store, key, key.shard) });
     repaired += await repair(store, MemberCount, key, count);
-    const isSame = all(present(), changes === undefined ? absent("changes") : is("changes", changes));
     await store
-      .change(MemberCount, key, { set: { recounted: changes ?? 0 }, initial: { changes: 0 } }, isSame)
+      .change(MemberCount, key, { set: { recounted: changes } }, is("changes", changes))
       .catch(onConditionFailed(() => undefined));
   }
   return { repaired, after: page.next?.sk };

@@ -22,38 +22,24 @@ import {
 import { getEntities, MAX_ENTITIES } from "./name-index.ts";
 import { happened, oldRow, onConditionFailed, onTransactionCanceled } from "./refusals.ts";
 
-/** The status of an experience or an asset. */
 export const Status = item({
-  about: "The status of an entity, for lists and counts: experiences and assets.",
+  about: "The status of an entity that is listed by status, and its name where the list is searched by name.",
   pk: ({ kind }: { kind: Kind }) => `${kind}:ids`,
   sk: ({ id }: { id: string }) => id,
-  row: { status: v.string() },
-  writers: ["api-experiences", "api-assets", "end-experience"],
-});
-
-/** The status of every other entity that is listed by status. */
-export const State = item({
-  about: "The status of an entity, for lists and counts: campaigns, schedules and journeys.",
-  pk: ({ kind }: { kind: Kind }) => `${kind}:names`,
-  sk: ({ id }: { id: string }) => id,
-  row: {
-    state: v.string(),
-    /** Absent: the entity is older than the search by name, and the recount has not filled it in yet. */
-    name: v.optional(v.string()),
-  },
+  row: { status: v.string(), name: v.optional(v.string()) },
   writers: [
     "api-campaigns",
     "api-schedules",
     "api-journeys",
+    "api-experiences",
+    "api-assets",
     "api-segments",
     "api-channels",
     "run-campaign",
     "run-schedule",
-    "recount",
+    "end-experience",
   ],
 });
-
-const hasStatusRow = ({ kind }: Pick<AnyEntity, "kind">) => kind === "experience" || kind === "asset";
 
 /** The write that notes the status of an entity: for the transaction that makes or moves the entity. */
 export const statusWrite = (
@@ -61,10 +47,7 @@ export const statusWrite = (
   id: string,
   status: string | undefined,
   name?: string,
-): ItemWrite<"workspace"> =>
-  hasStatusRow({ kind })
-    ? putItem(Status, { kind, id }, { status: status ?? "" })
-    : changeItem(State, { kind, id }, { set: { state: status, name } });
+): ItemWrite<"workspace"> => changeItem(Status, { kind, id }, { set: { status, name } });
 
 interface Listed {
   id: string;
@@ -73,14 +56,9 @@ interface Listed {
 }
 
 /** Every entity of a kind with its status, newest first: ids are UUIDv7, so their order is the order of creation. */
-async function listStatuses(store: StoreReader, entity: AnyEntity): Promise<Listed[]> {
-  const { kind } = entity;
-  if (!hasStatusRow(entity)) {
-    const rows = await store.queryAll(State, { kind }, { newestFirst: true });
-    return rows.map(({ sk, state, name }) => ({ id: sk, status: state, name }));
-  }
+async function listStatuses(store: StoreReader, { kind }: AnyEntity): Promise<Listed[]> {
   const rows = await store.queryAll(Status, { kind }, { newestFirst: true, eventual: true });
-  return rows.map(({ sk, status }) => ({ id: sk, status }));
+  return rows.map(({ sk, status, name }) => ({ id: sk, status, name }));
 }
 
 /** How many entities of a kind there are, in any status. */
@@ -129,7 +107,7 @@ export function listedWrites(
   // biome-ignore lint/suspicious/noExplicitAny: the signature above says what it takes
   { status, when }: any = {},
 ): ItemWrite<"workspace">[] {
-  const name = hasStatusRow(entity) ? undefined : change.set?.name;
+  const { name } = change.set ?? {};
   return [
     changeItem(entity, { id }, change, when ? all(present(), when) : present()),
     ...(status === undefined && name === undefined ? [] : [statusWrite(entity, id, status, name)]),
@@ -180,11 +158,9 @@ export const removeListed = <D extends AnyEntity>(
   id: string,
   when?: Condition<AttributeOf<D>>,
 ): Promise<boolean> => {
-  const { kind } = entity;
-  const status = hasStatusRow(entity) ? removeItem(Status, { kind, id }) : removeItem(State, { kind, id });
   const isThere = when ? all<string>(present(), when) : present();
   const removed: ItemWrite = { item: entity, key: { id }, write: "remove", when: isThere };
-  return happened(store.transact([removed, status]));
+  return happened(store.transact([removed, removeItem(Status, { kind: entity.kind, id })]));
 };
 
 /** Entities are read in one range where it holds at most so many others for each that is wanted. */
@@ -199,24 +175,18 @@ export interface ListFilter {
   to?: string | undefined;
 }
 
-/** Entities whose name is read one by one in a search, where their small row has none yet. */
-const MAX_UNNAMED = 200;
-
-async function filtered(store: StoreReader, entity: AnyEntity, all: readonly Listed[], filter: ListFilter) {
-  const { status, q, from, to } = filter;
+function filtered(all: readonly Listed[], { status, q, from, to }: ListFilter) {
   const [first, last] = [from && uuidPrefixOf(Date.parse(from)), to && `${uuidPrefixOf(Date.parse(to))}~`];
-  const isWanted = (one: Listed) =>
-    (status === undefined || one.status === status) && (!first || one.id >= first) && (!last || one.id <= last);
-  const wanted = all.map((one, place) => ({ ...one, place })).filter(isWanted);
-  if (q === undefined) return wanted;
-  const unnamed = wanted.filter(({ name }) => name === undefined).slice(0, MAX_UNNAMED);
-  const rows = await store.getAll(
-    entity,
-    unnamed.map(({ id }) => ({ id })),
-    { eventual: true },
-  );
-  const names = new Map(rows.map((row) => [row?.id, String(row?.name ?? "")]));
-  return wanted.filter(({ id, name = names.get(id) ?? "" }) => name.toLowerCase().includes(q.toLowerCase()));
+  const part = q?.toLowerCase();
+  return all
+    .map((one, place) => ({ ...one, place }))
+    .filter(
+      (one) =>
+        (status === undefined || one.status === status) &&
+        (!first || one.id >= first) &&
+        (!last || one.id <= last) &&
+        (part === undefined || (one.name ?? "").toLowerCase().includes(part)),
+    );
 }
 
 /** A page of entities, newest first, those of the filter; `total` counts all pages. */
@@ -225,7 +195,7 @@ export async function listPage<D extends AnyEntity>(
   entity: D,
   { page, size, ...filter }: PageQuery & ListFilter,
 ): Promise<{ rows: RowOf<D>[]; total: number }> {
-  const wanted = await filtered(store, entity, await listStatuses(store, entity), filter);
+  const wanted = filtered(await listStatuses(store, entity), filter);
   const { from, to } = offsetOf({ page, size });
   const chosen = wanted.slice(from, to);
   const [first, last] = [chosen[0], chosen.at(-1)];

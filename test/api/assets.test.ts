@@ -130,7 +130,7 @@ describe("quota", () => {
   it("AMB-40 D-PLAN stored bytes are counted exactly: an upload beyond the quota is 429 and stores nothing", async () => {
     const { world, tenant } = await withTenant({ plan: "starter" });
     const quota = 1_024 * MB;
-    await quickStore(world, tenant).put(AssetTotals, {}, { bytes: quota - 1_000, assets: 1 });
+    await quickStore(world, tenant).put(AssetTotals, {}, { bytes: quota - 1_000, assets: 1, changes: 1 });
     const fits = await upload(world, tenant, { file: pictureOf(1_000) });
     expect(fits.status).toBe(201);
     const { status, body } = await upload(world, tenant, { file: pictures.png });
@@ -144,14 +144,14 @@ describe("quota", () => {
 
   it("AMB-40 concurrent uploads cannot exceed the quota together", async () => {
     const { world, tenant } = await withTenant({ plan: "starter" });
-    await quickStore(world, tenant).put(AssetTotals, {}, { bytes: 1_024 * MB - 3_500, assets: 1 });
+    await quickStore(world, tenant).put(AssetTotals, {}, { bytes: 1_024 * MB - 3_500, assets: 1, changes: 1 });
     const race = await Promise.all(Array.from({ length: 6 }, () => upload(world, tenant, { file: pictureOf(1_000) })));
     expect(race.map(({ status }) => status).sort()).toEqual([201, 201, 201, 429, 429, 429]);
   });
 
   it("docs/decisions/0021#page-lists the asset after the 10,000th is refused", async () => {
     const { world, tenant } = await withTenant();
-    await quickStore(world, tenant).put(AssetTotals, {}, { bytes: 1, assets: 9_999 });
+    await quickStore(world, tenant).put(AssetTotals, {}, { bytes: 1, assets: 9_999, changes: 1 });
     expect((await upload(world, tenant, { file: pictures.png })).status).toBe(201);
     expect(await upload(world, tenant, { file: pictures.png })).toMatchObject({
       status: 429,

@@ -1,15 +1,12 @@
 // Events in blocks: how they are packed and split, what happens to a batch that ended early, and the first format.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
+import { HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
 import { spanOf } from "../../shared/store/events/block-keys.ts";
 import { type NewEvent, planBlocks } from "../../shared/store/events/blocks.ts";
 import { eventsOf } from "../../shared/store/events/history.ts";
-import { EventDay, EventItem, EventsByActor, EventsByTime } from "../../shared/store/events/items.ts";
 import { packEvents, unpackEvents } from "../../shared/store/events/packing.ts";
-import { uuidOfText } from "../../shared/store/hash.ts";
-import { indexKey, putItem } from "../../shared/store/item.ts";
-import { exportAll, identify, ingest, someEvents } from "../support/events.ts";
+import { exportAll, ingest, someEvents } from "../support/events.ts";
 import { addPeople, quickStore } from "../support/people.ts";
 import { membersOf, segmentOf } from "../support/segments.ts";
 import { patiently } from "../support/stores.ts";
@@ -158,39 +155,4 @@ it("AMB-114 of batches that race with the same keys each event is stored once, b
   const rows = await exportAll(world, tenant);
   expect([rows.length, new Set(rows.map(({ id }) => id)).size]).toEqual([30, 30]);
   expect((await world.call("GET /api/v1/billing", { as: await tenant.dashboard() })).body.usage.events).toBe(30);
-});
-
-it("events of the first format stay in exports, histories and segments, are counted by links and erased", async () => {
-  const { world, tenant } = await withTenant();
-  const store = quickStore(world, tenant);
-  const [ada] = (await addPeople(world, tenant, 1)) as [string];
-  const actors = [{ subscriber: ada }, { anonymous: "device" }];
-  const day = timestamp(START).slice(0, 10);
-  await store.put(EventDay, { day, shard: "3" }, {});
-  const writes = actors.map((actor, n) => {
-    const [id, occurred_at] = [uuidOfText(`old ${n}`), timestamp(START - n * SECOND)];
-    return putItem(
-      EventItem,
-      { id },
-      {
-        ...indexKey(EventsByTime, tenant.id, { day, shard: "3", occurred_at, id }),
-        ...indexKey(EventsByActor, tenant.id, { ...actor, event_name: "buy", occurred_at }),
-        event_name: "buy",
-        received_at: timestamp(START),
-        source: "server" as const,
-      },
-    );
-  });
-  await store.writeAll(writes);
-  await ingest(world, tenant, { event_name: "buy", subscriber_id: ada });
-  expect((await identify(world, tenant, "device", ada)).body).toEqual({ linked: true, backfilled: 1 });
-  await world.advance(MINUTE);
-  const often = await segmentOf(world, tenant, { event: { name: "buy", frequency: { min: 3 } } });
-  expect(await membersOf(world, tenant, often)).toEqual(["p0"]);
-  expect(await eventsOf(store, ada, { event_name: "buy" })).toHaveLength(3);
-  expect((await exportAll(world, tenant)).map(({ subscriber_id }) => subscriber_id)).toEqual([ada, ada, ada]);
-  await world.call(`DELETE /api/v1/subscribers/${ada}`, { as: await tenant.dashboard() });
-  await world.advance(5 * MINUTE);
-  expect(await exportAll(world, tenant)).toMatchObject(Array(3).fill({ subscriber_id: null, anonymous_id: null }));
-  expect(await eventsOf(store, ada, { event_name: "buy" })).toEqual([]);
 });

@@ -1,13 +1,11 @@
 // Exports during erasures: the register of those that are under way hides what is not rewritten yet (EXP-11).
 import { expect, it } from "vitest";
 import { DAY, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
-import { present } from "../../shared/store/conditions.ts";
 import type { Store } from "../../shared/store/context.ts";
 import { putItem } from "../../shared/store/item.ts";
-import { ErasingActor, ErasingMark } from "../../shared/store/subscribers/erasing-items.ts";
-import { Profile } from "../../shared/store/subscribers/items.ts";
+import { ErasingActor } from "../../shared/store/subscribers/erasing-items.ts";
 
-import { exportAll, identify, ingest, someEvents } from "../support/events.ts";
+import { exportAll, identify, ingest } from "../support/events.ts";
 import { addPeople, quickStore } from "../support/people.ts";
 import { START, type Tenant, type TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
@@ -53,19 +51,3 @@ it.each([
     expect(await actorsOf(world, tenant)).toEqual({ ...hidden, late: [null, null], next: [null, "shared"] });
   },
 );
-
-it("EXP-11 an erasure that an earlier release began is hidden by its tombstone, and noted in the night", async () => {
-  const { world, tenant } = await withTenant();
-  const [ada] = (await addPeople(world, tenant, 1)) as [string];
-  const store = quickStore(world, tenant);
-  await ingest(world, tenant, { events: someEvents(1, () => ({ anonymous_id: undefined, subscriber_id: ada })) });
-  await world.settle();
-  await store.remove(ErasingMark, {});
-  // A tombstone whose worker never ran.
-  await store.change(Profile, { id: ada }, { set: { erased_at: timestamp(world.clock.now()) } }, present());
-  expect(await actorsOf(world, tenant)).toEqual({ seen: [null, null] });
-  await world.advance(DAY);
-  expect(await store.get(ErasingMark, {})).toBeDefined();
-  expect(await store.get(ErasingActor, { actor: `S${ada}` })).toBeDefined();
-  expect(await actorsOf(world, tenant)).toEqual({ seen: [null, null] });
-});

@@ -5,7 +5,7 @@ import { listExperiences } from "../../shared/store/experiences/experiences.ts";
 import { ExperienceItem } from "../../shared/store/experiences/items.ts";
 import { putItem } from "../../shared/store/item.ts";
 import { toJson } from "../../shared/store/json-text.ts";
-import { statusWrite } from "../../shared/store/status-index.ts";
+import { Status } from "../../shared/store/status-index.ts";
 import {
   act,
   createExperience as create,
@@ -197,7 +197,7 @@ describe("create", () => {
   it("docs/decisions/0021#page-lists the experience after the 10,000th is refused", async () => {
     const { world, tenant } = await withTenant();
     const rows = Array.from({ length: 9_999 }, (_, n) =>
-      statusWrite(ExperienceItem, world.ids.uuidAt(START - n), "draft"),
+      putItem(Status, { kind: "experience", id: world.ids.uuidAt(START - n) }, { status: "draft" }),
     );
     await quickStore(world, tenant).writeAll(rows);
     expect((await create(world, tenant, base)).status).toBe(201);
@@ -214,7 +214,7 @@ it.each([
   const pages = Math.ceil(count / 500);
   for (let page = 0; page < pages; page++) {
     const ids = Array.from({ length: 500 }, (_, n) => world.ids.uuidAt(START - (page * 500 + n) * SECOND));
-    await store.writeAll(ids.map((id) => statusWrite(ExperienceItem, id, "live")));
+    await store.writeAll(ids.map((id) => putItem(Status, { kind: "experience", id }, { status: "live" })));
     const row = {
       ...base,
       content: toJson(content),

@@ -3,8 +3,6 @@ import { expect, it } from "vitest";
 import { HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { countsOf, readCounts } from "../../shared/store/journeys/counts.ts";
 import { recountRuns } from "../../shared/store/journeys/recount.ts";
-import { RunHead, RunItem } from "../../shared/store/journeys/run-items.ts";
-import { newestKey } from "../../shared/store/journeys/run-rows.ts";
 import { endRun, findRun } from "../../shared/store/journeys/runs.ts";
 import { graphOf, journeySetting } from "../support/journeys.ts";
 import { operate } from "../support/people.ts";
@@ -59,45 +57,6 @@ it("JND-15 F25 a pack beyond the quota fails as a whole, and its runs go on", as
   await enter(people);
   expect((await stats(next)).steps.pause.active).toBe(4);
   for (const subscriber of people) expect(await inbox(subscriber)).toEqual(["Again"]);
-});
-
-it("JND-12 OPS-3 runs of an earlier release go on, guard entry, and let their subscribers enter again once they ended", async () => {
-  const { world, tenant, people, enter, active, stats, runs, call } = await crowd(3);
-  const { store } = tenant;
-  const rules = { entry_rules: { allow_reentry: true } };
-  const journeyOf = (duration: string) =>
-    active(graphOf({ pause: { delay: { duration, next: "end" } }, end: "exit" }), rules);
-  const [short, long] = [await journeyOf("1m"), await journeyOf("2h")];
-  await enter(people);
-  const asBefore = async (journey: string, names: (run: string) => string | undefined) => {
-    for (const subscriber of people) {
-      const row = await store.remove(RunItem, newestKey({ subscriber, journey }));
-      const { pk: _, sk: __, ...run } = row!;
-      await store.put(RunItem, { subscriber, journey, run: run.id }, run);
-      await store.put(RunHead, { subscriber, journey }, { last: Date.parse(run.entered_at), active: names(run.id) });
-    }
-  };
-  await asBefore(short, (run) => run);
-  await asBefore(long, (run) => run);
-  await world.advance(2 * MINUTE);
-  await enter(people);
-  expect((await stats(short)).runs).toMatchObject({ active: 3, completed: 3 });
-  expect((await stats(long)).runs).toMatchObject({ active: 3, completed: 0 });
-  expect(await runs(long)).toHaveLength(3);
-  await world.advance(3 * HOUR);
-  // A run that ended at once is not named by its head.
-  await asBefore(short, () => undefined);
-  await enter(people);
-  expect((await stats(short)).runs).toMatchObject({ active: 3, completed: 6 });
-  expect((await stats(long)).runs).toMatchObject({ active: 3, completed: 3 });
-  for (const id of [short, long]) {
-    const [counted] = await countsOf(store, [id]);
-    expect(readCounts(await recountRuns(store, id))).toEqual(counted);
-  }
-  for (const id of [short, long])
-    for (const action of ["pause", "archive"]) await call(`POST /api/v1/journeys/${id}/${action}`);
-  await world.settle();
-  for (const id of [short, long]) expect((await stats(id)).runs.active).toBe(0);
 });
 
 it("JND-12 a late move of a run does not move the one that replaced it", async () => {

@@ -2,8 +2,7 @@
 import { expect, it } from "vitest";
 import { DAY, HOUR, timestamp } from "../../shared/kernel/clock.ts";
 import { CampaignItem } from "../../shared/store/campaigns/items.ts";
-import { State } from "../../shared/store/status-index.ts";
-import { addPeople, quickStore, reachedOf, send } from "../support/people.ts";
+import { addPeople, reachedOf, send } from "../support/people.ts";
 import { openChannels } from "../support/reached.ts";
 import { START, type Tenant, type TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
@@ -51,7 +50,7 @@ async function campaigns(): Promise<Setting> {
   return { world, tenant, call, create };
 }
 
-it("RDA-12 campaigns are found by a part of their present name, earlier ones too, and by time", async () => {
+it("RDA-12 campaigns are found by a part of their present name and by time", async () => {
   const { world, tenant, call, create } = await campaigns();
   const first = await create("Spring sale");
   await world.advance(DAY);
@@ -64,13 +63,6 @@ it("RDA-12 campaigns are found by a part of their present name, earlier ones too
   const [{ content, channel_ids }] = messages;
   await call(`PUT /api/v1/campaigns/${first}`, { name: "Summer", messages: [{ content, channel_ids }] });
   expect([await found("q=spring"), await found("q=summer")]).toEqual([[], ["Summer"]]);
-
-  const store = quickStore(world, tenant);
-  await store.change(State, { kind: "campaign", id: first }, { remove: ["name"] });
-  expect(await found("q=summer")).toEqual(["Summer"]);
-  await addPeople(world, tenant, 1);
-  await world.advance(DAY);
-  expect(await store.get(State, { kind: "campaign", id: first })).toMatchObject({ name: "Summer", state: "draft" });
 });
 
 it("RDA-12 a copy is a draft of its own, without times that have passed", async () => {

@@ -3,9 +3,8 @@ import { expect, it } from "vitest";
 import { DAY, MINUTE } from "../../shared/kernel/clock.ts";
 import type { TenantId } from "../../shared/kernel/ids.ts";
 import { secrets } from "../../shared/store/capabilities.ts";
-import { MemberCount, MemberLeaf, SegmentMembership } from "../../shared/store/lists/items.ts";
+import { MemberCount, MemberLeaf } from "../../shared/store/lists/items.ts";
 import { minuteOf } from "../../shared/store/platform-items.ts";
-import { SegmentItem } from "../../shared/store/segments/items.ts";
 import { subscriberId } from "../../shared/store/subscribers/subscribers.ts";
 import { delayed, journeySetting } from "../support/journeys.ts";
 import { addPeople, quickDeps } from "../support/people.ts";
@@ -96,18 +95,4 @@ it("RDA-20 RDA-5 F2 SUB-9 a membership in a static segment is shown with its sub
   await ask(world, tenant, `DELETE /api/v1/subscribers/${ada}`);
   await world.settle();
   expect(await membersOf(world, tenant, id)).toEqual(["bob"]);
-});
-
-it("SEG-1 a static segment of an earlier release keeps its rows, and is computed again in them", async () => {
-  const { world, tenant } = await withTenant();
-  const ada = await upsert(world, tenant, "ada", { plan: "pro" });
-  const body = { name: "old", is_dynamic: false, rule: pro };
-  const { id } = (await ask(world, tenant, "POST /api/v1/segments", body)).body;
-  await tenant.store.change(SegmentItem, { id }, { remove: ["leaves"] });
-  await world.settle();
-  expect(await membersOf(world, tenant, id)).toEqual(["ada"]);
-  expect(await tenant.store.get(SegmentMembership, { subscriber: ada, segment: id })).toMatchObject({ member: true });
-  await upsert(world, tenant, "bob", { plan: "pro" });
-  await recompute(world, tenant, id);
-  expect(await membersOf(world, tenant, id)).toEqual(["ada", "bob"]);
 });

@@ -22,7 +22,7 @@ it("AMB-71 a worker whose clock is set back after its timer fired sets the next 
   const deps = quickDeps(world);
   const rules = async () => (await dynamicSegments.open(deps)(tenant.id).of(tenant.id)).rules;
   const timers = openTimers(deps)(tenant.id);
-  const evaluate = (subject: Subject) => reevaluate(tenant.store, timers, { now: rules, isMixed: false }, [subject]);
+  const evaluate = (subject: Subject) => reevaluate(tenant.store, timers, { now: rules }, [subject]);
   await evaluate({ subscriber: ada });
   expect(await timer()).toBe(first);
   await evaluate({ subscriber: ada, firedAt: first });

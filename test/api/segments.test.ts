@@ -130,7 +130,7 @@ describe("records", () => {
       const id = world.ids.uuidAt(START - n);
       const entity = { id, name, is_dynamic: false, rule: toJson(pro), created_at: at, updated_at: at };
       const computed = { rule_version: 1, run: 1, run_version: 1, parts: 1, parts_done: 1, computed: 1 };
-      const count = (shard: string) => putItem(MemberCount, { kind: "segment", id, shard }, { n });
+      const count = (shard: string) => putItem(MemberCount, { kind: "segment", id, shard }, { n, changes: 1 });
       return [putItem(SegmentItem, { id }, { ...entity, ...computed, react: "segment" }), count("0"), count("f")];
     });
     await quickStore(world, tenant).writeAll(rows);

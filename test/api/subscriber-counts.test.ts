@@ -53,12 +53,12 @@ it("AMB-40 every counter that a customer sees or a limit reads is repaired in th
   await world.call(`POST /api/v1/lists/${list.id}/subscribers`, { as, body: { subscriber_ids: ids.slice(0, 8) } });
   const group = { kind: "list", id: list.id } as const;
   expect(await countMembers(store, group)).toBe(8);
-  await store.change(SubscriberCount, { shard: "a" }, { add: { n: 50 } });
-  await store.change(SubscriberCount, { shard: "0f" }, { add: { n: -3 } });
-  await store.change(MemberCount, { ...group, shard: "0" }, { add: { n: 4 } });
+  await store.change(SubscriberCount, { shard: "a" }, { add: { n: 50, changes: 1 } });
+  await store.change(SubscriberCount, { shard: "0f" }, { add: { n: -3, changes: 1 } });
+  await store.change(MemberCount, { ...group, shard: "0" }, { add: { n: 4, changes: 1 } });
   await store.put(WebhookCount, {}, { n: 9, changes: 9 });
-  await store.put(DynamicSegmentCount, {}, { n: 2 });
-  await store.put(AssetTotals, {}, { bytes: 700, assets: 2 });
+  await store.put(DynamicSegmentCount, {}, { n: 2, changes: 1 });
+  await store.put(AssetTotals, {}, { bytes: 700, assets: 2, changes: 1 });
   expect((await billOf(world, tenant)).subscribers).toBe(77);
   await world.advance(DAY);
   expect(await billOf(world, tenant)).toMatchObject({ subscribers: 30, asset_bytes: 0, dynamic_segments: 0 });

@@ -1,8 +1,6 @@
 // Subscribers found by the beginning of a name, and counted (RDA-6).
 import { expect, it } from "vitest";
-import { DAY } from "../../shared/kernel/clock.ts";
-import { SHARDS } from "../../shared/store/shards.ts";
-import { SearchEntry, SearchFill } from "../../shared/store/subscribers/search-items.ts";
+import { SearchEntry } from "../../shared/store/subscribers/search-items.ts";
 import { addPeople, quickStore, wholeTable } from "../support/people.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
@@ -71,16 +69,4 @@ it("RDA-6 SUB-9 an erased subscriber is not found, and leaves no entry", async (
   expect(await found(world, tenant, "canary")).toEqual([]);
   await world.settle();
   expect(JSON.stringify(await wholeTable(world))).not.toContain("canary");
-});
-
-it("RDA-6 subscribers of before there was a search are found from the next recount on", async () => {
-  const { world, tenant } = await withTenant();
-  await addPeople(world, tenant, 60);
-  const store = quickStore(world, tenant);
-  const entries = await Promise.all(SHARDS.map((subscriber) => store.queryAll(SearchEntry, { subscriber })));
-  await store.removeRows(entries.flat());
-  await store.remove(SearchFill, {});
-  expect(await found(world, tenant, "p")).toEqual([]);
-  await world.advance(DAY);
-  expect(await found(world, tenant, "p")).toHaveLength(60);
 });

@@ -1,6 +1,7 @@
 // Timers of one minute, however many they are (docs/decisions/0021#timers).
 import { expect, it } from "vitest";
 import type { Hooks } from "../../local/aws/index.ts";
+import { runsTimerId } from "../../shared/contract/due-kinds.ts";
 import { HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import type { TenantId } from "../../shared/kernel/ids.ts";
 import { timers } from "../../shared/store/capabilities.ts";
@@ -9,10 +10,13 @@ import type { Item } from "../../shared/store/model.ts";
 import { dueKey, minuteOf, SweepItem } from "../../shared/store/platform-items.ts";
 import type { Timer } from "../../shared/store/timers.ts";
 import { quickDeps } from "../support/people.ts";
-import { START, type Tenant } from "../support/world.ts";
+import { START, type Tenant, type TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
+
+const timerIdIn = ({ ids }: TestWorld) =>
+  runsTimerId(ids.uuid(), [{ subscriber: ids.uuid(), run: ids.uuid(), seq: 1 }]);
 
 it("JND-4 hundreds of timers of one minute, and of one shard, are forwarded at their times in few messages", async () => {
   const requests = { due: 0 };
@@ -25,8 +29,8 @@ it("JND-4 hundreds of timers of one minute, and of one shard, are forwarded at t
   const [one, other] = [await world.tenant(), await world.tenant()];
   const at = START + HOUR;
   const timerOf = (n: number) => ({
-    kind: "journey-run" as const,
-    id: `${world.ids.uuid()}#journey#${world.ids.uuid()}#1`,
+    kind: "journey-runs" as const,
+    id: timerIdIn(world),
     at: at + (n % 2) * 20 * SECOND,
   });
   await timers
@@ -55,12 +59,12 @@ function dueRow({ id: tenant }: Tenant, { kind, id, at }: Timer, shard: number):
   return { ...key, react: "due", tenant, kind, id, at, since: START, expires: 0 };
 }
 
-it("JND-4 a timer in a shard of an earlier release is forwarded, and so is one that the minute's pass did not see", async () => {
+it("JND-4 a timer in any shard is forwarded, and so is one that the minute's pass did not see", async () => {
   const world = await fresh();
   const tenant = await world.tenant();
   const [soon, late] = [START + 30 * SECOND, START + HOUR];
   for (const at of [soon, late]) {
-    const timer = { kind: "journey-run" as const, id: `${world.ids.uuid()}#journey#${world.ids.uuid()}#1`, at };
+    const timer = { kind: "journey-runs" as const, id: timerIdIn(world), at };
     await tenant.rows.put(dueRow(tenant, timer, 5));
   }
   await world.advance(HOUR + 6 * MINUTE);
@@ -77,10 +81,10 @@ it("OPS-1 the schedule of a minute is made once, however many batches have timer
   const world = await fresh({ hooks });
   const tenant = await world.tenant();
   for (let n = 0; n < 3; n++) {
-    const id = `${world.ids.uuid()}#journey#${world.ids.uuid()}#1`;
+    const id = timerIdIn(world);
     await timers
       .open(quickDeps(world))(tenant.id)
-      .set([{ kind: "journey-run", id, at: START + HOUR }]);
+      .set([{ kind: "journey-runs", id, at: START + HOUR }]);
     await world.settle();
   }
   expect(made).toBe(1);
@@ -95,8 +99,8 @@ it("OPS-1 a sweep that fails goes on where it was", async () => {
   const tenant = await world.tenant();
   const [first, second] = [minuteOf(START) - 30, minuteOf(START) - 20];
   for (const minute of [first, second]) {
-    const id = `${world.ids.uuid()}#journey#${world.ids.uuid()}#1`;
-    await tenant.rows.put(dueRow(tenant, { kind: "journey-run", id, at: minute * MINUTE }, 5));
+    const id = timerIdIn(world);
+    await tenant.rows.put(dueRow(tenant, { kind: "journey-runs", id, at: minute * MINUTE }, 5));
   }
   const platform = platformWrite.open(quickDeps(world))("" as TenantId);
   await platform.put(SweepItem, {}, { minute: first - 1 });

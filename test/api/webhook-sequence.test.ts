@@ -2,10 +2,8 @@
 import { describe, expect, it } from "vitest";
 import type { Hooks } from "../../local/aws/index.ts";
 import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
-import { type Envelope, webhookSamples } from "../../shared/rules/webhook-events.ts";
-import { type JsonText, toJson } from "../../shared/store/json-text.ts";
+import { webhookSamples } from "../../shared/rules/webhook-events.ts";
 import { noteDeliveries } from "../../shared/store/webhooks/deliveries.ts";
-import { DeliveryItem, DeliveryPayload } from "../../shared/store/webhooks/delivery-items.ts";
 import { numberAccepted, numberLate } from "../../shared/store/webhooks/sequences.ts";
 import { mortal } from "../support/mortal.ts";
 import { receiver } from "../support/receiver.ts";
@@ -266,32 +264,4 @@ describe("a replay", () => {
     expect(sequences()).toHaveLength(3);
     expect(sequences()).toEqual(ascending(sequences()));
   });
-});
-
-it("AMB-124 a delivery of an earlier version, without a number and with its payload apart, is numbered when it is made", async () => {
-  const { world, tenant, webhook, outside, accept, list } = await setting();
-  const { store } = tenant;
-  const delivery = world.ids.uuidAt(world.clock.now());
-  const expires = Math.ceil((world.clock.now() + DAY) / SECOND);
-  const state = { outcome: "failed", attempt_count: 4, earlier: 0, expires } as const;
-  const row = { react: "delivery", id: delivery, webhook, event_type: "subscriber.created", ...state } as const;
-  await store.put(DeliveryItem, { webhook, id: delivery }, row);
-  const envelope = {
-    event_type: "subscriber.created",
-    tenant_id: tenant.id,
-    timestamp: "2026-11-20T11:00:00.000Z",
-  } as const;
-  const body: JsonText<Envelope> = toJson({ id: "old", ...envelope, data: dataOf("old") });
-  await store.put(DeliveryPayload, { webhook, delivery }, { body, expires });
-  await accept("new");
-  await world.advance(HOUR);
-  const before = (await list()).items.find(({ id }: { id: string }) => id === delivery);
-  expect(before).toMatchObject({ sequence: null, payload: { data: { external_id: "old" } } });
-  const route = `POST /api/v1/webhooks/${webhook}/deliveries/${delivery}/redeliver`;
-  expect((await world.call(route, { as: await tenant.dashboard() })).status).toBe(202);
-  await world.settle();
-  expect(outside.received.map(({ headers, body }) => [headers["x-service-sequence"], body])).toEqual([
-    ["1", expect.stringContaining('"new"')],
-    ["2", body],
-  ]);
 });

@@ -1,6 +1,6 @@
 // Rows and messages across an upgrade and a rollback: what the release recorded is read by this version, and what this
 // version writes is read by the release (docs/operate.md, "Upgrading and going back").
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import * as v from "valibot";
 import { expect, it } from "vitest";
 import { declaredItems } from "../../docs/generate/items.ts";
@@ -9,9 +9,13 @@ import { type QueueName, queues } from "../../shared/contract/messages.ts";
 import { faultsOfRow } from "../support/checked-rows.ts";
 import { faultsOf } from "../support/json-schema.ts";
 import { testWorld } from "../support/world.ts";
-import { requiredOf, type StorageRelease, valuesOf, writtenNow } from "./corpus.ts";
+import { readsOf, requiredOf, type StorageRelease, valuesOf, writtenNow } from "./corpus.ts";
 
-const release: StorageRelease = JSON.parse(readFileSync(new URL("released.json", import.meta.url), "utf8"));
+const recorded = new URL("released.json", import.meta.url);
+/** What the last release recorded; before the first one, what this version writes and reads itself. */
+const release: StorageRelease = existsSync(recorded)
+  ? JSON.parse(readFileSync(recorded, "utf8"))
+  : { ...(await writtenNow()), reads: readsOf(), required: await requiredOf() };
 const { items } = await declaredItems();
 const itemNamed = new Map(items.map(({ name, item }) => [name, item]));
 

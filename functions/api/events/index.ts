@@ -80,9 +80,9 @@ export const events = group("events", "What subscribers do: ingestion, identity,
       status: 200,
       example: { body: { anonymous_id: "device-7", subscriber_id: "5f1b9c5e-2f5a-4f0e-9d3b-8a4c1e7d2b60" } },
     },
-    async ({ store, intake, body }) => {
+    async ({ store, body }) => {
       const { anonymous_id: anonymous, subscriber_id } = body;
-      const count = async () => countEvents(store, { anonymous }, await intake.hasFirstFormat(store));
+      const count = () => countEvents(store, { anonymous });
       const link = await linkAlias(store, anonymous, subscriber_id, count);
       if (!link) throw invalid({ subscriber_id: "names no subscriber" });
       return link;

@@ -2,7 +2,6 @@
 import { abandonDelivery } from "../../../shared/store/webhooks/attempt-results.ts";
 import {
   ATTEMPT_LEASE_MS,
-  bodiesOf,
   type DeliveryRecord,
   deliveryOf,
   isKept,
@@ -72,12 +71,7 @@ async function readGroup({ store }: WorkerContext, { webhook, first, deliveries 
   const recorded = pending
     .filter(({ row }) => row.attempt_count === 1)
     .map(({ row, sequence }) => ({ id: row.id, sequence }));
-  const bodies = await bodiesOf(
-    store,
-    webhook,
-    rows.map(({ row }) => row),
-  );
-  const due = rows.map(({ row, sequence }, i): Due => ({ delivery: deliveryOf(row), sequence, body: bodies[i] }));
+  const due = rows.map(({ row, sequence }): Due => ({ delivery: deliveryOf(row), sequence, body: row.body }));
   return { due, recorded };
 }
 

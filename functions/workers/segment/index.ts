@@ -33,7 +33,6 @@ export const evaluateSegments = queueWorker(
     const rules = {
       first: index.rules,
       now: async () => (await dynamicSegments.of(store.tenant)).rules,
-      isMixed: await dynamicSegments.hasFirstFormat(store.tenant),
     };
     await reevaluate(store, timers, rules, await collectSubjects(context, message, index));
   },

@@ -12,7 +12,7 @@ import { blockKey } from "./block-keys.ts";
 import { maskActor } from "./blocks.ts";
 import { anonymousWrite } from "./events.ts";
 import { HISTORY, idOfAlone } from "./history.ts";
-import { type Actor, ActorEvents, EventItem, EventsByActor } from "./items.ts";
+import { type Actor, ActorEvents, EventItem } from "./items.ts";
 
 /**
  * Events of an anonymous id that were received later than this after the tombstone belong to its next subscriber; the
@@ -47,13 +47,8 @@ export async function eraseEvents(
   return changed;
 }
 
-async function anonymizeEvents(store: Store, actor: Actor, until: string, eraseProperties: boolean): Promise<number> {
-  const changed = await anonymizeHistory(store, actor, until, eraseProperties);
-  return changed + (await anonymizeFirstFormat(store, actor, until, eraseProperties));
-}
-
 /** The rows of the history lead to the blocks, and to the events that are stored alone. They go last. */
-async function anonymizeHistory(store: Store, actor: Actor, until: string, eraseProperties: boolean): Promise<number> {
+async function anonymizeEvents(store: Store, actor: Actor, until: string, eraseProperties: boolean): Promise<number> {
   let changed = 0;
   let after: Key | undefined;
   do {
@@ -65,24 +60,6 @@ async function anonymizeHistory(store: Store, actor: Actor, until: string, erase
     const alone = (await store.getAll(EventItem, ids)).filter((row) => row !== undefined);
     await store.writeAll(alone.map((row) => anonymousWrite(row, eraseProperties)));
     await store.removeRows(rows.map(({ pk, sk }) => ({ pk, sk })));
-    changed += rows.length;
-    after = page.next;
-  } while (after);
-  return changed;
-}
-
-async function anonymizeFirstFormat(
-  store: Store,
-  actor: Actor,
-  until: string,
-  eraseProperties: boolean,
-): Promise<number> {
-  let changed = 0;
-  let after: Key | undefined;
-  do {
-    const page = await store.query(EventsByActor, actor, { after });
-    const rows = page.items.filter(({ received_at = "" }) => received_at <= until);
-    await store.writeAll(rows.map((row) => anonymousWrite(row, eraseProperties)));
     changed += rows.length;
     after = page.next;
   } while (after);

@@ -45,9 +45,6 @@ export function eventId({ idKey }: Pick<RootSecrets, "idKey">, tenant: TenantId,
 /** The length of a time in `<occurred_at>#<id>`, the order of exports (EXP-7). */
 const TIME_CHARACTERS = "2026-11-20T12:00:00.000Z".length;
 
-/** Where a time begins among the events of one name of the first format: before the events of that very time. */
-export const inHistory = (name: string, occurredAt: string): string => `${name}#${occurredAt}`;
-
 export const dayOf = (occurredAt: string): string => occurredAt.slice(0, 10);
 
 export interface NewEventRow extends StoredEvent {
@@ -73,18 +70,7 @@ export function eventRow({ tenant }: Pick<Store, "tenant">, event: NewEventRow) 
 
 /** Writes an event without its actor: it stays in exports, and is in no history any more. */
 export const anonymousWrite = (event: EventRow, eraseProperties: boolean): ItemWrite<"workspace"> => {
-  const {
-    pk: _,
-    sk: __,
-    actor: ___,
-    i2pk: ____,
-    i2sk: _____,
-    react: ______,
-    properties,
-    ...row
-  } = event as EventRow & {
-    react?: string;
-  };
+  const { pk: _, sk: __, actor: ___, properties, ...row } = event;
   return putItem(EventItem, { id: idOf(event) }, { ...row, properties: eraseProperties ? undefined : properties });
 };
 
@@ -96,21 +82,13 @@ export function eventOf(row: EventRow): StoredEvent {
   return {
     id: idOf(row),
     event_name,
-    actor: actorOf(row),
+    actor: row.actor === undefined ? undefined : actorIn(row.actor),
     platform,
     properties: properties === undefined ? {} : fromJson(properties),
     occurred_at: i1sk.slice(0, TIME_CHARACTERS),
     received_at,
     source,
   };
-}
-
-/** In the first format, the actor is in `T#<tenant>#H#S#<subscriber>` or `T#<tenant>#H#A#<anonymous id>`. */
-function actorOf({ actor, i2pk }: EventRow): Actor | undefined {
-  if (actor !== undefined) return actorIn(actor);
-  if (i2pk === undefined) return undefined;
-  const [, , , kind, ...id] = i2pk.split("#");
-  return kind === "S" ? { subscriber: id.join("#") } : { anonymous: id.join("#") };
 }
 
 /** An event of a block. */

@@ -7,7 +7,6 @@ import type { RootSecrets } from "../secrets.ts";
 import { SHARDS } from "../shards.ts";
 import { ownersOf } from "../subscribers/aliases.ts";
 import { type Erasing, erasingAmong } from "../subscribers/erasing.ts";
-import { Profile } from "../subscribers/items.ts";
 import { actorText } from "./actors.ts";
 import { type DayShard, noted } from "./days.ts";
 import { dayOf, type ExportedEvent, type StoredEvent } from "./events.ts";
@@ -142,7 +141,7 @@ async function resolve(store: StoreReader, events: readonly StoredEvent[]): Prom
   });
 }
 
-/** Those that are being erased, from the register, and until that has all of them from the tombstones as well. */
+/** Those that are being erased, from the register. */
 async function erasingOf(
   store: StoreReader,
   anonymousIds: readonly string[],
@@ -153,15 +152,5 @@ async function erasingOf(
     ...subscribers.map((subscriber) => ({ subscriber })),
   ];
   if (actors.length === 0) return new Map();
-  const { erasing, isWhole } = await erasingAmong(store, actors);
-  if (isWhole) return erasing;
-  const profiles = await store.getAll(
-    Profile,
-    subscribers.map((id) => ({ id })),
-  );
-  const tombstones = profiles.filter((row) => row?.erased_at !== undefined);
-  return new Map([
-    ...erasing,
-    ...tombstones.flatMap((row): [string, Erasing][] => (row ? [[actorText({ subscriber: row.id }), row]] : [])),
-  ]);
+  return erasingAmong(store, actors);
 }

@@ -5,9 +5,8 @@ import type { RowOf } from "../item.ts";
 import type { Key } from "../model.ts";
 import { aliasesOf } from "../subscribers/aliases.ts";
 import { MAX_SPAN_MS } from "./block-keys.ts";
-import { hasFirstFormat } from "./days.ts";
-import { eventOf, inHistory, packedEventOf, type StoredEvent } from "./events.ts";
-import { type Actor, ActorEvents, EventsByActor } from "./items.ts";
+import { packedEventOf, type StoredEvent } from "./events.ts";
+import { type Actor, ActorEvents } from "./items.ts";
 import { unpackEvents } from "./packing.ts";
 
 /** How the sort keys of a history begin: below all other rows of a subscriber. */
@@ -38,38 +37,19 @@ export interface HistoryRange {
 
 /** Events of a subscriber by their names, including those of its anonymous ids, oldest first. */
 export async function eventsOf(store: StoreReader, subscriber: string, range: HistoryRange): Promise<StoredEvent[]> {
-  const [aliases, isMixed] = await Promise.all([aliasesOf(store, subscriber), hasFirstFormat(store)]);
+  const aliases = await aliasesOf(store, subscriber);
   const actors: Actor[] = [{ subscriber }, ...aliases.map((anonymous) => ({ anonymous }))];
-  const histories = await Promise.all(actors.map((actor) => readActor(store, actor, range, isMixed)));
+  const histories = await Promise.all(actors.map((actor) => eventsOfActor(store, actor, range)));
   const newest = histories.flat().sort(later).slice(0, range.limit);
   return newest.reverse();
 }
 
-/** The events of one actor alone, newest first. */
-export const eventsOfActor = async (store: StoreReader, actor: Actor, range: HistoryRange): Promise<StoredEvent[]> =>
-  readActor(store, actor, range, await hasFirstFormat(store));
-
-async function readActor(
-  store: StoreReader,
-  actor: Actor,
-  range: HistoryRange,
-  isMixed: boolean,
-): Promise<StoredEvent[]> {
-  const names = [range.event_name].flat();
-  const own = await readHistory(store, actor, new Set(names), range);
-  const old = isMixed ? await Promise.all(names.map((name) => readFirstFormat(store, actor, name, range))) : [];
-  return [...own, ...old.flat()].sort(later).slice(0, range.limit);
-}
-
 const PAGE_ROWS = 100;
 
-/** Strongly consistent: an event is in its history before its request is answered. */
-async function readHistory(
-  store: StoreReader,
-  actor: Actor,
-  names: ReadonlySet<string>,
-  { from = "", to = "~", limit = Number.POSITIVE_INFINITY }: HistoryRange,
-): Promise<StoredEvent[]> {
+/** The events of one actor alone, newest first. Strongly consistent: an event is there before its request is answered. */
+export async function eventsOfActor(store: StoreReader, actor: Actor, range: HistoryRange): Promise<StoredEvent[]> {
+  const { from = "", to = "~", limit = Number.POSITIVE_INFINITY } = range;
+  const names = new Set([range.event_name].flat());
   const found = new Map<string, StoredEvent>();
   let after: Key | undefined;
   let isEnough = false;
@@ -89,41 +69,16 @@ async function readHistory(
     isEnough = [...found.values()].filter(({ occurred_at }) => occurred_at >= bound).length >= limit;
     after = page.next;
   } while (after && !isEnough);
-  return [...found.values()];
+  return [...found.values()].sort(later).slice(0, range.limit);
 }
 
 /** A row whose last event is after the end of a range can begin before it. */
 const endOf = (to: string): string => (to === "~" ? to : timestamp(Date.parse(to) + MAX_SPAN_MS));
 
-/** Of events that were stored before there were blocks: an index, which is complete by now. */
-async function readFirstFormat(
-  store: StoreReader,
-  actor: Actor,
-  event_name: string,
-  { from = "", to = "~", limit = Number.POSITIVE_INFINITY }: HistoryRange,
-): Promise<StoredEvent[]> {
-  const events: StoredEvent[] = [];
-  let after: Key | undefined;
-  do {
-    const page = await store.query(EventsByActor, actor, {
-      newestFirst: true,
-      after,
-      from: inHistory(event_name, from),
-      to: inHistory(event_name, to),
-      ...(Number.isFinite(limit) && { limit: limit - events.length }),
-    });
-    // A name may contain the separator: events named `a#2026…` are in the range of the events named `a`.
-    events.push(...page.items.map(eventOf).filter((event) => event.event_name === event_name));
-    after = page.next;
-  } while (after && events.length < limit);
-  return events;
-}
-
 /** How many events an actor has. */
-export async function countEvents(store: StoreReader, actor: Actor, isMixed: boolean): Promise<number> {
+export async function countEvents(store: StoreReader, actor: Actor): Promise<number> {
   const rows = await store.queryAll(ActorEvents, actor);
-  const old = isMixed ? await store.count(EventsByActor, actor) : 0;
-  return rows.reduce((sum, { n }) => sum + n, old);
+  return rows.reduce((sum, { n }) => sum + n, 0);
 }
 
 const later = (a: StoredEvent, b: StoredEvent): number => {

@@ -14,7 +14,7 @@ import { findByExternalId, isLiving, subscriberId } from "../subscribers/subscri
 import type { Allowance } from "../workspaces/usage.ts";
 import { actorText } from "./actors.ts";
 import type { NewEvent as NewBlockEvent } from "./blocks.ts";
-import { dayRegister, firstFormatCheck } from "./days.ts";
+import { dayRegister } from "./days.ts";
 import { type EventRow, eventId } from "./events.ts";
 import { type Actor, EventItem } from "./items.ts";
 import { completeRepeats, storeEvents } from "./storing.ts";
@@ -42,7 +42,6 @@ interface Intake {
   noteDays: ReturnType<typeof dayRegister>;
   watched: ReturnType<typeof watchedNames>;
   watchUsage: ReturnType<typeof usageWatch>;
-  hasFirstFormat: ReturnType<typeof firstFormatCheck>;
 }
 
 /** What an environment that ingests events caches from one request to the next. */
@@ -56,7 +55,6 @@ export const eventIntake: Capability<"intake", Intake> = {
       noteDays: dayRegister(),
       watched: watchedNames(),
       watchUsage: usageWatch(),
-      hasFirstFormat: firstFormatCheck(),
     };
     return () => intake;
   },

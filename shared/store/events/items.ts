@@ -29,8 +29,6 @@ export const EventItem = item({
     received_at: v.optional(v.string()),
     source: v.optional(v.picklist(eventSources)),
     ...indexAttributes("i1"),
-    /** Of events of the first format only, which have no rows in their actor's history. */
-    ...indexAttributes("i2"),
   },
   writers: ["api-events", "complete-events", "erase"],
   personal: "anonymized",
@@ -41,22 +39,6 @@ export const EventsByTime = indexOf(EventItem, {
   about: "Events that were sent alone, of a day, in up to 16 partitions, in the order of (occurred_at, id).",
   pk: ({ day, shard }: { day: string; shard: string }) => `D#${day}#${shard}`,
   sk: ({ occurred_at, id }: { occurred_at: string; id: string }) => `${occurred_at}#${id}`,
-});
-
-/** A prefix of the kind: an anonymous id can never be read as the id of a subscriber. */
-export const EventsByActor = indexOf(EventItem, {
-  index: "i2",
-  about: "Events of the first format, of a subscriber or an anonymous id, by name and time.",
-  pk: (actor: Actor) => ("subscriber" in actor ? `H#S#${actor.subscriber}` : `H#A#${actor.anonymous}`),
-  sk: ({ event_name, occurred_at }: { event_name: string; occurred_at: string }) => `${event_name}#${occurred_at}#`,
-});
-
-export const EventDay = item({
-  about: "A partition of the export index that holds events of the first format of a day.",
-  pk: () => "DAYS",
-  sk: ({ day, shard }: { day: string; shard: string }) => `${day}#${shard}`,
-  row: {},
-  writers: [],
 });
 
 export const EventShard = item({

@@ -39,7 +39,7 @@ export async function takeEvents(store: Store, n: number, allowance: Allowance):
       const writes: ItemWrite[] = [];
       for (const [at, one] of used.entries()) {
         const max = Math.min(left, shareOf(quota, at) - one);
-        if (max <= 0) return contended;
+        if (max <= 0) continue;
         writes.push(taking(store, quota, at, max));
         left -= max;
       }

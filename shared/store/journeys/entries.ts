@@ -60,11 +60,11 @@ export async function admitted(
   const places = candidates.map(({ subscriber }) => ({ subscriber, journey: journey.id }));
   const newest = await settledNewest(store, places);
   const open = candidates.flatMap((candidate, i) => {
-    const entry = newest[i] && entryGuard(newest[i], { reentryAfter, now });
+    const entry = entryGuard(newest[i], { reentryAfter, now });
     return entry ? [{ candidate, entry }] : [];
   });
   const begun = candidates.flatMap((candidate, i) => {
-    const row = newest[i]?.row;
+    const row = newest[i];
     const isOwn = row?.status === "active" && row.id === runIdOf(store.tenant, journey.id, candidate);
     return isOwn ? [{ candidate, run: runOf(row), seen: candidate.seen }] : [];
   });

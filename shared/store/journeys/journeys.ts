@@ -15,7 +15,7 @@ import { type AutoKind, annotationWrite } from "../insights/annotations.ts";
 import { type ChangeOf, fieldsOf, type ItemWrite, keyOf, type NewRowOf, putItem, removeItem } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { onTransactionCanceled } from "../refusals.ts";
-import { changeListed, createListed, State } from "../status-index.ts";
+import { changeListed, createListed, Status } from "../status-index.ts";
 import type { Timers } from "../timers.ts";
 import { ActiveJourney, DeletedJourney, JourneyItem, JourneyVersion, journeyFields } from "./items.ts";
 
@@ -108,17 +108,17 @@ export const listJourneys = (store: StoreReader, range: EntityRange): Promise<En
 /** JNY-21: archived journeys are left out (AMB-74). */
 export async function countJourneys(store: StoreReader): Promise<{ active: number; total: number }> {
   const counts = { active: 0, total: 0 };
-  for (const { state } of await store.queryAll(State, { kind: "journey" })) {
-    if (state !== "archived") counts.total++;
-    if (state === "active") counts.active++;
+  for (const { status } of await store.queryAll(Status, { kind: "journey" })) {
+    if (status !== "archived") counts.total++;
+    if (status === "active") counts.active++;
   }
   return counts;
 }
 
 /** The status alone, by its small row; undefined once the journey is deleted. */
 export async function statusOf(store: StoreReader, id: string): Promise<JourneyStatus | undefined> {
-  const row = await store.get(State, { kind: "journey", id });
-  return journeyStatuses.find((status) => status === row?.state);
+  const row = await store.get(Status, { kind: "journey", id });
+  return journeyStatuses.find((status) => status === row?.status);
 }
 
 /** JNY-13: replaces the whole definition, in a new version. @throws 404, 409 naming the status. */
@@ -190,7 +190,7 @@ export async function removeJourney(store: Store, timers: Timers, id: string): P
   await store
     .transact([
       removeItem(JourneyItem, { id }, present()),
-      removeItem(State, { kind: "journey", id }),
+      removeItem(Status, { kind: "journey", id }),
       putItem(DeletedJourney, { journey: id }, { react: "journey-gone", id, at: store.clock.now() }),
       ...deactivationWrites(id),
     ])

@@ -5,7 +5,7 @@ import type { Store, StoreReader } from "../context.ts";
 import { changeItem, checkItem, keyOf, type RowOf } from "../item.ts";
 import { happened, onConditionFailed } from "../refusals.ts";
 import { SHARDS } from "../shards.ts";
-import { State } from "../status-index.ts";
+import { Status } from "../status-index.ts";
 import { type Addends, countKeys, isCounter, outcomesIn, statusAddends, sumOf } from "./counts.ts";
 import { JourneyItem } from "./items.ts";
 import { JourneyCount, RunEntry, type RunEntryRow, runEntryKey, runKeys } from "./run-items.ts";
@@ -38,13 +38,12 @@ export async function recountJourneys(
 ): Promise<RecountedPart> {
   const [previous = "", done = ""] = after?.split("#") ?? [];
   if (partial && done !== "") return countShard(store, previous, SHARDS[SHARDS.indexOf(done) + 1], partial);
-  const key = previous === "" ? undefined : keyOf(State, store.tenant, { kind: "journey", id: previous });
-  const page = await store.query(State, { kind: "journey" }, { limit: 1, after: key });
+  const key = previous === "" ? undefined : keyOf(Status, store.tenant, { kind: "journey", id: previous });
+  const page = await store.query(Status, { kind: "journey" }, { limit: 1, after: key });
   const [next] = page.items;
   if (!next) return { repaired: 0, after: page.next?.sk };
   const rows = await countersOf(store, next.sk);
-  if (rows.every((row) => row === undefined || row.recounted === (row.changes ?? 0)))
-    return { repaired: 0, after: next.sk };
+  if (rows.every((row) => row === undefined || row.recounted === row.changes)) return { repaired: 0, after: next.sk };
   return countShard(store, next.sk, SHARDS[0], { seen: changesOf(rows), sums: {} });
 }
 
@@ -106,7 +105,7 @@ async function compare(store: Store, journey: string, { seen, sums }: PartialCou
   const add = sumOf(counted, inverse);
   const [first, ...others] = countKeys(journey);
   if (!first || Object.keys(add).length === 0) return settle(store, journey, rows);
-  const asSeen = (row: CountRow) => (row?.changes === undefined ? absent("changes") : is("changes", row.changes));
+  const asSeen = (row: CountRow) => (row ? is("changes", row.changes) : absent("changes"));
   const isRepaired = await happened(
     store.transact([
       changeItem(JourneyCount, first, { add: { ...add, changes: 1 } }, asSeen(rows[0])),
@@ -131,10 +130,10 @@ async function settle(store: Store, journey: string, rows: readonly CountRow[]):
   const keys = countKeys(journey);
   for (const [i, row] of rows.entries()) {
     const key = keys[i];
-    if (!key || !row || row.recounted === (row.changes ?? 0)) continue;
-    const isSame = row.changes === undefined ? absent("changes") : is("changes", row.changes);
+    if (!key || !row || row.recounted === row.changes) continue;
+    const isSame = is("changes", row.changes);
     await store
-      .change(JourneyCount, key, { set: { recounted: row.changes ?? 0 } }, isSame)
+      .change(JourneyCount, key, { set: { recounted: row.changes } }, isSame)
       .catch(onConditionFailed(() => undefined));
   }
   return 0;

@@ -59,16 +59,6 @@ export type RunRow = RowOf<typeof RunItem>;
 /** A run by its id, or a row by what its key says. */
 export type RunKey = KeyOf<typeof RunItem>;
 
-export const RunHead = item({
-  about: "Of earlier releases: when the last run of a subscriber in a journey began, and its id. It guarded entry.",
-  pk: ({ subscriber }: { subscriber: string }) => `U#${subscriber}`,
-  sk: ({ journey }: { journey: string }) => `JH#${journey}`,
-  prefix: "JH#",
-  row: { last: v.number(), active: v.optional(v.string()) },
-  writers: ["step-journey", "erase"],
-  personal: "removed",
-});
-
 export const RunEntry = item({
   about: "Finds a run from its journey: its subscriber. After an erasure it names none, and says how the run ended.",
   pk: ({ journey, shard }: { journey: string; shard: string }) => `journey#${journey}#${shard}`,
@@ -134,7 +124,7 @@ export const JourneyCount = item({
     "r:*": v.number(),
     "a:*": v.number(),
     "o:*": v.number(),
-    changes: v.optional(v.number()),
+    changes: v.number(),
     /** `changes` when the row was last compared with the runs. */
     recounted: v.optional(v.number()),
   },

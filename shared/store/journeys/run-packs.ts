@@ -25,7 +25,7 @@ import {
   runEntryKey,
   runKeys,
 } from "./run-items.ts";
-import { type NewestRun, newestRuns, type RunPlace, runRows } from "./run-rows.ts";
+import { newestRuns, type RunPlace, runRows } from "./run-rows.ts";
 
 /** A run of a pack: where it was, and what its move adds to the counts. */
 export interface PackMember {
@@ -130,14 +130,8 @@ export const settledRuns = (store: Store, keys: readonly RunKey[]): Promise<(Run
   settled(store, () => runRows(store, keys));
 
 /** The newest runs in the order of their places, none of them in an open pack. */
-export async function settledNewest(store: Store, places: readonly RunPlace[]): Promise<NewestRun[]> {
-  let newest: NewestRun[] = [];
-  await settled(store, async () => {
-    newest = await newestRuns(store, places);
-    return newest.map(({ row }) => row);
-  });
-  return newest;
-}
+export const settledNewest = (store: Store, places: readonly RunPlace[]): Promise<(RunRow | undefined)[]> =>
+  settled(store, () => newestRuns(store, places));
 
 /** Runs as they are read, none of them in an open pack. */
 export async function settled(

@@ -149,7 +149,7 @@ export async function findRuns(store: Store, keys: readonly RunKey[]): Promise<(
 export async function activeRuns(store: Store, places: readonly RunPlace[]): Promise<RunState[]> {
   const once = [...new Map(places.map((place) => [`${place.subscriber} ${place.journey}`, place])).values()];
   const newest = await settledNewest(store, once);
-  return newest.flatMap(({ row }) => (row?.status === "active" ? [runOf(row)] : []));
+  return newest.flatMap((row) => (row?.status === "active" ? [runOf(row)] : []));
 }
 
 /** Those of these runs that are active. */

@@ -7,17 +7,8 @@ import { countKeys } from "./counts.ts";
 import { DeletedJourney, JourneyVersion } from "./items.ts";
 import { SECOND_PASS_MS } from "./journeys.ts";
 import { type Migration, migrateRuns } from "./migrations.ts";
-import {
-  JourneyCount,
-  RunEntry,
-  type RunEntryRow,
-  RunHead,
-  RunItem,
-  rowKeyOf,
-  runEntryKey,
-  runKeys,
-} from "./run-items.ts";
-import { newestRuns, runRows } from "./run-rows.ts";
+import { JourneyCount, RunEntry, type RunEntryRow, RunItem, rowKeyOf, runEntryKey, runKeys } from "./run-items.ts";
+import { runRows } from "./run-rows.ts";
 import { endRun, type RunState, readActive } from "./runs.ts";
 import { clearSteps } from "./step-states.ts";
 import { drive, type JourneyDeps } from "./ticks.ts";
@@ -91,15 +82,8 @@ async function cancelAll({ store }: JourneyDeps, runs: readonly RunState[]): Pro
 
 async function removeRuns(store: Store, journey: string, entries: readonly RunEntryRow[]): Promise<void> {
   const keys = runKeys(journey, entries);
-  const subscribers = [...new Set(keys.map(({ subscriber }) => subscriber))];
-  const newest = await newestRuns(
-    store,
-    subscribers.map((subscriber) => ({ subscriber, journey })),
-  );
   const rows = (await runRows(store, keys)).filter((row) => row !== undefined);
   await store.writeAll(rows.map((row) => removeItem(RunItem, rowKeyOf(row))));
-  const headed = subscribers.filter((_, i) => newest[i]?.head);
-  await store.writeAll(headed.map((subscriber) => removeItem(RunHead, { subscriber, journey })));
   // The row of a subscriber is found by the entry in the shard, which therefore is removed last.
   await store.writeAll(entries.map(({ sk }) => removeItem(RunEntry, runEntryKey(journey, sk))));
 }

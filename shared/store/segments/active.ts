@@ -3,7 +3,6 @@ import type { Capability } from "../../kernel/deps.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import { compileRule, type Rule } from "../../rules/segment-evaluation.ts";
 import { type StoreReader, storeRead } from "../context.ts";
-import { firstFormatCheck } from "../events/days.ts";
 import { idsByName, watchedIndex } from "../events/watchers.ts";
 import { fromJson } from "../json-text.ts";
 import { SegmentItem } from "./items.ts";
@@ -22,8 +21,6 @@ export interface SegmentIndex {
 export interface DynamicSegments {
   /** The current rules, including every rule that was stored before the call. */
   of(tenant: string): Promise<SegmentIndex>;
-  /** Whether a workspace has events of the first format. */
-  hasFirstFormat(tenant: string): Promise<boolean>;
 }
 
 const EMPTY: SegmentIndex = { version: 0, rules: new Map(), byAttribute: new Map(), byEvent: new Map(), windowed: [] };
@@ -36,10 +33,8 @@ export const dynamicSegments: Capability<"dynamicSegments", DynamicSegments> = {
   open: (deps) => {
     const bind = storeRead.open(deps);
     const indexOfNow = watchedIndex(EMPTY, readIndex);
-    const checkFormat = firstFormatCheck();
     const segments: DynamicSegments = {
       of: (tenant) => indexOfNow(bind(tenant as TenantId)),
-      hasFirstFormat: (tenant) => checkFormat(bind(tenant as TenantId)),
     };
     return () => segments;
   },

@@ -3,12 +3,11 @@
 import { compilePredicate } from "../../rules/predicates.ts";
 import { type Facts, occurrencesNeeded } from "../../rules/segment-evaluation.ts";
 import type { EventNode } from "../../rules/segment-rules.ts";
-import type { StoreReader } from "../context.ts";
-import { eventOf, inHistory, type StoredEvent } from "../events/events.ts";
+import type { StoredEvent } from "../events/events.ts";
 import { eventsIn, HISTORY, untilOf } from "../events/history.ts";
-import { type Actor, ActorEvents, EventsByActor } from "../events/items.ts";
+import { ActorEvents } from "../events/items.ts";
 import { rowOf } from "../item.ts";
-import type { Item, Key } from "../model.ts";
+import type { Item } from "../model.ts";
 
 export interface History {
   /** The earliest time that a condition looks back to; empty if one has no window. */
@@ -68,34 +67,4 @@ export function openHistory(conditions: readonly EventNode[], now: number): Hist
         .map(({ occurred_at }) => Date.parse(occurred_at))
         .sort((a, b) => b - a),
   };
-}
-
-const PAGE_ROWS = 100;
-
-/** Adds the events of an actor that were stored before there were histories. */
-export async function addFirstFormat(
-  store: StoreReader,
-  actor: Actor,
-  history: History,
-  conditions: readonly EventNode[],
-): Promise<void> {
-  for (const name of new Set(conditions.map((node) => node.name))) {
-    let after: Key | undefined;
-    let examined = 0;
-    do {
-      const page = await store.query(EventsByActor, actor, {
-        from: inHistory(name, history.from),
-        to: inHistory(name, "~"),
-        newestFirst: true,
-        limit: PAGE_ROWS,
-        after,
-      });
-      examined += page.items.length;
-      // A name may contain the separator: the event `a#2026…` is in the range of the event `a`.
-      const events = page.items.map(eventOf).filter(({ event_name }) => event_name === name);
-      history.add(events);
-      const bound = events.at(-1)?.occurred_at;
-      after = bound !== undefined && history.isDecided(bound) ? undefined : page.next;
-    } while (after && examined < MAX_EXAMINED);
-  }
 }

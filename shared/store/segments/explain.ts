@@ -2,7 +2,6 @@
 
 import { compileRule, type Reason } from "../../rules/segment-evaluation.ts";
 import type { StoreReader } from "../context.ts";
-import { hasFirstFormat } from "../events/days.ts";
 import { ref } from "../item.ts";
 import { fromJson } from "../json-text.ts";
 import { enteredLeaf } from "../lists/leaves.ts";
@@ -20,10 +19,9 @@ export async function explainMembership(
   const [row, profile] = await store.getEach([ref(SegmentItem, { id: segment }), ref(Profile, { id: subscriber })]);
   if (!row || !profile || !isLiving(profile)) return undefined;
   const rule = compileRule(fromJson(row.rule));
-  const isMixed = await hasFirstFormat(store);
   const [{ memberOf, times }, enteredAt] = await Promise.all([
-    readSubscriberFacts(store, subscriber, rule.events, isMixed),
-    row.leaves && enteredLeaf(store, segment, subscriber),
+    readSubscriberFacts(store, subscriber, rule.events),
+    row.is_dynamic ? undefined : enteredLeaf(store, segment, subscriber),
   ]);
   const facts = { attributes: attributesForRules(profile), times, now: store.clock.now() };
   return { member: memberOf.has(segment) || enteredAt !== undefined, reasons: rule.explain(facts) };

@@ -4,7 +4,6 @@ import { chunksOf } from "../../rules/chunks.ts";
 import type { Facts, Rule, Verdict } from "../../rules/segment-evaluation.ts";
 import type { EventNode } from "../../rules/segment-rules.ts";
 import type { StoreReader } from "../context.ts";
-import { hasFirstFormat } from "../events/days.ts";
 import { HISTORY } from "../events/history.ts";
 import { type Actor, ActorEvents } from "../events/items.ts";
 import { rowOf } from "../item.ts";
@@ -13,7 +12,7 @@ import type { Item, Key } from "../model.ts";
 import type { ReadOptions } from "../rows.ts";
 import { SubscriberAlias } from "../subscribers/items.ts";
 import { attributesForRules, type LivingProfile } from "../subscribers/subscribers.ts";
-import { addFirstFormat, type History, openHistory } from "./event-history.ts";
+import { type History, openHistory } from "./event-history.ts";
 import { SegmentCheck } from "./items.ts";
 
 const CONCURRENT_HISTORIES = 25;
@@ -51,13 +50,11 @@ const PAGE_ROWS = 200;
 /**
  * Reads memberships, aliases and as much of the history as decides these conditions: one range, newest first. The
  * history is strongly consistent, unless `options` say otherwise.
- * @param isMixed whether there may be events of the first format
  */
 export async function readSubscriberFacts(
   store: StoreReader,
   subscriber: string,
   conditions: readonly EventNode[],
-  isMixed: boolean,
   options: ReadOptions = {},
 ): Promise<SubscriberFacts> {
   const facts: Omit<SubscriberFacts, "times"> = { memberOf: new Set(), checkAt: undefined };
@@ -75,7 +72,6 @@ export async function readSubscriberFacts(
   } while (after);
   const [, ...anonymous] = actors;
   for (const actor of anonymous) await readActor(store, actor, history, options);
-  if (isMixed) for (const actor of actors) await addFirstFormat(store, actor, history, conditions);
   return { ...facts, times: history.times };
 }
 
@@ -92,12 +88,8 @@ export async function readHistory(
   actors: readonly Actor[],
   conditions: readonly EventNode[],
 ): Promise<Pick<SubscriberFacts, "times">> {
-  const isMixed = await hasFirstFormat(store);
   const history = openHistory(conditions, store.clock.now());
-  for (const actor of actors) {
-    await readActor(store, actor, history);
-    if (isMixed) await addFirstFormat(store, actor, history, conditions);
-  }
+  for (const actor of actors) await readActor(store, actor, history);
   return { times: history.times };
 }
 
@@ -119,13 +111,12 @@ export async function judgeProfile(
   store: StoreReader,
   rule: Rule,
   profile: LivingProfile,
-  isMixed: boolean,
   options: ReadOptions = {},
 ): Promise<Verdict & { facts: SubscriberFacts | undefined }> {
   const attributes = attributesForRules(profile);
   const decided = rule.decidedBy(attributes);
   if (decided !== undefined) return { matches: decided, nextChangeAt: undefined, facts: undefined };
-  const facts = await readSubscriberFacts(store, profile.id, rule.events, isMixed, options);
+  const facts = await readSubscriberFacts(store, profile.id, rule.events, options);
   return { ...rule.judge({ attributes, times: facts.times, now: store.clock.now() }), facts };
 }
 
@@ -145,10 +136,9 @@ export async function judgeProfiles(
   options: ReadOptions = {},
 ): Promise<SubscriberVerdict[]> {
   const verdicts: SubscriberVerdict[] = [];
-  const isMixed = rule.events.length > 0 && (await hasFirstFormat(store));
   const judge = async (profile: LivingProfile) => ({
     profile,
-    ...(await judgeProfile(store, rule, profile, isMixed, options)),
+    ...(await judgeProfile(store, rule, profile, options)),
   });
   for (const batch of chunksOf(profiles, CONCURRENT_HISTORIES)) verdicts.push(...(await Promise.all(batch.map(judge))));
   return verdicts;

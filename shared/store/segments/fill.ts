@@ -3,7 +3,6 @@
 import { compileRule, type Rule } from "../../rules/segment-evaluation.ts";
 import { absent, all, any, below, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
-import { hasFirstFormat } from "../events/days.ts";
 import { changeItem, putItem } from "../item.ts";
 import { fromJson } from "../json-text.ts";
 import { Member } from "../lists/items.ts";
@@ -67,13 +66,13 @@ export async function fillPart(
   let isBegun = checkpoint !== undefined;
   for (let position: PagePosition | undefined = { shard, after }; position; ) {
     // What is written to leaves is refused once a newer computation has begun, so the rule is read once.
-    if (!row?.leaves) row = await store.get(SegmentItem, { id: segment });
+    if (!row || row.is_dynamic) row = await store.get(SegmentItem, { id: segment });
     if (row?.run !== run) return true;
     if (!isBegun && !(await storePosition(store, computation, position))) return true;
     isBegun = true;
-    const page: Awaited<ReturnType<typeof fillLeaves>> = row.leaves
-      ? await fillLeaves(store, row, { part, ...position })
-      : { last: await fillPage(store, timers, row, { part, ...position }) };
+    const page: Awaited<ReturnType<typeof fillLeaves>> = row.is_dynamic
+      ? { last: await fillPage(store, timers, row, { part, ...position }) }
+      : await fillLeaves(store, row, { part, ...position });
     if (page === "ended") return true;
     const { last }: { last: string | undefined } = page;
     const needsCheckpoint = last !== undefined || isTimeUp();
@@ -125,7 +124,7 @@ async function fillPage(
   // A worker that was slow would else write by a rule that has changed, and may end before it looks again.
   await changeMembers(store, { kind: "segment", id }, { enter, leave, hold: holdWrite(segment, part) });
   const unsure = await lookAgain(store, timers, segment, [...enter, ...leave], verdicts);
-  const rules = { now: () => currentRule(store, id), isMixed: unsure.length > 0 && (await hasFirstFormat(store)) };
+  const rules = { now: () => currentRule(store, id) };
   await reevaluate(
     store,
     segment.is_dynamic ? timers : undefined,

@@ -19,8 +19,6 @@ export const SegmentItem = entity("segment", {
   row: {
     ...segmentFields,
     react: v.literal("segment"),
-    /** Its members are in leaves: those of a static segment, except of an earlier release. */
-    leaves: v.optional(v.literal(true)),
     rule: json<Record<string, unknown>>(),
     /** Raised by each change of the rule. */
     rule_version: v.number(),

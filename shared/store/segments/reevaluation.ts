@@ -30,8 +30,6 @@ export interface Rules {
   /** As they were read right before. */
   first?: ReadonlyMap<string, Rule>;
   now(): Promise<ReadonlyMap<string, Rule>>;
-  /** Whether there may be events of the first format. */
-  isMixed: boolean;
 }
 
 interface Evaluation {
@@ -61,7 +59,7 @@ export async function reevaluate(
     if (round === MAX_ROUNDS)
       throw new Error(`Segments of ${pending.length} subscribers still changed after ${MAX_ROUNDS} rounds.`);
     const current = (round === 0 && rules.first) || (await rules.now());
-    const evaluations = await evaluateAll(store, current, rules, pending);
+    const evaluations = await evaluateAll(store, current, pending);
     await writeChanges(store, evaluations);
     const unset = timers ? await scheduleRechecks(store, timers, evaluations) : new Set();
     pending = evaluations
@@ -73,7 +71,6 @@ export async function reevaluate(
 async function evaluateAll(
   store: Store,
   current: ReadonlyMap<string, Rule>,
-  { isMixed }: Pick<Rules, "isMixed">,
   subjects: readonly Subject[],
 ): Promise<Evaluation[]> {
   const profiles = await store.getAll(
@@ -83,9 +80,7 @@ async function evaluateAll(
   const found = subjects.map((subject, i) => ({ subject, profile: profiles[i] }));
   const evaluations: Evaluation[] = [];
   for (const batch of chunksOf(found, CONCURRENT_SUBSCRIBERS)) {
-    const some = await Promise.all(
-      batch.map(({ subject, profile }) => evaluate(store, current, subject, profile, isMixed)),
-    );
+    const some = await Promise.all(batch.map(({ subject, profile }) => evaluate(store, current, subject, profile)));
     evaluations.push(...some.filter((one) => one !== undefined));
   }
   return evaluations;
@@ -96,14 +91,13 @@ async function evaluate(
   all: ReadonlyMap<string, Rule>,
   subject: Subject,
   profile: ProfileRow | undefined,
-  isMixed: boolean,
 ): Promise<Evaluation | undefined> {
   if (!profile || !isLiving(profile)) return undefined;
   const attributes = attributesForRules(profile);
   const rules = [...all].filter(([id]) => subject.segments?.has(id) ?? true);
   const settled = rules.map(([id, rule]) => ({ id, rule, decided: rule.decidedBy(attributes) }));
   const conditions = settled.flatMap(({ rule, decided }) => (decided === undefined ? rule.events : []));
-  const facts = await readSubscriberFacts(store, subject.subscriber, conditions, isMixed);
+  const facts = await readSubscriberFacts(store, subject.subscriber, conditions);
   const now = Math.max(store.clock.now(), subject.firedAt ?? 0);
   const verdicts = settled.map(({ id, rule, decided }) => {
     if (decided !== undefined) return { id, matches: decided, nextChangeAt: undefined };

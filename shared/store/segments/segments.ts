@@ -87,7 +87,6 @@ export async function createSegment(
     id,
     name,
     is_dynamic,
-    ...(!is_dynamic && { leaves: true }),
     rule: toJson(rule),
     rule_version: 1,
     created_at: timestamp(now),

@@ -2,7 +2,7 @@
 // (docs/decisions/0057).
 
 import { chunksOf } from "../../rules/chunks.ts";
-import { present } from "../conditions.ts";
+import { is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { DeletedMemberships } from "../lists/items.ts";
 import { enteredLeaf, forgetInLeaf } from "../lists/leaves.ts";
@@ -17,7 +17,7 @@ export async function staticMembershipsOf(
   store: StoreReader,
   subscriber: string,
 ): Promise<{ segment: SegmentRow; entered_at: string }[]> {
-  const range = { newestFirst: true, limit: MAX_SEGMENTS, eventual: true, filter: present("leaves") };
+  const range = { newestFirst: true, limit: MAX_SEGMENTS, eventual: true, filter: is("is_dynamic", false) };
   const { items: segments } = await store.query(SegmentItem, {}, range);
   const entered = await Promise.all(segments.map(({ id }) => enteredLeaf(store, id, subscriber, { eventual: true })));
   return segments.flatMap((segment, i) => {
@@ -29,7 +29,7 @@ export async function staticMembershipsOf(
 /** Removes an erased subscriber from all static segments, also from deleted ones. @returns how many it was in */
 export async function forgetStaticMemberships(store: Store, subscriber: string): Promise<number> {
   const [segments, deleted] = await Promise.all([
-    store.queryAll(SegmentItem, {}, { filter: present("leaves") }),
+    store.queryAll(SegmentItem, {}, { filter: is("is_dynamic", false) }),
     store.queryAll(DeletedMemberships, {}, { prefix: "segment#" }),
   ]);
   let forgotten = 0;

@@ -3,15 +3,13 @@ import * as v from "valibot";
 import { hashOf } from "../hash.ts";
 import { item } from "../item.ts";
 
-const partition = () => "ERASING";
-
 const HASH_CHARACTERS = 32;
 
 export const ErasingActor = item({
   about:
     "A subscriber that is being erased, or an anonymous id of one, by its hash: exports do not name it. It is put in the " +
     "transaction that makes the tombstone.",
-  pk: partition,
+  pk: () => "ERASING",
   /** As `actorText` names it. */
   sk: ({ actor }: { actor: string }) => hashOf(actor).slice(0, HASH_CHARACTERS),
   row: {
@@ -20,14 +18,6 @@ export const ErasingActor = item({
     until: v.optional(v.string()),
     expires: v.optional(v.number()),
   },
-  writers: ["api-subscribers", "erase", "recount"],
+  writers: ["api-subscribers", "erase"],
   lifetime: "an hour after the last trace is gone",
-});
-
-export const ErasingMark = item({
-  about: "The mark that the register has every erasure that is under way; it sorts before them.",
-  pk: partition,
-  sk: () => "#",
-  row: {},
-  writers: ["api-auth", "api-agency", "operator", "recount"],
 });

@@ -21,8 +21,8 @@ import { isSandbox } from "../sandbox/sandbox.ts";
 import { forgetStaticMemberships } from "../segments/static-memberships.ts";
 import { ChunkItem } from "../sends/audience/audience-items.ts";
 import { JobItem } from "../sends/jobs/job-items.ts";
-import { DeliveryItem, DeliveryPayload } from "../webhooks/delivery-items.ts";
-import { erasePayloads, payloadKeysOf } from "../webhooks/payload-erasure.ts";
+import { DeliveryItem } from "../webhooks/delivery-items.ts";
+import { erasePayloads } from "../webhooks/payload-erasure.ts";
 import { DeviceItem, DevicePointer } from "./device-items.ts";
 import { deviceTraces } from "./devices.ts";
 import { addRemoved, isOfReceipt, type Removed, type RemovedStore } from "./erasure-receipts.ts";
@@ -109,11 +109,6 @@ export const places: readonly ErasureStep[] = [
       tombstone?.created_at === undefined
         ? {}
         : { webhook_payloads: await erasePayloads(store, subscriber, tombstone.created_at) },
-  },
-  {
-    name: "webhook payloads that earlier versions stored apart",
-    covers: [DeliveryPayload],
-    erase: eachPage(payloadKeysOf, removeAs("webhook_payloads")),
   },
   {
     name: "the subscriber's own partition, and the rows that its memberships, runs and sends have elsewhere",

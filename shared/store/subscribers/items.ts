@@ -29,8 +29,8 @@ export const Profile = item({
     "ct:*": v.string(),
     /** Answers by class of channels and week: `we:push:2954`. */
     "we:*": v.number(),
+    ...indexAttributes("i2"),
     ...indexAttributes("i3"),
-    ...indexAttributes("i4"),
     erased_at: v.optional(v.string()),
     /** The call that erased it: a retry of the call recognizes its own write. */
     erased_by: v.optional(v.string()),
@@ -71,14 +71,14 @@ export type ProfileRow = RowOf<typeof Profile>;
 export const isAlive = () => all(present("external_id"), absent("erased_at"));
 
 export const SubscribersByAge = keyIndexOf(Profile, {
-  index: "i3",
+  index: "i2",
   about: "Subscribers of a shard in the order of their creation.",
   pk: ({ shard }: { shard: string }) => `N${shard}`,
   sk: ({ created_at, id }: { created_at: string; id: string }) => `${created_at}#${id}`,
 });
 
 export const SubscribersByPhone = keyIndexOf(Profile, {
-  index: "i4",
+  index: "i3",
   about: "Subscribers by the phone number of their attributes.",
   pk: ({ phone }: { phone: string }) => `P#${hashOf(phone)}`,
   sk: ({ id }: { id: string }) => id,

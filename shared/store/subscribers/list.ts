@@ -101,7 +101,7 @@ function newestFirst(store: StoreReader, before: string | undefined, expected: n
     while (state.positions.length === 0 && !state.ended) {
       const range = { newestFirst: true, limit, ...(before !== undefined && { to: before }), after: state.after };
       const page = await store.query(SubscribersByAge, state, range);
-      state.positions.push(...page.items.map(({ i3sk }) => i3sk).filter((position) => position !== before));
+      state.positions.push(...page.items.map(({ i2sk }) => i2sk).filter((position) => position !== before));
       state.after = page.next;
       state.ended = page.next === undefined;
     }

@@ -11,7 +11,7 @@ export const phoneIndexKey = (
   { tenant }: Pick<StoreContext, "tenant">,
   id: string,
   phone: Value | undefined,
-): { i4pk: string; i4sk: string } | undefined =>
+): { i3pk: string; i3sk: string } | undefined =>
   typeof phone === "string" && isPhoneNumber(phone) ? indexKey(SubscribersByPhone, tenant, { phone, id }) : undefined;
 
 /** Ids of all subscribers with this number; one that got it a moment ago may be missing. */

@@ -137,7 +137,7 @@ function profileChange(store: Store, { external_id, email, attributes = {} }: Pr
     updated_at: timestamp(store.clock.now()),
     react: "subscriber",
   };
-  const remove: ("email" | "i4pk" | "i4sk" | `a:${string}`)[] = [];
+  const remove: ("email" | "i3pk" | "i3sk" | `a:${string}`)[] = [];
   if (email === null) remove.push("email");
   else if (email !== undefined) set.email = email;
   for (const [name, value] of Object.entries(attributes))
@@ -146,7 +146,7 @@ function profileChange(store: Store, { external_id, email, attributes = {} }: Pr
   if (Object.hasOwn(attributes, "phone")) {
     const phone = phoneIndexKey(store, id, attributes.phone);
     if (phone) Object.assign(set, phone);
-    else remove.push("i4pk", "i4sk");
+    else remove.push("i3pk", "i3sk");
   }
   return { set, remove };
 }

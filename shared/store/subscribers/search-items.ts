@@ -11,13 +11,6 @@ export const SearchEntry = item({
   sk: ({ text, field, subscriber }: { text: string; field: SearchField; subscriber: string }) =>
     `${text}#${field}#${subscriber}`,
   row: {},
-  writers: ["react", "recount", "erase"],
+  writers: ["react", "erase"],
   personal: "removed",
-});
-
-export const SearchFill = item({
-  about: "The mark that the subscribers of before there was a search can be found as well.",
-  pk: () => "FOUND",
-  row: {},
-  writers: ["recount"],
 });

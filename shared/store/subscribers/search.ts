@@ -1,5 +1,5 @@
 // Subscribers by the beginning of their external id, e-mail address or last name (docs/decisions/0034). Entries follow
-// from the table's stream, so that an upsert costs nothing more; the recount makes those of earlier subscribers.
+// from the table's stream, so that an upsert costs nothing more.
 import * as v from "valibot";
 import { openCursor, pageRoom, sealCursor } from "../../contract/paging.ts";
 import type { Store, StoreReader } from "../context.ts";
@@ -7,8 +7,8 @@ import { type KeyOf, keyOf, putItem, removeItem } from "../item.ts";
 import { merged } from "../merge.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { SHARDS } from "../shards.ts";
-import { isAlive, Profile, type ProfileRow } from "./items.ts";
-import { SearchEntry, SearchFill } from "./search-items.ts";
+import { Profile, type ProfileRow } from "./items.ts";
+import { SearchEntry } from "./search-items.ts";
 import { attributesOf, getProfiles, type LivingProfile, type Subscriber, subscriberOf } from "./subscribers.ts";
 
 type EntryKey = KeyOf<typeof SearchEntry>;
@@ -19,8 +19,6 @@ const MAX_CHARACTERS = 128;
 const MAX_EXAMINED = 1_000;
 /** Entries read from each shard beyond its even share of a page. */
 const SPARE = 4;
-/** Profiles whose entries are compared at once. */
-const FILL_PAGE = 400;
 
 /** The form in which names are stored and searched. */
 export const searchText = (text: string): string =>
@@ -133,38 +131,6 @@ function entriesFrom(store: StoreReader, text: string, start: string | undefined
     };
   });
   return merged(sources, (one, other) => inBytes(one, other) < 0);
-}
-
-/**
- * Puts the entries that a page of the subscribers lacks, once for each workspace: those that are older than the search.
- * @param after the subscriber at which the former page ended
- */
-export async function fillSearch(
-  store: Store,
-  after: string | undefined,
-): Promise<{ repaired: number; after?: string | undefined }> {
-  if (after === undefined && (await store.get(SearchFill, {}))) return { repaired: 0 };
-  const shard = after === undefined ? "0" : after.charAt(0);
-  const page = await store.query(
-    Profile,
-    { id: shard },
-    {
-      limit: FILL_PAGE,
-      filter: isAlive(),
-      ...(after !== undefined && after.length > 1 && { after: keyOf(Profile, store.tenant, { id: after }) }),
-    },
-  );
-  const entries = page.items.flatMap(entriesOf);
-  const found = await store.getAll(SearchEntry, entries);
-  const lacking = page.items.filter(({ id }) => entries.some((entry, i) => entry.subscriber === id && !found[i]));
-  if (lacking.length > 0) {
-    await updateEntries(store, lacking);
-    // A subscriber that was renamed or erased meanwhile: what was just put is removed again.
-    await updateEntries(store, lacking, { mayPut: false });
-  }
-  const next = page.next?.sk ?? SHARDS[SHARDS.indexOf(shard) + 1];
-  if (next === undefined) await store.put(SearchFill, {}, {});
-  return { repaired: 0, after: next };
 }
 
 /** Removes the entries of a subscriber that is being erased. @returns how many there were. */

@@ -134,7 +134,7 @@ export function eraseSubscriber(
     erase_properties: eraseProperties || undefined,
   } as const;
   // The identifiers stay until the erase worker has looked for them in the files of imports.
-  const remove = ["i3pk", "i3sk", "i4pk", "i4sk"] as const;
+  const remove = ["i2pk", "i2sk", "i3pk", "i3sk"] as const;
   const { erase_properties } = tombstone;
   return store
     .transact([

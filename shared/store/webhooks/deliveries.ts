@@ -2,18 +2,12 @@
 import { createHash } from "node:crypto";
 import { DAY, SECOND, timestamp } from "../../kernel/clock.ts";
 import { timeOfUuid, uuidV7 } from "../../kernel/ids.ts";
-import type { Envelope, Payload, WebhookEvent } from "../../rules/webhook-events.ts";
+import type { Payload, WebhookEvent } from "../../rules/webhook-events.ts";
 import { absent, all, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { fromJson, type JsonText, toJson } from "../json-text.ts";
 import { onConditionFailed } from "../refusals.ts";
-import {
-  type Delivery,
-  DeliveryItem,
-  DeliveryPayload,
-  type DeliveryRow,
-  type RecordedAttempt,
-} from "./delivery-items.ts";
+import { type Delivery, DeliveryItem, type DeliveryRow, type RecordedAttempt } from "./delivery-items.ts";
 import { FIRST_LEASE_MS } from "./sequences.ts";
 
 /** D-HOOKS. */
@@ -77,21 +71,7 @@ export async function findDelivery(
 ): Promise<{ delivery: DeliveryRecord; body: string | undefined } | undefined> {
   const row = await store.get(DeliveryItem, { webhook, id });
   if (!row || !isKept(store, row)) return undefined;
-  const [body] = await bodiesOf(store, webhook, [row]);
-  return { delivery: deliveryOf(row), body };
-}
-
-/** The raw bodies of deliveries; undefined where one was erased. Earlier versions stored them apart. */
-export async function bodiesOf(
-  store: StoreReader,
-  webhook: string,
-  rows: readonly Pick<DeliveryRow, "id" | "body">[],
-): Promise<(JsonText<Envelope> | undefined)[]> {
-  const apart = rows.filter(({ body }) => body === undefined);
-  const keys = apart.map(({ id }) => ({ webhook, delivery: id }));
-  const stored = await store.getAll(DeliveryPayload, keys);
-  const found = new Map(apart.map(({ id }, i) => [id, stored[i]?.body]));
-  return rows.map(({ id, body }) => body ?? found.get(id));
+  return { delivery: deliveryOf(row), body: row.body };
 }
 
 /** Claims attempt `n`, so that it is made once. @returns false if it was claimed, or the delivery reopened, before. */

@@ -55,7 +55,7 @@ export const DeliveryItem = item({
     id: v.string(),
     webhook: v.string(),
     event_type: Event,
-    /** The same bytes at each attempt; removed by an erasure. Rows of earlier versions have it in `DeliveryPayload`. */
+    /** The same bytes at each attempt; removed by an erasure. */
     body: v.optional(json<Envelope>()),
     /** Written with the first claim or result; until then it is in `SequenceBlock` only. */
     sequence: v.optional(v.number()),
@@ -140,26 +140,4 @@ export const ReplayItem = item({
   },
   writers: ["api-webhooks"],
   lifetime: "2 days",
-});
-
-export const DeliveryPayload = item({
-  about: "The body of a delivery that an earlier version accepted.",
-  pk: ({ webhook }: { webhook: string }) => `webhook#${webhook}`,
-  sk: ({ delivery }: { delivery: string }) => `P#${delivery}`,
-  prefix: "P#",
-  row: { body: json<Envelope>(), expires: v.number() },
-  writers: ["erase"],
-  lifetime,
-  personal: "removed",
-});
-
-export const PayloadReference = item({
-  about: "Names a delivery of an earlier version whose payload holds data of this subscriber.",
-  pk: ({ subscriber }: { subscriber: string }) => `U#${subscriber}`,
-  sk: ({ webhook, delivery }: { webhook: string; delivery: string }) => `V#${webhook}#${delivery}`,
-  prefix: "V#",
-  row: { expires: v.number() },
-  writers: ["erase"],
-  lifetime,
-  personal: "removed",
 });

@@ -7,7 +7,7 @@ import type { StoreReader } from "../context.ts";
 import { keyOf } from "../item.ts";
 import { fromJson } from "../json-text.ts";
 import type { Key } from "../model.ts";
-import { bodiesOf, type DeliveryRecord, deliveryOf, isKept } from "./deliveries.ts";
+import { type DeliveryRecord, deliveryOf, isKept } from "./deliveries.ts";
 import { DeliveryItem, type DeliveryOutcome, type DeliveryRow, SequenceBlock } from "./delivery-items.ts";
 import { acceptedAt, MAX_GROUP, sequencesOf } from "./sequences.ts";
 
@@ -145,14 +145,11 @@ async function entriesUpTo(
 
 /** As many deliveries with their payloads as a page has room for. */
 async function fittingEntries(store: StoreReader, webhook: string, rows: readonly DeliveryRow[]): Promise<LogEntry[]> {
-  const [deliveries, bodies] = await Promise.all([
-    numberedDeliveries(store, webhook, rows),
-    bodiesOf(store, webhook, rows),
-  ]);
+  const deliveries = await numberedDeliveries(store, webhook, rows);
   const takes = pageRoom();
   const log: LogEntry[] = [];
   for (const [i, delivery] of deliveries.entries()) {
-    const body = bodies[i];
+    const body = rows[i]?.body;
     const payload = body === undefined ? null : fromJson(body);
     if (!takes(payload) && log.length > 0) return log;
     log.push({ delivery, payload });

@@ -16,7 +16,6 @@ import { fieldsOf, type NewRowOf, putItem, type RowOf } from "../item.ts";
 import { onTransactionCanceled } from "../refusals.ts";
 import { sandboxId } from "../sandbox/sandbox.ts";
 import type { RootSecrets } from "../secrets.ts";
-import { openErasing } from "../subscribers/erasing.ts";
 import {
   credentialKeyOf,
   MemberItem,
@@ -106,7 +105,6 @@ export async function register(
 /** What a new workspace has before it is there: a channel, and the register of its erasures. */
 export async function prepareWorkspace(store: Store): Promise<void> {
   await createDefaultChannel(store);
-  await openErasing(store);
 }
 
 /** The row of a new workspace. */

@@ -37,8 +37,8 @@ export const leaves: Invariant = {
           if (problem !== undefined) broken(`the leaves ${pk}: ${problem}`, place.id);
         }
         for (const { tenant, item } of itemsOf(mirror, "segment")) {
-          const { id, leaves: isInLeaves, rule } = rowOf(SegmentItem, item);
-          if (!isInLeaves) continue;
+          const { id, is_dynamic, rule } = rowOf(SegmentItem, item);
+          if (is_dynamic) continue;
           const members = new Set(
             [..."0123456789abcdef"].flatMap((shard) =>
               leavesIn(mirror, `T#${tenant}#leaves#${id}#${shard}`).flatMap(idsIn),

@@ -23,7 +23,7 @@ export const audiencesBugs: readonly Bug[] = [
     name: "a subscriber enters a journey again while a run is active",
     area: "journeys",
     file: runRows,
-    find: ' || row?.status === "active") return undefined;',
+    find: ' || row.status === "active") return undefined;',
     replace: ") return undefined;",
   },
   {
@@ -37,8 +37,8 @@ export const audiencesBugs: readonly Bug[] = [
     name: "a run that ends keeps its subscriber from entering again",
     area: "journeys",
     file: runRows,
-    find: ' || row?.status === "active") return undefined;',
-    replace: " || row) return undefined;",
+    find: ' || row.status === "active") return undefined;',
+    replace: " || row.id) return undefined;",
   },
   {
     name: "a tick that comes early is dropped",

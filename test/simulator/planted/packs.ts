@@ -181,8 +181,8 @@ export const packsBugs: readonly Bug[] = [
     name: "two workers begin a run of one subscriber",
     area: "journeys",
     file: runRows,
-    find: "if (!row && !head) return { when: absent() };",
-    replace: 'if (!row && !head) return { when: absent("pack") };',
+    find: "if (!row) return { when: absent() };",
+    replace: 'if (!row) return { when: absent("pack") };',
   },
   {
     name: "two workers begin the next run of one subscriber",
