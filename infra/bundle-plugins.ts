@@ -1,5 +1,5 @@
-// What esbuild needs to make the bundles: entries that exist only in memory, the console's files, lean declarations of
-// stored items, and built-in modules that load late.
+// What esbuild needs to make the bundles: entries that exist only in memory, the console's files, declarations
+// without what only the compiler, the docs and the tests read, and built-in modules that load late.
 import { readFile } from "node:fs/promises";
 import type { Plugin } from "esbuild";
 import { buildConsole } from "../console/build.ts";
@@ -54,12 +54,14 @@ export const loadedLate: Plugin = {
 /** The files that declare items. Their statements have no effect but their value. */
 const ITEM_FILES = /shared\/store\/(?:[\w-]+\/)*(?:[\w-]+-)?(?:items|index)\.ts$/;
 
+/** Rules are pure, their grammars and tables too. */
+const RULES = /shared\/rules\/[\w-]+\.ts$/;
+
 /**
- * A statement `export const name = …;` that calls a declaration or a schema, or lists them, as the formatter writes it:
- * its last line begins where it begins. Functions have no effect as they are.
+ * A statement `const name = …;` that calls a function or lists values, as the formatter writes it: its last line begins
+ * where it begins. Functions have no effect as they are.
  */
-const STATEMENT =
-  /^export const (\w+)(: [^=]+)? = ((?:(?:item|platformItem|entity|indexOf|keyIndexOf|v\.\w+)\(|[{[])(?:.*;$|[\s\S]*?^[\])}].*;$))/gm;
+const STATEMENT = /^((?:export )?const \w+(?:: [^=]+)? = )((?:(?:new )?[\w.]+\(|[{[])(?:.*;$|[\s\S]*?^[\])}].*;$))/gm;
 
 /** Members of a declaration that no function reads. */
 const METADATA =
@@ -68,24 +70,30 @@ const METADATA =
 const DECLARATION = /^(?:item|platformItem|entity|indexOf|keyIndexOf)\(/;
 
 /** Each statement as an expression without side effects, which esbuild leaves out where it is not used. */
-function leanItems(source: string): string {
-  return source.replaceAll(STATEMENT, (_, name: string, type: string | undefined, value: string) => {
+const pureStatements = (source: string): string =>
+  source.replaceAll(STATEMENT, (_, before: string, value: string) => {
     const expression = value.replace(/;$/, "");
     const lean = DECLARATION.test(expression) ? expression.replaceAll(METADATA, "") : expression;
-    return `export const ${name}${type ?? ""} = /* @__PURE__ */ (() => (${lean}))();`;
+    return `${before}/* @__PURE__ */ (() => (${lean}))();`;
   });
-}
 
-/**
- * Declarations of stored items: only those that are used, and of each only what a function needs at run time. The rest
- * (what an item is for, its writers, the schema of its row) is read by the compiler, the docs and the tests.
- */
-export const items: Plugin = {
-  name: "items",
+const TEXT = /"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`/.source;
+const TEXTS = `\\s*(?:${TEXT})(?:\\s*\\+\\s*(?:${TEXT}))*,?`;
+/** What the reference says of a field, and of a part of a grammar. */
+const DESCRIPTION = new RegExp(`,\\s*v\\.description\\(${TEXTS}\\s*\\)`, "g");
+const ABOUT = new RegExp(`\\babout:${TEXTS}`, "g");
+
+/** The source without such texts, on the same lines. */
+const without = (texts: RegExp, source: string): string =>
+  source.replaceAll(texts, (text) => "\n".repeat(text.split("\n").length - 1));
+
+export const declarations: Plugin = {
+  name: "declarations",
   setup: ({ onLoad }) => {
-    onLoad({ filter: ITEM_FILES }, async ({ path }) => ({
-      contents: leanItems(await readFile(path, "utf8")),
-      loader: "ts",
-    }));
+    onLoad({ filter: /\/(?:functions|shared)\/.*\.ts$/ }, async ({ path }) => {
+      const source = without(DESCRIPTION, await readFile(path, "utf8"));
+      if (RULES.test(path)) return { contents: pureStatements(without(ABOUT, source)), loader: "ts" };
+      return { contents: ITEM_FILES.test(path) ? pureStatements(source) : source, loader: "ts" };
+    });
   },
 };

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { breaksOf, type Release } from "../docs/generate/compatibility.ts";
 import { contents } from "../docs/generate/contents.ts";
 import { requestEvent } from "../docs/generate/events.ts";
-import type { JsonSchema } from "../docs/generate/json-schema.ts";
+import type { JsonSchema } from "../shared/rules/json-schema.ts";
 import { type OpenApi, type OperationObject, openApiOf } from "../docs/generate/openapi.ts";
 import { type Signature, signatureOf } from "../docs/generate/signature.ts";
 import { groups, stream } from "../functions/index.ts";

@@ -1,8 +1,9 @@
 // Which shapes of responses are named components, and their names. Shapes are compared by identity.
 import { type GenericSchema, getTitle } from "valibot";
 import { pascal, resourceName } from "../../shared/http/operation-names.ts";
+import type { JsonSchema } from "../../shared/rules/json-schema.ts";
 import type { Operation } from "./contents.ts";
-import { type JsonSchema, schemaOf } from "./json-schema.ts";
+import { schemaOf } from "./json-schema.ts";
 
 export type Shapes = Readonly<Record<string, GenericSchema>>;
 

@@ -1,5 +1,5 @@
 // Gives every field of the document its sentence: its declaration's own, else the one of its name.
-import type { JsonSchema } from "./json-schema.ts";
+import type { JsonSchema } from "../../shared/rules/json-schema.ts";
 import { costSentences } from "./sentences/cost.ts";
 import { placeSentences } from "./sentences/places.ts";
 import { safetySentences } from "./sentences/safety.ts";

@@ -3,8 +3,8 @@ import type { Endpoint } from "../../shared/http/endpoint.ts";
 import { needsConfirmed } from "../../shared/http/gates.ts";
 import { type ErrorCode, statuses } from "../../shared/kernel/errors.ts";
 import { channelTypes } from "../../shared/rules/channel-types.ts";
+import type { JsonSchema } from "../../shared/rules/json-schema.ts";
 import { type Feature, plans, refusals } from "../../shared/rules/plans.ts";
-import type { JsonSchema } from "./json-schema.ts";
 
 /** The message of each code. The message may change, the code may not. */
 const messages: Record<ErrorCode, string> = {

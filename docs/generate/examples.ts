@@ -1,5 +1,5 @@
 // A small valid value for a schema, which the reference shows if a declaration has no example.
-import type { JsonSchema } from "./json-schema.ts";
+import type { JsonSchema } from "../../shared/rules/json-schema.ts";
 
 export const EXAMPLE_ID = "5f1b9c5e-2f5a-4f0e-9d3b-8a4c1e7d2b60";
 export const EXAMPLE_TIME = "2026-11-20T12:00:00.000Z";

@@ -10,8 +10,8 @@ import {
 import { OPTED_IN, OPTED_OUT } from "../../shared/rules/import-consents.ts";
 import { FILTERS } from "../../shared/rules/liquid-filters.ts";
 import { PLACEHOLDERS, RENDERED_BYTES, TAGS, TEMPLATE_BYTES } from "../../shared/rules/render.ts";
-import { webhookHeaderTable } from "./grammars/webhooks.ts";
 import { code, table } from "./markdown.ts";
+import { webhookHeaderTable } from "./webhooks.ts";
 
 const KB = 1_024;
 const words = (names: Iterable<string>) => [...names].map(code).join(", ");

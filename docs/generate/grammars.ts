@@ -1,105 +1,91 @@
-// The full schemas of what the declarations only mark with `grammar` (GEN-16). They describe what the validators of
-// shared/rules take; test/grammars.test.ts compares the two.
+// The components behind the references of `grammar(…)` in the declarations (GEN-16): the grammars of shared/rules, and
+// shapes that several declarations share.
+import type { GenericSchema } from "valibot";
+import { EntryRulesInput, EventTrigger, JourneyTrigger, SegmentTrigger } from "../../functions/api/journeys/input.ts";
 import type { GrammarName } from "../../shared/contract/grammar.ts";
-import { EXAMPLE_ID } from "./examples.ts";
-import { contents } from "./grammars/contents.ts";
-import { journeys } from "./grammars/journeys.ts";
-import { predicates } from "./grammars/predicates.ts";
-import { segmentRules } from "./grammars/segment-rules.ts";
-import { webhookSchemas } from "./grammars/webhooks.ts";
-import type { JsonSchema } from "./json-schema.ts";
+import { AnyTarget, targets } from "../../shared/contract/send-input.ts";
+import { ContentByChannel, contentGrammars } from "../../shared/rules/content-grammar.ts";
+import { type NamedGrammar, refTo } from "../../shared/rules/grammar.ts";
+import { EventExit, ExitCondition, JourneyGraph, RuleExit } from "../../shared/rules/journey-grammar.ts";
+import { JourneyStep, stepGrammars, UntypedStep } from "../../shared/rules/journey-steps.ts";
+import type { JsonSchema } from "../../shared/rules/json-schema.ts";
+import {
+  AttributePredicate,
+  DevicePredicate,
+  Operators,
+  VersionOperators,
+} from "../../shared/rules/predicate-grammar.ts";
+import {
+  AttributeRule,
+  EventCondition,
+  EventExpectation,
+  EventRule,
+  FlatRule,
+  GroupRule,
+  RuleTree,
+  SegmentRule,
+} from "../../shared/rules/segment-grammar.ts";
+import { VersionOperand } from "../../shared/rules/versions.ts";
+import { grammarExamples } from "./grammar-examples.ts";
+import { schemaOf } from "./json-schema.ts";
+import { webhookSchemas } from "./webhooks.ts";
 
-const targets: Record<string, JsonSchema> = {
-  Target: {
-    description: "Who is addressed: all subscribers, those of a list, or those of a segment.",
-    oneOf: [
-      { $ref: "#/components/schemas/AllTarget" },
-      { $ref: "#/components/schemas/ListTarget" },
-      { $ref: "#/components/schemas/SegmentTarget" },
-    ],
-    discriminator: {
-      propertyName: "type",
-      mapping: {
-        all: "#/components/schemas/AllTarget",
-        list: "#/components/schemas/ListTarget",
-        segment: "#/components/schemas/SegmentTarget",
-      },
-    },
-    examples: [{ type: "all" }, { type: "list", list_id: EXAMPLE_ID }, { type: "segment", segment_id: EXAMPLE_ID }],
-  },
-  AllTarget: {
-    type: "object",
-    description: "All subscribers of the workspace.",
-    properties: { type: { type: "string", const: "all", description: "The kind of target" } },
-    required: ["type"],
-    additionalProperties: false,
-  },
-  ListTarget: {
-    type: "object",
-    description: "The subscribers of a list.",
-    properties: {
-      type: { type: "string", const: "list", description: "The kind of target" },
-      list_id: { type: "string", format: "uuid", description: "Id of the list" },
-    },
-    required: ["type", "list_id"],
-    additionalProperties: false,
-  },
-  SegmentTarget: {
-    type: "object",
-    description: "The members of a segment.",
-    properties: {
-      type: { type: "string", const: "segment", description: "The kind of target" },
-      segment_id: { type: "string", format: "uuid", description: "The segment" },
-    },
-    required: ["type", "segment_id"],
-    additionalProperties: false,
-  },
-};
+const defined = (...grammars: readonly NamedGrammar[]): Record<string, JsonSchema> =>
+  Object.fromEntries(grammars.map(({ name, definition }) => [name, definition()]));
 
-const expectations: Record<string, JsonSchema> = {
-  Expectation: {
-    description: "What a clause of a rule asks for: the operators on an attribute, or an event and how often.",
-    anyOf: [{ $ref: "#/components/schemas/Operators" }, { $ref: "#/components/schemas/EventExpectation" }],
-  },
-  EventExpectation: {
-    type: "object",
-    description: "An event, how often and since when.",
-    properties: {
-      name: { type: "string", description: "The name of the event" },
-      within_seconds: { type: "integer", description: "The length of the window in seconds. Left out: all time" },
-      frequency: {
-        type: "object",
-        description: "How often, both bounds included",
-        properties: {
-          min: { type: "integer", description: "At least this often" },
-          max: { type: "integer", description: "At most this often. Left out: without limit" },
-        },
-        required: ["min"],
-        additionalProperties: false,
-      },
-      where: {
-        $ref: "#/components/schemas/AttributePredicate",
-        description: "Conditions on the properties of the event",
-      },
-    },
-    required: ["name", "frequency"],
-    additionalProperties: false,
-  },
-  ClauseCondition: {
-    description: "The operators on an attribute, or on a version of a device.",
-    anyOf: [{ $ref: "#/components/schemas/Operators" }, { $ref: "#/components/schemas/VersionOperators" }],
-  },
-};
+/** Shapes by name, each referring to the others. */
+const shaped = (shapes: Record<string, GenericSchema>): Record<string, JsonSchema> =>
+  Object.fromEntries(
+    Object.entries(shapes).map(([name, shape]) => {
+      const { [name]: _, ...others } = shapes;
+      return [name, schemaOf(shape, "input", others)];
+    }),
+  );
 
-export const grammars: Record<GrammarName, JsonSchema> & Record<string, JsonSchema> = {
-  ...predicates,
-  ...segmentRules,
-  ...journeys,
+const anyOf = (description: string, ...grammars: readonly NamedGrammar[]): JsonSchema => ({
+  description,
+  anyOf: grammars.map(({ name }) => refTo(name)),
+});
+
+/** A choice by `type` says which type is which of the others. */
+function discriminated([name, schema]: [string, JsonSchema], all: Record<string, JsonSchema>): [string, JsonSchema] {
+  const { description, oneOf, ...rest } = schema;
+  if (!oneOf || schema.discriminator) return [name, schema];
+  const mapping = Object.fromEntries(
+    oneOf.flatMap(({ $ref = "" }) => {
+      const { const: only, enum: several } = all[$ref.split("/").at(-1)!]?.properties?.type ?? {};
+      return (several ?? [only]).map((type) => [String(type), $ref]);
+    }),
+  );
+  return [
+    name,
+    { ...(description && { description }), oneOf, discriminator: { propertyName: "type", mapping }, ...rest },
+  ];
+}
+
+const own: Record<string, JsonSchema> = {
+  ...defined(Operators, AttributePredicate, VersionOperand, VersionOperators, DevicePredicate),
+  ...defined(SegmentRule, RuleTree, AttributeRule, EventRule, EventCondition, GroupRule, FlatRule),
+  ...shaped({ JourneyTrigger, SegmentTrigger, EventTrigger, EntryRules: EntryRulesInput }),
+  ...defined(JourneyGraph, JourneyStep, ...stepGrammars.values(), UntypedStep, ExitCondition, EventExit, RuleExit),
   ...webhookSchemas,
-  ...targets,
-  ...expectations,
-  ...contents,
-} as Record<GrammarName, JsonSchema>;
+  ...shaped({ Target: AnyTarget, ...targets }),
+  Expectation: anyOf(
+    "What a clause of a rule asks for: the operators on an attribute, or an event and how often.",
+    Operators,
+    EventExpectation,
+  ),
+  ...defined(EventExpectation),
+  ClauseCondition: anyOf("The operators on an attribute, or on a version of a device.", Operators, VersionOperators),
+  ...defined(ContentByChannel, ...contentGrammars),
+};
+
+export const grammars = Object.fromEntries(
+  Object.entries(own).map(([name, schema]) => {
+    const examples = schema.examples ?? grammarExamples[name];
+    return discriminated([name, { ...schema, ...(examples && { examples }) }], own);
+  }),
+) as Record<GrammarName, JsonSchema> & Record<string, JsonSchema>;
 
 const openObject: JsonSchema = { type: "object", additionalProperties: {} };
 

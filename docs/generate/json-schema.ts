@@ -3,43 +3,8 @@ import { toJsonSchema } from "@valibot/to-json-schema";
 import type { GenericSchema } from "valibot";
 import { Timestamp, TimestampInput, Uuid } from "../../shared/contract/schemas.ts";
 import { isEmailAddress, isLocale, isPhoneNumber } from "../../shared/rules/contacts.ts";
+import type { JsonSchema } from "../../shared/rules/json-schema.ts";
 import { isTimeZone } from "../../shared/rules/time-zones.ts";
-
-/** The subset of JSON Schema 2020-12 that the declarations need. */
-export interface JsonSchema {
-  $ref?: string;
-  type?: string | string[];
-  format?: string;
-  title?: string;
-  description?: string;
-  const?: unknown;
-  enum?: unknown[];
-  default?: unknown;
-  examples?: unknown[];
-  properties?: Record<string, JsonSchema>;
-  required?: string[];
-  additionalProperties?: boolean | JsonSchema;
-  propertyNames?: JsonSchema;
-  minProperties?: number;
-  maxProperties?: number;
-  items?: JsonSchema | false;
-  prefixItems?: JsonSchema[];
-  minItems?: number;
-  maxItems?: number;
-  anyOf?: JsonSchema[];
-  oneOf?: JsonSchema[];
-  allOf?: JsonSchema[];
-  not?: JsonSchema;
-  minLength?: number;
-  maxLength?: number;
-  pattern?: string;
-  minimum?: number;
-  maximum?: number;
-  exclusiveMinimum?: number;
-  exclusiveMaximum?: number;
-  multipleOf?: number;
-  [keyword: string]: unknown;
-}
 
 interface Action {
   type: string;
@@ -72,8 +37,8 @@ const WHOLE_NUMBER = "^[0-9]{1,9}$";
 const refTo = (name: string) => `#/components/schemas/${name}`;
 
 /** What an action says that JSON Schema cannot see: a grammar (shared/contract/grammar.ts), the bound of a text of digits. */
-const metadataOf = (action: object): { grammar?: string; maximum?: number } =>
-  (action as { metadata?: { grammar?: string; maximum?: number } }).metadata ?? {};
+const metadataOf = (action: object): { grammar?: string; maximum?: number; default?: unknown } =>
+  (action as { metadata?: { grammar?: string; maximum?: number; default?: unknown } }).metadata ?? {};
 
 /** @param refs names of shapes that are defined elsewhere in the document, by the shape itself. */
 export function schemaOf(
@@ -94,8 +59,9 @@ export function schemaOf(
     overrideSchema: ({ valibotSchema, jsonSchema }) =>
       valibotSchema === Timestamp ? { type: "string", format: "date-time" } : (jsonSchema as never),
     overrideAction: ({ valibotAction, jsonSchema }) => {
-      const { grammar, maximum } = metadataOf(valibotAction);
+      const { grammar, maximum, default: fallback } = metadataOf(valibotAction);
       if (grammar) return { $ref: refTo(grammar) };
+      if (fallback !== undefined) return { ...jsonSchema, default: fallback } as never;
       if (maximum !== undefined) return { ...jsonSchema, maximum };
       const [, adds] = meanings.find(([is]) => is(valibotAction as Action)) ?? [];
       if (adds?.format === "uuid") return { ...jsonSchema, format: "uuid", pattern: undefined } as never;

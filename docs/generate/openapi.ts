@@ -3,17 +3,18 @@ import type { Deprecation } from "../../shared/http/deprecation.ts";
 import type { Credential } from "../../shared/http/endpoint.ts";
 import { type Endpoint, routeKeyOf } from "../../shared/http/endpoint.ts";
 import { methodNames, pascal } from "../../shared/http/operation-names.ts";
+import type { JsonSchema } from "../../shared/rules/json-schema.ts";
 import { namedShapes, type Shapes, schemasOf } from "./components.ts";
 import { type Contents, type Operation, operationsOf } from "./contents.ts";
 import { described } from "./descriptions.ts";
 import { errorSchemas, refusalsOf } from "./errors.ts";
 import { exampleOf } from "./examples.ts";
-import { webhookOperations } from "./grammars/webhooks.ts";
 import { grammars } from "./grammars.ts";
-import { type JsonSchema, schemaOf } from "./json-schema.ts";
+import { schemaOf } from "./json-schema.ts";
 import { overview } from "./overview.ts";
 import { headersOf, pathParameters, queryParameters } from "./parameters.ts";
 import { type CodeSample, samplesOf } from "./samples.ts";
+import { webhookOperations } from "./webhooks.ts";
 
 export const VERSION = "1.0.0";
 

@@ -1,7 +1,9 @@
 // The parameters of an operation in the OpenAPI document: path, query and headers.
+
+import type { JsonSchema } from "../../shared/rules/json-schema.ts";
 import type { Operation } from "./contents.ts";
 import { EXAMPLE_ID, exampleOf } from "./examples.ts";
-import { type JsonSchema, schemaOf } from "./json-schema.ts";
+import { schemaOf } from "./json-schema.ts";
 import { queryFields } from "./sentences/queries.ts";
 
 /** `readParams` answers 404 to a longer one. */

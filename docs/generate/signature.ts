@@ -1,7 +1,7 @@
 // What clients may rely on: every route with its callers, its input and output fields, and their bounds (D-VER).
 import type { Deprecation } from "../../shared/http/deprecation.ts";
+import type { JsonSchema } from "../../shared/rules/json-schema.ts";
 import { openInReleases } from "./grammars.ts";
-import type { JsonSchema } from "./json-schema.ts";
 import type { OpenApi, OperationObject } from "./openapi.ts";
 
 /** The type of a field as text, kept by a release: `string|null`, `enum=a,b`, `maxLength=200`; `?` if optional. */

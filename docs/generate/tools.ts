@@ -2,8 +2,8 @@
 
 import type { AgentScope } from "../../shared/contract/roles.ts";
 import { type Endpoint, routeKeyOf } from "../../shared/http/endpoint.ts";
+import type { JsonSchema } from "../../shared/rules/json-schema.ts";
 import { type Contents, operationsOf } from "./contents.ts";
-import type { JsonSchema } from "./json-schema.ts";
 import type { OpenApi, OperationObject } from "./openapi.ts";
 
 interface Tool {

@@ -1,7 +1,8 @@
 // What a message says, with what some channels say instead (CHC-1): in templates, sends, campaigns and journeys alike.
 import * as v from "valibot";
-import { type ByChannel, type ContentProblem, contentProblems } from "../rules/channel-content.ts";
+import type { ByChannel } from "../rules/channel-content.ts";
 import { textProblems } from "../rules/channel-texts.ts";
+import { type ContentProblem, contentProblems } from "../rules/content-grammar.ts";
 import { grammar } from "./grammar.ts";
 import { MessageBody, MessageTitle } from "./message-text.ts";
 import { JsonObject } from "./schemas.ts";

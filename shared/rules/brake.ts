@@ -1,6 +1,5 @@
 // The brake of a send (F21): when its figures are so bad that it stops, and how much of it may begin before they are known.
 import { wilson } from "./lift.ts";
-import { isMap } from "./predicates.ts";
 import { bucket } from "./split.ts";
 
 /** Shares of the messages that were handed over, from 0 to 1. One that is absent is not looked at. */
@@ -18,28 +17,26 @@ export interface Safety extends Limits {
   canary_wait_minutes?: number | undefined;
 }
 
+const RATE = { min: 0.0001, max: 1, isWhole: false } as const;
+
 /** What the settings may be: rates from 0.0001 to 1, which is never exceeded, and whole numbers. */
 export const SAFETY_BOUNDS = {
-  canary_percent: { min: 1, max: 50, isWhole: true },
-  canary_wait_minutes: { min: 1, max: 1_440, isWhole: true },
-  max_error_rate: { min: 0.0001, max: 1, isWhole: false },
-  max_bounce_rate: { min: 0.0001, max: 1, isWhole: false },
-  max_complaint_rate: { min: 0.0001, max: 1, isWhole: false },
-  max_opt_out_rate: { min: 0.0001, max: 1, isWhole: false },
-} as const satisfies Record<keyof Safety, { min: number; max: number; isWhole: boolean }>;
-
-/** What is wrong with the settings of a journey's step; `field` is empty for the whole of them. */
-export function safetyProblems(value: unknown): { field: string; reason: string }[] {
-  if (!isMap(value)) return [{ field: "", reason: "must be an object" }];
-  const bounds = new Map<string, { min: number; max: number; isWhole: boolean }>(Object.entries(SAFETY_BOUNDS));
-  return Object.entries(value).flatMap(([field, n]) => {
-    const bound = bounds.get(field);
-    if (!bound) return [{ field, reason: "is not a known field" }];
-    const { min, max, isWhole } = bound;
-    if (typeof n === "number" && n >= min && n <= max && (!isWhole || Number.isInteger(n))) return [];
-    return [{ field, reason: `must be a ${isWhole ? "whole number" : "number"} from ${min} to ${max}` }];
-  });
-}
+  canary_percent: {
+    about: "The share of the audience that gets it first, in percent. Left out: nobody gets it first",
+    min: 1,
+    max: 50,
+    isWhole: true,
+  },
+  canary_wait_minutes: { about: "How long the others wait after that. Default: 30", min: 1, max: 1_440, isWhole: true },
+  max_error_rate: {
+    about:
+      "The share of messages of a channel that its provider may refuse or leave without an answer, from 0.0001 to 1, which is never exceeded",
+    ...RATE,
+  },
+  max_bounce_rate: { about: "The share of mails that may bounce, from 0.0001 to 1", ...RATE },
+  max_complaint_rate: { about: "The share of mails that may lead to a complaint, from 0.0001 to 1", ...RATE },
+  max_opt_out_rate: { about: "The share of mails that may lead to an opt-out, from 0.0001 to 1", ...RATE },
+} as const satisfies Record<keyof Safety, { about: string; min: number; max: number; isWhole: boolean }>;
 
 /** What a workspace sets for its sends without settings of their own. */
 export interface DefaultSafety extends Safety {

@@ -1,4 +1,5 @@
 // Durations of journeys and rules: whole minutes, hours or days (JND-4, RUL-6).
+import type { Grammar } from "./grammar.ts";
 
 const SHAPE = /^[1-9][0-9]{0,6}[mhd]$/;
 const DAY_MS = 86_400_000;
@@ -21,3 +22,13 @@ export function parseDuration(text: string): number | undefined {
   const duration = Number(text.slice(0, -1)) * unit;
   return duration > MAX_DURATION ? undefined : duration;
 }
+
+/** Why a text is refused that is no duration. */
+export const NO_DURATION = "must be a whole number of minutes, hours or days, such as 30m, 24h or 7d";
+
+export const durationText = ({ about: description }: { about: string }): Grammar => ({
+  check: (value, path, report) => {
+    if (typeof value !== "string" || parseDuration(value) === undefined) report(path, NO_DURATION);
+  },
+  schema: () => ({ type: "string", pattern: SHAPE.source, description }),
+});

@@ -1,18 +1,13 @@
 // Whether a journey can be run: where its steps lead, and everything else that activation requires (JNY-15, JND-16).
-import { parseDuration } from "./durations.ts";
-import {
-  checkRule,
-  type EntryRules,
-  type ExitCondition,
-  type Graph,
-  type GraphProblem,
-  type JourneyNode,
-  partProblems,
-  type Trigger,
-  targetsOf,
-} from "./journey-graph.ts";
+import { NO_DURATION, parseDuration } from "./durations.ts";
+import { fieldPath } from "./field-path.ts";
+import { problemsIn } from "./grammar.ts";
+import { partProblems } from "./journey-grammar.ts";
+import type { EntryRules, ExitCondition, Graph, GraphProblem, JourneyNode, Trigger } from "./journey-graph.ts";
+import { targetsOf } from "./journey-steps.ts";
 import { isMap } from "./predicates.ts";
 import { compileRule } from "./segment-evaluation.ts";
+import { SegmentRule } from "./segment-grammar.ts";
 
 /** Everything that is wrong with a graph, or still missing. */
 export function graphProblems(value: Record<string, unknown>): GraphProblem[] {
@@ -105,19 +100,12 @@ function cycleWithoutPause({ steps }: Graph): string | undefined {
 
 /** What is wrong with the entry rules; all of it is always refused. */
 export function entryRuleProblems(rules: EntryRules): GraphProblem[] {
-  const problems: GraphProblem[] = [];
-  if (rules.eligibility)
-    checkRule(
-      rules.eligibility,
-      "eligibility",
-      (severity, path, reason) => void problems.push({ severity, path, reason }),
-    );
+  const eligibility = rules.eligibility ? problemsIn(SegmentRule, rules.eligibility) : [];
+  const problems = eligibility.map(({ path, reason }): GraphProblem => {
+    return { severity: "malformed", path: fieldPath("eligibility", ...path), reason };
+  });
   if (typeof rules.reentry_window === "string" && parseDuration(rules.reentry_window) === undefined)
-    problems.push({
-      severity: "malformed",
-      path: "reentry_window",
-      reason: "must be a whole number of minutes, hours or days, such as 30m, 24h or 7d",
-    });
+    problems.push({ severity: "malformed", path: "reentry_window", reason: NO_DURATION });
   return problems;
 }
 

@@ -1,5 +1,6 @@
 // Mongo-style predicates over a flat map of attributes or event properties (NTF-13, NTF-15, RUL-4, RUL-8, AMB-52, AMB-69).
 import { isRefusedKey } from "./json-limits.ts";
+import type { JsonSchema } from "./json-schema.ts";
 import { parseTimestamp } from "./timestamps.ts";
 
 /** Attribute key → operator → operand; all conditions must hold. `{}` matches every subscriber. */
@@ -13,6 +14,9 @@ export interface PredicateProblem {
 
 /** How the values of one key are checked and compared. */
 export interface Comparison {
+  /** The schema of an operand of `$eq $ne $in $nin`, and of one of `$gt $gte $lt $lte`. */
+  valueSchema: JsonSchema;
+  orderSchema: JsonSchema;
   /** The reason why an operand of `$eq $ne $in $nin` is refused. */
   valueProblem(operand: unknown): string | undefined;
   /** The reason why an operand of `$gt $gte $lt $lte` is refused. */
@@ -30,16 +34,19 @@ export const PREDICATE_OPERANDS = 200;
 type Test = (value: unknown) => boolean;
 
 interface Operator {
+  schema(comparison: Comparison): JsonSchema;
   problem(operand: unknown, comparison: Comparison): PredicateProblem | undefined;
   test(operand: unknown, comparison: Comparison): Test;
 }
 
 const equality = (isWanted: boolean): Operator => ({
+  schema: ({ valueSchema }) => valueSchema,
   problem: (operand, comparison) => problemOf("", comparison.valueProblem(operand)),
   test: (operand, comparison) => (isWanted ? present : absent)(comparison.oneOf([operand])),
 });
 
 const membership = (isWanted: boolean): Operator => ({
+  schema: ({ valueSchema }) => ({ type: "array", items: valueSchema }),
   problem: (operand, comparison) => {
     if (!Array.isArray(operand)) return { path: "", reason: "must be an array" };
     const wrong = operand.findIndex((item) => comparison.valueProblem(item) !== undefined);
@@ -49,6 +56,7 @@ const membership = (isWanted: boolean): Operator => ({
 });
 
 const order = (accepts: (difference: number) => boolean): Operator => ({
+  schema: ({ orderSchema }) => orderSchema,
   problem: (operand, comparison) => problemOf("", comparison.orderProblem(operand)),
   test: (operand, comparison) => {
     const measure = comparison.against(operand);
@@ -57,23 +65,30 @@ const order = (accepts: (difference: number) => boolean): Operator => ({
 });
 
 const existence: Operator = {
+  schema: () => ({ type: "boolean" }),
   problem: (operand) => problemOf("", typeof operand === "boolean" ? undefined : "must be true or false"),
   test: (operand) => (value) => (value !== undefined) === operand,
 };
 
-const OPERATORS: ReadonlyMap<string, Operator> = new Map([
-  ["$eq", equality(true)],
-  ["$ne", equality(false)],
-  ["$gt", order((difference) => difference > 0)],
-  ["$gte", order((difference) => difference >= 0)],
-  ["$lt", order((difference) => difference < 0)],
-  ["$lte", order((difference) => difference <= 0)],
-  ["$in", membership(true)],
-  ["$nin", membership(false)],
-  ["$exists", existence],
+const OPERATORS: ReadonlyMap<string, Operator & { about: string }> = new Map([
+  ["$eq", { ...equality(true), about: "Equal to. A list matches if one of its elements does" }],
+  ["$ne", { ...equality(false), about: "Not equal to. A missing value matches" }],
+  ["$gt", { ...order((difference) => difference > 0), about: "Greater than, or later than" }],
+  ["$gte", { ...order((difference) => difference >= 0), about: "Greater than, later than or equal to" }],
+  ["$lt", { ...order((difference) => difference < 0), about: "Less than, or earlier than" }],
+  ["$lte", { ...order((difference) => difference <= 0), about: "Less than, earlier than or equal to" }],
+  ["$in", { ...membership(true), about: "Equal to one of these. An empty list matches no value" }],
+  ["$nin", { ...membership(false), about: "Equal to none of these. A missing value matches" }],
+  ["$exists", { ...existence, about: "Whether the key has a value. `null` is a value" }],
 ]);
 
-/** The nine operators, for messages and schemas. */
+/** The schema of the operators over the values of a comparison, each with its description. */
+export const operatorSchemas = (comparison: Comparison): Record<string, JsonSchema> =>
+  Object.fromEntries(
+    [...OPERATORS].map(([name, { schema, about }]) => [name, { ...schema(comparison), description: about }]),
+  );
+
+/** The nine operators, for messages. */
 export const PREDICATE_OPERATORS: readonly string[] = [...OPERATORS.keys()];
 
 const REFUSED_LOGIC = new Set(["$and", "$or", "$nor", "$not", "$expr", "$where"]);
@@ -91,6 +106,8 @@ const absent = (test: Test): Test => {
 
 /** Numbers, strings, booleans and null, without coercion; two RFC 3339 strings compare as instants (AMB-52). */
 export const plainValues: Comparison = {
+  valueSchema: { type: ["string", "number", "boolean", "null"] },
+  orderSchema: { type: ["number", "string"] },
   valueProblem: (operand) =>
     operand === null || typeof operand === "string" || typeof operand === "boolean" || isNumber(operand)
       ? undefined

@@ -1,4 +1,5 @@
 // Versions of operating systems, applications and SDKs, and the device predicates that compare them (NTF-12, NTF-16).
+import { named, number, object, problemsIn } from "./grammar.ts";
 import {
   type Comparison,
   compilePredicate,
@@ -15,7 +16,11 @@ export interface Version {
 }
 
 /** Device keys whose operands are `{major, minor, patch}`. */
-export const VERSION_KEYS: readonly string[] = ["os_version", "sdk_version", "app_version"];
+export const versionKeys: Readonly<Record<string, { about: string }>> = {
+  os_version: { about: "The version of the operating system" },
+  sdk_version: { about: "The version of the SDK in the app" },
+  app_version: { about: "The version of the app" },
+};
 
 const SHAPE = /^(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?(?:[-+][0-9A-Za-z.+-]{1,64})?$/;
 const PARTS = ["major", "minor", "patch"] as const;
@@ -35,7 +40,24 @@ export function parseVersion(text: string): Version | undefined {
 export const compareVersions = (a: Version, b: Version): number =>
   a.major - b.major || a.minor - b.minor || a.patch - b.patch;
 
-const versionValues: Comparison = {
+const max = Number.MAX_SAFE_INTEGER;
+
+export const VersionOperand = named(
+  "Version",
+  object({
+    about: "A version to compare with. A part that is missing is 0.",
+    fields: {
+      major: number({ about: "The first number", min: 0, max }),
+      minor: number({ about: "The second number", min: 0, max }),
+      patch: number({ about: "The third number", min: 0, max }),
+    },
+    minProperties: 1,
+  }),
+);
+
+export const versionValues: Comparison = {
+  valueSchema: VersionOperand.schema(),
+  orderSchema: VersionOperand.schema(),
   valueProblem: versionProblem,
   orderProblem: versionProblem,
   oneOf(operands) {
@@ -54,7 +76,7 @@ const versionValues: Comparison = {
   },
 };
 
-const comparisonOf = (key: string): Comparison => (VERSION_KEYS.includes(key) ? versionValues : plainValues);
+const comparisonOf = (key: string): Comparison => (Object.hasOwn(versionKeys, key) ? versionValues : plainValues);
 
 /** `validatePredicate` for devices: the version keys take `{major, minor, patch}` operands (missing parts are 0). */
 export const validateDevicePredicate = (value: unknown): PredicateProblem | undefined =>
@@ -68,11 +90,9 @@ export const compileDevicePredicate = (predicate: unknown): ((device: Record<str
   compilePredicate(predicate, comparisonOf);
 
 function versionProblem(operand: unknown): string | undefined {
-  const wanted = "must be an object of major, minor and patch, each a whole number";
-  if (!isMap(operand)) return wanted;
-  const keys = Object.keys(operand);
-  const isKnown = keys.every((key) => PARTS.some((part) => part === key) && isPart(operand[key]));
-  return keys.length > 0 && isKnown ? undefined : wanted;
+  const isVersion =
+    isMap(operand) && Object.keys(operand).length > 0 && problemsIn(VersionOperand, operand).length === 0;
+  return isVersion ? undefined : "must be an object of major, minor and patch, each a whole number";
 }
 
 /** The version in a stored value or an operand. */

@@ -1,5 +1,5 @@
 // Values for requests: what a schema allows, and what it does not.
-import type { JsonSchema } from "../../docs/generate/json-schema.ts";
+import type { JsonSchema } from "../../shared/rules/json-schema.ts";
 import type { Random } from "../simulator/random.ts";
 import { type Known, kindOfField } from "./known.ts";
 

@@ -1,7 +1,8 @@
 // The grammar of segment rules (RUL-1 to RUL-13, AMB-51, AMB-69): what is accepted, what is refused, and the reasons.
 import { describe, expect, it } from "vitest";
 import { compileRule } from "../../shared/rules/segment-evaluation.ts";
-import { isProblem, parseRule, RULE_DEPTH, RULE_NODES } from "../../shared/rules/segment-rules.ts";
+import { RULE_DEPTH, RULE_NODES } from "../../shared/rules/segment-grammar.ts";
+import { isProblem, parseRule } from "../../shared/rules/segment-rules.ts";
 
 const DAY = 86_400_000;
 const leaf = { attribute: { plan: { $eq: "pro" } } };

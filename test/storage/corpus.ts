@@ -3,9 +3,9 @@
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { toJsonSchema } from "@valibot/to-json-schema";
 import { declaredItems } from "../../docs/generate/items.ts";
-import type { JsonSchema } from "../../docs/generate/json-schema.ts";
 import { type QueueName, queueNames, queues } from "../../shared/contract/messages.ts";
 import { DAY } from "../../shared/kernel/clock.ts";
+import type { JsonSchema } from "../../shared/rules/json-schema.ts";
 import type { AnyIndex, AnyItem } from "../../shared/store/item.ts";
 import { faultsOfRow } from "../support/checked-rows.ts";
 import { fillWorkspace } from "../support/full-workspace.ts";

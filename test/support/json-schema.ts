@@ -1,5 +1,5 @@
 // A small JSON Schema validator: the keywords that our document uses, and an error for any other.
-import type { JsonSchema } from "../../docs/generate/json-schema.ts";
+import type { JsonSchema } from "../../shared/rules/json-schema.ts";
 
 type Schemas = Readonly<Record<string, JsonSchema>>;
 

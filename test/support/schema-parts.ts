@@ -1,5 +1,5 @@
 // Every schema in the document, with the name of its field and where it stands.
-import type { JsonSchema } from "../../docs/generate/json-schema.ts";
+import type { JsonSchema } from "../../shared/rules/json-schema.ts";
 import type { OpenApi } from "../../docs/generate/openapi.ts";
 
 export interface SchemaPart {

@@ -6,11 +6,12 @@ import { byChannelProblems } from "../../../shared/contract/message-content.ts";
 import { Id, JsonObject } from "../../../shared/contract/schemas.ts";
 import { invalid } from "../../../shared/kernel/errors.ts";
 import { fieldPath } from "../../../shared/rules/field-path.ts";
-import { type Graph, type Severity, triggerTypes } from "../../../shared/rules/journey-graph.ts";
+import type { Severity } from "../../../shared/rules/grammar.ts";
+import { type Graph, triggerTypes } from "../../../shared/rules/journey-graph.ts";
 import { entryRuleProblems, graphProblems, isRunnable, triggerProblems } from "../../../shared/rules/journey-paths.ts";
 import type { PlanName } from "../../../shared/rules/plans.ts";
 import { validateTemplate } from "../../../shared/rules/render.ts";
-import { RULE_JSON_DEPTH, RULE_NODES } from "../../../shared/rules/segment-rules.ts";
+import { RULE_JSON_DEPTH, RULE_NODES } from "../../../shared/rules/segment-grammar.ts";
 import { requireChannels } from "../../../shared/store/channels/channels.ts";
 import type { StoreReader } from "../../../shared/store/context.ts";
 import { type Definition, MAX_NAME_CHARACTERS } from "../../../shared/store/journeys/journeys.ts";
@@ -26,6 +27,52 @@ export const JOURNEY_LIMITS = { depth: RULE_JSON_DEPTH + 4, keys: 60 * RULE_NODE
 
 const Text = v.string("must be a string");
 
+const EventName = v.pipe(Text, v.maxLength(256, "must have at most 256 characters"));
+
+export const SegmentTrigger = v.pipe(
+  v.strictObject({
+    type: v.pipe(v.picklist(["segment_entered", "segment_exited"]), v.description("Which of the two")),
+    segment_id: v.pipe(v.optional(Id), v.description("The segment. Required to activate")),
+    event_name: v.pipe(v.optional(EventName), v.description("Not used by this trigger")),
+  }),
+  v.description("The subscriber enters a segment, or leaves it."),
+);
+
+export const EventTrigger = v.pipe(
+  v.strictObject({
+    type: v.pipe(v.literal("event"), v.description("The kind of trigger")),
+    event_name: v.pipe(v.optional(EventName), v.description("The name of the event. Required to activate")),
+    segment_id: v.pipe(v.optional(Id), v.description("Not used by this trigger")),
+  }),
+  v.description("The subscriber has an event."),
+);
+
+export const JourneyTrigger = v.pipe(
+  v.variant("type", [SegmentTrigger, EventTrigger], `must be one of ${triggerTypes.join(", ")}`),
+  v.description("What starts a run for a subscriber."),
+);
+
+export const EntryRulesInput = v.pipe(
+  v.strictObject({
+    eligibility: v.pipe(
+      v.nullish(v.pipe(JsonObject, grammar("SegmentRule"))),
+      v.description("Only subscribers that match this rule at the trigger enter. Default: all"),
+    ),
+    allow_reentry: v.pipe(
+      v.optional(v.boolean("must be true or false")),
+      v.metadata({ default: false }),
+      v.description("Whether a subscriber whose run has ended may enter again"),
+    ),
+    reentry_window: v.pipe(
+      v.nullish(Text),
+      v.description(
+        "The least time between two entries: whole minutes, hours or days, such as `24h`, at most 3650 days. Default: none",
+      ),
+    ),
+  }),
+  v.description("Who may enter, and how often."),
+);
+
 export const JourneyInput = v.strictObject({
   name: v.pipe(
     Text,
@@ -33,24 +80,8 @@ export const JourneyInput = v.strictObject({
     v.nonEmpty("must not be empty"),
     v.maxLength(MAX_NAME_CHARACTERS, `must have at most ${MAX_NAME_CHARACTERS} characters`),
   ),
-  trigger: v.pipe(
-    v.strictObject({
-      type: v.picklist(triggerTypes, `must be one of ${triggerTypes.join(", ")}`),
-      segment_id: v.optional(Id),
-      event_name: v.optional(v.pipe(Text, v.maxLength(256, "must have at most 256 characters"))),
-    }),
-    grammar("JourneyTrigger"),
-  ),
-  entry_rules: v.nullish(
-    v.pipe(
-      v.strictObject({
-        eligibility: v.nullish(JsonObject),
-        allow_reentry: v.optional(v.boolean("must be true or false")),
-        reentry_window: v.nullish(Text),
-      }),
-      grammar("EntryRules"),
-    ),
-  ),
+  trigger: v.pipe(JourneyTrigger, grammar("JourneyTrigger")),
+  entry_rules: v.nullish(v.pipe(EntryRulesInput, grammar("EntryRules"))),
   steps: v.pipe(JsonObject, grammar("JourneyGraph")),
 });
 

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { Timestamp } from "../../../shared/contract/schemas.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { conflict, invalid } from "../../../shared/kernel/errors.ts";
-import { STEPS_OF_A_JOURNEY } from "../../../shared/rules/journey-graph.ts";
+import { STEPS_OF_A_JOURNEY } from "../../../shared/rules/journey-grammar.ts";
 import { timers } from "../../../shared/store/capabilities.ts";
 import { type StoreReader, storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { getJourney, getVersion } from "../../../shared/store/journeys/journeys.ts";

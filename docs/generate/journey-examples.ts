@@ -1,5 +1,5 @@
 // Worked examples of the grammar of journeys. A test creates and activates each of the graphs.
-import { EXAMPLE_ID } from "../examples.ts";
+import { EXAMPLE_ID } from "./examples.ts";
 
 /** Stand for ids of the workspace. */
 export const ids = { segment: EXAMPLE_ID, channel: EXAMPLE_ID, template: EXAMPLE_ID };

@@ -1,0 +1,201 @@
+// Grammars of JSON values. Each is said once, and yields both the check of a value and its JSON Schema (GEN-16).
+import { hasAtMost } from "./characters.ts";
+import { type FieldStep, fieldPath } from "./field-path.ts";
+import type { JsonSchema } from "./json-schema.ts";
+import { isMap } from "./predicates.ts";
+
+/** When a problem is refused: always, by PUT (AMB-8), or only where the definition must be complete (AMB-61). */
+export type Severity = "malformed" | "wrong" | "missing";
+
+export interface GrammarProblem {
+  severity: Severity;
+  path: FieldStep[];
+  reason: string;
+}
+
+export type Path = readonly FieldStep[];
+
+/** Records a problem; one without a severity is malformed. */
+export type Report = (path: Path, reason: string, severity?: Severity) => undefined;
+
+export interface Grammar {
+  /** Reports everything that is wrong with a value at a path. */
+  check(value: unknown, path: Path, report: Report): undefined;
+  /** The JSON Schema, in which named grammars are references. */
+  schema(): JsonSchema;
+}
+
+/** A grammar that is a component of the OpenAPI document. */
+export interface NamedGrammar extends Grammar {
+  name: string;
+  definition(): JsonSchema;
+}
+
+/** Everything that is wrong with a value. */
+export function problemsIn({ check }: Pick<Grammar, "check">, value: unknown): GrammarProblem[] {
+  const problems: GrammarProblem[] = [];
+  const report: Report = (path, reason, severity = "malformed") => {
+    problems.push({ severity, path: [...path], reason });
+    return undefined;
+  };
+  check(value, [], report);
+  return problems;
+}
+
+export const refTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
+
+export const named = (name: string, { check, schema }: Grammar): NamedGrammar => ({
+  name,
+  check,
+  schema: () => refTo(name),
+  definition: schema,
+});
+
+interface Described {
+  /** What the reference says of it. Bundles of functions are made without these texts. */
+  about?: string;
+}
+
+/** A grammar with another description. */
+export const described = ({ about }: Described, { check, schema }: Grammar): Grammar => ({
+  check,
+  schema: () => ({ ...schema(), ...describe(about) }),
+});
+
+const describe = (about: string | undefined): JsonSchema => (about === undefined ? {} : { description: about });
+
+interface TextRules extends Described {
+  min?: number;
+  /** In characters. */
+  max?: number;
+  /** Why anything but a text is refused; else two reasons tell a wrong type from an empty text. */
+  refusal?: string;
+  tooLong?: string;
+}
+
+export const text = ({ about, min = 0, max, refusal, tooLong }: TextRules = {}): Grammar => ({
+  check: (value, path, report) => {
+    if (typeof value !== "string") report(path, refusal ?? "must be a string");
+    else if (value.length < min) report(path, refusal ?? "must not be empty");
+    else if (max !== undefined && !hasAtMost(value, max))
+      report(path, tooLong ?? `must have at most ${max} characters`);
+  },
+  schema: () => ({
+    type: "string",
+    ...(min > 0 && { minLength: min }),
+    ...(max !== undefined && { maxLength: max }),
+    ...describe(about),
+  }),
+});
+
+interface NumberRules extends Described {
+  min?: number;
+  max?: number;
+  isWhole?: boolean;
+  default?: number;
+}
+
+export const number = ({ about, min, max, isWhole = true, default: fallback }: NumberRules): Grammar => ({
+  check: (value, path, report) => {
+    const isWithin = typeof value === "number" && value >= (min ?? value) && value <= (max ?? value);
+    if (!isWithin || (isWhole && !Number.isInteger(value)))
+      report(path, `must be a ${isWhole ? "whole number" : "number"} from ${min} to ${max}`);
+  },
+  schema: () => ({
+    type: isWhole ? "integer" : "number",
+    ...(min !== undefined && { minimum: min }),
+    ...(max !== undefined && { maximum: max }),
+    ...describe(about),
+    ...(fallback !== undefined && { default: fallback }),
+  }),
+});
+
+interface ChoiceRules extends Described {
+  of: readonly string[];
+  refusal: string;
+  default?: string;
+}
+
+export const choice = ({ about, of, refusal, default: fallback }: ChoiceRules): Grammar => ({
+  check: (value, path, report) => {
+    if (typeof value !== "string" || !of.includes(value)) report(path, refusal);
+  },
+  schema: () => ({
+    type: "string",
+    enum: [...of],
+    ...(fallback !== undefined && { default: fallback }),
+    ...describe(about),
+  }),
+});
+
+interface ListRules extends Described {
+  of: Grammar;
+  min?: number;
+  max?: number;
+  /** Why anything but an array, or one with fewer elements, is refused. */
+  refusal?: string;
+}
+
+export const list = ({ about, of, min = 0, max, refusal = "must be an array" }: ListRules): Grammar => ({
+  check: (value, path, report) => {
+    if (!Array.isArray(value) || value.length < min) return report(path, refusal);
+    if (max !== undefined && value.length > max) return report(path, `must be at most ${max}`);
+    for (const [i, one] of value.entries()) of.check(one, [...path, i], report);
+  },
+  schema: () => ({
+    type: "array",
+    items: of.schema(),
+    ...(min > 0 && { minItems: min }),
+    ...(max !== undefined && { maxItems: max }),
+    ...describe(about),
+  }),
+});
+
+interface ObjectRules extends Described {
+  fields: Readonly<Record<string, Grammar>>;
+  required?: readonly string[];
+  /** Why anything but an object is refused. */
+  refusal?: string;
+  /** Why a field that is not declared is refused. */
+  stranger?: string;
+  /** Why a required field that is left out is refused; else its own grammar says so. */
+  missing?: string;
+  /** A wrong required field is told of the whole object. */
+  isToldWhole?: boolean;
+  minProperties?: number;
+  /** What only several fields together can show. */
+  also?: (value: Record<string, unknown>, path: Path, report: Report) => undefined;
+}
+
+/** An object of declared fields. */
+export const object = (rules: ObjectRules): Grammar => ({
+  check: (value, path, report) => {
+    const { fields, required = [], missing, isToldWhole = false } = rules;
+    const isWrong = (name: string) => isMap(value) && fields[name] && problemsIn(fields[name], value[name]).length > 0;
+    if (!isMap(value) || (isToldWhole && required.some(isWrong)))
+      return report(path, rules.refusal ?? "must be an object");
+    for (const key of Object.keys(value))
+      if (!Object.hasOwn(fields, key)) report([...path, key], rules.stranger ?? "is not a known field");
+    for (const [name, field] of Object.entries(fields)) {
+      const one = Object.hasOwn(value, name) ? value[name] : undefined;
+      if (one === undefined && !required.includes(name)) continue;
+      if (one === undefined && missing !== undefined) report([...path, name], missing);
+      else field.check(one, [...path, name], report);
+    }
+    rules.also?.(value, path, report);
+  },
+  schema: () => ({
+    type: "object",
+    ...describe(rules.about),
+    properties: Object.fromEntries(Object.entries(rules.fields).map(([name, field]) => [name, field.schema()])),
+    ...(rules.required && { required: [...rules.required] }),
+    ...(rules.minProperties !== undefined && { minProperties: rules.minProperties }),
+    additionalProperties: false,
+  }),
+});
+
+/** A problem as refusals name it. */
+export const problemAt = ({ path, reason }: Pick<GrammarProblem, "path" | "reason">) => ({
+  path: fieldPath(...path),
+  reason,
+});
