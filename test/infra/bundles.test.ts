@@ -80,6 +80,13 @@ it("a bundle holds of each declared item only what a function needs at run time"
   expect(texts.some((text) => text.includes("J#${"))).toBe(true);
 });
 
+it("a bundle holds no description of a field, of a shape or of a grammar (docs/decisions/0095)", async () => {
+  const ofShape = "The least time between two entries";
+  const ofGrammar = "How often, both bounds included";
+  const texts = await Promise.all(["api-journeys", "api-segments"].map((name) => readFile(bundleFile(name), "utf8")));
+  expect(texts.filter((text) => text.includes(ofShape) || text.includes(ofGrammar))).toEqual([]);
+});
+
 /** The service only reads: its bundle holds what every table has. */
 const BATCHES_OF_THE_TABLE = 2;
 function reachedActions(text: string): ListedAction[] {
