@@ -2,10 +2,10 @@
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { grammars } from "../docs/generate/grammars.ts";
-import type { JsonSchema } from "../shared/rules/json-schema.ts";
 import { definitionOf, JourneyInput, journeyExample } from "../functions/api/journeys/input.ts";
 import { ApiError } from "../shared/kernel/errors.ts";
 import { contentProblems } from "../shared/rules/content-grammar.ts";
+import type { JsonSchema } from "../shared/rules/json-schema.ts";
 import { isMap, validatePredicate } from "../shared/rules/predicates.ts";
 import { isProblem, parseRule } from "../shared/rules/segment-rules.ts";
 import { validateDevicePredicate } from "../shared/rules/versions.ts";

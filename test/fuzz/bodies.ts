@@ -1,6 +1,7 @@
 // Bodies of requests: JSON, forms with a file, forms of a page, and messages to the tools of agents.
-import type { JsonSchema } from "../../shared/rules/json-schema.ts";
+
 import { toolSpecs } from "../../functions/api/mcp/tools.gen.ts";
+import type { JsonSchema } from "../../shared/rules/json-schema.ts";
 import { multipartBody } from "../support/multipart.ts";
 import type { Headers } from "../support/world.ts";
 import { type Source, strangeText, valueFor } from "./values.ts";

@@ -1,8 +1,8 @@
 // Ids and numbers of requests have bounds: what becomes a key fits one, and what is stored is exact (ERR-1, D-HTTPCODES).
 import { expect, it } from "vitest";
-import type { JsonSchema } from "../../shared/rules/json-schema.ts";
 import type { OpenApi } from "../../docs/generate/openapi.ts";
 import { openEgress } from "../../shared/egress/egress.ts";
+import type { JsonSchema } from "../../shared/rules/json-schema.ts";
 import { systemClock } from "../../shared/runtime/system.ts";
 import { document } from "../support/document.ts";
 import { worlds } from "../support/worlds.ts";

@@ -1,6 +1,7 @@
 // Every schema in the document, with the name of its field and where it stands.
-import type { JsonSchema } from "../../shared/rules/json-schema.ts";
+
 import type { OpenApi } from "../../docs/generate/openapi.ts";
+import type { JsonSchema } from "../../shared/rules/json-schema.ts";
 
 export interface SchemaPart {
   schema: JsonSchema;
