@@ -1,0 +1,158 @@
+// Commands about subscribers, consents, devices, lists, templates and topics.
+import type { Body } from "../../model/kit.ts";
+import {
+  add,
+  attributesOf,
+  type Draft,
+  dashboardOf,
+  iso,
+  momentAround,
+  NAMES,
+  newHandle,
+  PEOPLE,
+  someOf,
+} from "./draft.ts";
+
+const EMAILS = ["ada@example.com", "bo@example.com", "Ada@example.com", "not an address", "c@d"];
+
+export function upsert(draft: Draft): void {
+  const { random } = draft;
+  const external_id = random.pick(PEOPLE);
+  const email = random.chance(0.9) ? random.pick(EMAILS.slice(0, 3)) : random.pick(EMAILS);
+  const body = {
+    external_id,
+    ...(random.chance(0.7) && { email }),
+    ...(random.chance(0.7) && { attributes: attributesOf(draft) }),
+    ...(random.chance(0.15) && { phone: "+4915112345670" }),
+    ...(random.chance(0.2) && { consent: consentOf(draft) }),
+  };
+  const isServer = random.chance(0.2);
+  const as = isServer ? "server:subscribers:write,subscribers:read" : random.chance(0.97) ? "sdk" : "owner";
+  const path = isServer ? "/v1/subscribers/upsert" : "/api/v1/subscribers/upsert";
+  add(draft, { as, method: "POST", path, body, handle: `p_${external_id}` }, "person");
+}
+
+function consentOf(draft: Draft): Body {
+  const { random } = draft;
+  return {
+    status: random.pick(["opted_in", "opted_out"]),
+    ...(random.chance(0.5) && { channel: random.pick(["email", "sms"]) }),
+    ...(random.chance(0.3) && { consented_at: iso(momentAround(draft)) }),
+    ...(random.chance(0.2) && { source: "form", text: "Yes" }),
+  };
+}
+
+export const consent = (draft: Draft) =>
+  void add(draft, {
+    ...{ as: dashboardOf(draft), method: "POST", path: `/api/v1/subscribers/${someOf(draft, "person")}/consents` },
+    body: consentOf(draft),
+  });
+
+export function change(draft: Draft): void {
+  const { random } = draft;
+  const body = { attributes: attributesOf(draft), ...(random.chance(0.3) && { email: random.pick(EMAILS) }) };
+  add(draft, { as: dashboardOf(draft), method: "PATCH", path: `/api/v1/subscribers/${someOf(draft, "person")}`, body });
+}
+
+export function erase(draft: Draft): void {
+  const { random } = draft;
+  if (random.chance(0.6)) {
+    const path = `/api/v1/subscribers/${someOf(draft, "person")}`;
+    add(draft, { as: dashboardOf(draft), method: "DELETE", path });
+    return;
+  }
+  const subscriber_ids = Array.from({ length: random.between(0, 3) }, () => someOf(draft, "person"));
+  add(draft, {
+    as: dashboardOf(draft),
+    method: "POST",
+    path: "/api/v1/subscribers/bulk-delete",
+    body: { subscriber_ids },
+  });
+}
+
+export function device(draft: Draft): void {
+  const { random } = draft;
+  const platform = random.pick(["ios", "android", "ios"]);
+  const number = random.between(1, 4);
+  const owner = random.chance(0.7) ? { subscriber_id: someOf(draft, "person") } : { external_id: random.pick(PEOPLE) };
+  const body = {
+    ...owner,
+    ...{ platform, token: `token-${platform}-${number}`, device_id: `device-${platform}-${number}` },
+    os_version: random.pick(["17.4.1", "9.0.0", "10.2.0"]),
+    app_version: random.pick(["1.10.0", "1.9.9", "2.0.0"]),
+    ...{ sdk_version: "1.0.0", model: "Phone", locale: "en", timezone: "UTC", environment: "production" },
+    push_enabled: random.chance(0.9),
+  };
+  const handle = `device_${platform}_${number}`;
+  add(draft, { as: "sdk", method: "POST", path: "/api/v1/devices", body, handle }, "device");
+}
+
+export const logout = (draft: Draft) =>
+  void add(draft, {
+    ...{
+      as: draft.random.pick(["sdk", "owner"]),
+      method: "DELETE",
+      path: `/api/v1/devices/${someOf(draft, "device")}`,
+    },
+    query: { subscriber_id: someOf(draft, "person") },
+  });
+
+export function list(draft: Draft): void {
+  const { random } = draft;
+  const kind = random.between(0, 9);
+  const as = dashboardOf(draft);
+  const members = () => Array.from({ length: random.between(1, 4) }, () => someOf(draft, "person"));
+  const path = `/api/v1/lists/${someOf(draft, "list")}`;
+  if (kind < 3 || draft.made.list.length === 0) {
+    const body = { name: random.chance(0.95) ? random.pick(NAMES) : "x".repeat(129) };
+    add(draft, { as, method: "POST", path: "/api/v1/lists", body, handle: newHandle(draft, "list") }, "list");
+  } else if (kind < 7)
+    add(draft, { as, method: "POST", path: `${path}/subscribers`, body: { subscriber_ids: members() } });
+  else if (kind < 8)
+    add(draft, { as, method: "POST", path: `${path}/subscribers/remove`, body: { subscriber_ids: members() } });
+  else if (kind < 9) add(draft, { as, method: "PATCH", path, body: { name: random.pick(NAMES) } });
+  else add(draft, { as, method: "DELETE", path });
+}
+
+const TEXTS = [
+  { title: "Hello", body: "World" },
+  {
+    title: 'Hi {{ subscriber.first_name | default: "you" }}',
+    body: "{{ subscriber.external_id }} {{ subscriber.tier }}",
+  },
+  {
+    title: "{{ subscriber.city | upcase }}!",
+    body: "{% if subscriber.vip %}VIP{% else %}You{% endif %} {{ data.code }}",
+  },
+];
+export const textOf = ({ random }: Draft) => ({ ...random.pick(TEXTS) });
+
+export function template(draft: Draft): void {
+  const { random } = draft;
+  const as = dashboardOf(draft);
+  const path = `/api/v1/templates/${someOf(draft, "template")}`;
+  const kind = random.between(0, 9);
+  if (kind < 5 || draft.made.template.length === 0) {
+    const body = { name: random.pick(NAMES), content: random.chance(0.95) ? textOf(draft) : { title: "No body" } };
+    add(
+      draft,
+      { as, method: "POST", path: "/api/v1/templates", body, handle: newHandle(draft, "template") },
+      "template",
+    );
+  } else if (kind < 8) {
+    const body = random.pick([{ name: random.pick(NAMES) }, { content: { title: "Changed" } }, {}]);
+    add(draft, { as, method: "PATCH", path, body });
+  } else add(draft, { as, method: "DELETE", path, ...(random.chance(0.3) && { query: { force: "true" } }) });
+}
+
+export function topic(draft: Draft): void {
+  const { random } = draft;
+  const key = random.pick(["news", "offers"]);
+  if (draft.made.topic.length === 0 || random.chance(0.3)) {
+    const body = { key, name: key, default: random.pick(["in", "out"]) };
+    add(draft, { as: "owner", method: "POST", path: "/api/v1/topics", body, handle: key }, "topic");
+  } else {
+    const body = { subscriber_id: someOf(draft, "person"), topics: { [key]: random.pick(["opted_in", "opted_out"]) } };
+    add(draft, { as: "sdk", method: "PUT", path: "/v1/preferences", body });
+  }
+}

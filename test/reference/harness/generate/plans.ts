@@ -1,0 +1,212 @@
+// Commands about campaigns, schedules, experiences, webhooks, imports and settings.
+import type { Body } from "../../model/kit.ts";
+import { add, type Draft, dashboardOf, iso, momentAround, NAMES, newHandle, someOf } from "./draft.ts";
+import { textOf } from "./people.ts";
+import { channelsOf, targetOf } from "./sends.ts";
+
+function messageOf(draft: Draft): Body {
+  const { random } = draft;
+  const own = random.chance(0.3) && draft.made.template.length > 0;
+  const content = own ? { template_id: someOf(draft, "template") } : { content: textOf(draft) };
+  const time = random.chance(0.4) ? { scheduled_at: iso(momentAround(draft)) } : {};
+  return { ...content, ...time, channel_ids: channelsOf(draft) };
+}
+
+export function campaign(draft: Draft): void {
+  const { random } = draft;
+  const as = dashboardOf(draft);
+  const path = `/api/v1/campaigns/${someOf(draft, "campaign")}`;
+  const messages = Array.from({ length: random.between(1, 3) }, () => messageOf(draft));
+  const body = {
+    ...{ name: random.pick(NAMES), messages, target: targetOf(draft) },
+    ...(random.chance(0.3) && { category: random.pick(["transactional", "marketing", "other"]) }),
+    ...(random.chance(0.2) && { holdout_percentage: random.pick([10, 50, 99, 100]) }),
+  };
+  const kind = random.between(0, 9);
+  if (kind < 3 || draft.made.campaign.length === 0) {
+    const handle = newHandle(draft, "campaign");
+    add(draft, { as, method: "POST", path: "/api/v1/campaigns", body, handle }, "campaign");
+    if (random.chance(0.8)) add(draft, { as, method: "POST", path: `/api/v1/campaigns/@${handle}/release` });
+  } else if (kind < 4) add(draft, { as, method: "PUT", path, body });
+  else if (kind < 5) add(draft, { as, method: "POST", path: `${path}/release` });
+  else {
+    const action = random.pick(["pause", "pause", "resume", "resume", "archive", "unarchive", "explode"]);
+    add(draft, { as, method: "PATCH", path, body: { action } });
+  }
+}
+
+const CRONS = [
+  "0 9 * * *",
+  "*/30 * * * *",
+  "15 3 * * 1",
+  "0 12 1 * *",
+  "0 0 29 2 *",
+  "0 9 * * MON",
+  "61 * * * *",
+  "0 2 * * 7",
+];
+const ZONES = ["UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Mars/Base"];
+
+export function schedule(draft: Draft): void {
+  const { random } = draft;
+  const as = dashboardOf(draft);
+  const path = `/api/v1/schedules/${someOf(draft, "schedule")}`;
+  const kind = random.between(0, 9);
+  if (kind < 4 || draft.made.schedule.length === 0) {
+    const body = {
+      ...{ cron_expression: random.pick(CRONS), timezone: random.pick(ZONES), target: { type: "all" } },
+      ...{ template_id: someOf(draft, "template"), channel_ids: channelsOf(draft) },
+      ...(random.chance(0.2) && { active: false }),
+    };
+    add(
+      draft,
+      { as, method: "POST", path: "/api/v1/schedules", body, handle: newHandle(draft, "schedule") },
+      "schedule",
+    );
+  } else if (kind < 8) {
+    const change = random.pick<Body>([
+      { active: random.chance(0.5) },
+      { cron_expression: random.pick(CRONS) },
+      { timezone: random.pick(ZONES) },
+      {},
+    ]);
+    add(draft, { as, method: "PATCH", path, body: change });
+  } else add(draft, { as, method: "DELETE", path });
+}
+
+export function experience(draft: Draft): void {
+  const { random } = draft;
+  const as = dashboardOf(draft);
+  const path = `/api/v1/in-app/experiences/${someOf(draft, "experience")}`;
+  const kind = random.between(0, 11);
+  if (kind < 4 || draft.made.experience.length === 0) {
+    const handle = newHandle(draft, "experience");
+    const body = experienceBody(draft);
+    add(draft, { as, method: "POST", path: "/api/v1/in-app/experiences", body, handle }, "experience");
+    if (random.chance(0.7)) add(draft, { as, method: "POST", path: `/api/v1/in-app/experiences/@${handle}/publish` });
+  } else if (kind < 5)
+    add(draft, {
+      as,
+      method: "PATCH",
+      path,
+      body: random.pick<Body>([{ audience: targetOf(draft) }, { start_at: "" }, { name: "New" }]),
+    });
+  else if (kind < 6)
+    add(
+      draft,
+      { as, method: "POST", path: `${path}/duplicate`, body: {}, handle: newHandle(draft, "experience") },
+      "experience",
+    );
+  else
+    add(draft, {
+      as,
+      method: "POST",
+      path: `${path}/${random.pick(["publish", "pause", "resume", "end", "archive"])}`,
+    });
+}
+
+function experienceBody(draft: Draft): Body {
+  const { random } = draft;
+  return {
+    ...{ name: random.pick(NAMES), format: random.pick(["banner", "modal", "card", "inbox_only"]) },
+    content: {
+      ...textOf(draft),
+      ...(random.chance(0.3) && { actions: [{ id: "go", title: "Go", url: "https://example.com" }] }),
+    },
+    ...(random.chance(0.9) && { audience: targetOf(draft) }),
+    ...(random.chance(0.2) && {
+      display: random.pick<Body>([{ trigger: "event" }, { trigger: "session_start", priority: 10 }, { priority: 11 }]),
+    }),
+    ...(random.chance(0.2) && { start_at: iso(draft.now + 3_600_000) }),
+    ...(random.chance(0.2) && { end_at: iso(momentAround(draft) + 86_400_000) }),
+    ...(random.chance(0.3) && { variant_b: { title: "B", body: "Arm B" } }),
+    ...(random.chance(0.2) && { holdout_percentage: random.pick([10, 50]) }),
+  };
+}
+
+const TYPES = ["subscriber.created", "notification.dispatched", "notification.terminal", "notification.interaction"];
+
+export function hook(draft: Draft): void {
+  const { random } = draft;
+  if (random.chance(0.8) || draft.made.hook.length === 0) {
+    const target_url = random.chance(0.9) ? "https://hooks.example.com/in" : "http://hooks.example.com/in";
+    const events = random.chance(0.95) ? random.some(TYPES, random.between(1, 3)) : ["unknown.event"];
+    const body = { target_url, events };
+    add(draft, { as: "server", method: "POST", path: "/v1/hooks", body, handle: newHandle(draft, "hook") }, "hook");
+  } else add(draft, { as: "server", method: "DELETE", path: `/v1/hooks/${someOf(draft, "hook")}` });
+}
+
+const HEADERS = [
+  "external_id",
+  "email",
+  "first_name",
+  "tier",
+  "score",
+  "consent_status",
+  "consent_at",
+  "phone",
+  "tags",
+];
+const CELLS: Record<string, string[]> = {
+  external_id: ["a", "b", "f", ""],
+  email: ["ada@example.com", "New@example.com", "broken", ""],
+  first_name: ["Ada", '"Bo, the ""first"""'],
+  tier: ["gold", "silver", ""],
+  score: ["1", "007", "2.5", "true"],
+  consent_status: ["opted_in", "unsubscribed", "yes", ""],
+  consent_at: ["2026-11-01T00:00:00Z", ""],
+  phone: ["+4915112345678", ""],
+  tags: ["x", ""],
+};
+
+export function importFile(draft: Draft): void {
+  const { random } = draft;
+  const header = [
+    ...random.some(["external_id", "email"], random.between(1, 2)),
+    ...random.some(HEADERS.slice(2), random.between(0, 4)),
+  ];
+  const rows = Array.from({ length: random.between(0, 4) }, () => {
+    const cells = header.map((name) => random.pick(CELLS[name]!));
+    return random.chance(0.92) ? cells : [...cells, "extra"];
+  });
+  const file = [header, ...rows].map((cells) => cells.join(",")).join(random.pick(["\n", "\r\n"]));
+  const body = { listId: someOf(draft, "list"), ...(random.chance(0.1) && { source: "platform_z" }) };
+  const handle = newHandle(draft, "import");
+  add(draft, { as: dashboardOf(draft), method: "POST", path: "/api/v1/lists/import", body, file, handle });
+}
+
+export function settings(draft: Draft): void {
+  const { random } = draft;
+  const body = random.pick<Body>([
+    { email_consent_mode: random.pick(["opt_in", "opt_out"]) },
+    {
+      quiet_hours: random.pick([
+        null,
+        { start: "22:00", end: "08:00", timezone_mode: "workspace" },
+        { start: "12:00", end: "13:00", timezone_mode: "workspace" },
+      ]),
+    },
+    {
+      frequency_caps: random.pick<Body>([
+        [],
+        [{ category: "marketing", max: 1, per: "day" }],
+        [
+          { category: "marketing", max: 2, per: "week" },
+          { category: "marketing", channel_class: "email", max: 1, per: "day" },
+        ],
+      ]),
+    },
+  ]);
+  add(draft, {
+    as: random.chance(0.9) ? "owner" : dashboardOf(draft),
+    method: "PATCH",
+    path: "/api/v1/workspace",
+    body,
+  });
+}
+
+export const cap = (draft: Draft) =>
+  void add(draft, {
+    ...{ as: dashboardOf(draft), method: "PATCH", path: "/api/v1/billing" },
+    body: { monthly_send_cap: draft.random.pick([0, 5, 1000, null]) },
+  });

@@ -1,0 +1,87 @@
+// Draws programs from a seed: a few areas at a time, so that their commands meet.
+import type { Program } from "../program.ts";
+import * as behaviour from "./behaviour.ts";
+import { type Draft, openDraft } from "./draft.ts";
+import * as people from "./people.ts";
+import * as plans from "./plans.ts";
+import * as sends from "./sends.ts";
+
+type Make = (draft: Draft) => void;
+
+/** Commands of an area, each as often as its weight. */
+const AREAS: Record<string, [number, Make][]> = {
+  people: [
+    [6, people.upsert],
+    [2, people.consent],
+    [2, people.change],
+    [1, people.erase],
+    [3, people.device],
+    [1, people.logout],
+  ],
+  lists: [[5, people.list]],
+  templates: [[3, people.template]],
+  topics: [[3, people.topic]],
+  sends: [
+    [8, sends.send],
+    [1, sends.cancel],
+    [4, sends.inbox],
+    [3, sends.interact],
+    [1, (draft) => sends.channel(draft)],
+  ],
+  faults: [
+    [2, sends.fault],
+    [1, sends.changeChannel],
+  ],
+  events: [
+    [8, behaviour.event],
+    [2, behaviour.identify],
+    [1, behaviour.exportPage],
+  ],
+  segments: [[5, behaviour.segment]],
+  journeys: [[6, behaviour.journey]],
+  campaigns: [[6, plans.campaign]],
+  schedules: [[4, plans.schedule]],
+  experiences: [[6, plans.experience]],
+  insights: [[3, behaviour.conversion]],
+  hooks: [[3, plans.hook]],
+  imports: [[4, plans.importFile]],
+  settings: [[2, plans.settings]],
+  billing: [[1, plans.cap]],
+};
+
+export const areaNames = Object.keys(AREAS);
+
+/** What the suite draws from: areas in which no difference is known. */
+export const calmAreas = areaNames;
+
+export interface Scope {
+  areas: readonly string[];
+  /** Commands at most. */
+  length?: number;
+}
+
+export function programOf(seed: number, start: number, { areas, length }: Scope): Program {
+  const draft = openDraft(seed, start);
+  const { random } = draft;
+  const chosen = new Set(["people", ...random.some(areas, random.between(2, Math.min(6, areas.length)))]);
+  const commands = areas.filter((area) => chosen.has(area)).flatMap((area) => AREAS[area]!);
+  const total = commands.reduce((sum, [weight]) => sum + weight, 0);
+  const count = length ?? (random.chance(0.85) ? random.between(20, 80) : random.between(80, 400));
+
+  for (let n = random.between(1, 4); n > 0; n--) people.upsert(draft);
+  for (const type of random.some(["email", "sms", "ios", "android"], random.between(1, 3))) sends.channel(draft, type);
+  while (draft.commands.length < count) {
+    makerAt(commands, random.next() * total)(draft);
+  }
+  return { seed, commands: draft.commands };
+}
+
+/** The command into whose stretch of all weights a number falls. */
+function makerAt(commands: [number, Make][], drawn: number): Make {
+  let reached = 0;
+  for (const [weight, make] of commands) {
+    reached += weight;
+    if (drawn < reached) return make;
+  }
+  return commands.at(-1)![1];
+}

@@ -1,0 +1,147 @@
+// Commands about channels, sends, inboxes, interactions and provider faults.
+import type { Body } from "../../model/kit.ts";
+import { add, type Draft, dashboardOf, iso, momentAround, newHandle, predicateOf, someOf, waitOf } from "./draft.ts";
+import { textOf } from "./people.ts";
+
+const UPLOADS: Record<string, string> = { email: "email", sms: "sms", ios: "ios-push", android: "android-push" };
+
+/** A channel with its credentials, mostly. */
+export function channel(draft: Draft, type = draft.random.pick(Object.keys(UPLOADS))): void {
+  const { random } = draft;
+  const handle = newHandle(draft, "channel");
+  const body = { type, name: `${type} ${random.between(1, 3)}` };
+  add(draft, { as: dashboardOf(draft), method: "POST", path: "/api/v1/channels", body, handle }, "channel");
+  draft.types.set(handle, type);
+  const upload = UPLOADS[type]!;
+  if (random.chance(0.95))
+    add(draft, { as: "owner", method: "POST", path: `/api/v1/channels/@${handle}/credentials/${upload}`, upload });
+}
+
+export function changeChannel(draft: Draft): void {
+  const { random } = draft;
+  const path = `/api/v1/channels/${someOf(draft, "channel")}`;
+  const kind = random.between(0, 5);
+  if (kind < 3) add(draft, { as: dashboardOf(draft), method: "PATCH", path, body: { active: random.chance(0.6) } });
+  else if (kind < 5) add(draft, { as: dashboardOf(draft), method: "POST", path: `${path}/verify` });
+  else add(draft, { as: dashboardOf(draft), method: "DELETE", path, query: { force: random.pick(["true", "false"]) } });
+}
+
+export function targetOf(draft: Draft): Body {
+  const { random, made } = draft;
+  if (random.chance(0.3) && made.list.length > 0) return { type: "list", list_id: someOf(draft, "list") };
+  if (random.chance(0.3) && made.segment.length > 0) return { type: "segment", segment_id: someOf(draft, "segment") };
+  return { type: "all" };
+}
+
+/** One channel or two, so that reasons and fallbacks meet. */
+export function channelsOf(draft: Draft): string[] {
+  const { random, made } = draft;
+  const handles = random.some(made.channel, random.pick([1, 1, 2, 3])).map((handle) => `@${handle}`);
+  return handles.length > 0 ? handles : ["@no_channel"];
+}
+
+function audienceOf(draft: Draft): Body {
+  const { random } = draft;
+  if (random.chance(0.6)) return { target: targetOf(draft) };
+  if (random.chance(0.3)) return { external_ids: random.some(["a", "b", "c", "zz"], random.between(1, 3)) };
+  return { subscriberIds: Array.from({ length: random.between(1, 4) }, () => someOf(draft, "person")) };
+}
+
+function contentOf(draft: Draft): Body {
+  const { random, made } = draft;
+  if (random.chance(0.25) && made.template.length > 0) return { template_id: someOf(draft, "template") };
+  return random.chance(0.95) ? textOf(draft) : { title: "Only a title" };
+}
+
+export function send(draft: Draft): void {
+  const { random } = draft;
+  const wait = waitOf(draft);
+  draft.now += wait;
+  const body = {
+    ...audienceOf(draft),
+    ...contentOf(draft),
+    ...(random.chance(0.8) && { channel_ids: channelsOf(draft) }),
+    ...(random.chance(0.3) && { category: "transactional" }),
+    ...(random.chance(0.2) && { data: { code: "X1" } }),
+    ...(random.chance(0.2) && { holdout_percentage: random.pick([0, 10, 50, 99]) }),
+    ...(random.chance(0.15) && {
+      variant_b: { title: "B", body: "Arm B" },
+      split_percentage: random.pick([1, 50, 99]),
+    }),
+    ...(random.chance(0.2) && { subscriber_filters: predicateOf(draft) }),
+    ...(random.chance(0.15) && { channel_arbitration_mode: "smart" }),
+    ...(random.chance(0.15) && { scheduled_at: iso(momentAround(draft)) }),
+    ...(random.chance(0.1) && draft.made.topic.length > 0 && { topic: random.pick(["news", "offers"]) }),
+  };
+  draft.now -= wait;
+  const headers = random.chance(0.1) ? { "idempotency-key": random.pick(["k1", "k2"]) } : {};
+  const isServer = random.chance(0.15);
+  const as = isServer ? "server:messages:send,messages:read" : dashboardOf(draft);
+  const path = isServer ? "/v1/notifications" : "/api/v1/notifications";
+  add(draft, { as, method: "POST", path, body, headers, handle: newHandle(draft, "send") }, "send", wait);
+}
+
+export const cancel = (draft: Draft) =>
+  void add(draft, {
+    ...{ as: dashboardOf(draft), method: "POST", path: `/api/v1/notifications/${someOf(draft, "send")}/cancel` },
+  });
+
+export function inbox(draft: Draft): void {
+  const { random } = draft;
+  const person = someOf(draft, "person");
+  const as = random.pick(["sdk", "sdk", "owner"]);
+  const body = { subscriber_id: person };
+  const message = `@msg(${person.slice(1)},${random.between(0, 3)})`;
+  const kind = random.between(0, 9);
+  if (kind < 3) add(draft, { as, method: "POST", path: `/v1/in-app/messages/${message}/read`, body });
+  else if (kind < 6) add(draft, { as, method: "POST", path: `/v1/in-app/messages/${message}/dismiss`, body });
+  else if (kind < 7) add(draft, { as, method: "POST", path: "/v1/in-app/messages/read", body });
+  else {
+    const status = random.chance(0.5) ? { status: random.pick(["unread", "read", "dismissed", "gone"]) } : {};
+    const limit = random.chance(0.5) ? { limit: random.pick(["1", "2", "0", "500", "x"]) } : {};
+    add(draft, {
+      as,
+      method: "GET",
+      path: "/v1/in-app/messages",
+      query: { subscriber_id: person, ...status, ...limit },
+    });
+  }
+}
+
+const KINDS = [
+  ...["inapp_impression", "inapp_click", "inapp_dismiss", "email_opened", "email_clicked", "tapped"],
+  ...["foreground_received", "dismissed", "action_tapped"],
+];
+
+function sourceOf(draft: Draft): string {
+  const { random, made } = draft;
+  if (made.campaign.length > 0 && random.chance(0.3)) return `@job(${random.pick(made.campaign)},0)`;
+  if (made.experience.length > 0 && random.chance(0.4)) return `@job(${random.pick(made.experience)},0)`;
+  return someOf(draft, "send");
+}
+
+export function interact(draft: Draft): void {
+  const { random } = draft;
+  const body = {
+    job_id: sourceOf(draft),
+    interaction: random.chance(0.97) ? random.pick(KINDS) : "licked",
+    platform: random.pick(["ios", "android", "web", "email"]),
+    occurred_at: iso(draft.now - random.pick([0, 1000])),
+    subscriber_id: someOf(draft, "person"),
+    ...(random.chance(0.3) && { variant_id: random.pick(["a", "b"]) }),
+  };
+  add(draft, { as: "sdk", method: "POST", path: "/api/v1/notifications/interactions", body });
+}
+
+export function fault(draft: Draft): void {
+  const { random, made, commands } = draft;
+  if (random.chance(0.4)) {
+    commands.push({ kind: "clear faults", wait: 0 });
+    return;
+  }
+  const channel = random.pick(["email", "sms", "ios", "android"]);
+  const outcome = random.pick(["permanent", "permanent", "transient", ...(channel === "ios" ? ["invalid_token"] : [])]);
+  const person = made.person.length > 0 && random.chance(0.6) ? { person: random.pick(made.person) } : {};
+  const times = outcome === "transient" && "person" in person && channel !== "ios" && channel !== "android";
+  commands.push({ kind: "fault", wait: 0, channel, outcome, ...person, ...(times && { times: random.between(1, 4) }) });
+}

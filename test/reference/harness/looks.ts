@@ -1,0 +1,137 @@
+// Which answers are read after a command, and at the end of a program: in our ids, as the owner of the workspace.
+import type { Body } from "../model/kit.ts";
+import type { World } from "../model/world.ts";
+
+export interface Look {
+  path: string;
+  query?: Record<string, string>;
+  as?: string;
+}
+
+const look = (path: string, query: Record<string, string> = {}, as = "owner"): Look => ({ path, query, as });
+
+const last = <T>(items: T[], count: number) => items.slice(-count);
+
+type Looks = (world: World, isEnd: boolean) => Look[];
+
+/** By area: what its commands may have changed. */
+const AREAS: Record<string, Looks> = {
+  people: ({ subscribers }, isEnd) => [
+    look("/api/v1/subscribers", { limit: isEnd ? "3" : "50" }),
+    ...subscribers.flatMap(({ id }) => [
+      look(`/api/v1/subscribers/${id}`),
+      ...(isEnd ? [look(`/api/v1/subscribers/${id}/consents`), look(`/api/v1/subscribers/${id}/devices`)] : []),
+    ]),
+    look("/api/v1/subscribers/count"),
+  ],
+  lists: ({ lists }, isEnd) => [
+    look("/api/v1/lists", isEnd ? { page_size: "2" } : {}),
+    ...lists.flatMap(({ id }) => [look(`/api/v1/lists/${id}`), look(`/api/v1/lists/${id}/subscribers`)]),
+  ],
+  templates: ({ templates }, isEnd) => [
+    look("/api/v1/templates", isEnd ? { per_page: "2" } : {}),
+    ...templates.map(({ id }) => look(`/api/v1/templates/${id}`)),
+  ],
+  topics: () => [look("/api/v1/topics")],
+  channels: () => [look("/api/v1/channels")],
+  sends: ({ jobs, subscribers }, isEnd) => [
+    look("/api/v1/notifications", { exclude_source_type: "journey", limit: isEnd ? "3" : "50" }),
+    ...last(
+      jobs.filter(({ source }) => source.type !== "journey"),
+      isEnd ? 40 : 3,
+    ).flatMap(({ id, error }) => [
+      look(`/api/v1/notifications/${id}`),
+      ...(error ? [] : [look(`/api/v1/notifications/${id}/recipients`)]),
+      ...(isEnd && !error
+        ? subscribers.map((person) => look(`/api/v1/notifications/${id}/recipients/${person.id}`))
+        : []),
+    ]),
+    ...subscribers.map(({ id }) => look("/v1/in-app/messages", { subscriber_id: id })),
+  ],
+  events: (_, isEnd) => [look("/v1/events/export", isEnd ? { limit: "3" } : {}, "server")],
+  segments: ({ segments }) => [
+    look("/api/v1/segments"),
+    ...segments.flatMap(({ id }) => [look(`/api/v1/segments/${id}`), look(`/api/v1/segments/${id}/members`)]),
+    look("/api/v1/segments/event-names"),
+  ],
+  journeys: ({ journeys }) => [
+    look("/api/v1/journeys"),
+    look("/api/v1/journeys/counts"),
+    ...journeys.flatMap(({ id }) => [
+      look(`/api/v1/journeys/${id}`),
+      look(`/api/v1/journeys/${id}/stats`),
+      look(`/api/v1/journeys/${id}/runs`),
+    ]),
+  ],
+  campaigns: ({ campaigns }) => [
+    look("/api/v1/campaigns", { page_size: "2" }),
+    ...campaigns.map(({ id }) => look(`/api/v1/campaigns/${id}`)),
+  ],
+  schedules: ({ schedules }) => [
+    look("/api/v1/schedules", { per_page: "2" }),
+    ...schedules.map(({ id }) => look(`/api/v1/schedules/${id}`)),
+  ],
+  experiences: ({ experiences }) => [
+    look("/api/v1/in-app/experiences", { page_size: "2" }),
+    ...experiences.flatMap(({ id }) => [
+      look(`/api/v1/in-app/experiences/${id}`),
+      look(`/api/v1/in-app/experiences/${id}/stats`),
+    ]),
+  ],
+  insights: ({ campaigns, journeys, jobs }) => [
+    look("/api/v1/insights/config"),
+    ...campaigns.flatMap(({ id, status }) =>
+      status === "draft"
+        ? []
+        : [
+            look(`/api/v1/campaigns/${id}/report`),
+            look("/api/v1/insights/funnel", { source_type: "campaign", source_id: id }),
+          ],
+    ),
+    ...journeys.map(({ id }) => look("/api/v1/insights/funnel", { source_type: "journey", source_id: id })),
+    ...last(
+      jobs.filter(({ status, source }) => status === "completed" && source.type !== "journey"),
+      6,
+    ).map(({ id }) => look("/api/v1/insights/lift", { job_id: id })),
+  ],
+  hooks: ({ hooks }) => [
+    look("/api/v1/webhooks"),
+    ...hooks.map(({ id }) => look(`/api/v1/webhooks/${id}/deliveries`, { limit: "7" })),
+  ],
+  imports: ({ imports }) => imports.map(({ id }) => look(`/api/v1/lists/import/${id}`)),
+  workspace: () => [look("/api/v1/workspace"), look("/api/v1/billing")],
+};
+
+/** A path's area, and what its commands reach beyond it. */
+const REACHES: [RegExp, string[]][] = [
+  [/^\/api\/v1\/lists\/import/, ["imports", "people", "lists"]],
+  [/subscribers|\/devices/, ["people"]],
+  [/^\/api\/v1\/lists/, ["lists"]],
+  [/templates/, ["templates"]],
+  [/topics|preferences/, ["topics"]],
+  [/channels/, ["channels"]],
+  [/interactions/, ["insights", "experiences"]],
+  [/notifications|in-app\/messages/, ["sends"]],
+  [/\/v1\/events/, ["events", "segments", "journeys", "sends"]],
+  [/segments/, ["segments", "journeys"]],
+  [/journeys/, ["journeys", "sends"]],
+  [/campaigns/, ["campaigns", "sends"]],
+  [/schedules/, ["schedules", "sends"]],
+  [/experiences/, ["experiences", "sends"]],
+  [/insights/, ["insights"]],
+  [/hooks/, ["hooks"]],
+  [/workspace|billing/, ["workspace"]],
+];
+
+export function looksAfter(world: World, path: string): Look[] {
+  const areas = REACHES.find(([pattern]) => pattern.test(path))?.[1] ?? [];
+  return areas.flatMap((area) => AREAS[area]!(world, false));
+}
+/** Time has passed: whatever may have become due. */
+export const looksAfterWaiting = (world: World): Look[] =>
+  ["sends", "segments", "journeys", "campaigns", "schedules"].flatMap((area) => AREAS[area]!(world, false));
+
+export const allLooks = (world: World): Look[] => Object.values(AREAS).flatMap((looks) => looks(world, true));
+
+/** What the providers were given, to be found in any order. */
+export const outboxOf = (world: World): Body[] => world.outbox;

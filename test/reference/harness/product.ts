@@ -1,0 +1,86 @@
+// The product's side: a whole service in this process over the embedded AWS, with a frozen clock.
+import { uploads } from "../../support/channels.ts";
+import { multipartBody } from "../../support/multipart.ts";
+import type { Headers } from "../../support/world.ts";
+import { START, testWorld } from "../../support/world.ts";
+import type { Body, Credential } from "../model/kit.ts";
+
+export interface ProductCall {
+  method: string;
+  path: string;
+  query: Record<string, string>;
+  body: Body;
+  headers: Record<string, string>;
+  as: string;
+  upload?: string | undefined;
+  file?: string | undefined;
+}
+
+export interface Product {
+  start: number;
+  now(): number;
+  call(request: ProductCall): Promise<{ status: number; body: Body }>;
+  advance(ms: number): Promise<void>;
+  settle(): Promise<void>;
+  outbox(): Promise<Body[]>;
+  close(): Promise<void>;
+}
+
+/** What a name of a credential means. */
+export function credentialOf(name: string): Credential {
+  if (name === "none") return { kind: "none" };
+  if (name === "sdk") return { kind: "sdk" };
+  if (name === "server") return { kind: "server" };
+  if (name.startsWith("server:")) return { kind: "server", scopes: name.slice(7).split(",") };
+  if (name === "readonly") return { kind: "dashboard", role: "owner", readOnly: true };
+  return { kind: "dashboard", role: name };
+}
+
+export async function openProduct(): Promise<Product> {
+  const world = await testWorld();
+  const tenant = await world.tenant();
+  const keys = new Map<string, Headers>();
+
+  const headersOf = async (name: string): Promise<Headers> => {
+    const { kind, role, readOnly = false, scopes } = credentialOf(name);
+    if (kind === "none") return {};
+    if (kind === "sdk") return tenant.sdk;
+    if (kind === "dashboard") return tenant.dashboard(role as "owner", { readOnly });
+    if (!scopes) return tenant.server;
+    const known = keys.get(name) ?? (await tenant.backend(...(scopes as never[])));
+    keys.set(name, known);
+    return known;
+  };
+
+  const call: Product["call"] = async ({ method, path, query, body, headers, as, upload, file }) => {
+    const search = new URLSearchParams(query).toString();
+    const route = `${method} ${path}${search ? `?${search}` : ""}`;
+    const credential = await headersOf(as);
+    const sent = upload
+      ? uploads[upload as "sms"]()
+      : file === undefined
+        ? { body }
+        : multipartBody(body, { filename: "people.csv", content: file });
+    const more = { ...headers, ...("headers" in sent && sent.headers) };
+    const answer = await world.call(route, { as: credential, ...sent, headers: more });
+    return { status: answer.status, body: answer.body };
+  };
+
+  return {
+    start: START,
+    now: () => world.clock.now(),
+    call,
+    advance: (ms) => world.advance(ms),
+    settle: () => world.settle(),
+    outbox: async () => (await world.call("GET /_local/outbox?limit=10000")).body.items,
+    close: () => world.close(),
+  };
+}
+
+/** A fault of the embedded providers. */
+export const faultCall = (body: Body): ProductCall => ({
+  ...{ method: "POST", path: "/_local/faults", query: {}, body, headers: {}, as: "none" },
+});
+export const clearFaultsCall: ProductCall = {
+  ...{ method: "DELETE", path: "/_local/faults", query: {}, body: undefined, headers: {}, as: "none" },
+};

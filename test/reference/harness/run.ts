@@ -1,0 +1,213 @@
+// Runs a program on the product and on the reference, and holds every answer of one against the other.
+
+import type { Listing } from "../model/checks.ts";
+import { type Answer, type Body, bucketOf, iso, Unordered } from "../model/kit.ts";
+import { createReference, type Reference } from "../model/reference.ts";
+import type { Rulings } from "../model/rulings.ts";
+import { allLooks, type Look, looksAfter, looksAfterWaiting } from "./looks.ts";
+import { clearFaultsCall, credentialOf, faultCall, openProduct, type Product, type ProductCall } from "./product.ts";
+import { type Call, type Command, type Program, readers, resolve, resolvePath } from "./program.ts";
+import { Bindings, type Difference, differenceOf } from "./unify.ts";
+
+export interface Line {
+  at: string;
+  text: string;
+}
+export interface Failure extends Difference {
+  /** The number of the command after which it was seen; the length of the program: at its end. */
+  command: number;
+  route: string;
+}
+export interface Run {
+  failure?: Failure;
+  story: Line[];
+  calls: number;
+}
+
+export interface RunOptions {
+  switches?: Partial<Rulings>;
+}
+
+interface Sides {
+  product: Product;
+  reference: Reference;
+  bindings: Bindings;
+  handles: Map<string, string>;
+  story: Line[];
+  counted: { calls: number };
+}
+
+/** Shortened for a reader. */
+const short = (value: Body) => {
+  const text = JSON.stringify(value) ?? "";
+  return text.length > 400 ? `${text.slice(0, 400)}…` : text;
+};
+
+export async function run(program: Program, { switches = {} }: RunOptions = {}): Promise<Run> {
+  const product = await openProduct();
+  const bindings = new Bindings();
+  const theirs = (id: string) => bindings.product.get(id) ?? id;
+  const bucket = (purpose: string, unit: string, subscriber: string) =>
+    bucketOf(purpose, theirs(unit), theirs(subscriber));
+  const reference = createReference({ now: product.start, switches, bucket });
+  const sides: Sides = { product, reference, bindings, handles: new Map(), story: [], counted: { calls: 0 } };
+  try {
+    const failure = await play(sides, program.commands);
+    return { ...(failure && { failure }), story: sides.story, calls: sides.counted.calls };
+  } finally {
+    await product.close();
+  }
+}
+
+async function play(sides: Sides, commands: Command[]): Promise<Failure | undefined> {
+  const start = await lookAt(sides, [{ path: "/api/v1/channels" }], 0);
+  if (start) return start;
+  for (const [number, command] of commands.entries()) {
+    const failure = await step(sides, command, number);
+    if (failure) return failure;
+  }
+  return (await lookAt(sides, allLooks(sides.reference.world), commands.length)) ?? outbox(sides, commands.length);
+}
+
+async function step(sides: Sides, command: Command, number: number): Promise<Failure | undefined> {
+  const { product, reference } = sides;
+  if (command.wait > 0) {
+    await product.advance(command.wait);
+    reference.advance(product.now());
+    if (command.wait >= 60_000) {
+      tell(sides, `… ${command.wait / 1000} s pass`);
+      const failure = await lookAt(sides, looksAfterWaiting(reference.world), number);
+      if (failure) return failure;
+    }
+  }
+  if (command.kind === "wait") return undefined;
+  if (command.kind === "fault" || command.kind === "clear faults") return fault(sides, command);
+  const failure = await call(sides, command, number);
+  if (failure) return failure;
+  await product.settle();
+  reference.advance(product.now());
+  return lookAt(sides, looksAfter(reference.world, command.path), number);
+}
+
+async function fault(sides: Sides, command: Command): Promise<undefined> {
+  const { product, reference, handles, bindings } = sides;
+  if (command.kind === "clear faults") {
+    await product.call(clearFaultsCall);
+    reference.clearFaults();
+    return;
+  }
+  if (command.kind !== "fault") return;
+  const { channel, outcome, times, person } = command;
+  const subscriber = person === undefined ? undefined : handles.get(person);
+  if (person !== undefined && subscriber === undefined) return;
+  const body = { channel, outcome, ...(times !== undefined && { times }) };
+  const theirs = subscriber === undefined ? {} : { subscriber_id: bindings.product.get(subscriber) };
+  await product.call(faultCall({ ...body, ...theirs }));
+  reference.addFault({ channel, outcome, times, subscriber_id: subscriber });
+  tell(sides, `the provider of ${channel} answers ${outcome}${times ? ` ${times} times` : ""} ${person ?? ""}`);
+}
+
+const tell = ({ product, story }: Sides, text: string) => void story.push({ at: iso(product.now()), text });
+
+async function call(sides: Sides, command: Call, number: number): Promise<Failure | undefined> {
+  const { product, reference, bindings, handles } = sides;
+  const { ours, theirs } = readers(reference, handles, bindings);
+  const { method, path, query = {}, headers = {}, as, upload, file } = command;
+  const sent: ProductCall = {
+    ...{ method, as, upload, file, headers, path: resolvePath(path, theirs) },
+    ...{ query: resolve(query, theirs), body: resolve(command.body, theirs) },
+  };
+  const got = await product.call(sent);
+  sides.counted.calls++;
+  const body = resolve(command.body, ours);
+  const expected = reference.call({
+    ...{ method, headers, as: credentialOf(as), path: resolvePath(path, ours), query: resolve(query, ours) },
+    ...{ body: file === undefined ? (body ?? {}) : { ...body, file }, given: got.body },
+  });
+  tell(sides, `${as}: ${method} ${path} ${short({ ...query, ...command.body })} → ${got.status} ${short(got.body)}`);
+  const difference = await compare(sides, expected, got, sent);
+  if (difference) return { ...difference, command: number, route: `${method} ${path}` };
+  const made = expected.body?.id ?? expected.body?.import_job_id;
+  if (command.handle && typeof made === "string" && made.startsWith("#")) handles.set(command.handle, made);
+  return undefined;
+}
+
+async function compare(
+  sides: Sides,
+  expected: Answer,
+  got: { status: number; body: Body },
+  sent: ProductCall,
+): Promise<Difference | undefined> {
+  const { bindings } = sides;
+  if (expected.status !== got.status)
+    return {
+      path: "status",
+      expected: `${expected.status} ${short(expected.body)}`,
+      got: `${got.status} ${short(got.body)}`,
+    };
+  const listing: Listing | undefined = expected.body?.listing;
+  if (!listing) return expected.body === undefined ? undefined : differenceOf(bindings, expected.body, got.body);
+  return compareListing(sides, listing, got.body, sent);
+}
+
+/** Reads every page of the product: none over its size, no item twice, together what the reference has. */
+async function compareListing(
+  sides: Sides,
+  listing: Listing,
+  first: Body,
+  sent: ProductCall,
+): Promise<Difference | undefined> {
+  const { key, size, total } = listing;
+  const items: Body[] = [];
+  let page = first;
+  for (let number = 1; ; number++) {
+    const rows: Body[] = page[key];
+    if (!Array.isArray(rows) || rows.length > size)
+      return { path: `page ${number}`, expected: `at most ${size} rows`, got: rows };
+    items.push(...rows);
+    const isPaged = total !== undefined;
+    if (isPaged && page.total !== total) return { path: ".total", expected: total, got: page.total };
+    if (isPaged ? number * size >= total : page.next_cursor === "") break;
+    if (number > 500) return { path: "pages", expected: "an end", got: number };
+    const more: Record<string, string> = isPaged ? { page: String(number + 1) } : { cursor: page.next_cursor };
+    const next = await sides.product.call({ ...sent, query: { ...sent.query, ...more } });
+    sides.counted.calls++;
+    if (next.status !== 200) return { path: `page ${number + 1}`, expected: 200, got: next };
+    page = next.body;
+  }
+  return differenceOf(sides.bindings, listing.items, items, `.${key}`);
+}
+
+async function lookAt(sides: Sides, looks: Look[], number: number): Promise<Failure | undefined> {
+  const { product, reference, bindings } = sides;
+  const theirs = (text: string) => text.replace(/#\w+-\d+/g, (id) => bindings.product.get(id) ?? id);
+  for (const { path, query = {}, as = "owner" } of looks) {
+    const request = { method: "GET", headers: {}, body: undefined };
+    const translated = Object.fromEntries(Object.entries(query).map(([key, value]) => [key, theirs(value)]));
+    const sent = { ...request, as, path: theirs(path), query: translated };
+    const got = await product.call(sent);
+    sides.counted.calls++;
+    const expected = reference.call({ ...request, as: credentialOf(as), path, query, given: got.body });
+    const difference = await compare(sides, expected, got, sent);
+    if (!difference) continue;
+    tell(sides, `${as}: GET ${sent.path} ${short(query)} → ${got.status} ${short(got.body)}`);
+    const route = `GET ${path.replace(/#\w+-\d+/g, ":id")}`;
+    return { ...difference, command: number, route };
+  }
+  return undefined;
+}
+
+/** Texts and addresses of everything that was handed to a provider. */
+async function outbox({ product, reference, bindings }: Sides, command: number): Promise<Failure | undefined> {
+  const got = await product.outbox();
+  const expected = reference.world.outbox.map(({ at, ...sent }) => ({ ...sent, at: iso(at) }));
+  const known = new Set(reference.world.subscribers.map(({ id }) => id));
+  const living = expected.filter(({ subscriber_id }) => known.has(subscriber_id));
+  const theirs = new Set(living.map(({ subscriber_id }) => bindings.product.get(subscriber_id)));
+  const difference = differenceOf(
+    bindings,
+    new Unordered(living),
+    got.filter((item) => theirs.has(item.subscriber_id)),
+  );
+  return difference && { ...difference, command, route: "outbox" };
+}

@@ -1,0 +1,62 @@
+// The calm runner: programs of one seed after another against the reference, until one differs.
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { openProgress } from "../simulator/progress.ts";
+import { START } from "../support/world.ts";
+import "../support/setup.ts";
+import { areaNames, programOf } from "./harness/generate/program.ts";
+import type { Program } from "./harness/program.ts";
+import { run } from "./harness/run.ts";
+import { shrink } from "./harness/shrink.ts";
+import { storyOf } from "./harness/story.ts";
+
+const USAGE = `npm run check:reference -- [--programs N] [--seed S] [--areas a,b] [--length N] [--keep-going] [--replay FILE]
+Areas: ${areaNames.join(", ")}`;
+
+const { values } = parseArgs({
+  options: {
+    programs: { type: "string", default: "100" },
+    seed: { type: "string", default: "1" },
+    areas: { type: "string" },
+    length: { type: "string" },
+    replay: { type: "string" },
+    "keep-going": { type: "boolean", default: false },
+    "no-shrink": { type: "boolean", default: false },
+    help: { type: "boolean", default: false },
+  },
+});
+
+/** @returns whether the product answered as the reference. */
+async function check(program: Program): Promise<boolean> {
+  const result = await run(program);
+  if (!result.failure) return true;
+  const shortest = values["no-shrink"] ? { program, run: result } : await shrink(program, result, {});
+  console.log(storyOf(shortest.program, shortest.run));
+  console.log(`To replay: ${JSON.stringify(shortest.program)}`);
+  return false;
+}
+
+async function main(): Promise<void> {
+  if (values.help) return console.log(USAGE);
+  if (values.replay) {
+    const { program } = JSON.parse(readFileSync(values.replay, "utf8"));
+    process.exitCode = (await check(program)) ? 0 : 1;
+    return;
+  }
+  const programs = Number(values.programs);
+  const areas = values.areas?.split(",") ?? areaNames;
+  const scope = { areas, ...(values.length !== undefined && { length: Number(values.length) }) };
+  const progress = openProgress("programs", programs);
+  let failed = 0;
+  for (let n = 0; n < programs; n++) {
+    const isRight = await check(programOf(Number(values.seed) + n, START, scope));
+    if (!isRight) failed++;
+    progress.add(1, isRight ? 0 : 1);
+    if (!isRight && !values["keep-going"]) break;
+  }
+  progress.end();
+  console.log(`${failed} of ${programs} programs differ.`);
+  process.exitCode = failed > 0 ? 1 : 0;
+}
+
+await main();

@@ -1,0 +1,228 @@
+// Campaigns (CMP, AMB-13, AMB-14, AMB-54, AMB-65 to AMB-67, AMB-113, AMB_138).
+import type { Operation } from "./access.ts";
+import { read, write } from "./access.ts";
+import { checkTarget } from "./audience.ts";
+import { jobsOf } from "./campaign-moves.ts";
+import { listing, optionalInstant, optionalOneOf, optionalWhole, pageNumber, requiredText } from "./checks.ts";
+import { needChannels } from "./gates.ts";
+import {
+  ABSENT,
+  type Body,
+  conflict,
+  instant,
+  invalid,
+  iso,
+  notFound,
+  OneOf,
+  type Request,
+  together,
+  Unordered,
+} from "./kit.ts";
+import { nextRun } from "./schedules.ts";
+import { createJob, schedule } from "./sending.ts";
+import { needTemplate } from "./templates.ts";
+import { needTopic } from "./topics.ts";
+import { type Campaign, found, type Job, newId, type World } from "./world.ts";
+
+const campaignOf = (world: World, id: unknown): Campaign => found(world.campaigns, id) ?? notFound();
+
+/** CMP-1, CMP-10, AMB-66: the top level mirrors the first message. */
+function record(campaign: Campaign): Body {
+  const { spec, messages } = campaign;
+  const time = spec.scheduled_at ?? messages[0]?.scheduled_at;
+  return {
+    ...{ id: campaign.id, name: campaign.name, status: campaign.status, category: spec.category ?? "marketing" },
+    ...{ target: spec.target ?? { type: "all" }, holdout_percentage: spec.holdout_percentage ?? 0 },
+    content: messages[0]?.content ?? ABSENT,
+    channel_ids: messages[0]?.channel_ids ?? [],
+    scheduled_at: time === undefined ? ABSENT : iso(instant(time)!),
+    messages: messages.map((message, position) => ({
+      ...{ position, content: message.content ?? ABSENT, channel_ids: message.channel_ids ?? [] },
+      scheduled_at: message.scheduled_at === undefined ? ABSENT : iso(instant(message.scheduled_at)!),
+      job_id: message.job_id ?? new OneOf(["", null]),
+    })),
+    ...{ created_at: iso(campaign.created_at) },
+  };
+}
+
+/** CMP-12, CMP-13, AMB-65. */
+function check(world: World, body: Body): void {
+  requiredText(body, "name");
+  optionalOneOf(body, "category", ["transactional", "marketing"]);
+  optionalWhole(body, "holdout_percentage", 0, 99);
+  for (const message of [body, ...(body.messages ?? [])]) optionalInstant(message, "scheduled_at");
+  const all = [body, ...(body.messages ?? [])];
+  together(
+    () => body.target !== undefined && checkTarget(world, body.target),
+    () => needTopic(world, body.topic),
+    ...all.map((message) => () => needTemplate(world, message.template_id)),
+    ...all.map((message) => () => needChannels(world, message.channel_ids, "messages")),
+  );
+}
+
+/** One message of its own, or those that are listed. */
+function messagesOf({ messages, content, template_id, channel_ids }: Body): Body[] {
+  if (messages) return structuredClone(messages);
+  return [{ ...(content && { content }), ...(template_id && { template_id }), channel_ids }];
+}
+
+function create(world: World, { body }: Request) {
+  const hasOwn = (body.content !== undefined || body.template_id !== undefined) && body.channel_ids !== undefined;
+  if (body.name && body.messages === undefined && !hasOwn) invalid();
+  if (body.messages?.length === 0) invalid();
+  check(world, body);
+  const { name, messages: _, ...spec } = structuredClone(body);
+  const campaign: Campaign = {
+    ...{ id: newId(world, "campaign"), name, status: "draft", before_archive: null, spec },
+    ...{ messages: messagesOf(body), created_at: world.now, updated_at: world.now },
+  };
+  world.campaigns.push(campaign);
+  return { status: 201, body: record(campaign) };
+}
+
+/** CMP-16: replaces everything; what is left out goes back to its default. */
+function put(world: World, { body }: Request, { id }: Record<string, string>) {
+  if (!Array.isArray(body.messages) || body.messages.length === 0) invalid();
+  check(world, body);
+  const campaign = campaignOf(world, id);
+  if (campaign.status !== "draft") conflict();
+  const { name, messages, ...spec } = structuredClone(body);
+  Object.assign(campaign, { name, spec, messages, updated_at: world.now });
+  return { status: 200, body: record(campaign) };
+}
+
+/** CMP-19, CMP-20: one job for each message, at its time, the campaign's, or now. */
+function release(world: World, { given }: Request, { id }: Record<string, string>) {
+  const campaign = campaignOf(world, id);
+  if (campaign.status !== "draft") conflict();
+  const { spec } = campaign;
+  let isNow = false;
+  campaign.messages.forEach((message, position) => {
+    const time = message.scheduled_at ?? spec.scheduled_at;
+    const due = time === undefined ? null : instant(time)!;
+    if (due === null || due <= world.now) isNow = true;
+    const content = message.content
+      ? { content: message.content }
+      : { template_id: message.template_id ?? spec.template_id };
+    const { category, holdout_percentage, topic, target = { type: "all" } } = spec;
+    const rest = { category, target, holdout_percentage, ...(topic && { topic }), channel_ids: message.channel_ids };
+    const job = createJob(world, { ...content, ...rest }, { type: "campaign", id: campaign.id });
+    job.unit = given?.messages?.[position]?.job_id ?? job.id;
+    message.job_id = job.id;
+    schedule(world, job, due);
+  });
+  campaign.status = isNow ? "live" : "scheduled";
+  campaign.updated_at = world.now;
+  return { status: 200, body: record(campaign) };
+}
+
+const isOpen = ({ status }: Job) => ["scheduled", "queued", "processing"].includes(status);
+
+function hold(world: World, campaign: Campaign): void {
+  for (const job of jobsOf(world, campaign)) if (isOpen(job)) job.held = true;
+}
+
+/** AMB-14: overdue messages go out on resume, the others at their time. AMB_138 keeps their distance. */
+function letGo(world: World, campaign: Campaign, withOverdue: boolean): void {
+  const held = jobsOf(world, campaign).filter((job) => job.held && isOpen(job));
+  let last = Number.NEGATIVE_INFINITY;
+  let planned = Number.NEGATIVE_INFINITY;
+  for (const job of held.toSorted((a, b) => dueOf(a) - dueOf(b))) {
+    const due = dueOf(job);
+    if (due <= world.now && !withOverdue) continue;
+    job.held = false;
+    const keeps = world.rulings.AMB_138_overdue && last > Number.NEGATIVE_INFINITY;
+    const time = Math.max(due, world.now, keeps ? last + (due - planned) : Number.NEGATIVE_INFINITY);
+    [last, planned] = [time, due];
+    schedule(world, job, time > world.now ? time : job.scheduled_at);
+  }
+}
+
+const dueOf = (job: Job) => job.scheduled_at ?? job.created_at;
+
+/** AMB-67: each gives back only what it switched off itself. */
+function switchSchedules(world: World, campaign: Campaign, isOn: boolean, by: string): void {
+  for (const row of world.schedules.filter(({ spec }) => spec.campaign_id === campaign.id)) {
+    if (!isOn && row.active) Object.assign(row, { active: false, switched_off_by: by, next_run_at: null });
+    if (isOn && row.switched_off_by === by) {
+      Object.assign(row, { active: true, switched_off_by: null });
+      nextRun(world, row);
+    }
+  }
+}
+
+const ACTIONS: Record<string, { from: string[]; run: (world: World, campaign: Campaign) => void }> = {
+  /** CMP-21, AMB-113. */
+  pause: {
+    from: ["scheduled", "live"],
+    run: (world, campaign) => {
+      campaign.status = "paused";
+      hold(world, campaign);
+      switchSchedules(world, campaign, false, "pause");
+    },
+  },
+  /** CMP-22, AMB-13: always `scheduled` in the answer; it moves on by itself. */
+  resume: {
+    from: ["paused"],
+    run: (world, campaign) => {
+      campaign.status = "scheduled";
+      letGo(world, campaign, true);
+      switchSchedules(world, campaign, true, "pause");
+    },
+  },
+  /** CMP-23. */
+  archive: {
+    from: ["draft", "scheduled", "live", "completed", "paused"],
+    run: (world, campaign) => {
+      campaign.before_archive = campaign.status;
+      campaign.status = "archived";
+      hold(world, campaign);
+      switchSchedules(world, campaign, false, "archive");
+    },
+  },
+  /** CMP-24, AMB-54: exactly the status before; what is overdue stays held. */
+  unarchive: {
+    from: ["archived"],
+    run: (world, campaign) => {
+      campaign.status = campaign.before_archive!;
+      if (campaign.status !== "paused") letGo(world, campaign, false);
+      switchSchedules(world, campaign, true, "archive");
+    },
+  },
+};
+
+/** CMP-17, CMP-25. */
+function act(world: World, { body }: Request, { id }: Record<string, string>) {
+  const action = Object.hasOwn(ACTIONS, body.action ?? "") ? ACTIONS[body.action] : undefined;
+  if (!action) return invalid();
+  const campaign = campaignOf(world, id);
+  if (!action.from.includes(campaign.status)) conflict();
+  action.run(world, campaign);
+  campaign.updated_at = world.now;
+  return { status: 200, body: record(campaign) };
+}
+
+/** A12: drafts and archived ones only. */
+function remove(world: World, _: Request, { id }: Record<string, string>) {
+  const campaign = campaignOf(world, id);
+  if (campaign.status !== "draft" && campaign.status !== "archived") conflict();
+  world.campaigns = world.campaigns.filter((other) => other !== campaign);
+  return { status: 204 };
+}
+
+function page(world: World, { query }: Request) {
+  pageNumber(query, "page", 1, 1e9);
+  const size = pageNumber(query, "page_size", 20, 100);
+  const matching = world.campaigns.filter(({ status }) => [undefined, status].includes(query.status));
+  return listing("items", new Unordered(matching.map(record)), size, matching.length);
+}
+
+export const campaignOperations: Operation[] = [
+  write("POST /api/v1/campaigns", "content:write", create),
+  read("GET /api/v1/campaigns", page),
+  read("GET /api/v1/campaigns/:id", (world, _, { id }) => ({ status: 200, body: record(campaignOf(world, id)) })),
+  write("PUT /api/v1/campaigns/:id", "content:write", put),
+  write("PATCH /api/v1/campaigns/:id", "send", act),
+  write("DELETE /api/v1/campaigns/:id", "content:write", remove),
+  write("POST /api/v1/campaigns/:id/release", "send", release),
+];

@@ -1,0 +1,72 @@
+// Frequency caps (D-CAP) and quiet hours (D-QUIET).
+import { type Body, DAY, MINUTE } from "./kit.ts";
+import type { Subscriber, World } from "./world.ts";
+
+/** Deliveries of a subscriber that count for a cap since a time. */
+function delivered(world: World, cap: Body, subscriber: string, since: number): number {
+  const own = world.jobs
+    .filter(({ spec }) => (spec.category ?? "marketing") === cap.category)
+    .flatMap(({ recipients }) => recipients.filter(({ subscriber_id }) => subscriber_id === subscriber));
+  const isCounted = (name: string) => cap.channel_class === undefined || cap.channel_class === name;
+  return own.filter(({ deliveries }) =>
+    deliveries.some(
+      ({ delivered_at, class: name }) => delivered_at !== null && delivered_at >= since && isCounted(name),
+    ),
+  ).length;
+}
+
+/** F16: the tightest cap decides. Days and weeks are those of the calendar, from midnight and from Monday. */
+export function capReason(world: World, spec: Body, subscriber: string, name: string): boolean {
+  const caps: Body[] = world.settings.frequency_caps ?? [];
+  return caps.some((cap) => {
+    if (cap.category !== (spec.category ?? "marketing")) return false;
+    if (cap.channel_class !== undefined && cap.channel_class !== name) return false;
+    const today = Math.floor(world.now / DAY) * DAY;
+    const sinceMonday = (new Date(today).getUTCDay() + 6) % 7;
+    const since = today - (cap.per === "day" ? 0 : sinceMonday * DAY);
+    return delivered(world, cap, subscriber, since) >= cap.max;
+  });
+}
+
+/** Minutes of the day and the weekday of an instant in a time zone. */
+export function localTime(at: number, timeZone: string): { minute: number; weekday: number } {
+  const parts = new Intl.DateTimeFormat("en-GB", { timeZone, weekday: "short", hour: "2-digit", minute: "2-digit" });
+  const read = Object.fromEntries(parts.formatToParts(at).map(({ type, value }) => [type, value]));
+  const weekday = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"].indexOf(read.weekday!);
+  return { minute: (Number(read.hour) % 24) * 60 + Number(read.minute), weekday };
+}
+
+const minuteOf = (text: string) => Number(text.slice(0, 2)) * 60 + Number(text.slice(3));
+
+function isZone(zone: Body): boolean {
+  if (typeof zone !== "string") return false;
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: zone });
+    return true;
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+/** A night over midnight belongs to the day on which it began. */
+function isQuiet(quiet: Body, at: number, zone: string): boolean {
+  const { minute, weekday } = localTime(at, zone);
+  const [start, end] = [minuteOf(quiet.start), minuteOf(quiet.end)];
+  const days: number[] = quiet.days ?? [0, 1, 2, 3, 4, 5, 6];
+  if (start < end) return minute >= start && minute < end && days.includes(weekday);
+  if (minute >= start) return days.includes(weekday);
+  return minute < end && days.includes((weekday + 6) % 7);
+}
+
+/** F15: marketing is deferred to the end of the quiet hours, never dropped. Null: may go now. */
+export function quietUntil(world: World, spec: Body, subscriber: Subscriber): number | null {
+  const quiet = world.settings.quiet_hours;
+  if (!quiet || (spec.category ?? "marketing") !== "marketing" || spec.bypass_quiet_hours) return null;
+  const own = subscriber.attributes.timezone;
+  const zone = quiet.timezone_mode === "subscriber" && isZone(own) ? own : world.settings.timezone;
+  if (!isQuiet(quiet, world.now, zone)) return null;
+  let until = Math.floor(world.now / MINUTE) * MINUTE;
+  while (isQuiet(quiet, until, zone)) until += MINUTE;
+  return until;
+}

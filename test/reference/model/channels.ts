@@ -1,0 +1,121 @@
+// Channels and their credentials (CHN, CRD, D-INAPP-CH).
+import type { Operation } from "./access.ts";
+import { read, write } from "./access.ts";
+import { requiredText } from "./checks.ts";
+import { ABSENT, ANY, type Body, conflict, invalid, iso, notFound, Refusal, type Request, Unordered } from "./kit.ts";
+import { channelTypesOf } from "./plans.ts";
+import { at, type Channel, found, newId, type World } from "./world.ts";
+
+const TYPES = ["ios", "android", "web_push", "email", "in_app", "sms", "chat_app"];
+/** AMB-19: credentials of the wrong kind are 422. */
+const KIND: Record<string, { type: string; short: string }> = {
+  "ios-push": { type: "ios", short: "ios_push" },
+  "android-push": { type: "android", short: "android_push" },
+  vapid: { type: "web_push", short: "vapid" },
+  sms: { type: "sms", short: "sms" },
+  chat_app: { type: "chat_app", short: "chat_app" },
+  email: { type: "email", short: "email" },
+};
+
+/** CHN-6, CHN-7: what has not happened is left out. */
+const record = (channel: Channel): Body => ({
+  ...{ id: channel.id, type: channel.type, name: channel.name, active: channel.active, status: channel.status },
+  verified_at: channel.verified_at === null ? ABSENT : iso(channel.verified_at),
+  verification_error: channel.verification_error ?? ABSENT,
+  created_at: iso(channel.created_at),
+});
+const channelOf = (world: World, id: unknown): Channel => found(world.channels, id) ?? notFound();
+
+export function addChannel(world: World, type: string, name: string, status = "pending"): Channel {
+  const verified_at = status === "active" ? world.now : null;
+  const rest = { active: true, status, verified_at, verification_error: null, credentials: false };
+  const channel = { id: newId(world, "channel"), type, name, ...rest, created_at: world.now };
+  world.channels.push(channel);
+  return channel;
+}
+
+/** The outcome that a provider gives now; it uses up one of the times of its fault. */
+export function takeFault(world: World, channel: string, subscriber?: string) {
+  const fault = world.faults.find(
+    (other) => other.channel === channel && [undefined, subscriber].includes(other.subscriber_id),
+  );
+  if (fault?.times !== undefined && --fault.times === 0) world.faults.splice(world.faults.indexOf(fault), 1);
+  return fault;
+}
+
+/** CHN-9 to CHN-11. */
+function verify(world: World, channel: Channel): void {
+  at(world, world.now, () => {
+    const fault = channel.type === "in_app" ? undefined : takeFault(world, `verify:${channel.type}`);
+    if (fault) Object.assign(channel, { status: "invalid", verification_error: "refused" });
+    else Object.assign(channel, { status: "active", verified_at: world.now, verification_error: null });
+  });
+}
+
+/** AMB-18: a name that is taken is 422. D-INAPP-CH: an in-app channel needs no credentials. */
+function create(world: World, { body }: Request) {
+  requiredText(body, "type");
+  if (!TYPES.includes(body.type)) invalid("type");
+  requiredText(body, "name", 128);
+  const allowed = channelTypesOf(world.plan);
+  if (!allowed.includes(body.type))
+    throw new Refusal(403, {
+      error: "channel_type_not_permitted",
+      allowed: new Unordered(allowed),
+      upgrade_required: true,
+    });
+  if (world.channels.some(({ name }) => name === body.name)) invalid("name");
+  const channel = addChannel(world, body.type, body.name);
+  const answer = { status: 201, body: record(channel) };
+  if (channel.type === "in_app") verify(world, channel);
+  return answer;
+}
+
+function patch(world: World, { body }: Request, { id }: Record<string, string>) {
+  if (body.name !== undefined) requiredText(body, "name", 128);
+  const channel = channelOf(world, id);
+  if (world.channels.some((other) => other !== channel && other.name === body.name)) invalid("name");
+  if (body.name !== undefined) channel.name = body.name;
+  if (body.active !== undefined) channel.active = body.active;
+  return { status: 200, body: record(channel) };
+}
+
+/** CHN-17: stored credentials hold it. AMB-119: so does what is active and depends on it. */
+function remove(world: World, { query }: Request, { id }: Record<string, string>) {
+  const channel = channelOf(world, id);
+  if (channel.credentials && query.force !== "true") conflict();
+  world.channels = world.channels.filter((other) => other !== channel);
+  return { status: 204 };
+}
+
+function upload(world: World, { path }: Request, { id }: Record<string, string>) {
+  const { type, short } = KIND[path.split("/").at(-1)!]!;
+  const channel = channelOf(world, id);
+  if (channel.type !== type) invalid();
+  channel.credentials = true;
+  verify(world, channel);
+  return { status: 200, body: { channel_id: id, type: short, ...(short === "vapid" && { vapid_public_key: ANY }) } };
+}
+
+/** CHN-18: 404 without credentials. */
+function verifyAgain(world: World, _: Request, { id }: Record<string, string>) {
+  const channel = channelOf(world, id);
+  if (!channel.credentials && channel.type !== "in_app") notFound();
+  verify(world, channel);
+  return { status: 202, body: { status: "queued" } };
+}
+
+export const channelOperations: Operation[] = [
+  write("POST /api/v1/channels", "channels:write", create),
+  read("GET /api/v1/channels", (world) => ({
+    status: 200,
+    body: { channels: new Unordered(world.channels.map(record)) },
+  })),
+  read("GET /api/v1/channels/:id", (world, _, { id }) => ({ status: 200, body: record(channelOf(world, id)) })),
+  write("PATCH /api/v1/channels/:id", "channels:write", patch),
+  write("DELETE /api/v1/channels/:id", "channels:write", remove),
+  write("POST /api/v1/channels/:id/verify", "channels:write", verifyAgain),
+  ...Object.keys(KIND).map((kind) =>
+    write(`POST /api/v1/channels/:id/credentials/${kind}`, "credentials:manage", upload),
+  ),
+];

@@ -1,0 +1,64 @@
+// Consents (D-CONSENT): append-only, the newest statement decides.
+import { optionalInstant, optionalOneOf } from "./checks.ts";
+import { type Body, invalid, iso, isRecord, MINUTE, OneOf } from "./kit.ts";
+import { type Consent, newId, type Subscriber, type World } from "./world.ts";
+
+const CHANNELS = ["email", "sms", "chat_app"];
+
+/** `channel` defaults to email; `consented_at` at most five minutes ahead (AMB-117). */
+export function consentAssertion(world: World, body: Body, prefix: string): Body {
+  if (!isRecord(body)) invalid(prefix.slice(0, -1));
+  const named = Object.fromEntries(Object.entries(body).map(([key, value]) => [`${prefix}${key}`, value]));
+  optionalOneOf(named, `${prefix}channel`, CHANNELS);
+  if (body.status === undefined) invalid(`${prefix}status`);
+  optionalOneOf(named, `${prefix}status`, ["opted_in", "opted_out"]);
+  const said = optionalInstant(named, `${prefix}consented_at`);
+  if (said !== null && said > world.now + 5 * MINUTE) invalid(`${prefix}consented_at`);
+
+  // AMB_131: no stored time is later than the moment of its recording.
+  const isLimited = world.rulings.AMB_131_times_of_consents;
+  const consented_at = isLimited ? Math.min(said ?? world.now, world.now) : (said ?? world.now);
+  const { channel = "email", status, source, ip = null, text = null } = body;
+  return { channel, status, consented_at, source, evidence: { ip, text, import_job_id: null } };
+}
+
+export function recordConsent(world: World, subscriber: Subscriber, consent: Body): Consent {
+  const { channel, status, consented_at, source = null, evidence } = consent;
+  const row: Consent = {
+    ...{ id: newId(world, "consent"), subscriber_id: subscriber.id, channel, status, consented_at, source, evidence },
+    ...{ express: status === "opted_in", recorded_at: world.now, order: world.order++ },
+  };
+  world.consents.push(row);
+  return row;
+}
+
+/** The newest decides: by the time of the statement, of one time the one recorded later. */
+export function currentConsent(world: World, subscriber: string, channel: string): Consent | undefined {
+  const rows = world.consents.filter((row) => row.subscriber_id === subscriber && row.channel === channel);
+  const isNewer = (a: Consent, b: Consent) =>
+    a.consented_at > b.consented_at || (a.consented_at === b.consented_at && a.order > b.order);
+  return rows.reduce<Consent | undefined>((newest, row) => (newest && isNewer(newest, row) ? newest : row), undefined);
+}
+
+export function currentConsents(world: World, { id }: Subscriber): Body[] {
+  return CHANNELS.flatMap((channel) => {
+    const row = currentConsent(world, id, channel);
+    // Before AMB_131 it is open whether a time ahead is shown as said or as recorded.
+    const times = row ? [row.consented_at, Math.min(row.consented_at, row.recorded_at)].map(iso) : [];
+    return row ? [{ channel, status: row.status, consented_at: new OneOf(times) }] : [];
+  });
+}
+
+/** D-CONSENT: marketing demands no opt-out, or an opt-in where the workspace says so; a suppression stops all mail. */
+export function maySend(world: World, subscriber: string, channel: string, category: string): string | null {
+  if (!CHANNELS.includes(channel)) return null;
+  const status = currentConsent(world, subscriber, channel)?.status;
+  const isSuppressed = world.consents.some(
+    (row) => row.subscriber_id === subscriber && row.channel === channel && row.status === "suppressed",
+  );
+  if (status === "suppressed" || isSuppressed) return "suppressed";
+  if (category === "transactional") return null;
+  if (status === "opted_out") return "no_consent";
+  const isOptIn = channel === "email" && world.settings.email_consent_mode === "opt_in";
+  return isOptIn && status !== "opted_in" ? "no_consent" : null;
+}

@@ -1,0 +1,42 @@
+// CSV text (D-CSV, RFC 4180): a header, quotes, and the delimiter that the header shows.
+
+/** The rows of a file, the header first. */
+export function parseCsv(text: string): string[][] {
+  const body = text.replace(/^\uFEFF/, "");
+  const header = body.split(/\r?\n/, 1)[0] ?? "";
+  const delimiter = [",", ";", "\t"].find((candidate) => header.includes(candidate)) ?? ",";
+  const rows: string[][] = [];
+  let row: string[] = [];
+  let cell = "";
+  let isQuoted = false;
+  for (let at = 0; at < body.length; at++) {
+    const char = body[at]!;
+    if (isQuoted && char === '"' && body[at + 1] === '"') {
+      cell += '"';
+      at++;
+    } else if (char === '"') isQuoted = !isQuoted;
+    else if (!isQuoted && char === delimiter) {
+      row.push(cell);
+      cell = "";
+    } else if (!isQuoted && char === "\n") {
+      rows.push([...row, cell.replace(/\r$/, "")]);
+      [row, cell] = [[], ""];
+    } else cell += char;
+  }
+  if (cell !== "" || row.length > 0) rows.push([...row, cell]);
+  return rows.filter((cells) => cells.length > 1 || cells[0] !== "");
+}
+
+/** A key in snake_case for a column that is no standard field. */
+export const attributeKey = (header: string): string =>
+  header
+    .trim()
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "_")
+    .replace(/^_|_$/g, "");
+
+/** `true`, `false` and plain numbers are typed; a leading zero stays text (AMB-88). */
+export function typed(value: string): string | number | boolean {
+  if (value === "true" || value === "false") return value === "true";
+  return /^-?(0|[1-9]\d{0,14})(\.\d+)?$/.test(value) ? Number(value) : value;
+}

@@ -1,0 +1,49 @@
+// Who is let into a journey, and what an event does to the runs under way (JND-10 to JND-13, AMB-73, AMB_134, AMB_147).
+import { duration, HOUR } from "./kit.ts";
+import { holdsFor, treeOf } from "./rules.ts";
+import { startRun, tick } from "./runs.ts";
+import type { Event, Journey, Subscriber, World } from "./world.ts";
+
+const DEFAULT_MAX_AGE = 72 * HOUR;
+
+/** Why somebody is not let in, or null (AMB_147). */
+function refusal(world: World, journey: Journey, subscriber: Subscriber, event: Event | null): string | null {
+  const { trigger, entry_rules } = journey.definitions.at(-1)!;
+  if (journey.status === "paused") return "paused";
+  if (event && world.rulings.AMB_134_max_age && trigger.max_age !== "none") {
+    const age = event.received_at - event.occurred_at;
+    if (age > (duration(trigger.max_age) ?? DEFAULT_MAX_AGE)) return "too_old";
+  }
+  const earlier = world.runs.filter((run) => run.journey_id === journey.id && run.subscriber_id === subscriber.id);
+  if (earlier.some(({ status }) => status === "active")) return "already_active";
+  if (earlier.length > 0) {
+    const last = Math.max(...earlier.map(({ entered_at }) => entered_at));
+    if (!entry_rules?.allow_reentry) return "reentry_window";
+    if (world.now - last < (duration(entry_rules.reentry_window) ?? 0)) return "reentry_window";
+  }
+  const tree = entry_rules?.eligibility ? treeOf(entry_rules.eligibility) : undefined;
+  return tree && !holdsFor(world, tree, subscriber) ? "not_eligible" : null;
+}
+
+function enter(world: World, journey: Journey, subscriber: Subscriber, event: Event | null): void {
+  if (journey.status !== "active" && journey.status !== "paused") return;
+  const reason = refusal(world, journey, subscriber, event);
+  if (reason) journey.refused[reason] = (journey.refused[reason] ?? 0) + 1;
+  else startRun(world, journey, subscriber, event);
+}
+
+/** First the runs under way move by it, then it starts others: the trigger never satisfies a wait (AMB-75). */
+export function eventArrived(world: World, event: Event, subscriber: Subscriber): void {
+  for (const run of world.runs) if (run.subscriber_id === subscriber.id && run.status === "active") tick(world, run);
+  for (const journey of world.journeys) {
+    const { trigger } = journey.definitions.at(-1)!;
+    if (trigger.type === "event" && trigger.event_name === event.event_name) enter(world, journey, subscriber, event);
+  }
+}
+
+export function segmentChanged(world: World, type: string, segment: string, subscriber: Subscriber): void {
+  for (const journey of world.journeys) {
+    const { trigger } = journey.definitions.at(-1)!;
+    if (trigger.type === type && trigger.segment_id === segment) enter(world, journey, subscriber, null);
+  }
+}

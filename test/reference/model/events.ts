@@ -1,0 +1,141 @@
+// Behavioural events: ingestion, identity and export (EVT, IDN, EXP).
+import type { Operation } from "./access.ts";
+import { listing, requiredText } from "./checks.ts";
+import { eventArrived } from "./entries.ts";
+import {
+  type Body,
+  DAY,
+  HOUR,
+  instant,
+  invalid,
+  iso,
+  isRecord,
+  MINUTE,
+  OrderedBy,
+  Refusal,
+  type Request,
+} from "./kit.ts";
+import { inPeriod, limits } from "./plans.ts";
+import { subscriberChanged } from "./segments.ts";
+import { ownerOf } from "./stitching.ts";
+import { at, type Event, found, newId, type World } from "./world.ts";
+
+interface Tier {
+  source: "client" | "server";
+  /** EVT-14, EVT-17. */
+  max: number;
+  backdating: number;
+}
+const CLIENT: Tier = { source: "client", max: 50, backdating: 48 * HOUR };
+const SERVER: Tier = { source: "server", max: 1000, backdating: 90 * DAY };
+
+/** EVT-6. */
+function arePropertiesFine(properties: Body): boolean {
+  if (properties === undefined) return true;
+  if (!isRecord(properties) || Object.keys(properties).length > 50) return false;
+  return Object.entries(properties).every(
+    ([key, value]) => key.length <= 256 && !(typeof value === "string" && value.length > 256),
+  );
+}
+
+/** The fields of one event that are wrong (EVT-2, EVT-4, EVT-10, EVT-17, AMB-24, AMB-25, AMB-58, AMB_135). */
+function faultsOf(world: World, tier: Tier, event: Body): string[] {
+  const faults: string[] = [];
+  const { event_name, subscriber_id, anonymous_id, external_id, properties } = event;
+  if (typeof event_name !== "string" || event_name.length < 1 || event_name.length > 128) faults.push("event_name");
+  // D-EVTYPE: names that begin with `$` are ours.
+  else if (event_name.startsWith("$")) faults.push("event_name");
+  const actors = [subscriber_id, anonymous_id, external_id].filter((actor) => actor !== undefined);
+  if (actors.length !== 1) faults.push("actor");
+  if (external_id !== undefined && tier === CLIENT) faults.push("external_id");
+  else if (external_id !== undefined && !personOf(world, event)) faults.push("external_id");
+  if (subscriber_id !== undefined && !found(world.subscribers, subscriber_id)) faults.push("subscriber_id");
+  if (!arePropertiesFine(properties)) faults.push("properties");
+  const time = event.occurred_at === undefined ? world.now : instant(event.occurred_at);
+  const isAhead = time !== undefined && time > world.now + 5 * MINUTE;
+  const isForgiven = tier === CLIENT && world.rulings.AMB_135_client_clocks;
+  if (time === undefined || (isAhead && !isForgiven) || time < world.now - tier.backdating) faults.push("occurred_at");
+  return faults;
+}
+
+const personOf = (world: World, { subscriber_id, external_id }: Body) =>
+  found(world.subscribers, subscriber_id) ??
+  world.subscribers.find((subscriber) => external_id !== undefined && subscriber.external_id === external_id);
+
+/** EVT-11, AMB-22, AMB-23: one bad event refuses the whole request; repeats are counted, not stored again. */
+function ingest(world: World, { body, as }: Request) {
+  const tier = as.kind === "sdk" ? CLIENT : SERVER;
+  const batch: Body[] = Array.isArray(body?.events) ? body.events : [body];
+  if (batch.length === 0 || batch.length > tier.max) invalid();
+  if (batch.some((event) => faultsOf(world, tier, event).length > 0)) invalid();
+  if (usedEvents(world) + batch.length > limits(world.plan).events)
+    throw new Refusal(402, { code: "PAYMENT_REQUIRED" });
+  for (const event of batch) store(world, tier, event);
+  return { status: 202, body: { accepted: batch.length } };
+}
+
+const usedEvents = (world: World) =>
+  inPeriod(
+    world,
+    world.events.map(({ received_at }) => received_at),
+  );
+
+/** EVT-8, AMB-114: the first event of an idempotency key stands. */
+function store(world: World, tier: Tier, event: Body): void {
+  const { idempotency_key = null, anonymous_id = null, platform = tier === SERVER ? "server" : null } = event;
+  if (idempotency_key !== null && world.events.some((other) => other.idempotency_key === idempotency_key)) return;
+  const said = event.occurred_at === undefined ? world.now : instant(event.occurred_at)!;
+  const isForgiven = tier === CLIENT && world.rulings.AMB_135_client_clocks;
+  const row: Event = {
+    ...{ id: newId(world, "event"), event_name: event.event_name, anonymous_id, platform, idempotency_key },
+    ...{ subscriber_id: personOf(world, event)?.id ?? null, properties: event.properties ?? {}, erased: false },
+    ...{ occurred_at: isForgiven ? Math.min(said, world.now) : said, received_at: world.now, source: tier.source },
+    order: world.order++,
+  };
+  world.events.push(row);
+  const owner = found(world.subscribers, ownerOf(world, row));
+  if (!owner) return;
+  subscriberChanged(world, owner);
+  at(world, world.now, () => {
+    if (world.subscribers.includes(owner)) eventArrived(world, row, owner);
+  });
+}
+
+/** IDN-1, IDN-2, AMB-26: the first link wins. */
+function identify(world: World, { body }: Request) {
+  requiredText(body, "anonymous_id");
+  requiredText(body, "subscriber_id");
+  const subscriber = found(world.subscribers, body.subscriber_id) ?? invalid("subscriber_id");
+  const link = world.aliases.find(({ anonymous_id }) => anonymous_id === body.anonymous_id);
+  if (link) return { status: 200, body: { linked: link.subscriber_id === subscriber.id, backfilled: 0 } };
+  world.aliases.push({ anonymous_id: body.anonymous_id, subscriber_id: subscriber.id });
+  const stored = world.events.filter((event) => event.anonymous_id === body.anonymous_id && !event.erased);
+  if (stored.length > 0) subscriberChanged(world, subscriber);
+  return { status: 200, body: { linked: true, backfilled: stored.length } };
+}
+
+/** EXP-1 to EXP-11, AMB-98: ordered by (occurred_at, id); erased rows have no actor. */
+function exportEvents(world: World, { query }: Request) {
+  const from = query.from === undefined ? Number.NEGATIVE_INFINITY : (instant(query.from) ?? invalid());
+  // AMB-98: `to` is exclusive, and so is the present moment.
+  const to = query.to === undefined ? world.now : (instant(query.to) ?? invalid());
+  if (query.to !== undefined && from > to) invalid();
+  const size = query.limit === undefined ? 1000 : Number(query.limit);
+  if (!/^\d+$/.test(query.limit ?? "1000") || size < 1 || size > 1000) invalid();
+  const rows = world.events.filter(({ occurred_at }) => occurred_at >= from && occurred_at < to);
+  const items = rows
+    .toSorted((a, b) => a.occurred_at - b.occurred_at)
+    .map((event) => ({
+      ...{ id: event.id, event_name: event.event_name, platform: event.platform, properties: event.properties },
+      ...{ occurred_at: iso(event.occurred_at), received_at: iso(event.received_at), source: event.source },
+      subscriber_id: event.erased ? null : ownerOf(world, event),
+      anonymous_id: event.erased ? null : event.anonymous_id,
+    }));
+  return listing("items", new OrderedBy(items, ({ occurred_at }) => occurred_at), size);
+}
+
+export const eventOperations: Operation[] = [
+  { route: "POST /v1/events", who: ["sdk", "server"], scope: "events:write", run: ingest },
+  { route: "POST /v1/events/identify", who: ["sdk", "server"], scope: "events:write", run: identify },
+  { route: "GET /v1/events/export", who: ["server"], scope: "events:read", run: exportEvents },
+];

@@ -1,0 +1,68 @@
+// Who got a send, who did not, and why (A4, F2).
+import { limitOf, listing } from "./checks.ts";
+import { ANY, type Body, iso, isoOrNull, isUuid, notFound, OneOf, type Request, Unordered } from "./kit.ts";
+import { found, type Job, type Recipient, type World } from "./world.ts";
+
+const reasonOf = ({ state, reasons, deliveries }: Recipient): Body => {
+  if (state === "skipped") return new OneOf(reasons);
+  if (state === "failed") return ANY;
+  return deliveries.length === 0 || state === "delivered" || state === "held_out" ? null : ANY;
+};
+
+/** Of a person who was reached on several channels any of them may be named. */
+function channelOf({ state, deliveries }: Recipient): Body {
+  if (state === "skipped" || state === "held_out") return ANY;
+  const reached = deliveries.filter((delivery) => state !== "delivered" || delivery.state === "delivered");
+  return new OneOf([...new Set(reached.map(({ channel }) => channel.type))]);
+}
+
+/** SUB-10: rows of erased people stay, without a name. Unknown external ids have an id of the product's own. */
+function line(world: World, recipient: Recipient): Body {
+  const { subscriber_id, state, variant } = recipient;
+  const isUnknown = recipient.reasons.includes("unknown_subscriber");
+  const isErased = !isUnknown && !found(world.subscribers, subscriber_id);
+  // Who was unknown may have been created since.
+  const external_id = isErased ? null : isUnknown ? ANY : recipient.external_id;
+  return {
+    ...{ subscriber_id: isErased || !isUuid(subscriber_id) ? ANY : subscriber_id, external_id, state },
+    ...{ reason: reasonOf(recipient), channel: channelOf(recipient), variant_id: variant },
+    deferred_until: isoOrNull(recipient.deferred_until),
+  };
+}
+
+export function recipients(world: World, request: Request, job: Job) {
+  const size = limitOf(request, 100, 1000);
+  const { state } = request.query;
+  const matching = job.recipients.filter((recipient) => [undefined, recipient.state].includes(state));
+  return listing("items", new Unordered(matching.map((recipient) => line(world, recipient))), size);
+}
+
+const DECISION: Record<string, string> = {
+  delivered: "sent",
+  failed: "sent",
+  held_out: "held_out",
+  skipped: "skipped",
+};
+
+/** F2: what was decided, drawn and tried for one person. */
+export function explain(world: World, job: Job, subscriber: string) {
+  if (!found(world.subscribers, subscriber)) notFound();
+  const recipient = job.recipients.find(({ subscriber_id }) => subscriber_id === subscriber);
+  if (!recipient) return { status: 200, body: { subscriber_id: subscriber, decision: ANY } };
+  const { spec, unit } = job;
+  const held_out = recipient.state === "held_out";
+  const body = {
+    ...{ notification_id: job.id, subscriber_id: subscriber, decision: DECISION[recipient.state] ?? ANY },
+    ...{ state: recipient.state, reason: reasonOf(recipient), held_out },
+    holdout: { percentage: spec.holdout_percentage ?? 0, bucket: world.bucket("holdout", unit, subscriber) },
+    variant_id: recipient.state === "skipped" ? ANY : recipient.variant,
+    attempts: new Unordered(recipient.deliveries.map(attempt)),
+  };
+  return { status: 200, body };
+}
+
+const attempt = ({ channel, device, state, attempts }: Recipient["deliveries"][number]): Body => ({
+  ...{ channel: channel.type, device_id: device?.id ?? null, state },
+  // The inbox is no provider that is called.
+  attempted_at: channel.type === "in_app" ? ANY : attempts.map(iso),
+});

@@ -1,0 +1,139 @@
+// Reports: campaign report, funnel, lift, heatmap, conversion definitions (CRP, ISG, CNV, F9).
+import type { Operation } from "./access.ts";
+import { read, write } from "./access.ts";
+import {
+  conversionsAfter,
+  converted,
+  engagement,
+  revenueOf,
+  type Touch,
+  touchesOf,
+  windowDays,
+} from "./attribution.ts";
+import { jobsOf } from "./campaign-moves.ts";
+import { requiredText } from "./checks.ts";
+import { About, type Body, DAY, instant, invalid, isUuid, notFound, OneOf, type Request, Unordered } from "./kit.ts";
+import { contentOf } from "./sending.ts";
+import { found, type World } from "./world.ts";
+
+/** ISG-10: the last 30 days. */
+function windowOf(world: World, query: Record<string, string>): [number, number] {
+  const end = query.end === undefined ? world.now : (instant(query.end) ?? invalid());
+  const start = query.start === undefined ? end - 30 * DAY : (instant(query.start) ?? invalid());
+  return [start, end];
+}
+
+const totals = (world: World, touches: Touch[]): Body => ({
+  delivered: touches.length,
+  ...engagement(world, touches),
+  ...converted(world, touches),
+});
+
+/** CRP-2 to CRP-5, AMB-68: by message only where there are several. */
+function report(world: World, { query }: Request, { id }: Record<string, string>) {
+  const campaign = found(world.campaigns, id) ?? notFound();
+  const [start, end] = windowOf(world, query);
+  const jobs = jobsOf(world, campaign);
+  const touches = touchesOf(jobs, start, end);
+  const types = [
+    ...new Set(
+      touches.flatMap(({ recipient }) =>
+        recipient.deliveries.filter((d) => d.delivered_at !== null).map((d) => d.channel.type),
+      ),
+    ),
+  ];
+  const by_message = campaign.messages.map((message, position) => {
+    const own = touches.filter(({ job }) => job.id === message.job_id);
+    // A template may have been changed since: its title then or now.
+    const then = found(world.jobs, message.job_id)?.title;
+    const titles = [then, contentOf(world, message)?.title].filter((title) => title !== undefined);
+    const label = new OneOf([...titles, ...(titles.length === 0 ? [`Message ${position + 1}`] : [])]);
+    return { position, label, delivered: own.length, ...engagement(world, own) };
+  });
+  const by_channel = types.map((channel) => ({
+    channel,
+    delivered: touches.filter(({ recipient }) =>
+      recipient.deliveries.some((d) => d.delivered_at !== null && d.channel.type === channel),
+    ).length,
+  }));
+  const messages = campaign.messages.length > 1 ? { by_message } : { by_message: [] };
+  return { status: 200, body: { ...totals(world, touches), by_channel: new Unordered(by_channel), ...messages } };
+}
+
+/** ISG-1, ISG-2, AMB-97: an unknown source has zeros. */
+function funnel(world: World, { query }: Request) {
+  const { source_type, source_id } = query;
+  if (source_type !== "campaign" && source_type !== "journey") invalid();
+  if (!isUuid(source_id)) invalid();
+  const [start, end] = windowOf(world, query);
+  const jobs = world.jobs.filter(({ source }) => source.type === source_type && source.id === source_id);
+  return { status: 200, body: totals(world, touchesOf(jobs, start, end)) };
+}
+
+/** ISG-4, ISG-5: weekday and hour in UTC; empty buckets are left out. */
+function heatmap(_world: World, { query }: Request) {
+  const text = query.days ?? "90";
+  if (!/^\d+$/.test(text) || Number(text) < 1) invalid();
+  const window_days = Math.min(Number(text), 365);
+  return { status: 200, body: { window_days } };
+}
+
+function arm(world: World, people: { subscriber: string; at: number }[]): Body {
+  const events = people.map(({ subscriber, at }) => conversionsAfter(world, subscriber, at));
+  const converters = events.filter((own) => own.length > 0).length;
+  const revenue_cents = events.flat().reduce((sum, event) => sum + revenueOf(world, event), 0);
+  return {
+    size: people.length,
+    converters,
+    conversion_rate: people.length === 0 ? 0 : converters / people.length,
+    revenue_cents,
+  };
+}
+
+/** ISG-6 to ISG-9, D-ATTRIB, AMB-110: everyone assigned at dispatch, intent to treat; nobody who was skipped is. */
+function lift(world: World, { query }: Request) {
+  if (query.job_id === undefined) invalid("job_id");
+  const job = found(world.jobs, query.job_id) ?? notFound();
+  const assigned = (isHeldOut: boolean) =>
+    job.recipients
+      .filter(({ state }) => (isHeldOut ? state === "held_out" : state !== "held_out" && state !== "skipped"))
+      .map(({ subscriber_id }) => ({ subscriber: subscriber_id, at: job.dispatched_at ?? world.now }));
+  const [treated, holdout] = [arm(world, assigned(false)), arm(world, assigned(true))];
+  const points = (treated.conversion_rate - holdout.conversion_rate) * 100;
+  const round = ({ conversion_rate, ...rest }: Body) => ({ ...rest, conversion_rate: new About(conversion_rate) });
+  const body = {
+    ...{ job_id: job.id, treated: round(treated), holdout: round(holdout), window_days: windowDays(world) },
+    ...{ lift_percentage_points: new About(points), conversion_configured: world.definitions.length > 0 },
+  };
+  return { status: 200, body };
+}
+
+/** CNV-4: upsert by event_name; a week by default. */
+function define(world: World, { body }: Request) {
+  requiredText(body, "event_name", 128);
+  const { event_name, value_property = null, window_seconds = 604_800 } = body;
+  world.definitions = world.definitions.filter((other) => other.event_name !== event_name);
+  world.definitions.push({ event_name, value_property, window_seconds });
+  return { status: 204 };
+}
+
+function forget(world: World, { query }: Request) {
+  const definition = world.definitions.find(({ event_name }) => event_name === query.event_name);
+  if (query.event_name === undefined) invalid("event_name");
+  if (!definition) notFound();
+  world.definitions = world.definitions.filter((other) => other !== definition);
+  return { status: 204 };
+}
+
+export const insightOperations: Operation[] = [
+  read("GET /api/v1/campaigns/:id/report", report),
+  read("GET /api/v1/insights/funnel", funnel),
+  read("GET /api/v1/insights/heatmap", heatmap),
+  read("GET /api/v1/insights/lift", lift),
+  read("GET /api/v1/insights/config", (world) => ({
+    status: 200,
+    body: { definitions: new Unordered(world.definitions.map((definition) => ({ ...definition }))) },
+  })),
+  write("POST /api/v1/insights/config", "insights:write", define),
+  write("DELETE /api/v1/insights/config", "insights:write", forget),
+];

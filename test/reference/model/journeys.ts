@@ -1,0 +1,214 @@
+// Journeys: the resource, its states and its numbers (JNY, JST, D-JNY-ARCHIVE, AMB-8, AMB-9, AMB-12, AMB-74).
+import type { Operation } from "./access.ts";
+import { read, write } from "./access.ts";
+import { listing, requiredText } from "./checks.ts";
+import { needChannels } from "./gates.ts";
+import { hasFault, isActivatable, isMalformed } from "./graph.ts";
+import {
+  ABSENT,
+  ANY,
+  type Body,
+  conflict,
+  duration,
+  invalid,
+  iso,
+  isoOrNull,
+  isRecord,
+  isUuid,
+  notFound,
+  OneOf,
+  type Request,
+  together,
+  Unordered,
+} from "./kit.ts";
+import { treeOf } from "./rules.ts";
+import { cancelRunsOfJourney, tick } from "./runs.ts";
+import { needTemplate } from "./templates.ts";
+import { at, found, type Journey, newId, type Run, type World } from "./world.ts";
+
+const runsOf = (world: World, { id }: Journey): Run[] => world.runs.filter(({ journey_id }) => journey_id === id);
+
+/** JNY-1, JNY-6: entered and completed only in the list. */
+function record(world: World, journey: Journey, isListed = false): Body {
+  const { trigger, entry_rules, steps } = journey.definitions.at(-1)!;
+  const runs = runsOf(world, journey);
+  return {
+    ...{ id: journey.id, name: journey.name, status: journey.status, version: journey.version },
+    ...{ trigger, entry_rules: entry_rules ?? null, steps },
+    entered: isListed ? runs.length : 0,
+    completed: isListed ? runs.filter(({ status }) => status === "completed").length : 0,
+    ...{ created_at: iso(journey.created_at), updated_at: iso(journey.updated_at) },
+  };
+}
+
+const journeyOf = (world: World, id: unknown): Journey => found(world.journeys, id) ?? notFound();
+
+/** JNY-9, JND-2, AMB-61. */
+function checkDefinition({ trigger, entry_rules, steps }: Body): void {
+  if (!isRecord(trigger) || !["segment_entered", "segment_exited", "event"].includes(trigger.type)) invalid();
+  if (trigger.type === "event" && !trigger.event_name) invalid();
+  if (trigger.type !== "event" && !isUuid(trigger.segment_id)) invalid();
+  if (steps === undefined || isMalformed(steps)) invalid();
+  if (!isRecord(entry_rules)) return;
+  const { eligibility, reentry_window } = entry_rules;
+  if (eligibility !== undefined && !treeOf(eligibility)) invalid();
+  if (reentry_window !== undefined && duration(reentry_window) === undefined) invalid();
+}
+
+function needReferences(world: World, { steps }: Body): void {
+  for (const node of Object.values<Body>(steps.steps ?? {})) {
+    together(
+      () => needTemplate(world, node.send?.template_id),
+      () => needChannels(world, node.send?.channel_ids, "steps"),
+    );
+  }
+}
+
+const definitionFrom = ({ trigger, entry_rules = null, steps }: Body): Body =>
+  structuredClone({ trigger, entry_rules, steps });
+
+function add(world: World, name: string, definition: Body): Journey {
+  const journey: Journey = {
+    ...{ id: newId(world, "journey"), name, status: "draft", version: 1, definitions: [definition] },
+    ...{ created_at: world.now, updated_at: world.now, refused: {} },
+  };
+  world.journeys.push(journey);
+  return journey;
+}
+
+function create(world: World, { body }: Request) {
+  requiredText(body, "name");
+  checkDefinition(body);
+  needReferences(world, body);
+  return { status: 201, body: record(world, add(world, body.name, definitionFrom(body))) };
+}
+
+/** JNY-13, AMB-8, AMB-12: a new version; runs stay on theirs. */
+function put(world: World, { body }: Request, { id }: Record<string, string>) {
+  requiredText(body, "name");
+  checkDefinition(body);
+  const journey = journeyOf(world, id);
+  if (journey.status === "active" || journey.status === "archived") conflict();
+  needReferences(world, body);
+  if (hasFault(body.steps) || (journey.status === "paused" && !isActivatable(body.steps))) invalid();
+  journey.definitions.push(definitionFrom(body));
+  Object.assign(journey, { name: body.name, version: journey.version + 1, updated_at: world.now });
+  return { status: 200, body: record(world, journey) };
+}
+
+/** JNY-14 to JNY-16. What is overdue goes on now (D-JNY-RUN, AMB-73). */
+function activate(world: World, _: Request, { id }: Record<string, string>) {
+  const journey = journeyOf(world, id);
+  if (journey.status !== "draft" && journey.status !== "paused") conflict();
+  const { trigger, steps } = journey.definitions.at(-1)!;
+  if (!isActivatable(steps)) invalid();
+  if (trigger.type !== "event" && !found(world.segments, trigger.segment_id)) invalid();
+  Object.assign(journey, { status: "active", updated_at: world.now });
+  at(world, world.now, () => {
+    for (const run of runsOf(world, journey)) tick(world, run);
+  });
+  return { status: 200, body: record(world, journey) };
+}
+
+function pause(world: World, _: Request, { id }: Record<string, string>) {
+  const journey = journeyOf(world, id);
+  if (journey.status !== "active") conflict();
+  Object.assign(journey, { status: "paused", updated_at: world.now });
+  return { status: 200, body: record(world, journey) };
+}
+
+function archive(world: World, _: Request, { id }: Record<string, string>) {
+  const journey = journeyOf(world, id);
+  if (journey.status === "active") conflict();
+  if (journey.status !== "archived") {
+    Object.assign(journey, { status: "archived", updated_at: world.now });
+    cancelRunsOfJourney(world, journey);
+  }
+  return { status: 200, body: record(world, journey) };
+}
+
+function duplicate(world: World, _: Request, { id }: Record<string, string>) {
+  const journey = journeyOf(world, id);
+  const copy = add(world, journey.name, structuredClone(journey.definitions.at(-1)));
+  return { status: 201, body: { ...record(world, copy), name: ANY } };
+}
+
+/** JNY-19. */
+function remove(world: World, _: Request, { id }: Record<string, string>) {
+  const journey = journeyOf(world, id);
+  world.journeys = world.journeys.filter((other) => other !== journey);
+  world.runs = world.runs.filter(({ journey_id }) => journey_id !== id);
+  world.outcomes = world.outcomes.filter(({ journey_id }) => journey_id !== id);
+  return { status: 204 };
+}
+
+/** JST-1 to JST-3. Only steps that a run has come to are compared. */
+function stats(world: World, { query }: Request, { id }: Record<string, string>) {
+  const journey = journeyOf(world, id);
+  const isAsked = ({ version }: { version: number }) =>
+    query.version === undefined || version === Number(query.version);
+  const runs = runsOf(world, journey).filter(isAsked);
+  const count = (status: string) => runs.filter((run) => run.status === status).length;
+  const outcomes = world.outcomes.filter((outcome) => outcome.journey_id === id && isAsked(outcome));
+  const steps: Record<string, Body> = {};
+  for (const step of new Set([...outcomes.map((outcome) => outcome.step), ...runs.flatMap((run) => run.step ?? [])])) {
+    const own = outcomes.filter((outcome) => outcome.step === step).map(({ outcome }) => outcome);
+    const active = runs.filter((run) => run.status === "active" && run.step === step).length;
+    steps[step] = { active, outcomes: talliesOf(own) };
+  }
+  const states = {
+    active: count("active"),
+    completed: count("completed"),
+    exited: count("exited"),
+    canceled: count("canceled"),
+  };
+  const refused = world.rulings.AMB_147_refused_entries ? journey.refused : ABSENT;
+  return { status: 200, body: { runs: states, steps, refused } };
+}
+
+/** `skipped:a|b` stands for either reason. */
+function talliesOf(outcomes: string[]): Body {
+  const tally: Record<string, number> = {};
+  for (const outcome of outcomes) tally[outcome] = (tally[outcome] ?? 0) + 1;
+  if (outcomes.some((outcome) => outcome.includes("|"))) return ANY;
+  return tally;
+}
+
+const runRecord = (run: Run): Body => ({
+  ...{ journey_id: run.journey_id, version: run.version, subscriber_id: run.subscriber_id, status: run.status },
+  ...{ entered_at: iso(run.entered_at), ended_at: isoOrNull(run.ended_at) },
+  current_step: run.status === "active" ? run.step : new OneOf([run.step, null]),
+});
+
+function runs(world: World, { query }: Request, { id }: Record<string, string>) {
+  const matching = runsOf(world, journeyOf(world, id)).filter(
+    (run) =>
+      found(world.subscribers, run.subscriber_id) &&
+      [undefined, run.status].includes(query.status) &&
+      [undefined, run.subscriber_id].includes(query.subscriber_id),
+  );
+  return listing("items", new Unordered(matching.map(runRecord)), 100);
+}
+
+const counts = (world: World) => {
+  const active = world.journeys.filter(({ status }) => status === "active").length;
+  const total = world.journeys.filter(({ status }) => status !== "archived").length;
+  return { status: 200, body: { active, total } };
+};
+
+export const journeyOperations: Operation[] = [
+  read("GET /api/v1/journeys", (world) =>
+    listing("journeys", new Unordered(world.journeys.map((journey) => record(world, journey, true))), 100),
+  ),
+  write("POST /api/v1/journeys", "content:write", create),
+  read("GET /api/v1/journeys/counts", counts),
+  read("GET /api/v1/journeys/:id", (world, _, { id }) => ({ status: 200, body: record(world, journeyOf(world, id)) })),
+  write("PUT /api/v1/journeys/:id", "content:write", put),
+  write("DELETE /api/v1/journeys/:id", "content:write", remove),
+  write("POST /api/v1/journeys/:id/activate", "send", activate),
+  write("POST /api/v1/journeys/:id/pause", "send", pause),
+  write("POST /api/v1/journeys/:id/archive", "send", archive),
+  write("POST /api/v1/journeys/:id/duplicate", "content:write", duplicate),
+  read("GET /api/v1/journeys/:id/stats", stats),
+  read("GET /api/v1/journeys/:id/runs", runs),
+];

@@ -1,0 +1,110 @@
+// Subscriber lists (D-LIST, AMB-81).
+import type { Operation } from "./access.ts";
+import { read, write } from "./access.ts";
+import { idList, listing, pageNumber, requiredText } from "./checks.ts";
+import { type Body, conflict, invalid, iso, notFound, type Request, Unordered } from "./kit.ts";
+import { found, type List, newId, type World } from "./world.ts";
+
+const record = (world: World, { id, name, description, created_at }: List): Body => ({
+  ...{ id, name, description, created_at: iso(created_at) },
+  subscriber_count: world.memberships.filter(({ of }) => of === id).length,
+});
+
+const listOf = (world: World, id: unknown): List => found(world.lists, id) ?? notFound();
+
+function create(world: World, { body }: Request) {
+  requiredText(body, "name", 128);
+  if (world.lists.some(({ name }) => name === body.name)) conflict();
+  const list = {
+    id: newId(world, "list"),
+    name: body.name,
+    description: body.description ?? null,
+    created_at: world.now,
+  };
+  world.lists.push(list);
+  return { status: 201, body: record(world, list) };
+}
+
+function page(world: World, { query }: Request) {
+  pageNumber(query, "page", 1, 1e9);
+  const size = pageNumber(query, "page_size", 20, 100);
+  const matching = world.lists.filter(({ name }) => name.toLowerCase().includes((query.name ?? "").toLowerCase()));
+  const items = new Unordered(matching.map((list) => record(world, list)));
+  return listing("items", items, size, matching.length);
+}
+
+function patch(world: World, { body }: Request, { id }: Record<string, string>) {
+  if (Object.keys(body).length === 0) invalid();
+  if (body.name !== undefined) requiredText(body, "name", 128);
+  const list = listOf(world, id);
+  if (world.lists.some((other) => other !== list && other.name === body.name)) conflict();
+  if (body.name !== undefined) list.name = body.name;
+  if (body.description !== undefined) list.description = body.description;
+  return { status: 200, body: record(world, list) };
+}
+
+/** D-LIST: a live experience or a scheduled job that names it holds it. */
+function remove(world: World, _: Request, { id }: Record<string, string>) {
+  const list = listOf(world, id);
+  const isHeldByJob = world.jobs.some(({ status, spec }) => status === "scheduled" && spec.target?.list_id === id);
+  const isHeldByExperience = world.experiences.some(
+    ({ status, spec }) => status === "live" && spec.audience?.list_id === id,
+  );
+  if (isHeldByJob || isHeldByExperience) conflict();
+  world.lists = world.lists.filter((other) => other !== list);
+  world.memberships = world.memberships.filter(({ of }) => of !== id);
+  return { status: 204 };
+}
+
+const isMember = (world: World, list: string, subscriber: string) =>
+  world.memberships.some(({ of, subscriber_id }) => of === list && subscriber_id === subscriber);
+
+/** Also by an import (IMP-13). */
+export function addMember(world: World, list: string, subscriber: string): boolean {
+  if (isMember(world, list, subscriber)) return false;
+  world.memberships.push({ of: list, subscriber_id: subscriber, entered_at: world.now });
+  return true;
+}
+
+function add(world: World, { body }: Request, { id }: Record<string, string>) {
+  const ids = idList(body, "subscriber_ids");
+  listOf(world, id);
+  const known = ids.filter((subscriber) => found(world.subscribers, subscriber));
+  const added = known.filter((subscriber) => addMember(world, id!, subscriber)).length;
+  const not_found = new Unordered(ids.filter((subscriber) => !known.includes(subscriber)));
+  return { status: 200, body: { added, already_member: known.length - added, not_found } };
+}
+
+/** Who is known but no member is neither removed nor promised to be among `not_found`. */
+function removeMembers(world: World, { body }: Request, { id }: Record<string, string>) {
+  const ids = idList(body, "subscriber_ids");
+  listOf(world, id);
+  const members = ids.filter((subscriber) => isMember(world, id!, subscriber));
+  world.memberships = world.memberships.filter(
+    ({ of, subscriber_id }) => of !== id || !members.includes(subscriber_id),
+  );
+  const rest = ids.filter((subscriber) => !members.includes(subscriber));
+  return { status: 200, body: { removed: members.length, not_found: new Unordered(rest) } };
+}
+
+function members(world: World, _: Request, { id }: Record<string, string>) {
+  listOf(world, id);
+  const rows = world.memberships.filter(({ of }) => of === id);
+  const items = rows.map(({ subscriber_id, entered_at }) => ({
+    subscriber_id,
+    external_id: found(world.subscribers, subscriber_id)!.external_id,
+    entered_at: iso(entered_at),
+  }));
+  return listing("items", new Unordered(items), 100);
+}
+
+export const listOperations: Operation[] = [
+  write("POST /api/v1/lists", "content:write", create),
+  read("GET /api/v1/lists", page),
+  read("GET /api/v1/lists/:id", (world, _, { id }) => ({ status: 200, body: record(world, listOf(world, id)) })),
+  write("PATCH /api/v1/lists/:id", "content:write", patch),
+  write("DELETE /api/v1/lists/:id", "content:write", remove),
+  read("GET /api/v1/lists/:id/subscribers", members),
+  write("POST /api/v1/lists/:id/subscribers", "subscribers:write", add),
+  write("POST /api/v1/lists/:id/subscribers/remove", "subscribers:write", removeMembers),
+];

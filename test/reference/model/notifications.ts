@@ -1,0 +1,206 @@
+// One-off sends (NTF, D-NTF, D-NTF-CANCEL) and what they answer.
+import type { Operation } from "./access.ts";
+import { read, write } from "./access.ts";
+import { checkFilters, checkTarget } from "./audience.ts";
+import { limitOf, listing, optionalOneOf, optionalWhole } from "./checks.ts";
+import { explain, recipients } from "./explanations.ts";
+import { channelsOf, needChannels } from "./gates.ts";
+import {
+  ABSENT,
+  ANY,
+  type Body,
+  conflict,
+  HOUR,
+  instant,
+  invalid,
+  iso,
+  isoOrNull,
+  isRecord,
+  notFound,
+  OrderedBy,
+  Refusal,
+  type Request,
+  same,
+  together,
+  Unordered,
+} from "./kit.ts";
+import { inPeriod, limits, needSmart } from "./plans.ts";
+import { cancelJob, createJob, plan, schedule } from "./sending.ts";
+import { countsOf, reasonsOf } from "./tallies.ts";
+import { needTemplate } from "./templates.ts";
+import { needTopic } from "./topics.ts";
+import { found, type Job, type World } from "./world.ts";
+
+/** D-NTF: exactly one audience, one content; AMB-93 for what it names. */
+export function checkSend(world: World, body: Body): void {
+  const audiences = [body.subscriberIds, body.external_ids, body.target].filter((value) => value !== undefined);
+  if (audiences.length !== 1) invalid();
+  for (const field of ["subscriberIds", "external_ids"])
+    if (body[field] !== undefined && !(Array.isArray(body[field]) && body[field].length > 0)) invalid(field);
+  checkContent(body);
+  optionalOneOf(body, "category", ["marketing", "transactional"]);
+  optionalOneOf(body, "channel_arbitration_mode", ["explicit", "smart"]);
+  optionalWhole(body, "holdout_percentage", 0, 99);
+  optionalWhole(body, "split_percentage", 1, 99);
+  checkFilters(body);
+  if (body.scheduled_at !== undefined && instant(body.scheduled_at) === undefined) invalid("scheduled_at");
+  if (body.channel_arbitration_mode === "smart") needSmart(world);
+
+  if (body.scheduled_at !== undefined && instant(body.scheduled_at)! <= world.now) invalid("scheduled_at");
+  together(
+    () => body.target !== undefined && checkTarget(world, body.target),
+    () => needTemplate(world, body.template_id),
+    () => needTopic(world, body.topic),
+    () => needChannels(world, body.channel_ids),
+  );
+}
+
+function checkContent({ title, body, template_id, content }: Body): void {
+  const hasText = title !== undefined || body !== undefined;
+  const ways = [hasText, template_id !== undefined, content !== undefined].filter(Boolean);
+  if (ways.length !== 1) invalid();
+  if (hasText && (!title || !body)) invalid(title ? "body" : "title");
+  if (content !== undefined && !isRecord(content)) invalid("content");
+}
+
+/** D-BILL: a send that would pass the quota or the own cap is refused whole. */
+export function needQuota(world: World, sent: number): void {
+  const used = inPeriod(world, world.spent) + sent;
+  if (used > limits(world.plan).sends) throw new Refusal(402, { code: "PAYMENT_REQUIRED" });
+  if (world.monthly_send_cap !== null && used > world.monthly_send_cap)
+    throw new Refusal(402, { code: "SEND_CAP_REACHED" });
+}
+
+/** AMB-94: the same key and body within 24 hours is answered again with 200; another body is 409. */
+function repeated(world: World, { body, headers }: Request): { key: string | undefined; answer?: Body } {
+  const key = headers["idempotency-key"] ?? body.idempotency_key;
+  if (key === undefined) return { key };
+  const earlier = world.keys.findLast(({ request, at }) => request === key && world.now - at < 24 * HOUR);
+  if (!earlier) return { key };
+  if (!same(JSON.parse(earlier.fingerprint), body)) conflict();
+  return { key, answer: earlier.answer };
+}
+
+/** NTF-1, AMB-35, AMB-38, AMB-125. */
+function create(world: World, request: Request) {
+  const { body } = request;
+  const { key, answer } = repeated(world, request);
+  if (answer) return { status: 200, body: answer };
+  checkSend(world, body);
+
+  const time = body.scheduled_at === undefined ? null : instant(body.scheduled_at)!;
+  const spec = structuredClone(body);
+  if (!spec.channel_ids && time === null) spec.channel_ids = channelsOf(world, spec).map(({ id }) => id);
+  const job = createJob(world, spec, { type: "api", id: null });
+  job.unit = request.given?.id ?? job.id;
+  const planned = plan(world, job);
+  const accepted = planned.filter(({ state }) => state === "pending" || state === "deferred").length;
+  if (time === null) {
+    try {
+      needQuota(world, accepted);
+    } catch (refusal) {
+      world.jobs.pop();
+      throw refusal;
+    }
+    job.sent = accepted;
+  }
+  job.unknown = planned.filter(({ reasons }) => reasons.includes("unknown_subscriber")).map((r) => r.subscriber_id);
+  schedule(world, job, time);
+  const unknown = job.unknown.length > 0 && { unknown: job.unknown.length, unknown_ids: new Unordered(job.unknown) };
+  const result = { id: job.id, sent: job.sent, ...unknown };
+  if (key !== undefined)
+    world.keys.push({ request: key, answer: result, fingerprint: JSON.stringify(body), at: world.now });
+  return { status: 201, body: result };
+}
+
+export const jobOf = (world: World, id: unknown): Job => found(world.jobs, id) ?? notFound();
+
+/** D-NTF. Numbers of a send that is under way are not promised before it is over. */
+export function jobRecord(job: Job): Body {
+  const { spec } = job;
+  const isOver = ["completed", "failed", "canceled", "scheduled"].includes(job.status);
+  return {
+    ...{
+      id: job.id,
+      status: job.status,
+      name: job.source.type === "api" ? (spec.name ?? null) : ANY,
+      category: spec.category ?? "marketing",
+    },
+    ...{ template_id: spec.template_id ?? null, target: spec.target ?? null },
+    ...{ holdout_percentage: spec.holdout_percentage ?? 0, source: job.source },
+    ...{ scheduled_at: isoOrNull(job.scheduled_at), created_at: iso(job.created_at) },
+    // A job that failed for a cause of its own may never have been dispatched.
+    ...{
+      dispatched_at: job.error ? ANY : isoOrNull(job.dispatched_at),
+      completed_at: isOver ? isoOrNull(job.completed_at) : null,
+    },
+    ...(job.source.type === "api" && { sent: isOver || job.scheduled_at === null ? job.sent : ANY }),
+    counts: isOver ? countsOf(job) : ANY,
+    skip_reasons: isOver ? reasonsOf(job) : ANY,
+    channel_arbitration: readout(job),
+  };
+}
+
+/** SMA-7 to SMA-9: aggregates of first choices. */
+function readout(job: Job): Body {
+  if (job.spec.channel_arbitration_mode !== "smart") return ABSENT;
+  if (job.dispatched_at === null) return ANY;
+  const names = new Set(job.arbitration.map((choice) => `${choice.class} ${choice.source}`));
+  const chosen = [...names].map((name) => {
+    const [class_, source] = name.split(" ");
+    const subscribers = job.arbitration.filter((c) => c.class === class_ && c.source === source).length;
+    return { class: class_, source, subscribers };
+  });
+  const { suppressed_devices, fallback_steps } = job;
+  return {
+    chosen: new Unordered(chosen),
+    suppressed_devices,
+    fallback_steps,
+    rank_errors: 0,
+    fallback_dedup_errors: 0,
+  };
+}
+
+/** AMB-127: newest first by creation, whatever made them. */
+function list(world: World, request: Request) {
+  const { status, source_type, source_id, exclude_source_type } = request.query;
+  const size = limitOf(request, 20, 100);
+  const matching = world.jobs.filter(
+    (job) =>
+      [undefined, job.status].includes(status) &&
+      [undefined, job.source.type].includes(source_type) &&
+      [undefined, job.source.id].includes(source_id) &&
+      exclude_source_type !== job.source.type,
+  );
+  const newestFirst = matching.toReversed().toSorted((a, b) => b.created_at - a.created_at);
+  const items = newestFirst.map((job) => jobRecord(job));
+  return listing("items", new OrderedBy(items, ({ created_at }) => created_at), size);
+}
+
+/** D-NTF-CANCEL. */
+function cancel(world: World, _: Request, { id }: Record<string, string>) {
+  const job = jobOf(world, id);
+  if (job.status !== "canceled") {
+    if (job.status !== "scheduled") conflict();
+    cancelJob(world, job);
+  }
+  return { status: 200, body: jobRecord(job) };
+}
+
+const get: Operation["run"] = (world, _, { id }) => ({ status: 200, body: jobRecord(jobOf(world, id)) });
+
+export const notificationOperations: Operation[] = [
+  write("POST /api/v1/notifications", "send", create),
+  { route: "POST /v1/notifications", who: ["server"], scope: "messages:send", run: create },
+  read("GET /api/v1/notifications", list),
+  read("GET /api/v1/notifications/:id", get),
+  { route: "GET /v1/notifications/:id", who: ["server"], scope: "messages:read", run: get },
+  write("POST /api/v1/notifications/:id/cancel", "send", cancel),
+  { route: "POST /v1/notifications/:id/cancel", who: ["server"], scope: "messages:send", run: cancel },
+  read("GET /api/v1/notifications/:id/recipients", (world, request, { id }) =>
+    recipients(world, request, jobOf(world, id)),
+  ),
+  read("GET /api/v1/notifications/:id/recipients/:subscriberId", (world, _, { id, subscriberId }) =>
+    explain(world, jobOf(world, id), subscriberId!),
+  ),
+];

@@ -1,0 +1,46 @@
+// A subscriber's own record (SUB-1, SUB-3, D-ATTR, AMB-44).
+import { notifyHooks } from "./hooks.ts";
+import { type Body, iso, JsonText, notFound } from "./kit.ts";
+import { found, newId, type Subscriber, type World } from "./world.ts";
+
+/** SUB-1, SUB-3: attributes are a JSON text. */
+export const subscriberRecord = (subscriber: Subscriber): Body => ({
+  id: subscriber.id,
+  external_id: subscriber.external_id,
+  ...(subscriber.email !== null && { email: subscriber.email }),
+  attributes: new JsonText(subscriber.attributes),
+  created_at: iso(subscriber.created_at),
+  updated_at: iso(subscriber.updated_at),
+});
+
+export const subscriberOf = (world: World, id: unknown): Subscriber => found(world.subscribers, id) ?? notFound();
+
+/** D-ATTR: top-level phone, timezone and locale are attributes. AMB-44: shallow merge; null deletes. */
+export function mergeAttributes(subscriber: Subscriber, body: Body): void {
+  const { phone, timezone, locale } = body;
+  const given: Record<string, Body> = { ...body.attributes };
+  if (phone !== undefined) given.phone = phone;
+  if (timezone !== undefined) given.timezone = timezone;
+  if (locale !== undefined) given.locale = locale;
+  for (const [key, value] of Object.entries(given)) {
+    if (value === null) delete subscriber.attributes[key];
+    else subscriber.attributes[key] = value;
+  }
+}
+
+/** A net-new subscriber (SUB-17, AMB-107). */
+export function createSubscriber(world: World, external_id: string): Subscriber {
+  const subscriber: Subscriber = {
+    ...{ id: newId(world, "sub"), external_id, email: null, attributes: {} },
+    ...{ created_at: world.now, updated_at: world.now },
+  };
+  world.subscribers.push(subscriber);
+  return subscriber;
+}
+
+/** WEV-6: as it was created. */
+export function tellCreated(world: World, subscriber: Subscriber): void {
+  const { id, external_id, email, attributes } = subscriber;
+  const data = { subscriber_id: id, external_id, email, attributes: { ...attributes }, created: true };
+  notifyHooks(world, "subscriber.created", data);
+}

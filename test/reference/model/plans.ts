@@ -1,0 +1,51 @@
+// The ladder of plans (D-PLAN).
+import type { Body } from "./kit.ts";
+import { Refusal } from "./kit.ts";
+import type { World } from "./world.ts";
+
+const LADDER = ["free", "starter", "growth", "pro", "premium", "enterprise"];
+const FREE_TYPES = ["ios", "android", "web_push", "email"];
+const MORE_TYPES = [[], ["in_app"], ["in_app", "sms"]];
+
+export const reaches = (world: World, plan: string) => LADDER.indexOf(world.plan) >= LADDER.indexOf(plan);
+
+export const channelTypesOf = (plan: string): string[] => [
+  ...FREE_TYPES,
+  ...(MORE_TYPES[LADDER.indexOf(plan)] ?? ["in_app", "sms", "chat_app"]),
+];
+
+const of = (plan: string, values: number[]) => values[LADDER.indexOf(plan)]!;
+
+export const limits = (plan: string): Body => ({
+  sends: of(plan, [10_000, 100_000, 500_000, 2_000_000, 10_000_000, 100_000_000]),
+  events: of(plan, [100_000, 1_000_000, 5_000_000, 20_000_000, 100_000_000, 1_000_000_000]),
+  subscribers: of(plan, [1_000, 25_000, 100_000, 500_000, 2_000_000, 20_000_000]),
+  dynamic_segments: of(plan, [0, 5, 20, 50, 200, 1000]),
+  event_conditions_per_rule: of(plan, [1, 3, 5, 10, 20, 50]),
+  requests_per_minute: of(plan, [60, 300, 600, 1000, 3000, 10_000]),
+  lookback_days: [30, 90, 180, 365][LADDER.indexOf(plan)] ?? null,
+});
+
+/** How many of these times are in the billing period, a calendar month in UTC (AMB-40). */
+export function inPeriod(world: World, times: number[]): number {
+  const now = new Date(world.now);
+  const start = Date.UTC(now.getUTCFullYear(), now.getUTCMonth());
+  return times.filter((time) => time >= start).length;
+}
+
+/** INX-1, AMB-82. */
+export function needInApp(world: World): void {
+  if (!reaches(world, "starter")) throw new Refusal(403, { error: "in_app_not_permitted", upgrade_required: true });
+}
+/** HOK-4. */
+export function needWebhooks(world: World): void {
+  if (!reaches(world, "starter")) throw new Refusal(403, { error: "feature_not_available" });
+}
+/** SMA-1. */
+export function needSmart(world: World): void {
+  if (!reaches(world, "growth")) throw new Refusal(403, { error: "feature_not_available", feature: "smart_channel" });
+}
+/** SCH-2, AMB-16. */
+export function needSchedules(world: World): void {
+  if (!reaches(world, "premium")) throw new Refusal(403, { error: "PLAN_FEATURE_UNAVAILABLE" });
+}

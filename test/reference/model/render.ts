@@ -1,0 +1,47 @@
+// The subset of Liquid that texts may use (D-LIQUID).
+import type { Body } from "./kit.ts";
+import type { Subscriber } from "./world.ts";
+
+export interface Values {
+  subscriber: Subscriber | null;
+  data?: Body;
+  event?: Body;
+}
+
+/** D-ATTR: what is no field of the subscriber is an attribute. */
+function valueAt(values: Values, path: string): Body {
+  const [root, ...rest] = path.trim().split(".");
+  if (root === "subscriber") {
+    const { subscriber } = values;
+    if (rest[0] === "attributes")
+      return rest.slice(1).reduce((value, key) => value?.[key], subscriber?.attributes as Body);
+    const field = { id: subscriber?.id, external_id: subscriber?.external_id, email: subscriber?.email }[rest[0] ?? ""];
+    return field ?? subscriber?.attributes[rest[0] ?? ""];
+  }
+  const start = root === "data" ? values.data : root === "event" ? values.event : undefined;
+  return rest.reduce((value, key) => value?.[key], start);
+}
+
+/** An unknown variable renders empty; `default` stands in for what is missing, empty or false. */
+function output(values: Values, expression: string): string {
+  const [path, ...filters] = expression.split("|").map((part) => part.trim());
+  let value = valueAt(values, path!);
+  for (const filter of filters) {
+    const fallback = /^default:\s*"(.*)"$/.exec(filter);
+    if (fallback && (value === undefined || value === null || value === "" || value === false)) value = fallback[1];
+    if (filter === "upcase") value = String(value ?? "").toUpperCase();
+  }
+  return value === undefined || value === null ? "" : String(value);
+}
+
+/** `{{ … }}` and one level of `{% if … %}`. Only false and what is missing are untrue. */
+export function render(text: string, values: Values): string {
+  const chosen = text.replace(
+    /\{% if (.+?) %\}(.*?)(?:\{% else %\}(.*?))?\{% endif %\}/gs,
+    (_, path: string, yes: string, no = "") => {
+      const value = valueAt(values, path);
+      return value !== undefined && value !== null && value !== false ? yes : no;
+    },
+  );
+  return chosen.replace(/\{\{(.+?)\}\}/gs, (_, expression: string) => output(values, expression));
+}

@@ -1,0 +1,124 @@
+// Recurring sends (SCH, AMB-15, AMB-16, AMB-64).
+import type { Operation } from "./access.ts";
+import { read, write } from "./access.ts";
+import { completeIfDone } from "./campaign-moves.ts";
+import { listing, pageNumber, requiredText } from "./checks.ts";
+import { nextAfter, parseCron } from "./cron.ts";
+import { needChannels } from "./gates.ts";
+import { type Body, invalid, iso, isoOrNull, notFound, type Request, together, Unordered } from "./kit.ts";
+import { needSchedules, reaches } from "./plans.ts";
+import { createJob, schedule as goOut } from "./sending.ts";
+import { needTemplate } from "./templates.ts";
+import { at, found, newId, type Schedule, type World } from "./world.ts";
+
+const record = ({ id, spec, active, next_run_at, created_at }: Schedule): Body => ({
+  ...{ id, cron_expression: spec.cron_expression, timezone: spec.timezone, template_id: spec.template_id },
+  ...{ channel_ids: spec.channel_ids, target: { type: "all" }, active, campaign_id: spec.campaign_id ?? null },
+  ...{ next_run_at: isoOrNull(next_run_at), created_at: iso(created_at) },
+});
+
+const scheduleOf = (world: World, id: unknown): Schedule => found(world.schedules, id) ?? notFound();
+
+function isZone(zone: unknown): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: String(zone) });
+    return typeof zone === "string" && zone !== "";
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+/** SCH-4, SCH-13, AMB-64: an expression that never fires is refused. */
+function check(world: World, { cron_expression, timezone, channel_ids }: Body): void {
+  const cron = parseCron(cron_expression);
+  together(
+    () => isZone(timezone) || invalid("timezone"),
+    () => (cron && (!isZone(timezone) || nextAfter(cron, world.now, timezone))) || invalid("cron_expression"),
+    () => (Array.isArray(channel_ids) && channel_ids.length > 0) || invalid("channel_ids"),
+  );
+}
+
+function checkReferences(world: World, { template_id, channel_ids }: Body): void {
+  together(
+    () => needTemplate(world, template_id),
+    () => needChannels(world, channel_ids),
+  );
+}
+
+/** SCH-12, SCH-14: while active, at each instant of its expression. */
+export function nextRun(world: World, row: Schedule): void {
+  const { cron_expression, timezone } = row.spec;
+  const due = row.active ? nextAfter(parseCron(cron_expression)!, world.now, timezone)! : null;
+  row.next_run_at = due;
+  if (due === null) return;
+  at(world, due, () => {
+    if (!world.schedules.includes(row) || !row.active || row.next_run_at !== due) return;
+    if (reaches(world, "premium")) fire(world, row);
+    nextRun(world, row);
+  });
+}
+
+function fire(world: World, { id, spec }: Schedule): void {
+  const { template_id, channel_ids, topic } = spec;
+  const content = { template_id, channel_ids, target: { type: "all" }, ...(topic && { topic }) };
+  const job = createJob(world, content, { type: "schedule", id });
+  goOut(world, job, null);
+}
+
+function create(world: World, { body }: Request) {
+  for (const field of ["cron_expression", "timezone", "template_id"]) requiredText(body, field);
+  if (body.target?.type !== "all") invalid();
+  check(world, body);
+  checkReferences(world, body);
+  const row: Schedule = {
+    ...{ id: newId(world, "schedule"), spec: structuredClone(body), active: body.active ?? true },
+    ...{ switched_off_by: null, next_run_at: null, created_at: world.now },
+  };
+  world.schedules.push(row);
+  nextRun(world, row);
+  return { status: 201, body: record(row) };
+}
+
+/** SCH-7, AMB-64: an empty body is 422; channel_ids replace the whole array. */
+function patch(world: World, { body }: Request, { id }: Record<string, string>) {
+  if (Object.keys(body).length === 0) invalid();
+  const row = scheduleOf(world, id);
+  const spec = { ...row.spec, ...structuredClone(body) };
+  check(world, spec);
+  if (body.template_id !== undefined || body.channel_ids !== undefined) checkReferences(world, spec);
+  row.spec = spec;
+  if (body.active !== undefined) Object.assign(row, { active: body.active, switched_off_by: null });
+  nextRun(world, row);
+  reconsider(world, row);
+  return { status: 200, body: record(row) };
+}
+
+/** AMB-67: switching off the last owned schedule re-evaluates the campaign. */
+function reconsider(world: World, { spec }: Schedule): void {
+  const campaign = found(world.campaigns, spec.campaign_id);
+  if (campaign) completeIfDone(world, campaign);
+}
+
+function remove(world: World, _: Request, { id }: Record<string, string>) {
+  const row = scheduleOf(world, id);
+  world.schedules = world.schedules.filter((other) => other !== row);
+  reconsider(world, row);
+  return { status: 204 };
+}
+
+function page(world: World, { query }: Request) {
+  pageNumber(query, "page", 1, 1e9);
+  const size = pageNumber(query, "per_page", 20, 100);
+  const matching = world.schedules.filter(({ active }) => [undefined, String(active)].includes(query.active));
+  return listing("data", new Unordered(matching.map(record)), size, matching.length);
+}
+
+/** AMB-16: only creating and changing are gated. */
+export const scheduleOperations: Operation[] = [
+  { ...write("POST /api/v1/schedules", "content:write", create), plan: needSchedules },
+  read("GET /api/v1/schedules", page),
+  read("GET /api/v1/schedules/:id", (world, _, { id }) => ({ status: 200, body: record(scheduleOf(world, id)) })),
+  { ...write("PATCH /api/v1/schedules/:id", "content:write", patch), plan: needSchedules },
+  write("DELETE /api/v1/schedules/:id", "content:write", remove),
+];

@@ -1,0 +1,210 @@
+// Segments (SEG, D-SEG, AMB-17, AMB-46, AMB-70).
+import type { Operation } from "./access.ts";
+import { read, write } from "./access.ts";
+import { listing, requiredText } from "./checks.ts";
+import { segmentChanged } from "./entries.ts";
+import {
+  ANY,
+  type Body,
+  conflict,
+  duration,
+  invalid,
+  iso,
+  MINUTE,
+  notFound,
+  Refusal,
+  type Request,
+  same,
+  Unordered,
+} from "./kit.ts";
+import { limits } from "./plans.ts";
+import { eventNodes, holdsFor, isWithinPlan, treeOf } from "./rules.ts";
+import { eventsOf } from "./stitching.ts";
+import { at, found, newId, type Segment, type Subscriber, type World } from "./world.ts";
+
+const record = (world: World, segment: Segment): Body => ({
+  ...{ id: segment.id, name: segment.name, is_dynamic: segment.is_dynamic, rule: segment.rule },
+  ...{ needs_recompute: segment.needs_recompute, created_at: iso(segment.created_at) },
+  ...{ updated_at: iso(segment.updated_at), count: world.members.filter(({ of }) => of === segment.id).length },
+});
+
+const segmentOf = (world: World, id: unknown): Segment => found(world.segments, id) ?? notFound();
+
+/** RUL and the caps of the plan (SEG-7). */
+function checkedTree(world: World, rule: Body): Body {
+  const tree = treeOf(rule);
+  if (!tree || !isWithinPlan(world, tree)) return invalid();
+  return tree;
+}
+
+/** Who enters and who leaves now; journeys hear of it (JND-10). */
+export function recompute(world: World, segment: Segment, only?: Subscriber): void {
+  const tree = treeOf(segment.rule)!;
+  for (const subscriber of only ? [only] : [...world.subscribers]) {
+    const row = world.members.find(({ of, subscriber_id }) => of === segment.id && subscriber_id === subscriber.id);
+    const belongs = holdsFor(world, tree, subscriber);
+    if (belongs && !row) {
+      world.members.push({ of: segment.id, subscriber_id: subscriber.id, entered_at: world.now });
+      segmentChanged(world, "segment_entered", segment.id, subscriber);
+    }
+    if (!belongs && row) {
+      world.members = world.members.filter((other) => other !== row);
+      segmentChanged(world, "segment_exited", segment.id, subscriber);
+    }
+  }
+  if (!only) segment.needs_recompute = false;
+}
+
+/** SEG-14, EVT-12: dynamic membership follows attributes and events without being asked, but after the answer. */
+export function subscriberChanged(world: World, subscriber: Subscriber): void {
+  at(world, world.now, () => {
+    if (!world.subscribers.includes(subscriber)) return;
+    for (const segment of world.segments) if (segment.is_dynamic) recompute(world, segment, subscriber);
+    wakeAtWindowEnds(world, subscriber);
+  });
+}
+
+/** AMB-71: a window that ends changes the membership by itself. The product has five minutes for it. */
+export const LAPSE = 5 * MINUTE;
+
+function wakeAtWindowEnds(world: World, subscriber: Subscriber): void {
+  const windows = world.segments
+    .filter(({ is_dynamic }) => is_dynamic)
+    .flatMap(({ rule }) => eventNodes(treeOf(rule)!))
+    .flatMap(({ within }) => duration(within) ?? []);
+  for (const window of windows)
+    for (const { occurred_at } of eventsOf(world, subscriber.id)) {
+      const end = occurred_at + window + 1;
+      if (end > world.now) at(world, end, () => refresh(world, subscriber));
+    }
+}
+
+function refresh(world: World, subscriber: Subscriber): void {
+  if (!world.subscribers.includes(subscriber)) return;
+  for (const segment of world.segments) if (segment.is_dynamic) recompute(world, segment, subscriber);
+}
+
+/** Whether a window ended so lately that the product may not have looked yet. */
+export function isLapsing(world: World, segment: Segment): boolean {
+  if (!segment.is_dynamic) return false;
+  const windows = eventNodes(treeOf(segment.rule)!).flatMap(({ within }) => duration(within) ?? []);
+  return windows.some((window) =>
+    world.events.some(({ occurred_at }) => {
+      const end = occurred_at + window;
+      return end <= world.now && world.now <= end + LAPSE;
+    }),
+  );
+}
+
+/** SEG-6, SEG-7, AMB-17: computed after the answer. */
+function create(world: World, { body }: Request) {
+  requiredText(body, "name");
+  checkedTree(world, body.rule);
+  const dynamic = world.segments.filter(({ is_dynamic }) => is_dynamic).length;
+  if (body.is_dynamic && dynamic >= limits(world.plan).dynamic_segments)
+    throw new Refusal(403, { code: "FEATURE_NOT_AVAILABLE" });
+  if (world.segments.some(({ name }) => name === body.name)) conflict();
+  const segment: Segment = {
+    ...{ id: newId(world, "segment"), name: body.name, is_dynamic: body.is_dynamic ?? false },
+    ...{ needs_recompute: true, rule: body.rule, created_at: world.now, updated_at: world.now },
+  };
+  world.segments.push(segment);
+  at(world, world.now, () => {
+    if (!world.segments.includes(segment)) return;
+    recompute(world, segment);
+    for (const subscriber of world.subscribers) wakeAtWindowEnds(world, subscriber);
+  });
+  return { status: 201, body: { ...record(world, segment), count: ANY, needs_recompute: ANY } };
+}
+
+/** SEG-8, SEG-3, AMB-46, AMB-70. */
+function patch(world: World, { body }: Request, { id }: Record<string, string>) {
+  requiredText(body, "name");
+  checkedTree(world, body.rule);
+  const segment = segmentOf(world, id);
+  if (body.is_dynamic !== undefined && body.is_dynamic !== segment.is_dynamic) invalid();
+  if (world.segments.some((other) => other !== segment && other.name === body.name)) conflict();
+  const isChanged = !same(segment.rule, body.rule);
+  Object.assign(segment, { name: body.name, rule: body.rule, updated_at: world.now });
+  if (isChanged) segment.needs_recompute = true;
+  if (isChanged && segment.is_dynamic) at(world, world.now, () => recompute(world, segment));
+  return {
+    status: 200,
+    body: {
+      ...record(world, segment),
+      count: ANY,
+      needs_recompute: segment.is_dynamic ? ANY : segment.needs_recompute,
+    },
+  };
+}
+
+/** SEG-9. AMB-119: an active journey that waits for it holds it. */
+function remove(world: World, { query }: Request, { id }: Record<string, string>) {
+  const segment = segmentOf(world, id);
+  const holders = world.journeys.filter(
+    ({ status, definitions }) => status === "active" && definitions.at(-1)!.trigger.segment_id === id,
+  );
+  if (holders.length > 0 && query.force !== "true") conflict();
+  for (const journey of holders) journey.status = "paused";
+  world.segments = world.segments.filter((other) => other !== segment);
+  world.members = world.members.filter(({ of }) => of !== id);
+  return { status: 204 };
+}
+
+/** SEG-10: any ten of those who match. */
+function preview(world: World, { body }: Request) {
+  const tree = checkedTree(world, body);
+  const matching = world.subscribers.filter((subscriber) => holdsFor(world, tree, subscriber)).map(({ id }) => id);
+  const sample = matching.length <= 10 ? new Unordered(matching) : ANY;
+  return { status: 200, body: { estimated_count: matching.length, sample_subscriber_ids: sample } };
+}
+
+function members(world: World, _: Request, { id }: Record<string, string>) {
+  const segment = segmentOf(world, id);
+  const rows = world.members.filter(({ of }) => of === id);
+  const items = rows.map(({ subscriber_id, entered_at }) => ({
+    subscriber_id,
+    external_id: found(world.subscribers, subscriber_id)!.external_id,
+    entered_at: eventNodes(treeOf(segment.rule)!).some(({ within }) => within) ? ANY : iso(entered_at),
+  }));
+  return listing("items", isLapsing(world, segment) ? ANY : new Unordered(items), 100);
+}
+
+const get: Operation["run"] = (world, _, { id }) => {
+  const segment = segmentOf(world, id);
+  const count = isLapsing(world, segment) ? { count: ANY } : {};
+  return { status: 200, body: { ...record(world, segment), ...count } };
+};
+
+const member: Operation["run"] = (world, _, { id, subscriberId }) => {
+  const segment = segmentOf(world, id);
+  if (!found(world.subscribers, subscriberId)) notFound();
+  const isMember = world.members.some(({ of, subscriber_id }) => of === id && subscriber_id === subscriberId);
+  return { status: 200, body: { member: isLapsing(world, segment) ? ANY : isMember } };
+};
+
+/** SEG-11, SEG-12. Keys of people who are gone may linger. */
+const names = (world: World) => [...new Set(world.events.map(({ event_name }) => event_name))];
+
+export const segmentOperations: Operation[] = [
+  write("POST /api/v1/segments", "content:write", create),
+  read("POST /api/v1/segments/preview", preview),
+  read("GET /api/v1/segments", (world) => {
+    const items = world.segments.map((segment) => ({
+      ...record(world, segment),
+      ...(isLapsing(world, segment) && { count: ANY }),
+    }));
+    return listing("segments", new Unordered(items), 100);
+  }),
+  read("GET /api/v1/segments/event-names", (world) => ({ status: 200, body: { names: new Unordered(names(world)) } })),
+  read("GET /api/v1/segments/:id", get),
+  write("PATCH /api/v1/segments/:id", "content:write", patch),
+  write("DELETE /api/v1/segments/:id", "content:write", remove),
+  write("POST /api/v1/segments/:id/recompute", "content:write", (world, _, { id }) => {
+    const segment = segmentOf(world, id);
+    at(world, world.now, () => recompute(world, segment));
+    return { status: 202, body: { status: "queued" } };
+  }),
+  read("GET /api/v1/segments/:id/members", members),
+  read("GET /api/v1/segments/:id/members/:subscriberId", member),
+];

@@ -1,0 +1,255 @@
+// The life of a send: planned, handed over, retried, closed (D-NTF-STATE, D-AB, AMB-95, AMB-109).
+
+import { classesInOrder } from "./arbitration.ts";
+import { audienceOf } from "./audience.ts";
+import { jobClosed, jobDispatched } from "./campaign-moves.ts";
+import { quietUntil } from "./caps.ts";
+import { takeFault } from "./channels.ts";
+import { channelsOf, isUsable, reachable } from "./gates.ts";
+import { notifyHooks } from "./hooks.ts";
+import { deliverToInbox } from "./inbox.ts";
+import { type Body, iso, isoOrNull, MINUTE } from "./kit.ts";
+import { render, type Values } from "./render.ts";
+import { at, type Delivery, found, type Job, newId, type Recipient, type Subscriber, type World } from "./world.ts";
+
+/** D-PROV: a transient failure is tried three times more. */
+const RETRIES = [MINUTE, 5 * MINUTE, 30 * MINUTE];
+
+export function createJob(world: World, spec: Body, source: Job["source"], id = newId(world, "job")): Job {
+  const job: Job = {
+    ...{ id, unit: id, status: "queued", spec, source, sent: 0, recipients: [], error: null },
+    ...{ scheduled_at: null, created_at: world.now, dispatched_at: null, completed_at: null, held: false },
+    ...{ unknown: [], arbitration: [], fallback_steps: 0, suppressed_devices: 0 },
+  };
+  world.jobs.push(job);
+  return job;
+}
+
+/** A send that goes out now, or at its time (NTF-9). */
+export function schedule(world: World, job: Job, time: number | null): void {
+  // AMB-105: an immediate send has no time of its own.
+  job.scheduled_at = time !== null && time > world.now ? time : null;
+  if (job.scheduled_at !== null) job.status = "scheduled";
+  at(world, Math.max(time ?? world.now, world.now), () => {
+    const isDue = job.status === "scheduled" || job.status === "queued";
+    if (isDue && !job.held && job.dispatched_at === null) dispatch(world, job);
+  });
+}
+
+/** The content of a send: its own, or of its template as it is now. */
+export function contentOf(world: World, spec: Body): Body | undefined {
+  if (spec.template_id) return found(world.templates, spec.template_id)?.content;
+  return spec.content ?? { title: spec.title, body: spec.body };
+}
+
+/** AMB-95: everybody that the audience resolves to, with the decision for each. */
+export function plan(world: World, job: Job): Recipient[] {
+  const { subscribers, unknown } = audienceOf(world, job.spec);
+  const nobody = (id: string): Recipient => blank(world, id, null, "skipped", ["unknown_subscriber"]);
+  return [...subscribers.map((subscriber) => decide(world, job, subscriber)), ...unknown.map(nobody)];
+}
+
+const blank = (world: World, id: string, external_id: string | null, state: string, reasons: string[]): Recipient => ({
+  ...{ subscriber_id: id, external_id, state, reasons, variant: null, deliveries: [], fallbacks: [] },
+  ...{ deferred_until: null, at: world.now },
+});
+
+/** ABH-1, ABH-2: who is reached on no channel is skipped with the reason; of the others some are held out. */
+export function decide(world: World, job: Job, subscriber: Subscriber): Recipient {
+  const { spec, unit } = job;
+  const { id, external_id } = subscriber;
+  const recipient = blank(world, id, external_id, "pending", []);
+  const { deliveries, reasons } = reachable(world, spec, subscriber);
+  recipient.reasons = reasons;
+  recipient.deliveries = deliveries;
+  if (deliveries.length === 0) {
+    recipient.state = "skipped";
+    return recipient;
+  }
+  if (world.bucket("holdout", unit, id) < (spec.holdout_percentage ?? 0) * 100)
+    return blank(world, id, external_id, "held_out", []);
+  if (spec.variant_b) {
+    const isFirst = world.bucket("split", unit, id) < (spec.split_percentage ?? 50) * 100;
+    recipient.variant = isFirst ? "a" : "b";
+  }
+  recipient.deferred_until = quietUntil(world, spec, subscriber);
+  if (recipient.deferred_until !== null) recipient.state = "deferred";
+  return recipient;
+}
+
+/** WEV-2: `queued` at its time. A job-level cause fails it whole (AMB-48). */
+export function dispatch(world: World, job: Job): void {
+  job.status = "processing";
+  job.dispatched_at = world.now;
+  const cause = failureOf(world, job);
+  job.title = contentOf(world, job.spec)?.title;
+  if (cause) {
+    close(world, job, cause);
+    return;
+  }
+
+  job.recipients = plan(world, job);
+  for (const recipient of job.recipients)
+    if (job.spec.channel_arbitration_mode === "smart") choose(world, job, recipient);
+  const accepted = job.recipients.filter(({ state }) => state === "pending" || state === "deferred");
+  job.sent = accepted.length;
+  for (const _ of accepted) world.spent.push(world.now);
+  jobDispatched(world, job);
+  const scheduled_at = isoOrNull(job.scheduled_at);
+  notifyHooks(world, "notification.dispatched", { job_id: job.id, scheduled_at });
+  for (const recipient of accepted) start(world, job, recipient);
+  closeIfDone(world, job);
+}
+
+function failureOf(world: World, { spec }: Job): Body {
+  if (contentOf(world, spec) === undefined) return { code: "TEMPLATE_NOT_FOUND" };
+  const { target } = spec;
+  if (target?.type === "segment" && !found(world.segments, target.segment_id)) return { code: "TARGET_GONE" };
+  if (target?.type === "list" && !found(world.lists, target.list_id)) return { code: "TARGET_GONE" };
+  return channelsOf(world, spec).some(isUsable) ? null : { code: "NO_USABLE_CHANNEL" };
+}
+
+/** SMA-2: only the best class; the others wait as fallbacks. */
+function choose(world: World, job: Job, recipient: Recipient): void {
+  if (recipient.deliveries.length === 0) return;
+  const ranked = classesInOrder(world, recipient.subscriber_id, [...new Set(recipient.deliveries.map((d) => d.class))]);
+  const [best, ...rest] = ranked;
+  job.arbitration.push({ class: best!.class, source: best!.source });
+  job.suppressed_devices += recipient.deliveries.filter((d) => d.device && d.class !== best!.class).length;
+  recipient.fallbacks = rest.map((ranking) => ranking.class);
+  recipient.deliveries = recipient.deliveries.filter((d) => d.class === best!.class);
+}
+
+/** Hands over one recipient of a job that stays open, as those of a journey's step do (D-INTJOBS). */
+export function deliverOne(world: World, job: Job, recipient: Recipient): void {
+  if (recipient.state !== "skipped") world.spent.push(world.now);
+  start(world, job, recipient);
+}
+
+function start(world: World, job: Job, recipient: Recipient): void {
+  if (recipient.deferred_until === null) {
+    handOver(world, job, recipient);
+    return;
+  }
+  at(world, recipient.deferred_until, () => {
+    const subscriber = found(world.subscribers, recipient.subscriber_id);
+    if (job.status !== "processing" || !subscriber) return;
+    const again = reachable(world, job.spec, subscriber);
+    Object.assign(recipient, { deliveries: again.deliveries, reasons: again.reasons, deferred_until: null });
+    recipient.state = again.deliveries.length > 0 ? "pending" : "skipped";
+    handOver(world, job, recipient);
+    closeIfDone(world, job);
+  });
+}
+
+function handOver(world: World, job: Job, recipient: Recipient): void {
+  for (const delivery of recipient.deliveries) attempt(world, job, recipient, delivery);
+}
+
+export const valuesOf = (world: World, job: Job, subscriber: string): Values => ({
+  subscriber: found(world.subscribers, subscriber) ?? null,
+  data: job.spec.data ?? {},
+  event: job.spec.event ?? {},
+});
+
+/** The message of one recipient: its arm, rendered with its attributes as they are now. */
+export function messageFor(
+  world: World,
+  job: Job,
+  { subscriber_id, variant }: Recipient,
+): { title: string; body: string } {
+  const content = (variant === "b" ? job.spec.variant_b : contentOf(world, job.spec)) ?? {};
+  const values = valuesOf(world, job, subscriber_id);
+  return { title: render(content.title ?? "", values), body: render(content.body ?? "", values) };
+}
+
+/** One call of a provider. The inbox needs none. */
+function attempt(world: World, job: Job, recipient: Recipient, delivery: Delivery): void {
+  delivery.attempts.push(world.now);
+  const { type } = delivery.channel;
+  const fault = type === "in_app" ? undefined : takeFault(world, type, recipient.subscriber_id);
+  if (!fault) accept(world, job, recipient, delivery);
+  else if (fault.outcome === "transient") retry(world, job, recipient, delivery);
+  else fail(world, job, recipient, delivery, fault.outcome);
+  conclude(recipient);
+}
+
+/** D-ATTRIB: delivered is what the provider accepted. */
+function accept(world: World, job: Job, recipient: Recipient, delivery: Delivery): void {
+  Object.assign(delivery, { state: "delivered", delivered_at: world.now });
+  recipient.at = world.now;
+  const { channel, to } = delivery;
+  if (channel.type === "in_app") {
+    deliverToInbox(world, job, recipient);
+    return;
+  }
+  const message = messageFor(world, job, recipient);
+  world.outbox.push({
+    ...{ channel: channel.type, to, subscriber_id: recipient.subscriber_id, job_id: job.id, at: world.now },
+    ...message,
+  });
+}
+
+function retry(world: World, job: Job, recipient: Recipient, delivery: Delivery): void {
+  const wait = RETRIES[delivery.attempts.length - 1];
+  if (wait === undefined) {
+    fail(world, job, recipient, delivery, "transient");
+    return;
+  }
+  at(world, world.now + wait, () => {
+    if (job.status !== "processing" || delivery.state !== "pending") return;
+    attempt(world, job, recipient, delivery);
+    closeIfDone(world, job);
+  });
+}
+
+/** SMA-6, AMB-96: a permanent failure falls back to the next class, each once; retries that ran out do not. */
+function fail(world: World, job: Job, recipient: Recipient, delivery: Delivery, outcome: string): void {
+  Object.assign(delivery, { state: "failed", reason: outcome });
+  recipient.at = world.now;
+  if (outcome === "invalid_token" && delivery.device) delivery.device.status = "invalid";
+  const isClassDead = recipient.deliveries.every((other) => other.class !== delivery.class || other.state === "failed");
+  const next = outcome === "transient" || !isClassDead ? undefined : recipient.fallbacks.shift();
+  if (next === undefined) return;
+  job.fallback_steps++;
+  const subscriber = found(world.subscribers, recipient.subscriber_id);
+  const found_ = subscriber ? reachable(world, job.spec, subscriber).deliveries.filter((d) => d.class === next) : [];
+  recipient.deliveries.push(...found_);
+  for (const fresh of found_) attempt(world, job, recipient, fresh);
+}
+
+function conclude(recipient: Recipient): void {
+  const { deliveries } = recipient;
+  if (deliveries.some(({ state }) => state === "pending")) return;
+  recipient.state = deliveries.some(({ state }) => state === "delivered") ? "delivered" : "failed";
+}
+
+export function closeIfDone(world: World, job: Job): void {
+  if (job.status !== "processing") return;
+  const isOpen = job.recipients.some(
+    ({ state, deliveries }) =>
+      ["pending", "deferred"].includes(state) || deliveries.some((delivery) => delivery.state === "pending"),
+  );
+  if (!isOpen) close(world, job, null);
+}
+
+/** D-NTF-STATE: `failed` for a cause of the job, or when every delivery failed; nobody to send to is `completed`. */
+function close(world: World, job: Job, cause: Body): void {
+  const states = job.recipients.map(({ state }) => state);
+  const delivered = states.filter((state) => state === "delivered").length;
+  const failed = states.filter((state) => state === "failed").length;
+  job.status = cause || (failed > 0 && delivered === 0) ? "failed" : "completed";
+  job.error = cause;
+  job.completed_at = world.now;
+  const data = { job_id: job.id, status: job.status, delivered, failed, total: delivered + failed };
+  notifyHooks(world, "notification.terminal", data);
+  jobClosed(world, job);
+}
+
+/** NTF-10: before its time only. */
+export function cancelJob(world: World, job: Job): void {
+  job.status = "canceled";
+  jobClosed(world, job);
+}
+
+export const whenOf = (time: number | null) => (time === null ? null : iso(time));

@@ -1,0 +1,160 @@
+// Subscribers: SUB, D-SUB-LIST, D-ATTR, and what an erasure takes with it.
+import type { Operation } from "./access.ts";
+import { read, write } from "./access.ts";
+import { checkEmail, idList, limitOf, listing, optionalRecord, requiredText } from "./checks.ts";
+import { consentAssertion, currentConsents, recordConsent } from "./consents.ts";
+import { deviceRecord } from "./devices.ts";
+import { instant, invalid, iso, isUuid, OrderedBy, type Request, Unordered } from "./kit.ts";
+import { createSubscriber, mergeAttributes, subscriberOf, subscriberRecord, tellCreated } from "./people.ts";
+import { cancelRunsOf } from "./runs.ts";
+import { subscriberChanged } from "./segments.ts";
+import { topicChoices } from "./topics.ts";
+import { found, type Subscriber, type World } from "./world.ts";
+
+/** SUB-5, SUB-6, AMB-44, AMB-45. */
+function upsert(world: World, { body }: Request) {
+  requiredText(body, "external_id");
+  checkEmail(body.email);
+  optionalRecord(body, "attributes");
+  const consent = body.consent === undefined ? undefined : consentAssertion(world, body.consent, "consent.");
+
+  const known = world.subscribers.find(({ external_id }) => external_id === body.external_id);
+  const subscriber = known ?? createSubscriber(world, body.external_id);
+  if (body.email !== undefined) subscriber.email = body.email;
+  mergeAttributes(subscriber, body);
+  subscriber.updated_at = world.now;
+  if (consent) recordConsent(world, subscriber, { ...consent, source: consent.source ?? null });
+  if (!known) tellCreated(world, subscriber);
+  subscriberChanged(world, subscriber);
+  return { status: 200, body: subscriberRecord(subscriber) };
+}
+
+/** A7: the same fields but the key. */
+function patch(world: World, { body }: Request, { id }: Record<string, string>) {
+  if (Object.keys(body).length === 0) invalid();
+  checkEmail(body.email);
+  optionalRecord(body, "attributes");
+  const subscriber = subscriberOf(world, id);
+  if (body.email !== undefined) subscriber.email = body.email;
+  mergeAttributes(subscriber, body);
+  subscriber.updated_at = world.now;
+  subscriberChanged(world, subscriber);
+  return { status: 200, body: subscriberRecord(subscriber) };
+}
+
+/** SUB-9, SUB-10, SUB-16, AMB-10: gone are its devices, memberships, inbox and runs; rows of sends and events stay. */
+export function eraseSubscriber(world: World, subscriber: Subscriber): void {
+  const { id } = subscriber;
+  cancelRunsOf(world, id);
+  world.subscribers = world.subscribers.filter((other) => other !== subscriber);
+  world.devices = world.devices.filter(({ subscriber_id }) => subscriber_id !== id);
+  world.memberships = world.memberships.filter(({ subscriber_id }) => subscriber_id !== id);
+  world.members = world.members.filter(({ subscriber_id }) => subscriber_id !== id);
+  world.consents = world.consents.filter(({ subscriber_id }) => subscriber_id !== id);
+  world.inbox = world.inbox.filter(({ subscriber_id }) => subscriber_id !== id);
+  const aliases = world.aliases.filter(({ subscriber_id }) => subscriber_id === id);
+  for (const event of world.events) {
+    const isAlias = aliases.some(({ anonymous_id }) => anonymous_id === event.anonymous_id);
+    if (event.subscriber_id === id || isAlias) event.erased = true;
+  }
+  world.aliases = world.aliases.filter(({ subscriber_id }) => subscriber_id !== id);
+}
+
+/** SUB-12 to SUB-14, AMB-36. */
+function bulkDelete(world: World, { body }: Request) {
+  const ids = idList(body, "subscriber_ids");
+  const wrong = body.subscriber_ids.findIndex((id: unknown) => !isUuid(id));
+  if (wrong >= 0) invalid(`subscriber_ids[${wrong}]`);
+  const known = ids.flatMap((id) => found(world.subscribers, id) ?? []);
+  for (const subscriber of known) eraseSubscriber(world, subscriber);
+  const not_found = ids.filter((id) => !known.some((subscriber) => subscriber.id === id));
+  return { status: 200, body: { deleted: known.length, not_found: new Unordered(not_found) } };
+}
+
+/** D-SUB-LIST: newest first. AMB-80: a limit over 1,000 is clamped. */
+function list(world: World, request: Request) {
+  const size = limitOf(request, 100, 1000);
+  const { updated_since, external_id, email, q } = request.query;
+  const since = updated_since === undefined ? undefined : (instant(updated_since) ?? invalid("updated_since"));
+  const matching = world.subscribers.filter(
+    (subscriber) =>
+      (since === undefined || subscriber.updated_at >= since) &&
+      (external_id === undefined || subscriber.external_id === external_id) &&
+      (email === undefined || subscriber.email?.toLowerCase() === email.toLowerCase()) &&
+      (q === undefined || startsWith(subscriber, q.toLowerCase())),
+  );
+  const newestFirst = matching.toSorted((a, b) => b.created_at - a.created_at);
+  const items = newestFirst.map(subscriberRecord);
+  return listing(
+    "items",
+    q === undefined ? new OrderedBy(items, (item) => item.created_at) : new Unordered(items),
+    size,
+  );
+}
+
+/** A6: prefix of e-mail, external id, last name. */
+function startsWith({ email, external_id, attributes }: Subscriber, prefix: string): boolean {
+  const texts = [email, external_id, attributes.last_name].filter((text) => typeof text === "string");
+  return texts.some((text) => text.toLowerCase().startsWith(prefix));
+}
+
+/** api-additions: profile with devices, consents, topics, lists, segments. */
+function profile(world: World, _: Request, { id }: Record<string, string>) {
+  const subscriber = subscriberOf(world, id);
+  const lists = world.memberships.filter(({ subscriber_id }) => subscriber_id === id);
+  const segments = world.members.filter(({ subscriber_id }) => subscriber_id === id);
+  const body = {
+    ...subscriberRecord(subscriber),
+    devices: new Unordered(world.devices.filter((device) => device.subscriber_id === id).map(deviceRecord)),
+    consents: new Unordered(currentConsents(world, subscriber)),
+    topics: new Unordered(topicChoices(world, id!)),
+    lists: new Unordered(lists.map(({ of }) => ({ id: of, name: found(world.lists, of)!.name }))),
+    segments: new Unordered(segments.map(({ of }) => ({ id: of, name: found(world.segments, of)!.name }))),
+  };
+  return { status: 200, body };
+}
+
+function consentHistory(world: World, _: Request, { id }: Record<string, string>) {
+  subscriberOf(world, id);
+  const rows = world.consents.filter(({ subscriber_id }) => subscriber_id === id).toSorted((a, b) => b.order - a.order);
+  const items = rows.map(({ order, ...row }) => ({
+    ...row,
+    consented_at: iso(row.consented_at),
+    recorded_at: iso(row.recorded_at),
+  }));
+  return { status: 200, body: { items } };
+}
+
+/** D-CONSENT, A7: a statement recorded by a member of the workspace. */
+function addConsent(world: World, { body }: Request, { id }: Record<string, string>) {
+  const consent = consentAssertion(world, body, "");
+  const subscriber = subscriberOf(world, id);
+  const { order, ...row } = recordConsent(world, subscriber, { ...consent, source: consent.source ?? "dashboard" });
+  subscriber.updated_at = world.now;
+  return {
+    status: 201,
+    body: { ...row, consented_at: iso(row.consented_at), recorded_at: iso(row.recorded_at) },
+  };
+}
+
+const count = (world: World) => ({ status: 200, body: { count: world.subscribers.length } });
+
+const remove = (world: World, _: Request, { id }: Record<string, string>) => {
+  eraseSubscriber(world, subscriberOf(world, id));
+  return { status: 204 };
+};
+
+export const subscriberOperations: Operation[] = [
+  { route: "POST /api/v1/subscribers/upsert", who: ["sdk"], run: upsert },
+  { route: "POST /v1/subscribers/upsert", who: ["server"], scope: "subscribers:write", run: upsert },
+  write("POST /api/v1/subscribers/bulk-delete", "subscribers:write", bulkDelete),
+  read("GET /api/v1/subscribers/count", count),
+  { route: "GET /v1/subscribers", who: ["server"], scope: "subscribers:read", run: list },
+  read("GET /api/v1/subscribers", list),
+  { route: "GET /v1/subscribers/:id", who: ["server"], scope: "subscribers:read", run: profile },
+  read("GET /api/v1/subscribers/:id", profile),
+  write("PATCH /api/v1/subscribers/:id", "subscribers:write", patch),
+  write("DELETE /api/v1/subscribers/:id", "subscribers:write", remove),
+  read("GET /api/v1/subscribers/:id/consents", consentHistory),
+  write("POST /api/v1/subscribers/:id/consents", "subscribers:write", addConsent),
+];

@@ -1,0 +1,26 @@
+// Numbers of a send (AMB-95): one recipient counts once.
+import { type Body, Exactly, OneOf } from "./kit.ts";
+import type { Job } from "./world.ts";
+
+export function countsOf({ recipients }: Job): Body {
+  const count = (...states: string[]) => recipients.filter(({ state }) => states.includes(state)).length;
+  return {
+    total: recipients.length,
+    delivered: count("delivered"),
+    failed: count("failed"),
+    skipped: count("skipped"),
+    held_out: count("held_out"),
+  };
+}
+
+/** Where several reasons are true of one person, any of them may be the one that is counted. */
+export function reasonsOf({ recipients }: Job): Body {
+  const lists = recipients.filter(({ state }) => state === "skipped").map(({ reasons }) => reasons);
+  let maps: Record<string, number>[] = [{}];
+  for (const reasons of lists) {
+    const grown = maps.flatMap((map) => reasons.map((reason) => ({ ...map, [reason]: (map[reason] ?? 0) + 1 })));
+    const distinct = new Map(grown.map((map) => [JSON.stringify(Object.entries(map).sort()), map]));
+    maps = [...distinct.values()];
+  }
+  return new OneOf(maps.map((map) => new Exactly(map)));
+}

@@ -1,0 +1,77 @@
+// Notification templates (TPL).
+import type { Operation } from "./access.ts";
+import { read, write } from "./access.ts";
+import { listing, pageNumber, requiredText } from "./checks.ts";
+import {
+  type Body,
+  conflict,
+  invalid,
+  iso,
+  isRecord,
+  notFound,
+  type Request,
+  templateNotFound,
+  Unordered,
+} from "./kit.ts";
+import { found, newId, type Template, type World } from "./world.ts";
+
+const record = ({ created_at, ...template }: Template): Body => ({ ...template, created_at: iso(created_at) });
+const templateOf = (world: World, id: unknown): Template => found(world.templates, id) ?? notFound();
+
+/** NTF-21, AMB-89: wherever a template is named it must exist. */
+export function needTemplate(world: World, id: unknown): void {
+  if (id !== undefined && id !== null && !found(world.templates, id)) templateNotFound();
+}
+
+/** TPL-2: a duplicate name is 422. */
+function create(world: World, { body }: Request) {
+  requiredText(body, "name");
+  if (!isRecord(body.content)) invalid();
+  if (!body.content.title) invalid("content.title");
+  if (!body.content.body) invalid("content.body");
+  if (world.templates.some(({ name }) => name === body.name)) invalid("name");
+  const template = {
+    id: newId(world, "template"),
+    name: body.name,
+    content: { ...body.content },
+    created_at: world.now,
+  };
+  world.templates.push(template);
+  return { status: 201, body: record(template) };
+}
+
+/** TPL-4: a case-insensitive contains filter. */
+function page(world: World, { query }: Request) {
+  pageNumber(query, "page", 1, 1e9);
+  const size = pageNumber(query, "per_page", 20, 100);
+  const matching = world.templates.filter(({ name }) => name.toLowerCase().includes((query.name ?? "").toLowerCase()));
+  return listing("data", new Unordered(matching.map(record)), size, matching.length);
+}
+
+/** TPL-6: what is supplied overwrites, the rest stays. */
+function patch(world: World, { body }: Request, { id }: Record<string, string>) {
+  if (Object.keys(body).length === 0) invalid();
+  const template = templateOf(world, id);
+  if (world.templates.some((other) => other !== template && other.name === body.name)) invalid("name");
+  if (body.name !== undefined) template.name = body.name;
+  template.content = { ...template.content, ...body.content };
+  return { status: 200, body: record(template) };
+}
+
+/** AMB-119: what an active schedule depends on is held; TPL-8: a scheduled job that names it fails to send. */
+function remove(world: World, { query }: Request, { id }: Record<string, string>) {
+  const template = templateOf(world, id);
+  const holders = world.schedules.filter(({ spec, active }) => active && spec.template_id === id);
+  if (holders.length > 0 && query.force !== "true") conflict();
+  for (const schedule of holders) Object.assign(schedule, { active: false, next_run_at: null });
+  world.templates = world.templates.filter((other) => other !== template);
+  return { status: 204 };
+}
+
+export const templateOperations: Operation[] = [
+  write("POST /api/v1/templates", "content:write", create),
+  read("GET /api/v1/templates", page),
+  read("GET /api/v1/templates/:id", (world, _, { id }) => ({ status: 200, body: record(templateOf(world, id)) })),
+  write("PATCH /api/v1/templates/:id", "content:write", patch),
+  write("DELETE /api/v1/templates/:id", "content:write", remove),
+];

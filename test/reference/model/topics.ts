@@ -1,0 +1,109 @@
+// Topics (api-additions): a consent per subscriber and topic, with a default.
+import type { Operation } from "./access.ts";
+import { read, write } from "./access.ts";
+import { optionalOneOf, requiredText } from "./checks.ts";
+import { currentConsent, recordConsent } from "./consents.ts";
+import { ANY, type Body, conflict, invalid, iso, notFound, type Request, Unordered } from "./kit.ts";
+import { found, type Topic, type World } from "./world.ts";
+
+const record = ({ created_at, updated_at, ...topic }: Topic): Body => ({
+  ...topic,
+  created_at: iso(created_at),
+  updated_at: iso(updated_at),
+});
+const topicOf = (world: World, key: unknown) => world.topics.find((topic) => topic.key === key);
+
+/** A send names a topic that exists. */
+export function needTopic(world: World, key: unknown): void {
+  if (key !== undefined && !topicOf(world, key)) invalid("topic");
+}
+
+const choiceOf = (world: World, subscriber: string, key: string) => currentConsent(world, subscriber, `topic:${key}`);
+
+export const isOut = (world: World, subscriber: string, key: string): boolean => {
+  const choice = choiceOf(world, subscriber, key);
+  return choice ? choice.status === "opted_out" : topicOf(world, key)?.default === "out";
+};
+
+export function topicChoices(world: World, subscriber: string): Body[] {
+  return world.topics.map(({ key, name, description, default: fallback }) => {
+    const choice = choiceOf(world, subscriber, key);
+    const status = choice?.status ?? (fallback === "in" ? "opted_in" : "opted_out");
+    return {
+      key,
+      name,
+      description,
+      default: fallback,
+      status,
+      consented_at: choice ? iso(choice.consented_at) : null,
+    };
+  });
+}
+
+function create(world: World, { body }: Request) {
+  requiredText(body, "key");
+  requiredText(body, "name");
+  optionalOneOf(body, "default", ["in", "out"]);
+  if (topicOf(world, body.key)) conflict();
+  const { key, name, description = null, default: fallback = "in" } = body;
+  const topic = { key, name, description, default: fallback, created_at: world.now, updated_at: world.now };
+  world.topics.push(topic);
+  return { status: 201, body: record(topic) };
+}
+
+function patch(world: World, { body }: Request, { key }: Record<string, string>) {
+  const topic = topicOf(world, key) ?? notFound();
+  const { name = topic.name, description = topic.description, default: fallback = topic.default } = body;
+  Object.assign(topic, { name, description, default: fallback, updated_at: world.now });
+  return { status: 200, body: record(topic) };
+}
+
+function remove(world: World, _: Request, { key }: Record<string, string>) {
+  const topic = topicOf(world, key) ?? notFound();
+  world.topics = world.topics.filter((other) => other !== topic);
+  return { status: 204 };
+}
+
+const personOf = (world: World, { subscriber_id, external_id }: Body) =>
+  found(world.subscribers, subscriber_id) ??
+  world.subscribers.find((subscriber) => external_id !== undefined && subscriber.external_id === external_id);
+
+function preferences(world: World, { query }: Request) {
+  const { id } = personOf(world, query) ?? notFound();
+  return { status: 200, body: { subscriber_id: id, topics: new Unordered(topicChoices(world, id)) } };
+}
+
+/** `topics`: a map of keys to what the person chooses. */
+function choose(world: World, { body }: Request) {
+  const subscriber = personOf(world, body) ?? notFound();
+  const unknown = Object.keys(body.topics).filter((key) => !topicOf(world, key));
+  if (unknown.length > 0) invalid(...unknown.map((key) => `topics.${key}`));
+  const evidence = { ip: null, text: null, import_job_id: null };
+  // Choosing what is chosen already is no new statement.
+  const news = Object.entries<string>(body.topics).filter(
+    ([topic, status]) => choiceOf(world, subscriber.id, topic)?.status !== status,
+  );
+  for (const [topic, status] of news)
+    recordConsent(world, subscriber, {
+      channel: `topic:${topic}`,
+      status,
+      consented_at: world.now,
+      source: ANY,
+      evidence,
+    });
+  const { id } = subscriber;
+  return { status: 200, body: { subscriber_id: id, topics: new Unordered(topicChoices(world, id)) } };
+}
+
+export const topicOperations: Operation[] = [
+  write("POST /api/v1/topics", "content:write", create),
+  read("GET /api/v1/topics", (world) => ({ status: 200, body: { items: new Unordered(world.topics.map(record)) } })),
+  read("GET /api/v1/topics/:key", (world, _, { key }) => ({
+    status: 200,
+    body: record(topicOf(world, key) ?? notFound()),
+  })),
+  write("PATCH /api/v1/topics/:key", "content:write", patch),
+  write("DELETE /api/v1/topics/:key", "content:write", remove),
+  { route: "GET /v1/preferences", who: ["sdk"], run: preferences },
+  { route: "PUT /v1/preferences", who: ["sdk"], run: choose },
+];

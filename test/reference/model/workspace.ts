@@ -1,0 +1,47 @@
+// Settings, plan, quota and keys of the workspace (AMB-85, D-BILL, D-WHOAMI).
+import type { Operation } from "./access.ts";
+import { read, write } from "./access.ts";
+import type { Body, Request } from "./kit.ts";
+import { inPeriod, limits } from "./plans.ts";
+import type { World } from "./world.ts";
+
+const settings = ({ settings: { timezone, email_consent_mode, quiet_hours, frequency_caps } }: World): Body => ({
+  ...{ timezone, email_consent_mode, quiet_hours, frequency_caps },
+});
+
+function change(world: World, { body }: Request) {
+  Object.assign(world.settings, structuredClone(body));
+  return { status: 200, body: settings(world) };
+}
+
+/** D-BILL. */
+const billing = (world: World): Body => ({
+  plan: world.plan,
+  monthly_send_cap: world.monthly_send_cap,
+  usage: {
+    ...{
+      events: inPeriod(
+        world,
+        world.events.map(({ received_at }) => received_at),
+      ),
+      subscribers: world.subscribers.length,
+    },
+    dynamic_segments: world.segments.filter(({ is_dynamic }) => is_dynamic).length,
+  },
+  limits: (({ sends, events, subscribers, dynamic_segments }) => ({ sends, events, subscribers, dynamic_segments }))(
+    limits(world.plan),
+  ),
+});
+
+/** AMB-87: 0 is allowed and stops sending. */
+function cap(world: World, { body }: Request) {
+  world.monthly_send_cap = body.monthly_send_cap;
+  return { status: 200, body: billing(world) };
+}
+
+export const workspaceOperations: Operation[] = [
+  read("GET /api/v1/workspace", (world) => ({ status: 200, body: settings(world) })),
+  write("PATCH /api/v1/workspace", "team:manage", change),
+  read("GET /api/v1/billing", (world) => ({ status: 200, body: billing(world) })),
+  write("PATCH /api/v1/billing", "billing:manage", cap),
+];

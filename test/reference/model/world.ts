@@ -1,0 +1,374 @@
+// Everything the service knows, in plain arrays. The clock is a number.
+import type { Body } from "./kit.ts";
+import type { Rulings } from "./rulings.ts";
+
+export interface Subscriber {
+  id: string;
+  external_id: string;
+  email: string | null;
+  attributes: Record<string, Body>;
+  created_at: number;
+  updated_at: number;
+}
+export interface Consent {
+  id: string;
+  subscriber_id: string;
+  channel: string;
+  status: string;
+  express: boolean;
+  consented_at: number;
+  source: Body;
+  evidence: Body;
+  recorded_at: number;
+  order: number;
+}
+export interface Device {
+  id: string;
+  subscriber_id: string;
+  platform: string;
+  token: string;
+  device_id: string | null;
+  fields: Record<string, Body>;
+  push_enabled: boolean;
+  status: string;
+  created_at: number;
+  updated_at: number;
+}
+export interface List {
+  id: string;
+  name: string;
+  description: string | null;
+  created_at: number;
+}
+export interface Membership {
+  of: string;
+  subscriber_id: string;
+  entered_at: number;
+}
+export interface Template {
+  id: string;
+  name: string;
+  content: Body;
+  created_at: number;
+}
+export interface Channel {
+  id: string;
+  type: string;
+  name: string;
+  active: boolean;
+  status: string;
+  verified_at: number | null;
+  verification_error: Body;
+  credentials: boolean;
+  created_at: number;
+}
+export interface Topic {
+  key: string;
+  name: string;
+  description: string | null;
+  default: string;
+  created_at: number;
+  updated_at: number;
+}
+/** One delivery of one recipient: to a mailbox, a number, a device or an inbox. */
+export interface Delivery {
+  channel: Channel;
+  class: string;
+  device: Device | null;
+  to: string;
+  state: "pending" | "delivered" | "failed" | "uncertain";
+  reason: string | null;
+  attempts: number[];
+  delivered_at: number | null;
+}
+export interface Recipient {
+  subscriber_id: string;
+  external_id: string | null;
+  state: string;
+  /** The reasons that are all true; the answer is one of them. */
+  reasons: string[];
+  variant: "a" | "b" | null;
+  deliveries: Delivery[];
+  /** Classes not tried yet, best first (SMA-6). */
+  fallbacks: string[];
+  deferred_until: number | null;
+  at: number;
+}
+export interface Job {
+  id: string;
+  /** The id under which holdout and variants are drawn. */
+  unit: string;
+  status: string;
+  spec: Body;
+  source: { type: string; id: string | null };
+  sent: number;
+  recipients: Recipient[];
+  error: Body;
+  scheduled_at: number | null;
+  created_at: number;
+  dispatched_at: number | null;
+  completed_at: number | null;
+  held: boolean;
+  unknown: string[];
+  /** The title of its content when it was dispatched. */
+  title?: string;
+  arbitration: { class: string; source: string }[];
+  fallback_steps: number;
+  suppressed_devices: number;
+  /** For sends of a journey: the run and its step. */
+  step?: { journey: string; version: number; step: string; day: string };
+}
+export interface InboxMessage {
+  id: string;
+  subscriber_id: string;
+  notification_id: string;
+  content: Body;
+  status: string;
+  created_at: number;
+  read_at: number | null;
+  hidden: boolean;
+  recalled: boolean;
+}
+export interface Interaction {
+  job_id: string;
+  interaction: string;
+  platform: string;
+  occurred_at: number;
+  subscriber_id: string | null;
+  variant_id: string | null;
+  received_at: number;
+}
+export interface Event {
+  id: string;
+  event_name: string;
+  subscriber_id: string | null;
+  anonymous_id: string | null;
+  erased: boolean;
+  platform: Body;
+  properties: Body;
+  occurred_at: number;
+  received_at: number;
+  source: string;
+  idempotency_key: string | null;
+  order: number;
+}
+export interface Segment {
+  id: string;
+  name: string;
+  is_dynamic: boolean;
+  needs_recompute: boolean;
+  rule: Body;
+  created_at: number;
+  updated_at: number;
+}
+export interface Campaign {
+  id: string;
+  name: string;
+  status: string;
+  before_archive: string | null;
+  spec: Body;
+  messages: Body[];
+  created_at: number;
+  updated_at: number;
+}
+export interface Schedule {
+  id: string;
+  spec: Body;
+  active: boolean;
+  switched_off_by: string | null;
+  next_run_at: number | null;
+  created_at: number;
+}
+export interface Journey {
+  id: string;
+  name: string;
+  status: string;
+  version: number;
+  definitions: Body[];
+  created_at: number;
+  updated_at: number;
+  refused: Record<string, number>;
+}
+export interface Run {
+  id: string;
+  journey_id: string;
+  version: number;
+  subscriber_id: string;
+  status: string;
+  step: string | null;
+  /** When it came to that step. */
+  since: number;
+  due: number | null;
+  entered_at: number;
+  ended_at: number | null;
+  trigger: Event | null;
+  sends: string[];
+  order: number;
+}
+export interface Outcome {
+  journey_id: string;
+  version: number;
+  step: string;
+  outcome: string;
+}
+export interface Definition {
+  event_name: string;
+  value_property: string | null;
+  window_seconds: number;
+}
+export interface Experience {
+  id: string;
+  status: string;
+  spec: Body;
+  job_id: string | null;
+  held_back: boolean;
+  created_at: number;
+  updated_at: number;
+  archived_at: number | null;
+}
+export interface Hook {
+  id: string;
+  target_url: string;
+  events: string[];
+  description: Body;
+  active: boolean;
+  failures: number;
+  created_at: number;
+  sequence: number;
+}
+export interface HookDelivery {
+  hook_id: string;
+  sequence: number;
+  event_type: string;
+  data: Body;
+  created_at: number;
+}
+export interface Import {
+  id: string;
+  list_id: string;
+  status: string;
+  body: Body;
+  created_at: number;
+  processed_rows: number;
+  total_rows: number | null;
+  failed_rows: number;
+  rejected: { line: number; reason: string }[];
+  consent_summary: Record<string, number>;
+  failed: boolean;
+}
+export interface Annotation {
+  id: string;
+  occurred_at: number;
+  ends_at: number | null;
+  text: string | null;
+  source: string;
+  kind: string;
+  visibility: string;
+  ref_id: string | null;
+  created_at: number;
+}
+export interface Sent {
+  channel: string;
+  to: string;
+  subscriber_id: string;
+  job_id: string;
+  title: string;
+  body: string;
+  at: number;
+}
+export interface Timer {
+  at: number;
+  order: number;
+  run: () => void;
+}
+export interface Fault {
+  channel: string;
+  outcome: string;
+  times: number | undefined;
+  subscriber_id: string | undefined;
+}
+
+export interface World {
+  now: number;
+  rulings: Rulings;
+  /** Rulings 3: the split, over the ids that the product gave. */
+  bucket: (purpose: string, unit: string, subscriber: string) => number;
+  made: Record<string, number>;
+  order: number;
+  plan: string;
+  settings: Body;
+  monthly_send_cap: number | null;
+  /** The times at which sends were accepted. */
+  spent: number[];
+  subscribers: Subscriber[];
+  consents: Consent[];
+  devices: Device[];
+  lists: List[];
+  memberships: Membership[];
+  templates: Template[];
+  channels: Channel[];
+  topics: Topic[];
+  jobs: Job[];
+  inbox: InboxMessage[];
+  interactions: Interaction[];
+  events: Event[];
+  aliases: { anonymous_id: string; subscriber_id: string }[];
+  segments: Segment[];
+  members: Membership[];
+  campaigns: Campaign[];
+  schedules: Schedule[];
+  journeys: Journey[];
+  runs: Run[];
+  outcomes: Outcome[];
+  definitions: Definition[];
+  experiences: Experience[];
+  hooks: Hook[];
+  hookDeliveries: HookDelivery[];
+  imports: Import[];
+  annotations: Annotation[];
+  outbox: Sent[];
+  timers: Timer[];
+  faults: Fault[];
+  keys: { request: string; answer: Body; fingerprint: string; at: number }[];
+}
+
+export function createWorld(now: number, rulings: Rulings, bucket: World["bucket"]): World {
+  const none = <T>(): T[] => [];
+  return {
+    ...{ now, rulings, bucket, made: {}, order: 0, plan: "enterprise", monthly_send_cap: null },
+    settings: { timezone: "UTC", email_consent_mode: "opt_out", quiet_hours: null, frequency_caps: [] },
+    ...{ subscribers: none(), consents: none(), devices: none(), lists: none(), memberships: none() },
+    ...{ templates: none(), channels: none(), topics: none(), jobs: none(), inbox: none() },
+    ...{ interactions: none(), events: none(), aliases: none(), segments: none(), members: none() },
+    ...{ campaigns: none(), schedules: none(), journeys: none(), runs: none(), outcomes: none() },
+    ...{ definitions: none(), experiences: none(), hooks: none(), hookDeliveries: none(), imports: none() },
+    ...{ annotations: none(), outbox: none(), spent: none(), timers: none(), faults: none(), keys: none() },
+  };
+}
+
+/** GEN-3: identifiers of our own. The harness maps them to the product's. */
+export function newId(world: World, kind: string): string {
+  world.made[kind] = (world.made[kind] ?? 0) + 1;
+  return `#${kind}-${world.made[kind]}`;
+}
+
+/** Runs something at a time, after all that was asked for earlier at that time. */
+export function at(world: World, time: number, run: () => void): void {
+  world.timers.push({ at: time, order: world.order++, run });
+}
+
+/** Everything that is due up to `now`, in order of its due time. */
+export function runDue(world: World, now: number): void {
+  for (;;) {
+    const due = world.timers.filter((timer) => timer.at <= now);
+    if (due.length === 0) break;
+    const next = due.reduce((a, b) => (b.at < a.at || (b.at === a.at && b.order < a.order) ? b : a));
+    world.timers.splice(world.timers.indexOf(next), 1);
+    world.now = Math.max(world.now, next.at);
+    next.run();
+  }
+  world.now = now;
+}
+
+export const found = <T extends { id: string }>(items: T[], id: unknown): T | undefined =>
+  items.find((item) => item.id === id);
