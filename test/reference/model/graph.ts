@@ -39,15 +39,17 @@ export function targetsOf(node: Body): string[] {
   return (targets ?? []).filter((target) => typeof target === "string" && target !== "");
 }
 
+export function hasBadDuration(steps: Body): boolean {
+  const isBad = (text: Body) => text !== undefined && duration(text) === undefined;
+  const nodes: Body[] = Object.values(steps.steps ?? {});
+  return nodes.some(({ delay, wait_for_event }) => isBad(delay?.duration) || isBad(wait_for_event?.within));
+}
+
 /** Bad durations, and targets that name no step: refused by PUT and activate. */
 export function hasFault(steps: Body): boolean {
   const nodes: Record<string, Body> = steps.steps ?? {};
-  return Object.values(nodes).some((node) => {
-    if (targetsOf(node).some((target) => !(target in nodes))) return true;
-    const { delay, wait_for_event } = node;
-    if (delay?.duration !== undefined && duration(delay.duration) === undefined) return true;
-    return wait_for_event?.within !== undefined && duration(wait_for_event.within) === undefined;
-  });
+  const isDangling = (node: Body) => targetsOf(node).some((target) => !(target in nodes));
+  return hasBadDuration(steps) || Object.values(nodes).some(isDangling);
 }
 
 const isComplete = (node: Body): boolean => {

@@ -3,7 +3,7 @@ import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
 import { listing, requiredText } from "./checks.ts";
 import { needChannels } from "./gates.ts";
-import { hasFault, isActivatable, isMalformed } from "./graph.ts";
+import { hasBadDuration, hasFault, isActivatable, isMalformed } from "./graph.ts";
 import {
   ABSENT,
   ANY,
@@ -87,6 +87,7 @@ function create(world: World, { body }: Request) {
 function put(world: World, { body }: Request, { id }: Record<string, string>) {
   requiredText(body, "name");
   checkDefinition(body);
+  if (hasBadDuration(body.steps)) invalid();
   const journey = journeyOf(world, id);
   if (journey.status === "active" || journey.status === "archived") conflict();
   needReferences(world, body);

@@ -89,11 +89,12 @@ function move(world: World, run: Run, next: string | undefined, time: number): v
 
 function delay(world: World, run: Run, config: Body): void {
   if (run.due === null) {
-    note(world, run, "delayed");
     wakeAt(world, run, run.since + duration(config.duration)!);
     return;
   }
-  if (world.now >= run.due) move(world, run, config.next, world.now);
+  if (world.now < run.due) return;
+  note(world, run, "delayed");
+  move(world, run, config.next, world.now);
 }
 
 /** JND-13: an event that matches, within the window; else the timeout at its end. No window waits without limit. */
