@@ -1,5 +1,8 @@
 // Why a message went, waits or did not go, in one sentence: by reason, and for one subscriber.
+
 import type { Recipient } from "../../sdk/src/types.gen.ts";
+import type { ChannelType } from "../../shared/rules/channel-types.ts";
+import { channels } from "../../shared/rules/channels.ts";
 import type { UnreachableReason } from "../../shared/rules/reach.ts";
 import type { lateSkips } from "../../shared/rules/reasons.ts";
 import { dateTime, number, plural } from "./time.ts";
@@ -37,17 +40,9 @@ const reasons: Record<Reason, string> = {
 export const reasonText = (reason: string): string =>
   Object.hasOwn(reasons, reason) ? reasons[reason as Reason] : reason.replaceAll("_", " ");
 
-export const channelNames: Record<string, string> = {
-  ios: "iOS push",
-  android: "Android push",
-  web_push: "Web push",
-  email: "Email",
-  in_app: "In-app",
-  sms: "SMS",
-  chat_app: "Chat app",
-  push: "Push",
-};
-export const channelName = (channel: string): string => channelNames[channel] ?? channel;
+/** Of a type of channels or a class of them. */
+export const channelName = (channel: string): string =>
+  Object.hasOwn(channels, channel) ? channels[channel as ChannelType].label : channel === "push" ? "Push" : channel;
 
 const listed = (words: readonly string[]): string =>
   words.length < 2 ? (words[0] ?? "") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;

@@ -1,6 +1,7 @@
 // The editor of a message: title and text for every channel, and a tab for each channel that says something else.
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
+import { channelFields } from "../../shared/rules/channel-content.ts";
 import { classOf } from "../../shared/rules/channel-types.ts";
 import { useQuery } from "../app/query.ts";
 import { channelName } from "../app/sentences.ts";
@@ -22,41 +23,22 @@ interface ContentEditorProps {
   original?: Content | undefined;
 }
 
-interface FieldText {
-  name: string;
-  label: string;
-  rows?: number;
-  code?: boolean;
-  hint?: string;
-}
-
-const title = { name: "title", label: "Title" };
-const text = { name: "body", label: "Body", rows: 4 };
-const image = { name: "image_url", label: "Image URL" };
-const push: readonly FieldText[] = [title, text, image, { name: "url", label: "URL opened by a tap" }];
-
-const fieldsOf: Record<Own, readonly FieldText[]> = {
-  email: [
-    { name: "subject", label: "Subject" },
-    { name: "preheader", label: "Preheader", hint: "What an inbox shows after the subject." },
-    { name: "html", label: "HTML", rows: 8, code: true },
-    { name: "text", label: "Plain text", rows: 4, hint: "For email clients that show no HTML." },
-  ],
-  sms: [{ name: "body", label: "SMS body", rows: 4 }],
-  push,
-  web_push: push,
-  in_app: [title, text, image],
-};
+/** The fields that the editor asks for: texts, and buttons of their own. */
+const textsOf = (channel: Own) =>
+  Object.entries(channelFields[channel]).flatMap(([name, { label, hint, ...field }]) =>
+    label === undefined
+      ? []
+      : [{ name, label, hint, ...(field.kind === "text" && { rows: field.rows, code: field.isCode }) }],
+  );
 
 /** What a field says where it is empty. */
 const fallbackOf = (content: Content, name: string): string | undefined =>
   ({ title: content.title, subject: content.title, body: content.body, text: content.body })[name];
 
-const buttonsOf: Partial<Record<Own, { field: string; max: number }>> = {
-  push: { field: "buttons", max: 2 },
-  web_push: { field: "buttons", max: 2 },
-  in_app: { field: "actions", max: 4 },
-};
+const buttonsOf = (channel: Own): { field: string; max: number } | undefined =>
+  Object.entries(channelFields[channel]).flatMap(([field, { kind, ...one }]) =>
+    kind === "buttons" && "max" in one ? [{ field, max: one.max }] : [],
+  )[0];
 
 /** Tabs of channels that the workspace has, and of those that say something. */
 function useOwners(content: Content): readonly Own[] {
@@ -134,12 +116,12 @@ function OwnFields({ channel, content, onInput, faults, original }: OwnProps) {
   const own: Record<string, unknown> = { ...content.by_channel?.[channel] };
   const change = (part: Record<string, unknown>) =>
     onInput({ ...content, by_channel: { ...content.by_channel, [channel]: { ...own, ...part } } });
-  const buttons = buttonsOf[channel];
+  const buttons = buttonsOf(channel);
   const first: Record<string, unknown> = { ...original?.by_channel?.[channel] };
   return (
     <>
       <p class="hint">Empty fields use the content of {original && "A, or of "}“All channels”.</p>
-      {fieldsOf[channel].map(({ name, ...field }) => (
+      {textsOf(channel).map(({ name, ...field }) => (
         <TextField
           key={name}
           {...field}

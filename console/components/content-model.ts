@@ -1,5 +1,7 @@
 // A message and what some channels say instead: what is empty is left out, and falls back to title and text.
 import type { ContentByChannel } from "../../sdk/src/types.gen.ts";
+import { type ByChannel, channelFields, ownContent } from "../../shared/rules/channel-content.ts";
+import { type ChannelClass, kindOf } from "../../shared/rules/channel-types.ts";
 
 export interface Content {
   title: string;
@@ -7,10 +9,12 @@ export interface Content {
   by_channel?: ContentByChannel | undefined;
 }
 
-export type Own = "email" | "sms" | "push" | "web_push" | "in_app";
+export type Own = Exclude<ChannelClass, "chat_app">;
 
-/** The class of a channel has the content of this name. */
-export const owners: readonly Own[] = ["email", "sms", "push", "web_push", "in_app"];
+/** The classes of channels that say something in words of their own, and not by a template. */
+export const owners = (Object.keys(channelFields) as ChannelClass[]).filter(
+  (name): name is Own => kindOf(name) !== "template",
+);
 
 const isEmpty = (value: unknown): boolean =>
   value === undefined || value === "" || (Array.isArray(value) && value.length === 0);
@@ -43,18 +47,19 @@ export const faultsUnder = (fields: Record<string, string>, prefix: string): Rec
 
 /** What a channel says, with what it takes from title and text. Variables are not filled. */
 export function shownOn(content: Content, channel: string): { title: string; body: string; html?: string } {
-  const { title, body, by_channel: { email, sms, push, web_push, in_app } = {} } = content;
-  switch (channel) {
-    case "email":
-      return { title: email?.subject || title, body: email?.text || body, ...(email?.html && { html: email.html }) };
-    case "sms":
-      return sms?.body ? { title: "", body: sms.body } : { title, body };
+  const { title, body, by_channel = {} } = content;
+  const name = owners.find((one) => one === channel);
+  const own = name && ownContent(by_channel as ByChannel, name);
+  switch (own?.kind) {
+    case "mail": {
+      const { subject, text, html } = own.content ?? {};
+      return { title: subject || title, body: text || body, ...(html && { html }) };
+    }
+    case "text":
+      return own.content?.body ? { title: "", body: own.content.body } : { title, body };
     case "push":
-      return { title: push?.title || title, body: push?.body || body };
-    case "web_push":
-      return { title: web_push?.title || title, body: web_push?.body || body };
-    case "in_app":
-      return { title: in_app?.title || title, body: in_app?.body || body };
+    case "card":
+      return { title: own.content?.title || title, body: own.content?.body || body };
     default:
       return { title, body };
   }

@@ -1,5 +1,7 @@
 // A message as it looks on its channel: letter, bubble, push, in-app card.
 import { useEffect, useRef, useState } from "preact/hooks";
+import { channels } from "../../shared/rules/channels.ts";
+import type { ContentKind } from "../../shared/rules/content-kinds.ts";
 import { Button } from "./button.tsx";
 
 interface Content {
@@ -12,6 +14,10 @@ interface Content {
   from?: string | undefined;
 }
 
+/** @param channel a type or a class of channels */
+const kindOfChannel = (channel: string): ContentKind | undefined =>
+  Object.values(channels).find((one) => one.class === channel)?.content.kind;
+
 /** Characters of the basic alphabet of SMS; any other makes the message shorter. */
 const BASIC = /^[\n\r !"#$%&'()*+,\-./0-9:;<=>?@A-Z_a-z¡£¤¥§¿ÄÅÆÇÉÑÖØÜßàäåæèéìñòöøùüΓΔΘΛΞΠΣΦΨΩ]*$/;
 
@@ -21,8 +27,9 @@ export function segmentsOf(text: string): number {
 }
 
 export function SeenAs({ channel, title, body, html, from }: Content) {
-  if (channel === "email") return <Letter title={title} html={html ?? asHtml(body)} from={from} />;
-  if (channel === "sms" || channel === "chat_app") {
+  const kind = kindOfChannel(channel);
+  if (kind === "mail") return <Letter title={title} html={html ?? asHtml(body)} from={from} />;
+  if (kind === "text" || kind === "template") {
     const text = title ? `${title}\n${body}` : body;
     return (
       <figure class="device">
@@ -35,7 +42,7 @@ export function SeenAs({ channel, title, body, html, from }: Content) {
       </figure>
     );
   }
-  if (channel === "in_app")
+  if (kind === "card")
     return (
       <figure class="device">
         <div class="in-app-card">

@@ -62,8 +62,11 @@ export type UploadPath = (typeof channels)[ProvidedChannel]["credentials"]["path
 
 /** Path of the credential endpoint → channel type and short name (AMB-19, CRD-1). */
 export const kinds = Object.fromEntries(
-  providedChannels.map((type) => [channels[type].credentials.path, { type, short: channels[type].credentials.type }]),
-) as Record<UploadPath, { type: ProvidedChannel; short: string }>;
+  providedChannels.map((type) => {
+    const { path, type: short } = channels[type].credentials;
+    return [path, { path, type, short }];
+  }),
+) as Record<UploadPath, { path: UploadPath; type: ProvidedChannel; short: string }>;
 
 interface UploadBody {
   body?: object;
@@ -71,18 +74,19 @@ interface UploadBody {
   headers?: Record<string, string>;
 }
 
-/** A valid body of each credential endpoint, by the last segment of its path: else that of the reference. */
-export const uploads = {
-  ...Object.fromEntries(
-    Object.entries(kinds).map(([path, { type }]) => [path, () => ({ body: credentialExample(type) })]),
-  ),
+const own: Partial<Record<UploadPath, () => UploadBody>> = {
   "ios-push": () => form(IOS_FIELDS, keyFile(APPLE_KEY)),
   "android-push": () => form({}, keyFile(JSON.stringify(GOOGLE_KEY))),
   vapid: () => ({}),
   sms: () => ({ body: SMS }),
   chat_app: () => ({ body: CHAT_APP }),
   email: () => ({ body: SMTP }),
-} as Record<UploadPath, () => UploadBody>;
+};
+
+/** A valid body of each credential endpoint, by the last segment of its path: else that of the reference. */
+export const uploads = Object.fromEntries(
+  Object.values(kinds).map(({ path, type }) => [path, own[path] ?? (() => ({ body: credentialExample(type) }))]),
+) as Record<UploadPath, () => UploadBody>;
 
 /** Calls the channel endpoints of one workspace. */
 export async function channelCalls(world: TestWorld, tenant: Tenant) {

@@ -1,5 +1,6 @@
 // What only a local service has: its clock, injected faults, and the meter of the embedded AWS services.
 import { useState } from "preact/hooks";
+import { providedChannels } from "../../../shared/rules/channel-types.ts";
 import { useLocal, useLocalCall } from "../../app/local.ts";
 import { invalidate } from "../../app/query.ts";
 import { readMe } from "../../app/session.ts";
@@ -47,20 +48,10 @@ export function Clock() {
 }
 
 const targets = [
-  "email",
-  "sms",
-  "ios",
-  "android",
-  "web_push",
-  "chat_app",
+  ...providedChannels,
   "stream",
-  "verify:email",
-  "verify:sms",
-  "aws:dynamodb",
-  "aws:sqs",
-  "aws:s3",
-  "aws:kms",
-  "aws:scheduler",
+  ...providedChannels.map((type) => `verify:${type}`),
+  ...["dynamodb", "sqs", "s3", "kms", "scheduler"].map((service) => `aws:${service}`),
 ];
 const outcomes = ["transient", "permanent", "invalid_token", "rate_limited", "timeout"];
 

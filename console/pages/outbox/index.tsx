@@ -1,5 +1,6 @@
 // The outbox of a local service: what providers were given, as a mailbox or a phone shows it.
 import { useState } from "preact/hooks";
+import { providedChannels } from "../../../shared/rules/channel-types.ts";
 import { useLocal, useLocalCall } from "../../app/local.ts";
 import { pathTo, place, setQuery } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
@@ -13,10 +14,7 @@ import { Table } from "../../components/table.tsx";
 const EVERY_MS = 3_000;
 const PAGE = 50;
 const MAX = 1_000;
-const channels = ["email", "sms", "ios", "android", "web_push", "chat_app"].map((value) => ({
-  value,
-  label: channelName(value),
-}));
+const channels = providedChannels.map((value) => ({ value, label: channelName(value) }));
 
 interface Item {
   id: string;

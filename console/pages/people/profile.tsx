@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { SubscriberProfile } from "../../../sdk/src/types.gen.ts";
+import { consentChannels } from "../../../shared/rules/channel-types.ts";
 import { type Running, useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
 import { go, pathTo } from "../../app/router.ts";
@@ -195,14 +196,12 @@ function Opt({ name, status = "unknown", since, action, record }: OptProps) {
   );
 }
 
-const CONSENT_CHANNELS = ["email", "sms", "chat_app"] as const;
-
 function Consents({ profile: { id, consents } }: { profile: SubscriberProfile }) {
   const create = useAction("subscribers.createConsent");
   return (
     <Card title="Consents">
       <ul class="stack tight">
-        {CONSENT_CHANNELS.map((channel) => {
+        {consentChannels.map((channel) => {
           const found = consents.find((one) => one.channel === channel);
           return (
             <Opt

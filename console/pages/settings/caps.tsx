@@ -1,5 +1,7 @@
 // Frequency caps: how many messages a person gets at most.
 import type { WorkspacePage } from "../../../sdk/src/types.gen.ts";
+import { channelTypes, classOf } from "../../../shared/rules/channel-types.ts";
+import { channelName } from "../../app/sentences.ts";
 import { Button } from "../../components/button.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
 import { Card } from "../../components/page.tsx";
@@ -8,12 +10,7 @@ type Caps = WorkspacePage["frequency_caps"];
 
 const CLASSES = {
   "": "all channels",
-  push: "push",
-  web_push: "web push",
-  email: "email",
-  in_app: "in-app",
-  sms: "SMS",
-  chat_app: "chat app",
+  ...Object.fromEntries(channelTypes.map(classOf).map((name) => [name, channelName(name)])),
 };
 const CATEGORIES = { marketing: "marketing", transactional: "transactional" };
 const PERIODS = { day: "day", week: "week" };
