@@ -84,6 +84,7 @@ it("with its four files it is created, verified, delivered and reported, and pub
     consents: ["email", "sms", "chat_app", "rcs"],
     published: {
       path: "Store the credentials of a channel of the type rcs",
+      form: true,
       content: "#/components/schemas/SmsContent",
     },
   });

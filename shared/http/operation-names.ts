@@ -9,6 +9,8 @@
 //   any other word at the end   GET get + the word, POST the word itself (it is an action) + the noun after
 //                              the own name of the group, others as above
 // If two routes of a group get the same name, the one outside `/api/v1` gets `WithServerKey`.
+import { providedChannels } from "../rules/channel-types.ts";
+import { channels } from "../rules/channels.ts";
 import type { Group } from "./endpoint.ts";
 
 const VERBS: Record<string, string> = {
@@ -24,7 +26,9 @@ const MANAGEMENT = / \/api\/v1\//;
 
 const isParameter = (segment: string | undefined) => segment?.startsWith(":") === true;
 const isCollection = (word: string) =>
-  /[^su]s$/.test(word) && !/^(sms|stats|counts|series|docs|jwks|preferences)$/.test(word);
+  /[^su]s$/.test(word) && !/^(stats|counts|series|docs|jwks|preferences)$/.test(word) && !ofChannels.includes(word);
+/** The credentials of channels are named after them, as `sms`. */
+const ofChannels: readonly string[] = providedChannels.map((type) => channels[type].credentials.path);
 
 /** Collections whose path is in the singular. */
 const UNCOUNTED: readonly string[] = ["import"];

@@ -1,13 +1,16 @@
 // Runs in the copy of test/planted-channel.test.ts, where there is a channel type `rcs`: prints what became of it.
 import { writeFileSync } from "node:fs";
 import { contents } from "../../docs/generate/contents.ts";
-import { openApiOf } from "../../docs/generate/openapi.ts";
+import { generatedFiles } from "../../docs/generate/files.ts";
+import type { OpenApi } from "../../docs/generate/openapi.ts";
 import { consentChannels } from "../../shared/rules/channel-types.ts";
 import type { UploadPath } from "./channels.ts";
 
 // The answers of a test world are compared with the document: it is written as `npm run docs` does.
-const document = await openApiOf(contents);
-writeFileSync(new URL("../../docs/openapi.json", import.meta.url), JSON.stringify(document));
+const files = await generatedFiles(contents);
+const text = files.get("docs/openapi.json")!;
+const document: OpenApi = JSON.parse(text);
+writeFileSync(new URL("../../docs/openapi.json", import.meta.url), text);
 
 const { channelCalls } = await import("./channels.ts");
 const { outboxOf } = await import("./reached.ts");
@@ -55,6 +58,7 @@ console.log(
     consents: consentChannels,
     published: {
       path: document.paths["/api/v1/channels/{id}/credentials/rcs"]?.post?.summary,
+      form: files.get("console/app/forms.gen.ts")?.includes('"channels.rcsCredentials"'),
       content: document.components.schemas.ContentByChannel?.properties?.rcs?.$ref,
     },
   }),
