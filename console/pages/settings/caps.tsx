@@ -1,6 +1,6 @@
 // Frequency caps: how many messages a person gets at most.
 import type { WorkspacePage } from "../../../sdk/src/types.gen.ts";
-import { channelTypes, classOf } from "../../../shared/rules/channel-types.ts";
+import { type ChannelClass, channelTypes, classOf } from "../../../shared/rules/channel-types.ts";
 import { channelName } from "../../app/sentences.ts";
 import { Button } from "../../components/button.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
@@ -8,10 +8,11 @@ import { Card } from "../../components/page.tsx";
 
 type Caps = WorkspacePage["frequency_caps"];
 
+// Every class has its name.
 const CLASSES = {
   "": "all channels",
   ...Object.fromEntries(channelTypes.map(classOf).map((name) => [name, channelName(name)])),
-};
+} as Record<ChannelClass | "", string>;
 const CATEGORIES = { marketing: "marketing", transactional: "transactional" };
 const PERIODS = { day: "day", week: "week" };
 
