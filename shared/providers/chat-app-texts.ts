@@ -7,7 +7,7 @@ import { chatAppOf } from "../store/channels/chat-app-content.ts";
 import { ChatAppTemplateItem } from "../store/channels/items.ts";
 import type { StoreReader } from "../store/context.ts";
 import { type Arm, scopeOf } from "../store/sends/content/arms.ts";
-import type { Job } from "../store/sends/jobs/jobs.ts";
+import type { Job } from "../store/sends/jobs/job-record.ts";
 import type { LivingProfile } from "../store/subscribers/subscribers.ts";
 import { type Outgoing, rejected } from "./provider.ts";
 

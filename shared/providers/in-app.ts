@@ -12,7 +12,7 @@ import { type ArmRenderer, armRenderer, type Event, eventFor, isTooLarge } from 
 import { messageId, messageWrite, PROMPT_MS } from "../store/sends/inbox/inbox.ts";
 import { type MessageText, type NamedText, saidInApp, storedText } from "../store/sends/inbox/inbox-content.ts";
 import { Message, type MessageContent } from "../store/sends/inbox/inbox-items.ts";
-import type { Job } from "../store/sends/jobs/jobs.ts";
+import type { Job } from "../store/sends/jobs/job-record.ts";
 import { type ChunkRef, chunkRefText, earlierClaim, type RoundTimes } from "../store/sends/ledger/touches.ts";
 import { KNOWN_ALIVE_MS } from "../store/subscribers/ledger-erasure.ts";
 import { getProfiles } from "../store/subscribers/subscribers.ts";

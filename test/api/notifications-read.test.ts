@@ -198,7 +198,7 @@ describe("read", () => {
         {
           ...row,
           id,
-          json: toJson({ ...fromJson(row.json), source: { type: source, id: null } }),
+          details: toJson({ ...fromJson(row.details), source: { type: source, id: null } }),
           source_type: source,
         },
       ),

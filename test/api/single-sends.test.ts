@@ -190,7 +190,7 @@ it("SUB-10 the only recipient of a send is anonymous after erasure, whether the 
   await world.advance(20 * MINUTE);
   for (const job of [sent, late]) {
     const row = await tenant.store.get(JobItem, { job });
-    expect(row?.to).toMatch(/^~/);
+    expect(row?.recipients).toMatch(/^~/);
     expect(row?.status).toMatch(/completed|failed/);
   }
   expect(JSON.stringify(await wholeTable(world))).not.toContain(packId(ada!));

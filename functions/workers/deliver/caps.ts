@@ -5,12 +5,11 @@ import type { Progress } from "../../../shared/rules/progress.ts";
 import { progressText } from "../../../shared/rules/progress-text.ts";
 import { oldRow } from "../../../shared/store/refusals.ts";
 import { countedIn, countWrites } from "../../../shared/store/sends/audience/caps.ts";
-import { advance } from "../../../shared/store/sends/chunks/claims.ts";
-import type { Lease } from "../../../shared/store/sends/chunks/leases.ts";
+import { type Advanced, advance } from "../../../shared/store/sends/chunks/claims.ts";
 import { SendCounter } from "../../../shared/store/sends/ledger/ledger-items.ts";
-import type { Prepared } from "./prepare.ts";
-import type { LeasedProgress } from "./round-start.ts";
-import type { Work } from "./rounds.ts";
+import type { Held, Prepared, Work } from "./work.ts";
+
+type Claimed = Exclude<Advanced, { kind: "refused" }>;
 
 /** The first messages of one recipient in a group. They are counted once, however many addresses they go to. */
 interface FirstMessages {
@@ -23,13 +22,9 @@ interface FirstMessages {
  * Claims a group and counts its messages in one transaction, so that neither a crash nor another job can come between.
  * Messages that a cap refuses stay in the group and are skipped.
  */
-export async function claimCapped(
-  work: Work,
-  { lease, progress }: LeasedProgress,
-  prepared: Prepared[],
-): Promise<Lease | undefined> {
-  const { store, chunkRef, clock, found } = work;
-  const { category, deliverySettings } = found.job;
+export async function claimCapped(work: Work, { lease, progress }: Held, prepared: Prepared[]): Promise<Claimed> {
+  const { store, chunkRef, clock, job } = work;
+  const { category, deliverySettings } = job;
   const capping = { timezone: deliverySettings?.timezone ?? "UTC", now: clock.now() };
   for (;;) {
     const counts = firstMessages(prepared).flatMap((one) => {
@@ -43,13 +38,13 @@ export async function claimCapped(
     progress.capped = prepared.flatMap(({ isCapped }, i) => (isCapped ? [progress.from + i] : []));
     const writes = counts.map(({ write }) => write);
     const claimed = await advance(store, chunkRef, lease, progressText({ ...progress, ...counted }), writes);
-    if (!claimed) return undefined;
-    if ("owner" in claimed) {
+    if (claimed.kind === "lost") return claimed;
+    if (claimed.kind === "claimed") {
       Object.assign(progress, counted);
       return claimed;
     }
     for (const [i, { caps, one }] of counts.entries()) {
-      const counter = oldRow(SendCounter, claimed.refused[i]);
+      const counter = oldRow(SendCounter, claimed.failures[i]);
       if (!counter) continue;
       const reached = caps.map((cap) => countedIn(counter, cap)).filter(({ count, max }) => count >= max);
       for (const cap of reached) skip(prepared, one, cap);

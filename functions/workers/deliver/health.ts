@@ -1,35 +1,13 @@
 // How the provider of a channel answered last, for its health (RDA-15): noted now and then, as it must cost nothing.
 import { MINUTE } from "../../../shared/kernel/clock.ts";
-import type { Capability } from "../../../shared/kernel/deps.ts";
 import { errorFields } from "../../../shared/kernel/log.ts";
 import type { SendOutcome } from "../../../shared/rules/progress.ts";
 import { noteAnswer } from "../../../shared/store/channels/health.ts";
-import { recent } from "../../../shared/store/recent.ts";
-import { channelIdOf } from "./pacing.ts";
-import type { Prepared } from "./prepare.ts";
-import type { Work } from "./rounds.ts";
-import { isThrottle } from "./throttles.ts";
+import { channelIdOf, isThrottle, type Sent, type Work } from "./work.ts";
 
 /** How long an environment leaves a channel alone after it has noted that it works, or an error of it. */
 const SUCCESS_EVERY_MS = 5 * MINUTE;
 const ERROR_EVERY_MS = MINUTE;
-const MAX_NOTED = 500;
-
-/** When this environment noted an answer last, by workspace, channel and error. */
-export const notedAnswers: Capability<"noted", ReturnType<typeof recent<number>>> = {
-  as: "noted",
-  env: [],
-  grants: [],
-  open: () => {
-    const noted = recent<number>(MAX_NOTED);
-    return () => noted;
-  },
-};
-
-interface Sent {
-  message: Prepared;
-  outcome: SendOutcome;
-}
 
 /** Notes the answers of providers. What is about one address, or was decided before, says nothing of a channel. */
 export async function noteAnswers(work: Work, sent: readonly Sent[]): Promise<void> {

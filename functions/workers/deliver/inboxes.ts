@@ -3,27 +3,17 @@ import { prepareInApp } from "../../../shared/providers/in-app.ts";
 import { rejected } from "../../../shared/providers/provider.ts";
 import type { SendOutcome, Unit } from "../../../shared/rules/progress.ts";
 import { ref } from "../../../shared/store/item.ts";
-import type { Chunk } from "../../../shared/store/sends/chunks/chunks.ts";
 import type { Recipient } from "../../../shared/store/sends/chunks/recipients.ts";
 import { messageId } from "../../../shared/store/sends/inbox/inbox.ts";
 import { Message } from "../../../shared/store/sends/inbox/inbox-items.ts";
-import type { Job } from "../../../shared/store/sends/jobs/jobs.ts";
-import type { ChunkRef, RoundTimes } from "../../../shared/store/sends/ledger/touches.ts";
-import { recipientOf } from "./addresses.ts";
-import type { WorkerContext } from "./rounds.ts";
+import type { RoundTimes } from "../../../shared/store/sends/ledger/touches.ts";
 import { confirmGate } from "./send-gates.ts";
+import { recipientOf, type Work } from "./work.ts";
 
 /** The outcome of a subscriber's inbox message. */
 export type Inbox = (subscriber: string) => Promise<SendOutcome>;
 
 const notWritten: Inbox = async () => ({ status: "retryable", reason: "inbox_unavailable" });
-
-/** A round of a chunk. */
-export interface Delivering extends RoundTimes {
-  job: Job;
-  chunkRef: ChunkRef;
-  chunk: Chunk;
-}
 
 const inboxOf =
   (delivered: ReadonlySet<string>): Inbox =>
@@ -38,20 +28,20 @@ export interface InboxWrites {
 
 /** Prepares the messages of these recipients: a repeat writes the same rows. */
 export async function prepareInbox(
-  { store }: Pick<WorkerContext, "store">,
-  { job, chunkRef, chunk: { plannedAt }, at, assignedAt }: Delivering,
+  { store, job, chunkRef, chunk: { plannedAt } }: Work,
+  round: RoundTimes,
   recipients: readonly Recipient[],
 ): Promise<InboxWrites> {
   if (recipients.length === 0) return { inbox: inboxOf(new Set()), write: async () => undefined };
-  const times = { at, assignedAt, repeats: true };
+  const times = { ...round, repeats: true };
   const { delivered, write } = await prepareInApp(store, job, chunkRef, times, { recipients, plannedAt });
   return { inbox: inboxOf(delivered), write };
 }
 
 /** Those of these units whose message a worker wrote that stopped before it claimed the group: a later choice is too late. */
 export async function reachedBefore(
-  store: WorkerContext["store"],
-  { job, chunkRef, chunk, at }: Delivering,
+  { store, job, chunkRef, chunk }: Work,
+  { at }: RoundTimes,
   units: readonly Unit[],
 ): Promise<ReadonlySet<Unit>> {
   // Where caps count, messages are written after the claim.
@@ -66,16 +56,17 @@ export async function reachedBefore(
 }
 
 /** Writes messages when they are sent. Those of a group, which are sent at the same moment, are written together. */
-export function deferredInbox(context: WorkerContext, delivering: Delivering): InboxWrites {
+export function deferredInbox(work: Work, times: RoundTimes): InboxWrites {
   const sent = new Set<string>();
   let written: Promise<Inbox> | undefined;
   const write = async () => {
-    const recipients = delivering.chunk.recipients.filter(({ subscriber }) => sent.has(subscriber));
+    const recipients = work.chunk.recipients.filter(({ subscriber }) => sent.has(subscriber));
     // A claimed group must end with an outcome for each recipient.
     const writeNow = async () => {
-      const { inbox, write: writeRows } = await prepareInbox(context, delivering, recipients);
+      const { inbox, write: writeRows } = await prepareInbox(work, times, recipients);
       // The send may have been stopped while the rows were read: the messages are tried again when it goes on.
-      if ((await confirmGate(context, delivering.chunkRef.job)) !== "open") return notWritten;
+      const sendState = await confirmGate(work);
+      if (sendState !== "open") return notWritten;
       await writeRows();
       return inbox;
     };

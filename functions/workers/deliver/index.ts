@@ -1,155 +1,140 @@
-// Delivers one chunk of recipients through the providers: claims it, sends, and closes it with its totals
-// (docs/decisions/0013).
+// Delivers chunks of recipients: each is read, then decided, then delivered or wound up, then acknowledged (docs/sends.md,
+// docs/decisions/0013).
 
-import type { Message } from "../../../shared/contract/messages.ts";
-import { prepareInApp } from "../../../shared/providers/in-app.ts";
-import { providers } from "../../../shared/providers/providers.ts";
-import { sesAccount } from "../../../shared/providers/ses-account.ts";
-import { deliverQueue } from "../../../shared/runtime/resources.ts";
+import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
+import { throwFailures } from "../../../shared/kernel/failures.ts";
+import { progressOf } from "../../../shared/rules/progress-text.ts";
 import { queueWorker } from "../../../shared/runtime/worker.ts";
-import { timers, workspaceRead } from "../../../shared/store/capabilities.ts";
-import { storeWrite } from "../../../shared/store/context.ts";
-import { mailLinks } from "../../../shared/store/mail-links.ts";
-import { getChunk, tallyOfChunk } from "../../../shared/store/sends/chunks/chunks.ts";
-import { claimChunk, closeChunk } from "../../../shared/store/sends/chunks/claims.ts";
-import type { Lease } from "../../../shared/store/sends/chunks/leases.ts";
-import { closeRange, countStopped, settleStopped } from "../../../shared/store/sends/chunks/ranges.ts";
-import type { Tally } from "../../../shared/store/sends/chunks/tallies.ts";
-import { finishJob, type Job } from "../../../shared/store/sends/jobs/jobs.ts";
-import type { SendState } from "../../../shared/store/sends/jobs/send-state.ts";
-import { areInboxes, isSingleMessage } from "../../../shared/store/sends/jobs/single.ts";
-import type { ChunkRef } from "../../../shared/store/sends/ledger/touches.ts";
-import { forgetInChunk } from "../../../shared/store/subscribers/ledger-erasure.ts";
-import { vaultOpening } from "../../../shared/store/vault.ts";
-import { isCounted, sendFigures, waitOfChunk } from "./brake.ts";
-import { openedCredentials } from "./channel-credentials.ts";
-import { createDeadAddresses, type DeadAddresses } from "./dead-addresses.ts";
-import { notedAnswers } from "./health.ts";
-import { requeue, stop, waitsForMorning } from "./interruptions.ts";
-import { foundRates } from "./pacing.ts";
-import { recordHeldOut } from "./round-start.ts";
-import { type ChunkState, processChunk, type WorkerContext } from "./rounds.ts";
-import { askGate, confirmGate, sendGates } from "./send-gates.ts";
-import { jointReads } from "./single-reads.ts";
-import { deliverSingles } from "./solo.ts";
+import { closeChunks } from "../../../shared/store/sends/chunks/closing.ts";
+import { isOnJob } from "../../../shared/store/sends/chunks/range-names.ts";
+import { completeRange, countStopped, settleStopped } from "../../../shared/store/sends/chunks/ranges.ts";
+import { abandonJob } from "../../../shared/store/sends/jobs/jobs.ts";
+import { resumeTimer, type SendState } from "../../../shared/store/sends/jobs/send-state.ts";
+import { waitOfChunk } from "./brake.ts";
+import { markDeadAddresses } from "./dead-addresses.ts";
+import { deliverInbox } from "./deliver-inbox.ts";
+import { MAX_DELAY_MS } from "./ledger.ts";
+import { readChunk, readSingles } from "./read.ts";
+import { deliverByProviders } from "./rounds.ts";
+import { firstGate } from "./send-gates.ts";
 import { windUp } from "./wind-up.ts";
+import { type End, isInbox, isSingle, uses, type Verdict, type Work, type WorkerContext } from "./work.ts";
+
+/** By then its job is held. */
+const PAUSED_RETRY_MS = MINUTE;
 
 export const deliverMessages = queueWorker(
   "deliver",
   "Delivers one chunk of recipients.",
-  [
-    storeWrite,
-    deliverQueue,
-    timers,
-    workspaceRead,
-    providers,
-    sesAccount,
-    vaultOpening,
-    mailLinks,
-    openedCredentials,
-    sendGates,
-    sendFigures,
-    foundRates,
-    notedAnswers,
-    jointReads,
-  ],
-  async (message, context) => {
-    const { store, log } = context;
-    const chunkRef: ChunkRef = { job: message.job, range: message.range, n: message.chunk };
-    const found = await getChunk(store, chunkRef);
-    if (found?.job.status === "canceled") return windUpChunk(context, message, found);
-    if (found?.job.status !== "processing")
-      return log({ level: "info", message: "a chunk was dropped", status: found?.job.status, ...chunkRef });
-    if (found.claim?.closed) return completeRange(context, chunkRef, found.job);
-    const sendState = await askGate(context, message.job, { job: found.job });
-    if (sendState !== "open" && !waitsForMorning(sendState, found.claim))
-      return stop(context, message, found.job, sendState);
-    const waitMs = await waitOfChunk(context, chunkRef, found);
-    if (waitMs !== undefined) return requeue(context, message, { delayMs: waitMs });
-    const deadAddresses = createDeadAddresses(context, chunkRef);
-    try {
-      const end = await deliverChunk(context, chunkRef, found, deadAddresses);
-      if ("sendState" in end) return await stop(context, message, found.job, end.sendState);
-      if ("retryInMs" in end) return await requeue(context, message, { delayMs: end.retryInMs });
-      if (end.tally && !(await close(context, chunkRef, found, end.tally))) return;
-      await completeRange(context, chunkRef, found.job);
-    } finally {
-      await deadAddresses.mark();
-    }
+  uses,
+  async (message, context) => deliverAll(context, await readChunk(context, message)),
+  {
+    takes: isOnJob,
+    perform: async (messages, context) => deliverAll(context, await readSingles(context, messages)),
   },
-  { takes: isSingleMessage, perform: deliverSingles },
 );
 
-/** Of a send that was stopped. Its watch sends the messages of its chunks again until all are closed. */
-async function windUpChunk(context: WorkerContext, message: Message<"deliver">, found: ChunkState): Promise<void> {
-  const { job, range, chunk: n } = message;
-  const chunkRef: ChunkRef = { job, range, n };
-  const end = found.claim?.closed ? undefined : await windUp(context, chunkRef, found);
-  if (end && "retryInMs" in end) return requeue(context, message, { delayMs: end.retryInMs });
-  const mayBeLast = end && (await close(context, chunkRef, found, end));
-  await countStopped(context.store, found.job, range);
-  if (mayBeLast) await settleStopped(context.store, job);
+async function deliverAll(context: WorkerContext, works: readonly Work[]): Promise<void> {
+  // Inboxes do not wait for providers.
+  const groups = [...Map.groupBy(works, isInbox).values()];
+  const started = context.clock.now();
+  try {
+    throwFailures(await Promise.allSettled(groups.map((group) => deliverTogether(context, group))));
+  } finally {
+    for (const work of works) await markDeadAddresses(work, started);
+  }
 }
 
-function deliverChunk(
-  context: WorkerContext,
-  chunkRef: ChunkRef,
-  found: ChunkState,
-  deadAddresses: DeadAddresses,
-): Promise<End> {
-  const { recipients } = found.chunk;
-  const isInbox = recipients.length === 0 || areInboxes(found.job, recipients);
-  return isInbox ? deliverInbox(context, chunkRef, found) : processChunk(context, chunkRef, found, deadAddresses);
+/** Acknowledges together what was delivered at the same time. @throws what failed, after that */
+async function deliverTogether(context: WorkerContext, works: readonly Work[]): Promise<void> {
+  const settled = await Promise.allSettled(works.map(async (work) => ({ work, end: await endOf(work) })));
+  const ended = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  await acknowledge(context, ended);
+  throwFailures(settled);
 }
 
-type End = { retryInMs: number } | { sendState: SendState } | { tally?: Closing };
-
-interface Closing extends Partial<Pick<Lease, "deferred" | "reported">> {
-  owner: string;
-  tally: Tally;
+async function endOf(work: Work): Promise<End> {
+  const verdict = await decide(work);
+  switch (verdict.kind) {
+    case "deliver":
+      return isInbox(work) ? deliverInbox(work) : deliverByProviders(work);
+    case "wind up":
+      return windUp(work);
+    default:
+      return verdict;
+  }
 }
 
-/** A chunk with in-app targets only: its rows are their own ledger, so one claim is enough for the whole chunk. */
-async function deliverInbox(context: WorkerContext, chunkRef: ChunkRef, { job, chunk }: ChunkState): Promise<End> {
-  const { store, ids, clock } = context;
-  const claiming = await claimChunk(store, chunkRef, ids.uuid());
-  if ("busyUntil" in claiming) return { retryInMs: claiming.busyUntil - clock.now() };
-  if ("closed" in claiming) return {};
-  const { claim } = claiming;
-  await recordHeldOut(store, chunkRef, claim.at, chunk);
-  const { at, repeats } = claim;
-  const times = { at, assignedAt: at, repeats };
-  const { delivered, gone, erased, write } = await prepareInApp(store, job, chunkRef, times, chunk);
-  const sendState = await confirmGate(context, chunkRef.job);
-  // The claim stays: the worker that continues once it has ended writes the same messages.
-  if (sendState !== "open") return { sendState };
-  await write();
-  for (const subscriber of gone) await forgetInChunk(store, chunkRef, subscriber);
-  const plain = tallyOfChunk(chunk);
-  const failed = chunk.recipients.length - delivered.size;
-  const tally: Tally = {
-    ...plain,
-    counts: { ...plain.counts, delivered: delivered.size, failed },
-    delivered_by_channel: { in_app: delivered.size },
-    fail_reasons: { erased, template_error: failed - erased },
-    ...(isCounted(job) && {
-      attempts: { tried: { in_app: chunk.recipients.length - erased }, errors: { in_app: failed - erased }, passed: 1 },
-    }),
-  };
-  return { tally: { owner: claim.owner, tally } };
+async function decide(work: Work): Promise<Verdict> {
+  const { job, claim } = work;
+  const isStopped = job.status === "canceled";
+  if (!isStopped && job.status !== "processing" && !isSingle(work)) return { kind: "drop" };
+  if (claim?.closed) return { kind: "closed" };
+  if (isStopped) return { kind: "wind up" };
+
+  const sendState = await firstGate(work);
+  if (sendState === "deleted" && isSingle(work)) return { kind: "wind up" };
+  if (sendState !== "open" && !waitsForMorning(work, sendState)) return { kind: "stop", sendState };
+
+  const ms = await waitOfChunk(work);
+  return ms > 0 ? { kind: "wait", ms } : { kind: "deliver" };
 }
 
-/** @returns whether the chunk's range may be complete. */
-function close(
-  { store }: WorkerContext,
-  chunkRef: ChunkRef,
-  { chunk }: ChunkState,
-  { owner, tally, deferred = 0, reported = {} }: Closing,
-): Promise<boolean> {
-  const closing = { owner, isFinal: chunk.next === undefined, deferred, reported };
-  return closeChunk(store, chunkRef, closing, tally);
+/** What a suspension holds until the end of quiet hours expires a day after it, in a round that sends nothing (AMB-86). */
+function waitsForMorning({ claim }: Work, sendState: SendState): boolean {
+  const { to, work = [], next } = progressOf(claim?.progress);
+  return sendState === "suspended" && to === 0 && [...work, ...next].some(({ quiet }) => quiet !== undefined);
 }
 
-async function completeRange({ store }: WorkerContext, { range }: ChunkRef, job: Job): Promise<void> {
-  if (await closeRange(store, job, range)) await finishJob(store, job.id);
+async function acknowledge({ store }: WorkerContext, ended: readonly { work: Work; end: End }[]): Promise<void> {
+  const closings = ended.flatMap(({ end }) => (end.kind === "close" ? [end.closing] : []));
+  const mayBeLast = await closeChunks(store, closings);
+  const settled = ended.map(async ({ work, end }) => {
+    switch (end.kind) {
+      case "close":
+        return settleRange(work, { mayBeLast: mayBeLast.has(end.closing) });
+      case "closed":
+        return settleRange(work, { mayBeLast: true });
+      case "wait":
+        return requeue(work, end.ms);
+      case "stop":
+        return stop(work, end.sendState);
+      case "drop":
+        return work.log({ level: "info", message: "a chunk was dropped", status: work.job.status, ...work.chunkRef });
+    }
+  });
+  throwFailures(await Promise.allSettled(settled));
+}
+
+/** A chunk is closed: its range may be complete. That of a stopped send never is, so it is counted as it is. */
+async function settleRange(work: Work, { mayBeLast }: { mayBeLast: boolean }): Promise<void> {
+  const { store, job, chunkRef } = work;
+  if (isSingle(work)) return;
+  if (job.status === "canceled") {
+    await countStopped(store, job, chunkRef.range);
+    if (mayBeLast) await settleStopped(store, job.id);
+  } else if (mayBeLast) await completeRange(store, job, chunkRef.range);
+}
+
+/**
+ * The send may not go on. When it may again, all open chunks of its job are sent again: at the release of the job, or at
+ * a timer. A job whose campaign is paused is about to be held.
+ */
+async function stop(work: Work, sendState: SendState): Promise<void> {
+  const { store, clock, timers, log, job, chunkRef } = work;
+  log({ level: "info", message: "a chunk was stopped", ...chunkRef, sendState });
+  switch (sendState) {
+    case "deleted":
+      return isSingle(work) ? requeue(work, SECOND) : abandonJob(store, job.id);
+    case "suspended":
+      return timers.set([resumeTimer(job, clock.now())]);
+    case "paused":
+      return requeue(work, PAUSED_RETRY_MS);
+  }
+}
+
+/** Sends the message again. A wait longer than a queue's longest delay has a timer instead. */
+async function requeue({ deliverQueue, message }: Work, ms: number): Promise<void> {
+  if (ms > MAX_DELAY_MS) return;
+  await deliverQueue.send([message], { delaySeconds: Math.max(1, Math.ceil(ms / SECOND)) });
 }

@@ -2,17 +2,13 @@
 import { MINUTE } from "../../../shared/kernel/clock.ts";
 import { errorFields } from "../../../shared/kernel/log.ts";
 import { elementAt } from "../../../shared/rules/element-at.ts";
-import { note, type SendOutcome, waitingFor } from "../../../shared/rules/progress.ts";
+import { note, waitingFor } from "../../../shared/rules/progress.ts";
 import { progressText } from "../../../shared/rules/progress-text.ts";
 import type { ItemWrite } from "../../../shared/store/item.ts";
 import { release } from "../../../shared/store/sends/chunks/claims.ts";
 import { touchWrite } from "../../../shared/store/sends/ledger/touches.ts";
-import { recipientOf, targetOf } from "./addresses.ts";
-import type { Prepared } from "./prepare.ts";
-import { type LeasedProgress, timesOf } from "./round-start.ts";
-import type { Work } from "./rounds.ts";
 import { talliedBy } from "./tally.ts";
-import { isThrottle } from "./throttles.ts";
+import { type Held, isThrottle, recipientOf, type Sent, targetOf, timesOf, type Work } from "./work.ts";
 
 /** The longest delay of a queue. */
 export const MAX_DELAY_MS = 15 * MINUTE;
@@ -22,8 +18,8 @@ const BATCH = 25;
 export type Ledger = ReturnType<typeof createLedger>;
 
 /** The ledger rows of a round, written in batches after the outcomes they record. */
-export function createLedger(work: Work, held: LeasedProgress) {
-  const { store, chunkRef, found, addressees, clock, log } = work;
+export function createLedger(work: Work, held: Held) {
+  const { store, chunkRef, chunk, addressees, clock, log } = work;
   const { progress } = held;
   /** One place for each unit; undefined for one that has no row. */
   let rows: (ItemWrite<"workspace"> | undefined)[] = [];
@@ -50,9 +46,9 @@ export function createLedger(work: Work, held: LeasedProgress) {
   };
 
   return {
-    note: ({ unit, subscriber }: Prepared, outcome: SendOutcome): void => {
-      const { arm } = recipientOf(found.chunk, unit);
-      const target = targetOf(found.chunk, unit);
+    note: ({ message: { unit, subscriber }, outcome }: Sent): void => {
+      const { arm } = recipientOf(chunk, unit);
+      const target = targetOf(chunk, unit);
       const addressee = elementAt(addressees, unit.recipient);
       const { tries, ...verdict } = note(progress, unit, addressee, outcome, clock.now());
       progress.pending.push(verdict);
@@ -60,9 +56,9 @@ export function createLedger(work: Work, held: LeasedProgress) {
       const isInInbox = target.channel === "in_app" && verdict.state === "sent";
       const providerId = outcome.status === "accepted" ? outcome.providerId : undefined;
       const seen = outcome.status === "skipped" ? outcome.seen : undefined;
-      if (isThrottle(outcome) && verdict.state === "retryable") return void rows.push(undefined);
+      const isWaiting = isThrottle(outcome) && verdict.state === "retryable";
       const touch = { subscriber, target, arm, verdict, tries, providerId, seen };
-      rows.push(isInInbox ? undefined : touchWrite(timesOf(held), chunkRef, touch));
+      rows.push(isInInbox || isWaiting ? undefined : touchWrite(timesOf(held), chunkRef, touch));
     },
     write: () => write(rows.length),
     writeFullBatches: async () => {
@@ -74,20 +70,16 @@ export function createLedger(work: Work, held: LeasedProgress) {
 /** Releases the chunk with its progress. Beyond a queue's longest delay, a timer continues it. */
 export async function releaseChunk(
   work: Work,
-  { lease, progress }: LeasedProgress,
+  { lease, progress }: Held,
   ms: number,
-): Promise<{ retryInMs: number }> {
-  const { store, timers, clock, chunkRef, found } = work;
+): Promise<{ kind: "wait"; ms: number }> {
+  const { store, timers, clock, chunkRef, job, chunk } = work;
   progress.from = progress.to;
   const waits = clock.now() + ms;
   if (ms > MAX_DELAY_MS) await timers.set([{ kind: "job-release", id: chunkRef.job, at: waits }]);
   const deferred = waitingFor(progress).size;
-  const tally = talliedBy(found, progress);
-  await release(store, chunkRef, lease, progressText(progress), {
-    waits,
-    deferred,
-    tally,
-    category: found.job.category,
-  });
-  return { retryInMs: ms };
+  const tally = talliedBy(chunk, progress);
+  const { category } = job;
+  await release(store, chunkRef, lease, progressText(progress), { waits, deferred, tally, category });
+  return { kind: "wait", ms };
 }

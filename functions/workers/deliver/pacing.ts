@@ -1,57 +1,25 @@
 // Keeps a chunk to the rates of its channels: it waits for its slot, and sends no faster in it (AMB-111).
 import { SECOND } from "../../../shared/kernel/clock.ts";
-import type { Capability } from "../../../shared/kernel/deps.ts";
+import { groupEnd, type Progress, putOff, type Unit, unitsOf } from "../../../shared/rules/progress.ts";
 import type { ChannelType } from "../../../shared/rules/channel-types.ts";
-import {
-  groupEnd,
-  type Progress,
-  putOff,
-  type SendOutcome,
-  type Unit,
-  unitsOf,
-} from "../../../shared/rules/progress.ts";
 import { channelRate, learnedRate, slowDown, takeSlot } from "../../../shared/store/channels/pace.ts";
-import { recent } from "../../../shared/store/recent.ts";
-import { targetOf } from "./addresses.ts";
 import { credentialsFor } from "./channel-credentials.ts";
-import type { Prepared } from "./prepare.ts";
-import type { Work } from "./rounds.ts";
-import { isThrottle } from "./throttles.ts";
-import type { WaitQueue } from "./wait-queue.ts";
+import { channelIdOf, isThrottle, type Sent, targetOf, type WaitQueue, type Work } from "./work.ts";
 
 /** How long an environment remembers whether a channel has a rate. */
 const FRESH_MS = 5 * SECOND;
-const MAX_CHANNELS = 100;
 
-interface CachedRate {
-  at: number;
-  rate: Promise<number | undefined>;
-}
-
-/** The rates of channels as they were found, by workspace and channel. */
-export const foundRates: Capability<"rates", ReturnType<typeof recent<CachedRate>>> = {
-  as: "rates",
-  env: [],
-  grants: [],
-  open: () => {
-    const rates = recent<CachedRate>(MAX_CHANNELS);
-    return () => rates;
-  },
-};
-
-export const channelIdOf = ({ found }: Work, channel: ChannelType): string | undefined =>
-  found.job.deliverySettings?.via.find(({ type }) => type === channel)?.id;
-
-/**
- * Takes slots for what is left of a round, before it begins. What must wait is put off.
- * @returns when the chunk goes on, if all of it waits
- */
-export async function takeSlots(work: Work, progress: Progress, waiting: WaitQueue): Promise<number | undefined> {
-  const { found, addressees, clock } = work;
-  if (progress.to > 0) return undefined;
+/** Takes slots for what is left of a round, before it begins. What must wait is put off; if all of it must, so must the chunk. */
+export async function takeSlots(
+  work: Work,
+  progress: Progress,
+  waiting: WaitQueue,
+): Promise<{ kind: "go" } | { kind: "wait"; until: number }> {
+  const { chunk, addressees, clock } = work;
+  if (progress.to > 0) return { kind: "go" };
   waiting.putOff(progress);
   const units = unitsOf(progress, addressees);
-  const byChannel = Map.groupBy(units, (unit) => targetOf(found.chunk, unit).channel);
+  const byChannel = Map.groupBy(units, (unit) => targetOf(chunk, unit).channel);
   const waits = new Map<ChannelType, number>();
   for (const [channel, some] of byChannel) {
     const id = channel === "in_app" ? undefined : channelIdOf(work, channel);
@@ -61,22 +29,22 @@ export async function takeSlots(work: Work, progress: Progress, waiting: WaitQue
     progress.slots[channel] = slot;
     if (slot.at > clock.now()) waits.set(channel, slot.at);
   }
-  if (waits.size === 0) return undefined;
+  if (waits.size === 0) return { kind: "go" };
   if (waits.size === byChannel.size) {
     progress.work ??= units;
-    return Math.min(...waits.values());
+    return { kind: "wait", until: Math.min(...waits.values()) };
   }
   putOff(progress, addressees, (unit) => {
-    const due = waits.get(targetOf(found.chunk, unit).channel);
+    const due = waits.get(targetOf(chunk, unit).channel);
     const { quiet, throttledSince } = unit;
     return due === undefined ? undefined : { due: Math.max(unit.due, due), quiet, throttledSince };
   });
-  return undefined;
+  return { kind: "go" };
 }
 
 /** The next slot of a channel; undefined if it has no rate. Chunks that begin together share the read of that. */
 async function slotOf(work: Work, type: ChannelType, channel: string, n: number) {
-  const { store, clock, rates, found } = work;
+  const { store, clock, rates, job } = work;
   const name = `${store.tenant} ${channel}`;
   let known = rates.get(name);
   if (!known || clock.now() - known.at >= FRESH_MS) {
@@ -87,13 +55,13 @@ async function slotOf(work: Work, type: ChannelType, channel: string, n: number)
     rates.delete(name);
     throw error;
   });
-  return rate === undefined ? undefined : takeSlot(store, channel, { n, category: found.job.category });
+  return rate === undefined ? undefined : takeSlot(store, channel, { n, category: job.category });
 }
 
 /** SES limits an account; any other mail server says nothing of its rate. */
 const mailRate = (work: Work, channel: string) =>
   learnedRate(work.store, channel, async () => {
-    const credentials = await credentialsFor(work, work.found.job, "email");
+    const credentials = await credentialsFor(work, "email");
     if (credentials?.type !== "email") return undefined;
     return credentials.provider === "ses" ? work.sesAccount() : { rate: undefined, at: work.clock.now() };
   });
@@ -102,11 +70,11 @@ const mailRate = (work: Work, channel: string) =>
  * The next group. By a channel with a rate it holds no more messages than go in a second: a burst would be throttled,
  * however low the rate is. The messages of one recipient stay together, because caps count them together.
  */
-export function nextGroup({ found }: Work, { slots, to }: Progress, units: readonly Unit[]): readonly Unit[] {
+export function nextGroup({ chunk }: Work, { slots, to }: Progress, units: readonly Unit[]): readonly Unit[] {
   const whole = units.slice(to, groupEnd(units, to));
   const counts = new Map<ChannelType, number>();
   for (const unit of whole) {
-    const { channel } = targetOf(found.chunk, unit);
+    const { channel } = targetOf(chunk, unit);
     const n = (counts.get(channel) ?? 0) + 1;
     counts.set(channel, n);
     const first = whole.findIndex(({ recipient }) => recipient === unit.recipient);
@@ -117,8 +85,8 @@ export function nextGroup({ found }: Work, { slots, to }: Progress, units: reado
 
 /** Waits until a group may go at the rates of its channels. @returns how long it must wait beyond this worker's time */
 export async function keepRate(work: Work, progress: Progress, group: readonly Unit[]): Promise<number> {
-  const { found, clock } = work;
-  const groups = [...Map.groupBy(group, (unit) => targetOf(found.chunk, unit).channel)];
+  const { chunk, clock } = work;
+  const groups = [...Map.groupBy(group, (unit) => targetOf(chunk, unit).channel)];
   const slots = groups.flatMap(([channel, { length: n }]) => {
     const slot = progress.slots[channel];
     return slot ? [{ slot, n }] : [];
@@ -134,15 +102,28 @@ export async function keepRate(work: Work, progress: Progress, group: readonly U
 }
 
 /** Lowers the rates of the channels that were throttled. */
-export async function slowThrottled(
-  work: Work,
-  sent: readonly { message: Prepared; outcome: SendOutcome }[],
-): Promise<void> {
-  const channels = new Set(sent.filter(({ outcome }) => isThrottle(outcome)).map(({ message }) => message.channel));
-  for (const channel of channels) {
+export async function slowThrottled(work: Work, sent: readonly Sent[]): Promise<void> {
+  for (const channel of throttledIn(sent)) {
     const id = channelIdOf(work, channel);
     if (id === undefined) continue;
     work.rates.delete(`${work.store.tenant} ${id}`);
     await slowDown(work.store, id);
   }
+}
+
+const throttledIn = (sent: readonly Sent[]): ReadonlySet<ChannelType> =>
+  new Set(sent.filter(({ outcome }) => isThrottle(outcome)).map(({ message }) => message.channel));
+
+/** What goes by a channel that was throttled waits with the message that waits longest: it was no attempt (AMB-111). */
+export function holdBack({ chunk, addressees, clock }: Work, progress: Progress, sent: readonly Sent[]): void {
+  const channels = throttledIn(sent);
+  if (channels.size === 0) return;
+  const isBehind = (unit: Unit) => channels.has(targetOf(chunk, unit).channel);
+  const waits = progress.next.filter((unit) => isBehind(unit) && unit.throttledSince !== undefined);
+  const now = clock.now();
+  const due = Math.max(now + SECOND, ...waits.map((unit) => unit.due));
+  putOff(progress, addressees, (unit) => {
+    const { quiet, throttledSince = now } = unit;
+    return isBehind(unit) ? { due, quiet, throttledSince } : undefined;
+  });
 }

@@ -1,12 +1,9 @@
 // The profiles and devices of a chunk's recipients, read for a window of addresses at once.
 import type { Unit } from "../../../shared/rules/progress.ts";
-import type { Chunk } from "../../../shared/store/sends/chunks/chunks.ts";
 import { DeviceItem, type DeviceRow } from "../../../shared/store/subscribers/device-items.ts";
 import { getProfiles, type LivingProfile } from "../../../shared/store/subscribers/subscribers.ts";
-import { recipientOf, targetOf } from "./addresses.ts";
-import type { WorkerContext } from "./rounds.ts";
 import { isOld } from "./send-gates.ts";
-import { deviceName, type KnownDevices } from "./single-reads.ts";
+import { deviceName, recipientOf, targetOf, type Work } from "./work.ts";
 
 /** Addresses whose profiles and devices are read at once. */
 const WINDOW = 100;
@@ -21,9 +18,9 @@ export interface RecipientRows {
   deviceOf(unit: Unit): DeviceRow | undefined;
 }
 
-/** @param known devices that were read before: used until what was read then is too old to hand anything over on it */
-export function createRecipientRows(context: WorkerContext, chunk: Chunk, known?: KnownDevices): RecipientRows {
-  const { store } = context;
+/** Devices that were read before are used until what was read then is too old to hand anything over on it. */
+export function createRecipientRows(work: Work): RecipientRows {
+  const { store, chunk, known } = work;
   /** By subscriber and device: a recipient whose devices are in two windows is read twice. */
   let loaded = new Set<string>();
   let profiles = new Map<string, LivingProfile | undefined>();
@@ -42,7 +39,7 @@ export function createRecipientRows(context: WorkerContext, chunk: Chunk, known?
         const { device } = targetOf(chunk, unit);
         return device === undefined ? [] : [{ unit, key: { subscriber: subscriberOf(unit), device } }];
       });
-      const fresh = known && !isOld(context, known.at) ? known.rows : new Map<string, DeviceRow | undefined>();
+      const fresh = known && !isOld(work, known.at) ? known.devices : new Map<string, DeviceRow | undefined>();
       const unread = withDevice.filter(({ key }) => !fresh.has(deviceName(key))).map(({ key }) => key);
       const [foundProfiles, foundDevices] = await Promise.all([
         getProfiles(store, ids),

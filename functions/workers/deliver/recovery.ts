@@ -3,7 +3,6 @@
 import { prepareInApp } from "../../../shared/providers/in-app.ts";
 import { elementAt } from "../../../shared/rules/element-at.ts";
 import {
-  type Addressee,
   note,
   RETRY_AFTER_MS,
   type SendOutcome,
@@ -16,13 +15,10 @@ import { type ItemWrite, type RowOf, ref } from "../../../shared/store/item.ts";
 import { messageId } from "../../../shared/store/sends/inbox/inbox.ts";
 import { Message } from "../../../shared/store/sends/inbox/inbox-items.ts";
 import { TouchItem } from "../../../shared/store/sends/ledger/ledger-items.ts";
-import { type ChunkRef, recorded, touchKey, touchWrite } from "../../../shared/store/sends/ledger/touches.ts";
+import { type RoundTimes, recorded, touchKey, touchWrite } from "../../../shared/store/sends/ledger/touches.ts";
 import { namesNow } from "../../../shared/store/subscribers/ledger-erasure.ts";
-import { recipientOf, targetOf } from "./addresses.ts";
-import type { Delivering } from "./inboxes.ts";
-import { type LeasedProgress, timesOf } from "./round-start.ts";
-import type { ChunkState, WorkerContext } from "./rounds.ts";
 import { leftTopic } from "./topic-choices.ts";
+import { type Held, recipientOf, targetOf, timesOf, type Work } from "./work.ts";
 
 type LedgerRow = RowOf<typeof Message> | RowOf<typeof TouchItem> | undefined;
 
@@ -30,15 +26,10 @@ type LedgerRow = RowOf<typeof Message> | RowOf<typeof TouchItem> | undefined;
  * Completes the progress of a lease whose worker stopped, and writes the ledger rows that it left out.
  * @param isStopped the send itself was stopped: no inbox message is written any more
  */
-export async function recover(
-  { store, clock }: WorkerContext,
-  chunkRef: ChunkRef,
-  { job, chunk }: Pick<ChunkState, "job" | "chunk">,
-  { lease, progress }: LeasedProgress,
-  addressees: readonly Addressee[],
-  { isStopped = false } = {},
-): Promise<void> {
-  const times = timesOf({ lease, progress });
+export async function recover(work: Work, held: Held, { isStopped = false } = {}): Promise<void> {
+  const { store, clock, chunkRef, job, chunk, addressees } = work;
+  const { progress } = held;
+  const times = timesOf(held);
   const { at } = times;
   const units = unitsOf(progress, addressees).slice(progress.noted, progress.to);
   const isCapped = (i: number) => progress.capped.includes(progress.noted + i);
@@ -56,8 +47,7 @@ export async function recover(
     return isInProgress && targetOf(chunk, unit).channel === "in_app" && !rows[i] && !isCapped(i);
   });
   const left = await leftTopic(
-    store,
-    job,
+    work,
     unwritten.map((unit) => recipientOf(chunk, unit).subscriber),
   );
   // Where caps count, inbox rows follow the claim: a recipient that was counted gets its row now.
@@ -65,7 +55,7 @@ export async function recover(
     ? unwritten.filter((unit) => !left.has(recipientOf(chunk, unit).subscriber))
     : [];
   const isWriting = late.length > 0 && !isStopped;
-  const inbox = isWriting ? await writeLateInbox(store, { job, chunkRef, chunk, ...times }, late) : new Set<string>();
+  const inbox = isWriting ? await writeLateInbox(work, times, late) : new Set<string>();
   const ids = units.map((unit) => recipientOf(chunk, unit).subscriber);
   const names = await namesNow(store, chunkRef, chunk.plannedAt, [...new Set(ids)]);
   const missing: ItemWrite<"workspace">[] = [];
@@ -99,13 +89,13 @@ export async function recover(
 
 /** @returns the subscribers whose inbox has the message. */
 async function writeLateInbox(
-  store: WorkerContext["store"],
-  { job, chunkRef, chunk, at, assignedAt }: Delivering,
+  { store, job, chunkRef, chunk }: Work,
+  round: RoundTimes,
   units: readonly Unit[],
 ): Promise<Set<string>> {
   const recipients = units.map((unit) => recipientOf(chunk, unit));
   const { plannedAt } = chunk;
-  const times = { at, assignedAt, repeats: true };
+  const times = { ...round, repeats: true };
   const { delivered, write } = await prepareInApp(store, job, chunkRef, times, { recipients, plannedAt });
   await write();
   return delivered;

@@ -5,7 +5,7 @@ import { type Chunk, tallyOfChunk } from "../../../shared/store/sends/chunks/chu
 import { NO_TALLY, sumOf, type Tally } from "../../../shared/store/sends/chunks/tallies.ts";
 
 /** The tally of the chunk so far: a recipient that still waits is neither delivered nor failed. */
-export function talliedBy({ chunk }: { chunk: Chunk }, progress: Progress): Tally {
+export function talliedBy(chunk: Chunk, progress: Progress): Tally {
   const plain = tallyOfChunk(chunk);
   const { delivered, failed, skipped, skip_reasons, ...reached } = resultOf(progress, chunk.recipients.length);
   const { counts } = plain;

@@ -1,10 +1,10 @@
 // What recipients chose of the topic of a send after its audience was planned.
 import type { SendOutcome } from "../../../shared/rules/progress.ts";
 import { isInTopic } from "../../../shared/rules/topics.ts";
-import type { Job } from "../../../shared/store/sends/jobs/jobs.ts";
+import type { Job } from "../../../shared/store/sends/jobs/job-record.ts";
 import { contactOf } from "../../../shared/store/subscribers/contacts.ts";
 import { getProfiles, type LivingProfile } from "../../../shared/store/subscribers/subscribers.ts";
-import type { WorkerContext } from "./rounds.ts";
+import type { Work } from "./work.ts";
 
 /** TPC-2: a choice that was made after the audience was planned counts too. */
 export const topicRefusal = ({ topic }: Job, profile: LivingProfile | undefined): SendOutcome | undefined =>
@@ -13,11 +13,7 @@ export const topicRefusal = ({ topic }: Job, profile: LivingProfile | undefined)
     : undefined;
 
 /** Those of these subscribers who have left the topic of the send. */
-export async function leftTopic(
-  store: WorkerContext["store"],
-  job: Job,
-  subscribers: readonly string[],
-): Promise<ReadonlySet<string>> {
+export async function leftTopic({ store, job }: Work, subscribers: readonly string[]): Promise<ReadonlySet<string>> {
   if (job.topic === undefined || subscribers.length === 0) return new Set();
   const profiles = await getProfiles(store, subscribers);
   return new Set(subscribers.filter((_, i) => topicRefusal(job, profiles[i]) !== undefined));

@@ -14,19 +14,12 @@ import {
   selectedChannels,
 } from "../../../shared/store/sends/audience/planning.ts";
 import { rangesOf, sourceOf } from "../../../shared/store/sends/chunks/range-names.ts";
-import { closeRange, getRange, isComplete } from "../../../shared/store/sends/chunks/ranges.ts";
+import { completeRange, getRange, isComplete } from "../../../shared/store/sends/chunks/ranges.ts";
 import { brakeFor } from "../../../shared/store/sends/jobs/brake.ts";
 import { storeContent, withContent } from "../../../shared/store/sends/jobs/job-content.ts";
 import { JobItem } from "../../../shared/store/sends/jobs/job-items.ts";
-import {
-  abandonJob,
-  failJob,
-  findJob,
-  finishJob,
-  type JobFailure,
-  type JobRecord,
-  moveJob,
-} from "../../../shared/store/sends/jobs/jobs.ts";
+import { abandonJob, failJob, findJob, finishJob, moveJob } from "../../../shared/store/sends/jobs/jobs.ts";
+import type { JobFailure, JobRecord } from "../../../shared/store/sends/jobs/job-record.ts";
 import { resumeTimer, sendStateOf } from "../../../shared/store/sends/jobs/send-state.ts";
 import { singleMessage } from "../../../shared/store/sends/jobs/single.ts";
 import { contentOfTemplate, TemplateItem } from "../../../shared/store/templates/items.ts";
@@ -138,7 +131,7 @@ async function dispatch(context: WorkerContext, job: JobRecord): Promise<void> {
       set: {
         dispatched_at: timestamp(clock.now()),
         ranges: job.ranges ?? rangesOf(job, reserved),
-        means: toJson({
+        delivery_settings: toJson({
           ...deliverySettingsOf(job, via, settings),
           ...(brake && { brake }),
           ...(job.step && { isCounted: true }),
@@ -225,8 +218,4 @@ async function plan(
   // Chunks that close from here on close the range themselves, since they see that it is planned.
   if (isComplete(state)) await completeRange(store, job, range);
   if (!state.planned) await queue.send([{ tenant: store.tenant, job: job.id, range }]);
-}
-
-async function completeRange(store: WorkerContext["store"], job: JobRecord, range: string): Promise<void> {
-  if (await closeRange(store, job, range)) await finishJob(store, job.id);
 }

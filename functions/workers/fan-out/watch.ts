@@ -13,7 +13,8 @@ import type { ClaimItem } from "../../../shared/store/sends/audience/audience-it
 import { claimsOf } from "../../../shared/store/sends/chunks/chunk-rows.ts";
 import { directLanes, returnUnused, settleQuarter } from "../../../shared/store/sends/chunks/quarters.ts";
 import { closeRange, countStopped, getRange, settleStopped } from "../../../shared/store/sends/chunks/ranges.ts";
-import { abandonJob, findJobs, finishJob, type JobRecord } from "../../../shared/store/sends/jobs/jobs.ts";
+import { abandonJob, findJobs, finishJob } from "../../../shared/store/sends/jobs/jobs.ts";
+import type { JobRecord } from "../../../shared/store/sends/jobs/job-record.ts";
 import { resumeTimer, type SendState, sendStateOf } from "../../../shared/store/sends/jobs/send-state.ts";
 import { watchOf } from "../../../shared/store/sends/jobs/send-watch.ts";
 import { singleMessage } from "../../../shared/store/sends/jobs/single.ts";

@@ -18,7 +18,7 @@ export async function queueSends(
 ): Promise<void> {
   const jobs = changes.of(JobItem, "job");
   const queued = jobs.filter(becomes("queued"));
-  const isSingle = ({ after }: Change<typeof JobItem>) => after.to !== undefined;
+  const isSingle = ({ after }: Change<typeof JobItem>) => after.recipients !== undefined;
   await deliverQueue.send(queued.filter(isSingle).map(({ tenant, after }) => namedSingle(tenant, after)));
   await fanOutQueue.send([
     ...queued.filter((change) => !isSingle(change)).map(({ tenant, after }) => ({ tenant, job: after.id })),
@@ -28,7 +28,7 @@ export async function queueSends(
       .map(({ tenant, after }) => ({ tenant, job: after.id, resume: true })),
     ...jobs
       .filter(becomes("canceled"))
-      .filter(({ after }) => after.to === undefined && (after.ranges !== undefined || after.reserved))
+      .filter(({ after }) => after.recipients === undefined && (after.ranges !== undefined || after.reserved))
       .map(({ tenant, after }) => ({ tenant, job: after.id, watch: true })),
   ]);
 }

@@ -18,7 +18,7 @@ import {
 } from "../../../shared/store/schedules/schedules.ts";
 import { noteFailedTick } from "../../../shared/store/sends/jobs/job-outcomes.ts";
 import type { JobSpec } from "../../../shared/store/sends/jobs/job-spec.ts";
-import type { JobFailure } from "../../../shared/store/sends/jobs/jobs.ts";
+import type { JobFailure } from "../../../shared/store/sends/jobs/job-record.ts";
 import { startSend } from "../../../shared/store/sends/jobs/sends.ts";
 import { topicOfSend } from "../../../shared/store/topics/topics.ts";
 

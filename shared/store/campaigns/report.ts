@@ -8,7 +8,7 @@ import { sumOf, uncertainIn } from "../sends/chunks/tallies.ts";
 import type { InteractionTotals } from "../sends/interactions/totals.ts";
 import { withContents } from "../sends/jobs/job-content.ts";
 import { costOfJob } from "../sends/jobs/job-cost.ts";
-import type { JobRecord } from "../sends/jobs/jobs.ts";
+import type { JobRecord } from "../sends/jobs/job-record.ts";
 import { TemplateItem } from "../templates/items.ts";
 import type { Campaign, ReleasedMessage } from "./campaigns.ts";
 

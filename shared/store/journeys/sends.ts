@@ -44,7 +44,7 @@ interface GroupSend<S extends Sender> {
   content: string | undefined;
   recipients: ReadonlyMap<S, Recipient>;
   /** What the job's row says where it is delivered without chunks. */
-  means: ReturnType<typeof deliverySettingsOf> | undefined;
+  deliverySettings: ReturnType<typeof deliverySettingsOf> | undefined;
 }
 
 interface Planned<S extends Sender> {
@@ -133,8 +133,8 @@ async function planGroup<S extends Sender>(
     spec.step === undefined;
   const whole = isDirect ? { ...spec, ...texts } : spec;
   const content = await storeContent(store, whole);
-  const means = isDirect ? deliverySettingsOf(spec, via.map(channelSettings), undefined) : undefined;
-  groups.push({ step: node.id, spec: whole, content, recipients, means });
+  const deliverySettings = isDirect ? deliverySettingsOf(spec, via.map(channelSettings), undefined) : undefined;
+  groups.push({ step: node.id, spec: whole, content, recipients, deliverySettings });
 }
 
 /** What a step sends, by which channels and to which subscribers; undefined where none of its channels can be used. */
@@ -154,7 +154,7 @@ export async function planOfStep(
 /** The job of those recipients whose runs move now; undefined if there are none. */
 export function jobOfGroup<S extends Sender>(
   store: Store,
-  { step, spec, content, recipients, means }: GroupSend<S>,
+  { step, spec, content, recipients, deliverySettings }: GroupSend<S>,
   moving: readonly S[],
   { isReserved, isWide }: { isReserved: boolean; isWide: boolean },
 ): { id: string; step: string; n: number; writes: ItemWrite<"workspace">[] } | undefined {
@@ -165,8 +165,8 @@ export function jobOfGroup<S extends Sender>(
   const id = newJobId(store, senders, { step, isWide });
   const whole = { ...spec, subscriber_ids_count: n };
   const reserved = isReserved ? n : undefined;
-  if (means && isReserved) {
-    const direct = { to: packRecipients(some), means: toJson(means) };
+  if (deliverySettings && isReserved) {
+    const direct = { recipients: packRecipients(some), delivery_settings: toJson(deliverySettings) };
     return { id, step, n, writes: [newJobWrite(store, id, whole, { sent: n, reserved, content, direct })] };
   }
   const chunk = { recipients: some, heldOut: [], skipped: {}, next: undefined, plannedAt: store.clock.now() };

@@ -6,7 +6,7 @@ import { familyOf } from "../families.ts";
 import { conversionShard, DayTotals } from "../insights/items.ts";
 import { changeItem, type ItemWrite, type RowOf } from "../item.ts";
 import { expensesOf } from "../sends/jobs/job-cost.ts";
-import type { JobRecord } from "../sends/jobs/jobs.ts";
+import type { JobRecord } from "../sends/jobs/job-record.ts";
 
 const stages = ["sent", "delivered", "opened", "opened_human", "clicked", "clicked_human"] as const;
 export type JourneyTotals = Record<(typeof stages)[number], number>;

@@ -39,11 +39,11 @@ export async function forgetInChunk(store: Store, chunkRef: ChunkRef, subscriber
   return untilUncontended(
     async () => {
       const row = await store.get(ChunkItem, chunkRef);
-      const [name, ...others] = (["to", "held"] as const).filter((list) => includes(row?.[list], subscriber));
+      const [name, ...others] = (["recipients", "held_out"] as const).filter((list) => includes(row?.[list], subscriber));
       if (!row || !name) return done(pseudonym);
       const before = row[name] ?? "";
       const after = replaced(before, subscriber, pseudonym);
-      const set = name === "to" ? { to: after } : { held: after };
+      const set = name === "recipients" ? { recipients: after } : { held_out: after };
       const isDone = await happened(store.change(ChunkItem, chunkRef, { set }, is(name, before)));
       if (isDone && others.length === 0) return done(pseudonym);
       return contended;
@@ -57,10 +57,10 @@ export async function forgetInChunk(store: Store, chunkRef: ChunkRef, subscriber
 async function forgetOnJob(store: Store, job: string, subscriber: string, pseudonym: string): Promise<string> {
   return untilUncontended(
     async () => {
-      const { to } = (await store.get(JobItem, { job })) ?? {};
-      if (to === undefined || !includes(to, subscriber)) return done(pseudonym);
-      const set = { to: replaced(to, subscriber, pseudonym) };
-      const isDone = await happened(store.change(JobItem, { job }, { set }, is("to", to)));
+      const { recipients } = (await store.get(JobItem, { job })) ?? {};
+      if (recipients === undefined || !includes(recipients, subscriber)) return done(pseudonym);
+      const set = { recipients: replaced(recipients, subscriber, pseudonym) };
+      const isDone = await happened(store.change(JobItem, { job }, { set }, is("recipients", recipients)));
       if (isDone) return done(pseudonym);
       return contended;
     },

@@ -19,7 +19,7 @@ export const timers: Invariant = {
       if (!isJob(pk) || !before || !after || before.status === after.status) return;
       const job = String(after.id);
       const tenant = String(placeOf(pk)?.tenant);
-      const wasHeld = before.held === true || before.halted !== undefined || after.let_go_at !== undefined;
+      const wasHeld = before.held === true || before.halted !== undefined || after.released_at !== undefined;
       const now = timeOf({ kernel, mirror }, tenant);
       // A move forwards timers of one minute together, and goes on while a request is under way.
       const isPrompt = profile.name === "calm" && !wasHeld && !ledger.everSuspended.has(tenant) && !isSandbox(tenant);

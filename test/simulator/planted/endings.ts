@@ -50,8 +50,8 @@ export const endingsBugs: readonly Bug[] = [
     name: "a chunk of a stopped send stays open",
     area: "cancel",
     file: "functions/workers/deliver/index.ts",
-    find: "const mayBeLast = end && (await close(context, chunkRef, found, end));",
-    replace: "const mayBeLast = end === undefined;",
+    find: 'end.kind === "close" ? [end.closing] : []',
+    replace: 'end.kind === "close" && !end.closing.isStopped ? [end.closing] : []',
   },
   {
     name: "a worker that continues a canceled send writes the inbox messages of a claim that counted against a cap",

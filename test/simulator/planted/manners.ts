@@ -101,8 +101,8 @@ export const mannersBugs: readonly Bug[] = [
     name: "quiet hours are not checked when a round begins",
     area: "claims",
     file: rounds,
-    find: "    waiting.putOff(progress);\n    await assignments",
-    replace: "    await assignments",
+    find: "  waiting.putOff(progress);\n  await assignments",
+    replace: "  await assignments",
     also: [
       {
         file: "functions/workers/deliver/round-start.ts",
@@ -123,14 +123,14 @@ export const mannersBugs: readonly Bug[] = [
     name: "waiting recipients are counted again at every release",
     area: "counters",
     file: "shared/store/sends/chunks/claims.ts",
-    find: "{ ...lease.reported, deferred: lease.deferred }",
-    replace: "{}",
+    find: "beyond({ deferred }, { deferred: lease.deferred })",
+    replace: "beyond({ deferred }, {})",
   },
   {
     name: "counts that a range already has are added once more at the end",
     area: "counters",
-    file: "shared/store/sends/chunks/claims.ts",
-    find: "...beyond(added, reported),",
-    replace: "...added,",
+    file: "shared/store/sends/chunks/closing.ts",
+    find: "{ ...uncounted(closing), ...(deferred",
+    replace: "{ ...addends(tally), ...(deferred",
   },
 ];

@@ -4,7 +4,8 @@ import type { Bug } from "./bug.ts";
 const progress = "shared/rules/progress.ts";
 const deliver = "functions/workers/deliver/index.ts";
 const claims = "shared/store/sends/chunks/claims.ts";
-const rounds = "functions/workers/deliver/rounds.ts";
+const take = "functions/workers/deliver/take.ts";
+const closing = "shared/store/sends/chunks/closing.ts";
 const roundStart = "functions/workers/deliver/round-start.ts";
 
 export const outcomesBugs: readonly Bug[] = [
@@ -47,14 +48,14 @@ export const outcomesBugs: readonly Bug[] = [
   {
     name: "a claim is taken over without looking at its lease",
     area: "claims",
-    file: rounds,
-    find: "  if (claim.lease >= now) return { retryInMs: claim.lease + 1 - now };\n",
+    file: take,
+    find: '  if (claim.lease >= now) return { kind: "wait", ms: claim.lease + 1 - now };\n',
     replace: "",
     also: [
       {
         file: claims,
-        find: 'all(absent("closed"), below("lease", now), isAsRead)',
-        replace: 'absent("closed")',
+        find: 'all<string>(isOpen, below("lease", now), isAsRead)',
+        replace: 'isOnJob(chunkRef) ? all<string>(isOpen, below("lease", now), isAsRead) : isOpen',
       },
     ],
   },
@@ -76,43 +77,42 @@ export const outcomesBugs: readonly Bug[] = [
     name: "a group is claimed by a worker that held the chunk before",
     area: "claims",
     file: claims,
-    find: 'remove: ["waits"] as const };\n  const when: ConditionOf<typeof ClaimItem> = step === 0 ? absent("owner") : isMine(lease);',
-    replace:
-      'remove: ["waits"] as const };\n  const when: ConditionOf<typeof ClaimItem> = step === 0 ? absent("owner") : absent("closed");',
+    find: "step === 0 ? isUnclaimed : isHeld(lease, isOpen)",
+    replace: "step === 0 ? isUnclaimed : isOpen",
   },
   {
     name: "a chunk is closed by a worker that held it before",
     area: "claims",
-    file: claims,
+    file: closing,
     find: '    all(is("owner", owner), absent("closed")),\n  );',
     replace: '    present("owner"),\n  );',
     also: [
       {
-        file: claims,
-        find: "import { absent, all, any, below, is,",
-        replace: "import { absent, all, any, below, is, present,",
+        file: closing,
+        find: "import { absent, all, any, is, lessThan }",
+        replace: "import { absent, all, any, is, lessThan, present }",
       },
     ],
   },
   {
     name: "short waits are dropped",
     area: "timers",
-    file: "functions/workers/deliver/interruptions.ts",
-    find: "  if (delayMs > MAX_DELAY_MS) return;",
-    replace: "  if (delayMs > 5 * SECOND) return;",
+    file: deliver,
+    find: "  if (ms > MAX_DELAY_MS) return;",
+    replace: "  if (ms > 5 * SECOND) return;",
   },
   {
     name: "the deliveries of a chunk that waits are in no hour",
     area: "counters",
     file: claims,
-    find: "changeItem(ClaimItem, chunkRef, change, when), counted, ...hours])",
-    replace: "changeItem(ClaimItem, chunkRef, change, when), counted])",
+    find: "[...range, ...hours]",
+    replace: "isOnJob(chunkRef) ? [...range, ...hours] : range",
   },
   {
     name: "an address that is gone stays a device",
     area: "sending",
     file: deliver,
-    find: "      await deadAddresses.mark();",
+    find: "    for (const work of works) await markDeadAddresses(work, started);\n",
     replace: "",
   },
   {
@@ -125,7 +125,7 @@ export const outcomesBugs: readonly Bug[] = [
   {
     name: "a touch has the time of the claim",
     area: "conversions",
-    file: roundStart,
+    file: "functions/workers/deliver/work.ts",
     find: "  at: progress.at ?? lease.at,",
     replace: "  at: lease.at,",
   },

@@ -90,8 +90,8 @@ export const packsBugs: readonly Bug[] = [
     name: "a pack beyond the quota is sent",
     area: "quotas",
     file: sends,
-    find: "  if (means && isReserved) {",
-    replace: "  if (means) {",
+    find: "  if (deliverySettings && isReserved) {",
+    replace: "  if (deliverySettings) {",
   },
   {
     name: "a subscriber who is twice in a message enters once for each",

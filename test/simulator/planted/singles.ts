@@ -1,8 +1,8 @@
 // Bugs of sends whose recipient is on the row of the job: the claim on that row, its release and its end.
 import type { Bug } from "./bug.ts";
 
-const claims = "shared/store/sends/jobs/job-claims.ts";
-const single = "shared/store/sends/jobs/single.ts";
+const claims = "shared/store/sends/chunks/claims.ts";
+const closing = "shared/store/sends/chunks/closing.ts";
 const quarters = "shared/store/sends/chunks/quarters.ts";
 const ahead = "shared/store/workspaces/sends-ahead.ts";
 
@@ -11,12 +11,12 @@ export const singlesBugs: readonly Bug[] = [
     name: "the claim of a send to one subscriber is taken over without looking at its lease",
     area: "claims",
     file: claims,
-    find: 'all(is("status", "processing"), below("lease", now), isAsRead)',
-    replace: 'is("status", "processing")',
+    find: 'all<string>(isOpen, below("lease", now), isAsRead)',
+    replace: 'isOnJob(chunkRef) ? isOpen : all<string>(isOpen, below("lease", now), isAsRead)',
     also: [
       {
-        file: "functions/workers/deliver/rounds.ts",
-        find: "  if (claim.lease >= now) return { retryInMs: claim.lease + 1 - now };\n",
+        file: "functions/workers/deliver/take.ts",
+        find: '  if (claim.lease >= now) return { kind: "wait", ms: claim.lease + 1 - now };\n',
         replace: "",
       },
     ],
@@ -31,16 +31,16 @@ export const singlesBugs: readonly Bug[] = [
   {
     name: "what a send to one subscriber counted before a wait is counted again at its end",
     area: "counters",
-    file: single,
-    find: '"owner" in as ? as.reported : {}',
-    replace: "{}",
+    file: closing,
+    find: "const add = uncounted(closing);",
+    replace: "const add = addends(tally);",
   },
   {
     name: "the delivery of a send that still waits for another address is in no hour",
     area: "counters",
     file: claims,
-    find: "changeItem(JobItem, { job }, released, when), ...hours])",
-    replace: "changeItem(JobItem, { job }, released, when)])",
+    find: "[...range, ...hours]",
+    replace: "isOnJob(chunkRef) ? range : [...range, ...hours]",
   },
   {
     name: "a send to one subscriber that was claimed is not sent again by its watch",
@@ -52,16 +52,16 @@ export const singlesBugs: readonly Bug[] = [
   {
     name: "a late round of a send to one inbox does not look for a message of the former one",
     area: "claims",
-    file: "functions/workers/deliver/solo.ts",
-    find: "written.size > 0 ? round : beginRound(",
+    file: "functions/workers/deliver/deliver-inbox.ts",
+    find: 'written.size > 0 ? { kind: "begun", at } : beginRound(',
     replace: "beginRound(",
   },
   {
     name: "a round of a send to one inbox whose reply was lost counts as another worker's",
     area: "claims",
-    file: "shared/store/sends/jobs/single.ts",
-    find: '(old?.status === "queued" ? old.round : undefined)',
-    replace: "(old?.lease === -1 ? old.round : undefined)",
+    file: claims,
+    find: 'old?.status === "queued" && old.round !== undefined',
+    replace: "old?.lease === -1 && old.round !== undefined",
   },
   {
     name: "an environment uses one send more than it took ahead",

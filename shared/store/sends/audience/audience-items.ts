@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { item } from "../../item.ts";
 import { json } from "../../json-text.ts";
-import { sharesPartition } from "../chunks/range-names.ts";
+import { PLANNED_RANGE } from "../chunks/range-names.ts";
 import { tallyAttributes } from "../chunks/tallies.ts";
 
 const partition = ({ job }: { job: string }) => `J#${job}`;
@@ -18,9 +18,9 @@ interface ChunkKey extends RangeKey {
 }
 
 /** A range has a partition of its own, and so has each chunk with its claim (docs/decisions/0084). */
-const partitionOfRange = ({ job, range }: RangeKey) => (sharesPartition(range) ? `J#${job}` : `J#${job}#${range}`);
+const partitionOfRange = ({ job, range }: RangeKey) => (range === PLANNED_RANGE ? `J#${job}` : `J#${job}#${range}`);
 const partitionOfChunk = ({ job, range, n }: ChunkKey) =>
-  sharesPartition(range) ? `J#${job}` : `J#${job}#${range}#${padded(n)}`;
+  range === PLANNED_RANGE ? `J#${job}` : `J#${job}#${range}#${padded(n)}`;
 
 export const GivenIds = item({
   about: "Up to 1,000 ids that the caller gave, written before the job.",
@@ -69,11 +69,11 @@ export const ChunkItem = item({
   prefix: "C#",
   row: {
     /** When its candidates were known to exist, in milliseconds. */
-    at: v.number(),
+    planned_at: v.number(),
     /** Packed recipients, separated by spaces. */
-    to: v.string(),
+    recipients: v.string(),
     /** Packed ids of the control group. */
-    held: v.optional(v.string()),
+    held_out: v.optional(v.string()),
     /** How many were skipped, by reason. */
     skipped: v.optional(json<Record<string, number>>()),
     next: v.optional(v.string()),
@@ -110,7 +110,7 @@ export const ClaimItem = item({
     waits: v.optional(v.number()),
     deferred: v.optional(v.number()),
     /** What the range counts of the chunk already. */
-    told: v.optional(json<Record<string, number>>()),
+    reported: v.optional(json<Record<string, number>>()),
     closed: v.optional(v.boolean()),
     ...tallyAttributes,
   },

@@ -13,7 +13,8 @@ import { oldRow, onConditionFailed, onTransactionCanceled } from "../../refusals
 import { ChunkItem, ClaimItem, SkippedIds } from "../audience/audience-items.ts";
 import { withContent } from "../jobs/job-content.ts";
 import { JobItem } from "../jobs/job-items.ts";
-import { type Job, jobOf } from "../jobs/jobs.ts";
+import type { Job } from "../jobs/job-record.ts";
+import { jobOf } from "../jobs/jobs.ts";
 import type { ChunkRef } from "../ledger/touches.ts";
 import { packRecipients, type Recipient, unpackRecipients } from "./recipients.ts";
 import { NO_COUNTS, NO_TALLY, type Tally } from "./tallies.ts";
@@ -63,9 +64,9 @@ export function packChunk(
 }
 
 const chunkRow = ({ recipients, heldOut, skipped, next, plannedAt }: Chunk): NewRowOf<typeof ChunkItem> => ({
-  at: plannedAt,
-  to: packRecipients(recipients),
-  held: heldOut.length > 0 ? heldOut.map(packId).join(" ") : undefined,
+  planned_at: plannedAt,
+  recipients: packRecipients(recipients),
+  held_out: heldOut.length > 0 ? heldOut.map(packId).join(" ") : undefined,
   skipped: Object.keys(skipped).length > 0 ? toJson(skipped) : undefined,
   next,
 });
@@ -84,11 +85,11 @@ export const chunkWrites = (key: ChunkRef, planned: PlannedChunk): ItemWrite<"wo
 ];
 
 export const chunkOf = (row: RowOf<typeof ChunkItem>): Chunk => ({
-  recipients: unpackRecipients(row.to),
-  heldOut: wordsIn(row.held).map(unpackId),
+  recipients: unpackRecipients(row.recipients),
+  heldOut: wordsIn(row.held_out).map(unpackId),
   skipped: row.skipped ? fromJson(row.skipped) : {},
   next: row.next,
-  plannedAt: row.at,
+  plannedAt: row.planned_at,
 });
 
 const wordsIn = (text: string | undefined): string[] => (text ? text.split(" ") : []);

@@ -1,69 +1,111 @@
 // Claims of chunks and of the groups in them: one conditional write each, with the progress made by then
-// (docs/decisions/0013).
+// (docs/decisions/0013). The claim of a chunk that is on the row of its job is there too, so that one write dispatches the
+// job and claims its message (docs/decisions/0046).
 
-import { absent, all, any, below, is, lessThan } from "../../conditions.ts";
+import { jobMoves } from "../../../rules/job-states.ts";
+import { absent, all, any, below, type Condition, is, oneOf } from "../../conditions.ts";
 import type { Store, StoreReader } from "../../context.ts";
 import { countedOutcomeWrites, outcomesOf } from "../../insights/hours.ts";
-import { type ConditionOf, changeItem, type ItemWrite, type RowOf } from "../../item.ts";
-import { fromJson, toJson } from "../../json-text.ts";
-import { oldRow, onConditionFailed, onTransactionCanceled } from "../../refusals.ts";
+import { type AnyItem, changeItem, type ItemWrite } from "../../item.ts";
+import { toJson } from "../../json-text.ts";
+import type { Item } from "../../model.ts";
+import { type Failure, onConditionFailed, onTransactionCanceled } from "../../refusals.ts";
 import { ClaimItem, RangeItem } from "../audience/audience-items.ts";
-import { advanceOnJob, claimOnJob, releaseOnJob, takeOverOnJob } from "../jobs/job-claims.ts";
 import { JobItem } from "../jobs/job-items.ts";
+import type { Category } from "../jobs/job-spec.ts";
 import type { ChunkRef } from "../ledger/touches.ts";
-import { type Advanced, type ClaimState, LEASE_MS, type Lease, type Released } from "./leases.ts";
-import { SINGLE_RANGE } from "./range-names.ts";
-import { timedAddends } from "./ranges.ts";
+import { type ClaimState, claimOnJob, LEASE_MS, type Lease, newLease } from "./leases.ts";
+import { isOnJob } from "./range-names.ts";
+import { passedNow, timedAddends } from "./ranges.ts";
 import { addends, beyond, type Tally } from "./tallies.ts";
 
-type ClaimRow = RowOf<typeof ClaimItem>;
-
-/** Whether the chunk is the only recipient of a job, whose row has the claim too. */
-const isOnJob = ({ range }: ChunkRef): boolean => range === SINGLE_RANGE;
-
-const isMine = ({ owner, step }: Lease) => all(is("owner", owner), is("step", step), absent("closed"));
-
-export interface Claim {
-  owner: string;
-  /** When the chunk was first claimed: every repeat makes the same message ids of it. */
-  at: number;
-  /** Another worker claimed it before, and may have done a part of it. */
-  repeats: boolean;
+/** Where the claim of a chunk is stored. */
+interface Home {
+  item: AnyItem<"workspace">;
+  /** No worker has had the chunk. */
+  isUnclaimed: Condition;
+  isOpen: Condition;
+  /** What every claim says beside the lease. */
+  says: { status?: "processing" };
 }
 
-export type Claiming = { claim: Claim } | { closed: true } | { busyUntil: number };
+const ownRow: Home = { item: ClaimItem, isUnclaimed: absent("owner"), isOpen: absent("closed"), says: {} };
 
-/** Takes a chunk for the time of a lease. The lease of another worker is respected until it ends. */
+/** The first claim dispatches the job. */
+const jobRow: Home = {
+  item: JobItem,
+  isUnclaimed: all(oneOf("status", jobMoves.dispatch.from), absent("owner")),
+  isOpen: is("status", "processing"),
+  says: { status: "processing" },
+};
+
+const homeOf = (chunkRef: ChunkRef): Home => (isOnJob(chunkRef) ? jobRow : ownRow);
+
+/** The lease is still the newest of its chunk. */
+export const isHeld = <A extends string>({ owner, step }: Lease, isOpen: Condition<A>) =>
+  all<A | "owner" | "step">(isOpen, is("owner", owner), is("step", step));
+
+/** `busy`: another worker has it until then. `repeats`: another one had it, and may have done a part of it. */
+export type Claiming = { kind: "claimed"; lease: Lease; repeats: boolean } | { kind: "closed" } | Busy;
+type Busy = { kind: "busy"; until: number };
+
+/** Takes a chunk of inboxes for the time of a lease. The lease of another worker is respected until it ends. */
 export function claimChunk(store: Store, chunkRef: ChunkRef, owner: string): Promise<Claiming> {
   const now = store.clock.now();
   return store
     .change(
       ClaimItem,
       chunkRef,
+      // Every repeat makes the same message ids of the time of the first claim.
       { set: { owner, lease: now + LEASE_MS }, initial: { at: now } },
       all(absent("closed"), any(absent("owner"), is("owner", owner), below("lease", now))),
     )
     .then(
-      ({ at }): Claiming => ({ claim: { owner, at, repeats: at !== now } }),
+      ({ at }): Claiming => ({ kind: "claimed", lease: newLease(owner, at), repeats: at !== now }),
       onConditionFailed(
         ClaimItem,
-        (old): Claiming => (old?.closed ? { closed: true } : { busyUntil: old?.lease ?? Number.NaN }),
+        (old): Claiming => (old?.closed ? { kind: "closed" } : { kind: "busy", until: old?.lease ?? now }),
       ),
     );
 }
 
+/**
+ * Begins a new round of the inboxes on the row of a job, now. Where one has begun since the former one was read, by another
+ * worker or by this very write whose reply was lost, it is joined (docs/decisions/0028).
+ */
+export function beginRound(
+  store: Store,
+  job: string,
+  former: number,
+): Promise<{ kind: "begun"; at: number } | { kind: "closed" }> {
+  const round = store.clock.now();
+  return store.change(JobItem, { job }, { set: { round } }, all(is("status", "queued"), is("round", former))).then(
+    () => ({ kind: "begun", at: round }),
+    onConditionFailed(JobItem, (old) =>
+      old?.status === "queued" && old.round !== undefined ? { kind: "begun", at: old.round } : { kind: "closed" },
+    ),
+  );
+}
+
 /** The claims of chunks, as they are stored. */
 export async function findClaims(store: StoreReader, chunkRefs: readonly ChunkRef[]): Promise<ClaimState[]> {
-  const [onJobs, others] = [chunkRefs.filter(isOnJob), chunkRefs.filter((chunkRef) => !isOnJob(chunkRef))];
-  const [jobs, claims] = await Promise.all([store.getAll(JobItem, onJobs), store.getAll(ClaimItem, others)]);
+  const [jobs, claims] = await Promise.all([
+    store.getAll(JobItem, chunkRefs.filter(isOnJob)),
+    store.getAll(
+      ClaimItem,
+      chunkRefs.filter((chunkRef) => !isOnJob(chunkRef)),
+    ),
+  ]);
   return [...jobs.map((job) => job && claimOnJob(job)), ...claims].filter((claim) => claim !== undefined);
 }
 
-/**
- * Claims the next group. `extraItems` are written with it, all or nothing.
- * @returns the lease after it; undefined if another worker has the chunk; or, if only conditions of `extraItems` failed,
- * their failures, one place for each.
- */
+/** The lease after a claim; or another worker has the chunk; or the other writes were refused, one place for each. */
+export type Advanced =
+  | { kind: "claimed"; lease: Lease }
+  | { kind: "lost" }
+  | { kind: "refused"; failures: readonly Failure[] };
+
+/** Claims the next group. `extraItems` are written with it, all or nothing. */
 export async function advance(
   store: Store,
   chunkRef: ChunkRef,
@@ -71,122 +113,96 @@ export async function advance(
   progress: string,
   extraItems: readonly ItemWrite<"workspace">[] = [],
 ): Promise<Advanced> {
-  if (isOnJob(chunkRef)) return advanceOnJob(store, chunkRef.job, lease, progress, extraItems);
-  const { owner, step, at } = lease;
-  const after: Lease = { ...lease, step: step + 1 };
-  const set = { owner, lease: store.clock.now() + LEASE_MS, step: after.step, progress };
-  const change = { set, initial: { at }, remove: ["waits"] as const };
-  const when: ConditionOf<typeof ClaimItem> = step === 0 ? absent("owner") : isMine(lease);
-  const mine = (old: ClaimRow | undefined) => (old?.owner === owner && old.step === after.step ? after : undefined);
+  const { item, says, when, after, isMine } = nextClaim(chunkRef, lease);
+  const set = { ...says, lease: store.clock.now() + LEASE_MS, progress };
+  const change = { set, initial: { at: lease.at }, remove: ["waits"] };
+  const claimed: Advanced = { kind: "claimed", lease: after };
+  const refused = (old: Item | undefined): Advanced => (isMine(old) ? claimed : { kind: "lost" });
   if (extraItems.length === 0)
-    return store.change(ClaimItem, chunkRef, change, when).then(() => after, onConditionFailed(ClaimItem, mine));
-  return store.transact([changeItem(ClaimItem, chunkRef, change, when), ...extraItems]).then(
-    () => after,
-    onTransactionCanceled(([claim, ...refused]) => (claim ? mine(oldRow(ClaimItem, claim)) : { refused })),
+    return store.change(item, chunkRef, change, when).then(() => claimed, onConditionFailed(refused));
+  return store.transact([changeItem(item, chunkRef, change, when), ...extraItems]).then(
+    () => claimed,
+    onTransactionCanceled(
+      ([claim, ...failures]): Advanced => (claim ? refused(claim.old) : { kind: "refused", failures }),
+    ),
   );
 }
 
+/** How a chunk is released: any worker may continue from `waits` on. */
+interface Release {
+  waits: number;
+  /** Recipients that wait for the end of quiet hours. */
+  deferred: number;
+  tally: Tally;
+  category: Category;
+}
+
 /**
- * Releases a chunk with its progress: from `waits` on, any worker may continue. `deferred` recipients wait for the end of
- * quiet hours. The range counts them at once, and before a wait also the outcomes of the others, which count in this hour.
- * @returns false if another worker has the chunk.
+ * Releases a chunk with its progress, unless another worker has it. Those who wait are counted at once, and before a wait
+ * also the outcomes of the others, which count in this hour: in the range, or on the row of the job.
  */
 export async function release(
   store: Store,
   chunkRef: ChunkRef,
   lease: Lease,
   progress: string,
-  { waits, deferred, tally, category }: Released,
-): Promise<boolean> {
-  if (isOnJob(chunkRef))
-    return releaseOnJob(store, chunkRef.job, lease, progress, { waits, deferred, tally, category });
-  const { owner, step, at } = lease;
-  const isWait = waits > store.clock.now();
-  const reported = isWait ? addends(tally) : lease.reported;
-  const set = { owner, lease: 0, step: step + 1, progress, waits, deferred, told: toJson(reported) };
-  const change = { set, initial: { at } };
-  const when: ConditionOf<typeof ClaimItem> = step === 0 ? absent("owner") : isMine(lease);
-  const isOurs = (old: ClaimRow | undefined) => old?.owner === owner && old.step === step + 1;
-  const more = beyond({ ...reported, deferred }, { ...lease.reported, deferred: lease.deferred });
-  if (Object.keys(more).length === 0)
-    return store.change(ClaimItem, chunkRef, change, when).then(() => true, onConditionFailed(ClaimItem, isOurs));
-  const outcomes = outcomesOf(more);
-  const counted = changeItem(RangeItem, chunkRef, {
-    add: { ...more, ...timedAddends(outcomes) },
-    ...passedNow(store, more),
-  });
-  const hours = countedOutcomeWrites(store, `${chunkRef.job}:${chunkRef.range}:${chunkRef.n}`, category, outcomes);
-  return store.transact([changeItem(ClaimItem, chunkRef, change, when), counted, ...hours]).then(
-    () => true,
-    onTransactionCanceled(([claim]) => isOurs(oldRow(ClaimItem, claim))),
-  );
+  { waits, deferred, tally, category }: Release,
+): Promise<void> {
+  const { item, says, when } = nextClaim(chunkRef, lease);
+  const reported = waits > store.clock.now() ? addends(tally) : lease.reported;
+  const set = { ...says, lease: 0, progress, waits, deferred, reported: toJson(reported) };
+  const added = beyond(reported, lease.reported);
+  const outcomes = outcomesOf(added);
+  const change = { set, initial: { at: lease.at }, ...(isOnJob(chunkRef) && { add: added }) };
+  const unit = isOnJob(chunkRef) ? chunkRef.job : `${chunkRef.job}:${chunkRef.range}:${chunkRef.n}`;
+  const more = { ...added, ...beyond({ deferred }, { deferred: lease.deferred }) };
+  const range = isOnJob(chunkRef) ? [] : rangeWrites(store, chunkRef, more);
+  const hours = countedOutcomeWrites(store, unit, category, outcomes);
+  const counted = [...range, ...hours];
+  if (counted.length === 0) await store.change(item, chunkRef, change, when).catch(onConditionFailed(() => undefined));
+  else
+    await store
+      .transact([changeItem(item, chunkRef, change, when), ...counted])
+      .catch(onTransactionCanceled(() => undefined));
 }
 
-/** The range notes when a chunk of it was worked through once, where a brake counts that. */
-const passedNow = ({ clock }: Pick<Store, "clock">, added: Record<string, number>) =>
-  added["pass:chunks"] ? { set: { passed_at: clock.now() } } : {};
+/** What a range counts of a chunk that waits. */
+function rangeWrites(store: Store, chunkRef: ChunkRef, more: Record<string, number>): ItemWrite<"workspace">[] {
+  if (Object.keys(more).length === 0) return [];
+  const add = { ...more, ...timedAddends(outcomesOf(more)) };
+  return [changeItem(RangeItem, chunkRef, { add, ...passedNow(store, more) })];
+}
 
 /**
  * Continues a chunk whose lease has ended, from the step that was read: a late request does not take it after another
- * worker has been at it. @returns its row as it is then; undefined if another worker was faster.
+ * worker has been at it.
  */
 export function takeOver(
   store: Store,
   chunkRef: ChunkRef,
   owner: string,
   { step }: Pick<ClaimState, "step">,
-): Promise<ClaimState | undefined> {
-  if (isOnJob(chunkRef)) return takeOverOnJob(store, chunkRef.job, owner, step);
+): Promise<{ kind: "taken"; claim: ClaimState } | { kind: "lost" }> {
+  const { item, isOpen } = homeOf(chunkRef);
   const now = store.clock.now();
-  const isAsRead: ConditionOf<typeof ClaimItem> = step === undefined ? absent("step") : is("step", step);
-  const when = all(absent("closed"), below("lease", now), isAsRead);
-  return store.change(ClaimItem, chunkRef, { set: { owner, lease: now + LEASE_MS } }, when).then(
-    (row) => row,
-    onConditionFailed(ClaimItem, (old) => (old?.owner === owner ? old : undefined)),
+  const isAsRead = step === undefined ? absent("step") : is("step", step);
+  const when = all<string>(isOpen, below("lease", now), isAsRead);
+  return store.change(item, chunkRef, { set: { owner, lease: now + LEASE_MS } }, when).then(
+    (claim) => ({ kind: "taken", claim }),
+    onConditionFailed(item, (old) => (old?.owner === owner ? { kind: "taken", claim: old } : { kind: "lost" })),
   );
 }
 
-/** What a lease is restored from when a chunk is taken over. */
-export const leaseOf = ({ owner, step = 0, at, deferred = 0, told }: ClaimState): Lease => ({
-  owner,
-  step,
-  at,
-  deferred,
-  reported: told ? fromJson(told) : {},
-});
-
-interface Closing extends Pick<Lease, "owner" | "deferred" | "reported"> {
-  isFinal: boolean;
+/** A worker that repeats its own write recognizes it by owner and step (docs/decisions/0028). */
+function nextClaim(chunkRef: ChunkRef, lease: Lease) {
+  const { item, isUnclaimed, isOpen, says } = homeOf(chunkRef);
+  const { owner, step } = lease;
+  const after: Lease = { ...lease, step: step + 1 };
+  return {
+    item,
+    after,
+    says: { ...says, owner, step: after.step },
+    when: step === 0 ? isUnclaimed : isHeld(lease, isOpen),
+    isMine: (old: Item | undefined) => old?.owner === owner && old.step === after.step,
+  };
 }
-
-/**
- * Closes a chunk into its range, once: both change together or not at all. `isFinal`: it is the last chunk of its range.
- * @returns whether the range may be complete with it, or was closed by another worker.
- */
-export async function closeChunk(
-  store: Store,
-  chunkRef: ChunkRef,
-  { owner, isFinal, deferred, reported }: Closing,
-  tally: Tally,
-): Promise<boolean> {
-  const added = addends(tally);
-  const rest = { ...beyond(added, reported), ...(deferred > 0 && { deferred: -deferred }) };
-  const closed = changeItem(
-    ClaimItem,
-    chunkRef,
-    { set: { closed: true }, add: added, remove: ["progress", "waits", "deferred", "told"] },
-    all(is("owner", owner), absent("closed")),
-  );
-  const counted = { add: { ...rest, chunks_closed: 1 }, ...passedNow(store, rest) };
-  const attempt = (when: ConditionOf<typeof RangeItem>): Promise<"closed" | "refused"> =>
-    store.transact([closed, changeItem(RangeItem, chunkRef, counted, when)]).then(
-      () => "closed" as const,
-      onTransactionCanceled(() => "refused" as const),
-    );
-  if (!isFinal && (await attempt(all(absent("closed"), isNotLast))) === "closed") return false;
-  await attempt(absent("closed"));
-  return true;
-}
-
-/** Other chunks will close after this one, or their number is not known yet: then the planner completes the range. */
-const isNotLast: ConditionOf<typeof RangeItem> = any(absent("last"), lessThan("chunks_closed", "last"));

@@ -8,7 +8,7 @@ import { shardOf } from "../../shards.ts";
 import { attributesOf, type LivingProfile } from "../../subscribers/subscribers.ts";
 import type { QuietSettings } from "../../workspaces/settings.ts";
 import { ChunkItem, RangeItem } from "../audience/audience-items.ts";
-import type { JobRecord } from "../jobs/jobs.ts";
+import type { JobRecord } from "../jobs/job-record.ts";
 import { isStopped, withoutOpen } from "../jobs/stopped.ts";
 import { claimsOf } from "./chunk-rows.ts";
 import { chunkOf } from "./chunks.ts";

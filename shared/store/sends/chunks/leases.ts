@@ -1,10 +1,8 @@
-// What a worker holds of a chunk while it delivers it (docs/decisions/0013).
+// What a worker holds of a chunk while it delivers it, and how that is stored (docs/decisions/0013).
 import { SECOND } from "../../../kernel/clock.ts";
 import type { RowOf } from "../../item.ts";
-import type { Failure } from "../../refusals.ts";
-import type { ClaimItem } from "../audience/audience-items.ts";
-import type { Category } from "../jobs/job-items.ts";
-import type { Tally } from "./tallies.ts";
+import { fromJson, type JsonText } from "../../json-text.ts";
+import type { JobItem } from "../jobs/job-items.ts";
 
 /** A worker's time limit and 10 s: when it is over, no worker is working on the group any more. */
 export const LEASE_MS = 70 * SECOND;
@@ -22,23 +20,36 @@ export interface Lease {
   reported: Record<string, number>;
 }
 
-type ClaimRow = RowOf<typeof ClaimItem>;
-type ClaimAttribute = "owner" | "lease" | "at" | "step" | "progress" | "waits" | "deferred" | "told" | "closed";
+/** The first lease of a chunk. */
+export const newLease = (owner: string, at: number): Lease => ({ owner, step: 0, at, deferred: 0, reported: {} });
 
-/** A claim as it is stored: in a row of its own, or on the row of a job with one recipient. */
-export type ClaimState = { [N in keyof Pick<ClaimRow, ClaimAttribute>]: ClaimRow[N] | undefined } & Pick<
-  ClaimRow,
-  "owner" | "lease" | "at"
->;
-
-/** The lease after a claim; undefined if another worker has the chunk; or why its other writes were refused. */
-export type Advanced = Lease | { refused: readonly Failure[] } | undefined;
-
-/** How a chunk is released: any worker may continue from `waits` on. */
-export interface Released {
-  waits: number;
-  /** Recipients that wait for the end of quiet hours. */
-  deferred: number;
-  tally: Tally;
-  category: Category;
+/** A claim as it is stored: in a row of its own, or on the row of a job that has its recipients. */
+export interface ClaimState {
+  owner: string;
+  /** Until when the owner has it, in milliseconds. */
+  lease: number;
+  /** When the chunk was first claimed. */
+  at: number;
+  step?: number | undefined;
+  progress?: string | undefined;
+  /** Released, to be continued at this time, in milliseconds. */
+  waits?: number | undefined;
+  deferred?: number | undefined;
+  reported?: JsonText<Record<string, number>> | undefined;
+  closed?: boolean | undefined;
 }
+
+/** The claim on the row of a job; undefined before the first one and after the end. */
+export function claimOnJob({ owner, lease = 0, at = 0, ...row }: RowOf<typeof JobItem>): ClaimState | undefined {
+  const { step, progress, waits, deferred, reported } = row;
+  return owner === undefined ? undefined : { owner, lease, at, step, progress, waits, deferred, reported };
+}
+
+/** What a lease is restored from when a chunk is taken over. */
+export const leaseOf = ({ owner, step = 0, at, deferred = 0, reported }: ClaimState): Lease => ({
+  owner,
+  step,
+  at,
+  deferred,
+  reported: reported ? fromJson(reported) : {},
+});

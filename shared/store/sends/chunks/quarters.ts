@@ -21,7 +21,8 @@ import { QUARTER_MS, quarterAt } from "../../workspaces/sends-ahead.ts";
 import { periodAt } from "../../workspaces/usage.ts";
 import { type JobLane, lanesOf } from "../jobs/job-ids.ts";
 import { JobItem, JobWidth } from "../jobs/job-items.ts";
-import { type JobRecord, jobOf } from "../jobs/jobs.ts";
+import type { JobRecord } from "../jobs/job-record.ts";
+import { jobOf } from "../jobs/jobs.ts";
 import { QuarterItem } from "./quarter-items.ts";
 import { addendsOf, beyond, tallyOf } from "./tallies.ts";
 
@@ -37,7 +38,7 @@ const WEEK = "week";
 /** The partitions of a workspace's sends to one subscriber. */
 export async function directLanes(store: StoreReader): Promise<JobLane[]> {
   const width = await store.get(JobWidth, {});
-  return lanesOf(["api"], (kind) => width?.[kind] === true).filter((lane) => lane !== "JOB");
+  return lanesOf(["api"], (kind) => width?.[kind] === true);
 }
 
 const periodOf = (quarter: number): string => periodAt(quarter * QUARTER_MS).name;
@@ -175,7 +176,7 @@ async function readQuarter(store: StoreReader, quarter: number, lane: JobLane) {
   let after: Key | undefined;
   do {
     const page = await store.query(JobItem, { lane }, { ...bounds, after });
-    open.push(...page.items.filter((row) => row.to !== undefined && !isTerminal(row.status)).map(jobOf));
+    open.push(...page.items.filter((row) => row.recipients !== undefined && !isTerminal(row.status)).map(jobOf));
     totals = addedUp([totals, totalsOf(page.items)]);
     after = page.next;
   } while (after);
@@ -186,7 +187,7 @@ async function readQuarter(store: StoreReader, quarter: number, lane: JobLane) {
 function totalsOf(rows: readonly JobRow[]): Numbers {
   const totals: Numbers = {};
   for (const row of rows)
-    if (row.to !== undefined) for (const [name, n] of countersOf(row)) totals[name] = (totals[name] ?? 0) + n;
+    if (row.recipients !== undefined) for (const [name, n] of countersOf(row)) totals[name] = (totals[name] ?? 0) + n;
   return totals;
 }
 
@@ -194,8 +195,8 @@ function totalsOf(rows: readonly JobRow[]): Numbers {
 function countersOf(row: JobRow): [name: string, n: number][] {
   const counters: [string, number][] = row.ahead ? [[AHEAD, row.reserved ?? 0]] : [];
   if (row.counted === undefined || row.completed_at === undefined) return counters;
-  const { completed_at: at, category, told } = row;
-  const outcomes = outcomeCounters(at, category, outcomesBeyond(addendsOf(row), told ? fromJson(told) : {}));
+  const { completed_at: at, category, reported } = row;
+  const outcomes = outcomeCounters(at, category, outcomesBeyond(addendsOf(row), reported ? fromJson(reported) : {}));
   const day = at.slice(0, "2026-11-22".length);
   for (const [name, n] of Object.entries(outcomes)) counters.push([`${DAY} ${day} ${name}`, n]);
   const deliveries: Numbers = { ...deliveryCounters(Date.parse(at), tallyOf(row).delivered_by_channel) };

@@ -1,6 +1,6 @@
 // The names of an audience's ranges: `all/<shards>` of all subscribers, `list/<id>/<shards>` and `segment/<id>/<shards>` of
 // members, where `<shards>` is the first and the last one (`0-f`), `given/<n>` of given ids, and `request` of an audience
-// that was planned within the request. Former names are `s<shard>`, `list:<id>:<shard>`, `segment:<id>:<shard>`, `g<n>`.
+// that was planned within the request.
 
 import type { Group } from "../../lists/items.ts";
 import { groupOf } from "../../lists/targets.ts";
@@ -17,14 +17,14 @@ const MIN_RANGES = 2;
 /** The range of an audience that was planned within the request. */
 export const REQUEST_RANGE = "request";
 
-/** The range of a journey's send: one chunk, planned with its job. Formerly also what `REQUEST_RANGE` is now. */
+/** The range of a journey's send: one chunk, planned with its job, in the partition of the job. */
 export const PLANNED_RANGE = "p";
 
 /** The place of the only recipient of a job without ranges: it is on the job's row. */
 export const SINGLE_RANGE = "solo";
 
-/** Whether the chunks of a range are in the partition of the job, as those of journeys and of former names are. */
-export const sharesPartition = (range: string): boolean => /^(?:p|s[0-9a-f]|g[0-9]+|(?:list|segment):.+)$/.test(range);
+/** Whether a chunk is on the row of its job, and not in a range. */
+export const isOnJob = ({ range }: { range: string }): boolean => range === SINGLE_RANGE;
 
 const givenRange = (n: number) => `given/${n}`;
 
@@ -35,19 +35,16 @@ export type RangeSource =
   | { from: "request" };
 
 export function sourceOf(range: string): RangeSource {
-  if (range === REQUEST_RANGE || range === PLANNED_RANGE) return { from: "request" };
-  const [kind = "", ...rest] = range.split(/[/:]/);
-  const shards = shardsIn(rest.at(-1) ?? "");
-  if (kind === "all") return { from: "shards", shards };
-  if (kind === "list" || kind === "segment") return { from: "shards", shards, group: { kind, id: rest[0] ?? "" } };
-  if (kind === "given") return { from: "given", n: Number(rest[0]) };
-  return kind.startsWith("s")
-    ? { from: "shards", shards: [kind.slice(1)] }
-    : { from: "given", n: Number(kind.slice(1)) };
+  const [kind = "", id = "", ofMembers = ""] = range.split("/");
+  if (kind === "all") return { from: "shards", shards: shardsIn(id) };
+  if (kind === "list" || kind === "segment")
+    return { from: "shards", shards: shardsIn(ofMembers), group: { kind, id } };
+  if (kind === "given") return { from: "given", n: Number(id) };
+  return { from: "request" };
 }
 
 function shardsIn(name: string): string[] {
-  const [first = "", last = first] = name.split("-");
+  const [first = "", last = ""] = name.split("-");
   return SHARDS.slice(SHARDS.indexOf(first), SHARDS.indexOf(last) + 1);
 }
 

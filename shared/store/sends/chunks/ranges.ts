@@ -9,7 +9,8 @@ import { onConditionFailed, onTransactionCanceled } from "../../refusals.ts";
 import { settlement } from "../../workspaces/usage.ts";
 import { RangeItem } from "../audience/audience-items.ts";
 import { JobItem } from "../jobs/job-items.ts";
-import { findJob, isReserved, type JobRecord, reservedSet } from "../jobs/jobs.ts";
+import type { JobRecord } from "../jobs/job-record.ts";
+import { findJob, finishJob, isReserved, reservedSet } from "../jobs/jobs.ts";
 import { type Chunk, peopleIn } from "./chunks.ts";
 import { addendsOf, sumOf, tallyOf } from "./tallies.ts";
 
@@ -72,20 +73,27 @@ export const plannedRangeWrite = (job: string, range: string, planned: readonly 
     },
   );
 
-/**
- * Closes a range whose chunks are all closed into its job, once.
- * @returns whether the job may be complete: this call closed the range, or an earlier one did, which may have stopped
- * right after.
- */
+/** Closes a range into its job if its chunks are all closed, and the job with the last range. */
+export async function completeRange(
+  store: Store,
+  job: Pick<JobRecord, "id" | "category">,
+  range: string,
+): Promise<void> {
+  const state = await closeRange(store, job, range);
+  // An earlier call may have closed the range and stopped right after.
+  if (state === "closed") await finishJob(store, job.id);
+}
+
+/** Once: the range and its job change together or not at all. */
 export async function closeRange(
   store: Store,
   { id: job, category }: Pick<JobRecord, "id" | "category">,
   range: string,
-): Promise<boolean> {
+): Promise<"closed" | "open"> {
   const row = await store.get(RangeItem, { job, range });
   const state = rangeOf(row);
-  if (state.closed) return true;
-  if (!row || !isComplete(state)) return false;
+  if (state.closed) return "closed";
+  if (!row || !isComplete(state)) return "open";
   const added = addendsOf(row);
   return store
     .transact([
@@ -94,8 +102,8 @@ export async function closeRange(
       ...countedOutcomeWrites(store, `${job}:${range}`, category, outcomesBeyond(added, timedOf(row))),
     ])
     .then(
-      () => true,
-      onTransactionCanceled(() => false),
+      () => "closed" as const,
+      onTransactionCanceled(() => "open" as const),
     );
 }
 
@@ -167,6 +175,10 @@ export const timedAddends = (outcomes: Record<string, number>): Record<string, n
   Object.fromEntries(
     Object.entries(outcomes).map(([name, n]) => [name === "n:delivered" ? "timed" : `timed:${name}`, n]),
   );
+
+/** The range notes when a chunk of it was worked through once, where a brake counts that. */
+export const passedNow = ({ clock }: Pick<Store, "clock">, added: Record<string, number>) =>
+  added["pass:chunks"] ? { set: { passed_at: clock.now() } } : {};
 
 /** All its chunks are known and closed. */
 export const isComplete = ({ planned, chunks, chunksClosed }: RangeState): boolean => planned && chunksClosed >= chunks;

@@ -5,7 +5,7 @@ import type { StoreReader } from "../../context.ts";
 import { findEvent } from "../../events/events.ts";
 import { attributesOf, type LivingProfile, subscriberOf } from "../../subscribers/subscribers.ts";
 import { refersToEvent } from "../jobs/job-content.ts";
-import type { Job } from "../jobs/jobs.ts";
+import type { Job } from "../jobs/job-record.ts";
 
 export type Arm = "a" | "b" | undefined;
 export type Event = RenderScope["event"];

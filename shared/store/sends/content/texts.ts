@@ -15,7 +15,7 @@ import { type CompiledTemplate, compileTemplate, type RenderScope } from "../../
 import { compileData } from "../../../rules/render-data.ts";
 import { checkUrl } from "../../../rules/safe-url.ts";
 import type { LivingProfile } from "../../subscribers/subscribers.ts";
-import type { Job } from "../jobs/jobs.ts";
+import type { Job } from "../jobs/job-record.ts";
 import { type Arm, attempted, type Event, isTooLarge, NOBODY, scopeOf } from "./arms.ts";
 
 export interface Texts {

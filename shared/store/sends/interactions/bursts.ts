@@ -11,7 +11,7 @@ import { countedStages, dayWrites } from "../../insights/hours.ts";
 import { changeItem, type RowOf } from "../../item.ts";
 import { reachedWrites } from "../../journeys/totals.ts";
 import { onTransactionCanceled } from "../../refusals.ts";
-import type { JobRecord } from "../jobs/jobs.ts";
+import type { JobRecord } from "../jobs/job-record.ts";
 import { Engagement, InteractionCount, interactionKey, ReportedInteraction } from "./items.ts";
 import { dayCounters, recipientCounters } from "./totals.ts";
 

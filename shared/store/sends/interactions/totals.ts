@@ -5,7 +5,7 @@ import type { StoreReader } from "../../context.ts";
 import { familyOf } from "../../families.ts";
 import type { NewRowOf, RowOf } from "../../item.ts";
 import { SHARDS } from "../../shards.ts";
-import type { JobRecord } from "../jobs/jobs.ts";
+import type { JobRecord } from "../jobs/job-record.ts";
 import { InteractionCount, ReportedInteraction } from "./items.ts";
 
 type Tally = {

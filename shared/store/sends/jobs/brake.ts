@@ -22,8 +22,8 @@ import { RangeItem } from "../audience/audience-items.ts";
 import { sumOf, tallyOf } from "../chunks/tallies.ts";
 import { SIGNAL_SHARDS, SignalItem } from "./brake-items.ts";
 import { JobItem } from "./job-items.ts";
+import type { JobRecord } from "./job-record.ts";
 import type { DeliverySettings } from "./job-spec.ts";
-import type { JobRecord } from "./jobs.ts";
 
 /** The limits of a send that is dispatched now: its own, on top of the workspace's, or the workspace's for a large one. */
 export async function brakeFor(
@@ -83,7 +83,7 @@ export async function haltJob(
   breach: Breach,
 ): Promise<void> {
   const halted: Halt = { ...breach, at: timestamp(store.clock.now()) };
-  const isAsRead = releasedAt === undefined ? absent("let_go_at") : is("let_go_at", releasedAt);
+  const isAsRead = releasedAt === undefined ? absent("released_at") : is("released_at", releasedAt);
   const text = `The send ${name ?? id} halted: ${textOf(breach)}.`;
   await store
     .transact([
@@ -108,14 +108,14 @@ export async function resumeHalted(store: Store, job: JobRecord, safety: Safety 
   const { brake, ...settings } = job.deliverySettings ?? { via: [], emailConsent: "opt_out" as const };
   const changed = safety === "off" ? undefined : { ...brake, ...safety };
   const set = {
-    let_go_at: store.clock.now(),
+    released_at: store.clock.now(),
     resumed_with: toJson(figures),
-    ...(safety !== undefined && { means: toJson({ ...settings, ...(changed && { brake: changed }) }) }),
+    ...(safety !== undefined && { delivery_settings: toJson({ ...settings, ...(changed && { brake: changed }) }) }),
   };
   const when: ConditionOf<typeof JobItem> = all(inProgress, present("halted"));
   return store.change(JobItem, { job: job.id }, { set, remove: ["halted"] }, when).then(
     () => true,
     // The reply to this very write may have been lost (docs/decisions/0028).
-    onConditionFailed(JobItem, (old) => old?.halted === undefined && old?.let_go_at === set.let_go_at),
+    onConditionFailed(JobItem, (old) => old?.halted === undefined && old?.released_at === set.released_at),
   );
 }

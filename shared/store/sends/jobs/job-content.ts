@@ -6,8 +6,8 @@ import { hashOf } from "../../hash.ts";
 import type { RowOf } from "../../item.ts";
 import { fromJson, toJson } from "../../json-text.ts";
 import { ContentItem, type JobItem } from "./job-items.ts";
+import type { Job, JobRecord } from "./job-record.ts";
 import type { JobContent, JobDetails } from "./job-spec.ts";
-import type { Job, JobRecord } from "./jobs.ts";
 
 /** Content up to this size stays on the job, which is then about 1 KB: one write unit. */
 const MAX_INLINE_BYTES = 300;

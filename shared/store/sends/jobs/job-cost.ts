@@ -12,7 +12,7 @@ import {
   WIDE_FROM,
 } from "../../../rules/cost.ts";
 import type { Tally } from "../chunks/tallies.ts";
-import type { JobRecord } from "./jobs.ts";
+import type { JobRecord } from "./job-record.ts";
 
 export type Sent = Pick<JobRecord, "direct" | "ranges" | "subscriber_ids_count" | "deliverySettings">;
 

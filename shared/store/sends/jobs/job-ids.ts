@@ -20,10 +20,10 @@ const VERSION_AT = 14;
 const VERSION = "8";
 
 /** A partition of jobs. */
-export type JobLane = "JOB" | `JOB#${JobKind}` | `JOB#${JobKind}#${string}`;
+export type JobLane = `JOB#${JobKind}` | `JOB#${JobKind}#${string}`;
 
-/** Jobs with an id of version 7 were made before ids named their kind. */
-const FORMER: JobLane = "JOB";
+/** Where any other id is looked for, in vain. */
+const OF_NO_JOB: JobLane = "JOB#api";
 
 /**
  * The id of a job that is made now, or again by a repeat with the same time and tail.
@@ -52,10 +52,10 @@ export const isTestId = (job: string): boolean =>
   job[VERSION_AT] === VERSION && job[VERSION_AT + 1] === String(TEST) && Number.isFinite(timeOfUuid(job));
 
 export function laneOf(job: string): JobLane {
-  if (job[VERSION_AT] !== VERSION || !Number.isFinite(timeOfUuid(job))) return FORMER;
+  if (job[VERSION_AT] !== VERSION || !Number.isFinite(timeOfUuid(job))) return OF_NO_JOB;
   const digit = Number.parseInt(job[VERSION_AT + 1] ?? "", 16);
   const kind = jobKinds[(digit & ~WIDE) - 1];
-  if (!kind) return FORMER;
+  if (!kind) return OF_NO_JOB;
   return (digit & WIDE) === 0 ? `JOB#${kind}` : `JOB#${kind}#${job.slice(-1)}`;
 }
 
@@ -64,7 +64,6 @@ export const isOfJourney = (job: string): boolean => laneOf(job).startsWith("JOB
 
 /** The partitions that may hold jobs of these kinds. */
 export const lanesOf = (kinds: readonly JobKind[], isWide: (kind: JobKind) => boolean): JobLane[] => [
-  FORMER,
   ...kinds.map((kind): JobLane => `JOB#${kind}`),
   ...kinds.filter(isWide).flatMap((kind) => JOB_SHARDS.map((shard): JobLane => `JOB#${kind}#${shard}`)),
 ];

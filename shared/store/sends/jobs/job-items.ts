@@ -2,36 +2,12 @@
 import * as v from "valibot";
 import { Timestamp } from "../../../contract/schemas.ts";
 import type { Figures, Halt } from "../../../rules/brake.ts";
-import { jobStatuses } from "../../../rules/job-states.ts";
 import { hashOf } from "../../hash.ts";
 import { item } from "../../item.ts";
 import { json } from "../../json-text.ts";
 import { tallyAttributes } from "../chunks/tallies.ts";
 import { type JobLane, jobSources, laneOf } from "./job-ids.ts";
-import type { DeliverySettings, JobContent, JobDetails } from "./job-spec.ts";
-
-export const categories = ["marketing", "transactional"] as const;
-export type Category = (typeof categories)[number];
-
-/** Attributes of a job that are fields of the API as well. */
-export const jobFields = {
-  id: v.string(),
-  status: v.picklist(jobStatuses),
-  name: v.nullable(v.string()),
-  category: v.picklist(categories),
-  title: v.nullable(v.string()),
-  body: v.nullable(v.string()),
-  template_id: v.nullable(v.string()),
-  channel_ids: v.array(v.string()),
-  subscriber_ids_count: v.nullable(v.number()),
-  scheduled_at: v.nullable(Timestamp),
-  channel_arbitration_mode: v.picklist(["explicit", "smart"]),
-  holdout_percentage: v.number(),
-  split_percentage: v.nullable(v.number()),
-  bypass_quiet_hours: v.boolean(),
-  sent: v.number(),
-  created_at: Timestamp,
-};
+import { type DeliverySettings, type JobContent, type JobDetails, jobFields } from "./job-spec.ts";
 
 /** Without what is null, and without defaults. */
 const storedFields = {
@@ -56,8 +32,8 @@ export const JobItem = item({
     react: v.literal("job"),
     ...storedFields,
     ...tallyAttributes,
-    json: json<JobDetails>(),
-    /** The hash under which its content is stored. Absent: it is in `title`, `body` and `json`. */
+    details: json<JobDetails>(),
+    /** The hash under which its content is stored. Absent: it is in `title`, `body` and `details`. */
     content: v.optional(v.string()),
     /** It has two arms; of a job whose content is stored by its hash. */
     is_split: v.optional(v.boolean()),
@@ -68,7 +44,7 @@ export const JobItem = item({
     source_type: v.picklist(jobSources),
     source_id: v.optional(v.string()),
     /** Its recipients, packed, of a send that is delivered without ranges and chunks. */
-    to: v.optional(v.string()),
+    recipients: v.optional(v.string()),
     /** When the round of these recipients began, in milliseconds. */
     round: v.optional(v.number()),
     /** The claim of its only recipient, while it is delivered through providers (as `ClaimItem`). */
@@ -79,9 +55,9 @@ export const JobItem = item({
     progress: v.optional(v.string()),
     waits: v.optional(v.number()),
     deferred: v.optional(v.number()),
-    told: v.optional(json<Record<string, number>>()),
+    reported: v.optional(json<Record<string, number>>()),
     /** The workspace had no webhook endpoints when the request of this send was made: none is told of its dispatch. */
-    unheard: v.optional(v.literal(true)),
+    without_webhooks: v.optional(v.literal(true)),
     /** The ranges of the audience: set at creation for a small one, else at dispatch. */
     ranges: v.optional(v.array(v.string())),
     ranges_closed: v.optional(v.number()),
@@ -92,9 +68,9 @@ export const JobItem = item({
     /** The figures of its brake when it was resumed last. */
     resumed_with: v.optional(json<Figures>()),
     /** When it was last released, in milliseconds. */
-    let_go_at: v.optional(v.number()),
+    released_at: v.optional(v.number()),
     /** Set at dispatch. */
-    means: v.optional(json<DeliverySettings>()),
+    delivery_settings: v.optional(json<DeliverySettings>()),
     /** Sends taken from the quota for this job; once it has ended, what it sent. */
     reserved: v.optional(v.number()),
     /** When they were taken, in milliseconds. Absent: when it was created. */

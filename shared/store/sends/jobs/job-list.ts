@@ -10,7 +10,8 @@ import type { Range } from "../../table.ts";
 import { withContents } from "./job-content.ts";
 import { type JobLane, type JobSource, jobSources, kindsOf, lanesOf } from "./job-ids.ts";
 import { ContentItem, JobItem, JobWidth } from "./job-items.ts";
-import { type Job, type JobRecord, jobOf } from "./jobs.ts";
+import type { Job, JobRecord } from "./job-record.ts";
+import { jobOf } from "./jobs.ts";
 
 type JobRow = RowOf<typeof JobItem>;
 
@@ -53,7 +54,7 @@ export async function listJobs(
   const lanes = lanesOf(kindsOf(sources), (kind) => width?.[kind] === true);
   const isFiltered = filter.status !== undefined || filter.source_id !== undefined || filter.q !== undefined;
   const max = filter.q === undefined ? MAX_EXAMINED : MAX_SEARCHED;
-  const first = isFiltered ? Math.max(limit, MIN_FILTERED) : Math.ceil(limit / (lanes.length - 1)) + SPARE;
+  const first = isFiltered ? Math.max(limit, MIN_FILTERED) : Math.ceil(limit / lanes.length) + SPARE;
   const open = await Promise.all(lanes.map((lane) => readLane(store, lane, { after: start, first, bounds })));
   const found: JobRecord[] = [];
   const contains = textSearch(store);

@@ -12,7 +12,7 @@ import { changeItem, type ItemWrite } from "../../item.ts";
 import { onTransactionCanceled } from "../../refusals.ts";
 import { ScheduleItem } from "../../schedules/items.ts";
 import { findSchedule, type ScheduleRow } from "../../schedules/schedules.ts";
-import type { JobFailure, JobRecord } from "./jobs.ts";
+import type { JobFailure, JobRecord } from "./job-record.ts";
 
 /** The writes for the end of a job. One of their conditions fails where the source changed since it was read. */
 export async function outcomeWrites(

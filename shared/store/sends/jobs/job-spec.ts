@@ -1,16 +1,40 @@
 // The specification of a send and its delivery settings: the parts of a job that are stored as JSON text.
-import type * as v from "valibot";
+import * as v from "valibot";
+import { Timestamp } from "../../../contract/schemas.ts";
 import type { Target } from "../../../contract/send-input.ts";
 import type { Safety } from "../../../rules/brake.ts";
 import type { FrequencyCap } from "../../../rules/caps.ts";
 import type { ByChannel } from "../../../rules/channel-content.ts";
 import type { ChannelType } from "../../../rules/channel-types.ts";
+import { jobStatuses } from "../../../rules/job-states.ts";
 import type { SendTopic } from "../../../rules/topics.ts";
 import type { ChatAppContent } from "../../channels/chat-app-content.ts";
 import type { Value } from "../../model.ts";
 import type { QuietSettings } from "../../workspaces/settings.ts";
 import type { JobSource } from "./job-ids.ts";
-import type { jobFields } from "./job-items.ts";
+
+export const categories = ["marketing", "transactional"] as const;
+export type Category = (typeof categories)[number];
+
+/** Attributes of a job that are fields of the API as well. */
+export const jobFields = {
+  id: v.string(),
+  status: v.picklist(jobStatuses),
+  name: v.nullable(v.string()),
+  category: v.picklist(categories),
+  title: v.nullable(v.string()),
+  body: v.nullable(v.string()),
+  template_id: v.nullable(v.string()),
+  channel_ids: v.array(v.string()),
+  subscriber_ids_count: v.nullable(v.number()),
+  scheduled_at: v.nullable(Timestamp),
+  channel_arbitration_mode: v.picklist(["explicit", "smart"]),
+  holdout_percentage: v.number(),
+  split_percentage: v.nullable(v.number()),
+  bypass_quiet_hours: v.boolean(),
+  sent: v.number(),
+  created_at: Timestamp,
+};
 
 type Json = { [name: string]: Value };
 

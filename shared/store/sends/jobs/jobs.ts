@@ -1,7 +1,7 @@
 // Notification jobs: the record a client sees (D-NTF), its moves, and its totals.
 import { timestamp } from "../../../kernel/clock.ts";
 import { conflict, notFound } from "../../../kernel/errors.ts";
-import { type Figures, type Halt, textOf } from "../../../rules/brake.ts";
+import { type Halt, textOf } from "../../../rules/brake.ts";
 import { jobMoves, outcomeOf } from "../../../rules/job-states.ts";
 import { absent, all, is, oneOf, present } from "../../conditions.ts";
 import type { Store, StoreReader } from "../../context.ts";
@@ -12,59 +12,16 @@ import { move, moveWrite } from "../../lifecycle.ts";
 import { onConditionFailed, onTransactionCanceled } from "../../refusals.ts";
 import { deliveredWrite } from "../../subscribers/engagement.ts";
 import { settlement } from "../../workspaces/usage.ts";
-import type { ClaimState } from "../chunks/leases.ts";
-import { type Recipient, unpackRecipients } from "../chunks/recipients.ts";
-import { type Tally, tallyOf } from "../chunks/tallies.ts";
-import { claimOnJob } from "./job-claims.ts";
+import { claimOnJob } from "../chunks/leases.ts";
+import { unpackRecipients } from "../chunks/recipients.ts";
+import { sumOf, tallyOf } from "../chunks/tallies.ts";
 import { contentOf, inlineContent, withoutNulls } from "./job-content.ts";
 import { JobItem } from "./job-items.ts";
 import { outcomeWrites } from "./job-outcomes.ts";
-import type { DeliverySettings, JobContent, JobDetails, JobSpec } from "./job-spec.ts";
+import type { JobFailure, JobRecord } from "./job-record.ts";
+import type { JobDetails, JobSpec } from "./job-spec.ts";
 
 type JobRow = RowOf<typeof JobItem>;
-
-/** A job as its row says it. `withContent` adds what it says. */
-export interface JobRecord
-  extends Omit<JobSpec, keyof JobContent>,
-    Tally,
-    Pick<JobRow, "id" | "status" | "sent" | "created_at"> {
-  /** Or the hash under which it is stored. */
-  content: JobContent | string;
-  /** Its recipients are in two arms. */
-  isSplit: boolean;
-  error: string | null;
-  dispatched_at: string | null;
-  completed_at: string | null;
-  /** Its recipients, and when their round began, of a send that is delivered without ranges and chunks. */
-  direct: { recipients: Recipient[]; round: number } | undefined;
-  /** The claim of its only recipient, while it is delivered through providers. */
-  claim: ClaimState | undefined;
-  /** The ranges of the audience: set at creation for a small one, else at dispatch. */
-  ranges: string[] | undefined;
-  ranges_closed: number;
-  /** Its campaign is paused or archived: it is neither fired, dispatched nor planned, and what it has deferred waits. */
-  held: boolean;
-  /** Why its brake stopped it, until it is resumed or canceled (F21). */
-  halted: Halt | undefined;
-  /** What was known of it when it was resumed last. */
-  resumedWith: Figures | undefined;
-  /** When it was last released, in milliseconds: it counts as late only after that. */
-  releasedAt: number | undefined;
-  /** Set at dispatch. */
-  deliverySettings: DeliverySettings | undefined;
-  /** Sends taken from the quota for this job, undefined until they are; once it has ended, what it sent. */
-  reserved: number | undefined;
-  /** When they were taken, in milliseconds; undefined if they were taken ahead. */
-  reservedAt: number | undefined;
-}
-
-export type Job = JobRecord & JobContent;
-
-/** Why a job as a whole failed. */
-export interface JobFailure {
-  code: string;
-  message: string;
-}
 
 export const NOTHING_DELIVERED: JobFailure = { code: "NOTHING_DELIVERED", message: "no delivery succeeded" };
 
@@ -74,7 +31,7 @@ interface NewJob {
   ranges?: string[] | undefined;
   /** The hash under which its content was stored, if it was. */
   content?: string | undefined;
-  direct?: Pick<NewRowOf<typeof JobItem>, "to" | "means" | "unheard"> | undefined;
+  direct?: Pick<NewRowOf<typeof JobItem>, "recipients" | "delivery_settings" | "without_webhooks"> | undefined;
   /** Its share of the quota was taken ahead, in the quarter-hour of its id. */
   ahead?: true | undefined;
 }
@@ -107,7 +64,7 @@ export function newJobRow(
     holdout_percentage: holdout_percentage || undefined,
     split_percentage: spec.split_percentage ?? undefined,
     bypass_quiet_hours: spec.bypass_quiet_hours || undefined,
-    json: toJson(withoutNulls(details)),
+    details: toJson(withoutNulls(details)),
     ...(content === undefined
       ? { title: title ?? undefined, body: body ?? undefined }
       : { content, is_split: spec.variant_b !== null || undefined }),
@@ -121,7 +78,7 @@ export function newJobRow(
 }
 
 export function jobOf(row: JobRow): JobRecord {
-  const details = fromJson(row.json);
+  const details = fromJson(row.details);
   const content = row.content ?? inlineContent(row, details);
   return {
     id: row.id,
@@ -151,17 +108,17 @@ export function jobOf(row: JobRow): JobRecord {
     dispatched_at: row.dispatched_at ?? null,
     completed_at: row.completed_at ?? null,
     direct:
-      row.to === undefined
+      row.recipients === undefined || row.round === undefined
         ? undefined
-        : { recipients: unpackRecipients(row.to), round: row.round ?? Date.parse(row.created_at) },
+        : { recipients: unpackRecipients(row.recipients), round: row.round },
     claim: claimOnJob(row),
     ranges: row.ranges,
     ranges_closed: row.ranges_closed ?? 0,
     held: row.held === true,
     halted: row.halted && fromJson(row.halted),
     resumedWith: row.resumed_with && fromJson(row.resumed_with),
-    releasedAt: row.let_go_at,
-    deliverySettings: row.means && fromJson(row.means),
+    releasedAt: row.released_at,
+    deliverySettings: row.delivery_settings && fromJson(row.delivery_settings),
     reserved: row.reserved,
     reservedAt: row.ahead ? undefined : (row.reserved_at ?? Date.parse(row.created_at)),
   };
@@ -190,7 +147,7 @@ export async function holdJob(store: Store, id: string): Promise<void> {
 /** Releases a held job: what came due meanwhile fires at once, and what had begun continues. */
 export async function releaseJob(store: Store, id: string): Promise<void> {
   await store
-    .change(JobItem, { job: id }, { set: { let_go_at: store.clock.now() }, remove: ["held"] }, present("held"))
+    .change(JobItem, { job: id }, { set: { released_at: store.clock.now() }, remove: ["held"] }, present("held"))
     .catch(onConditionFailed(() => undefined));
 }
 
@@ -251,8 +208,14 @@ export async function finishJob(store: Store, id: string): Promise<void> {
   const job = await findJob(store, id);
   if (job?.status !== "processing" || !job.ranges || job.ranges_closed < job.ranges.length) return;
   const failure = outcomeOf(job.counts) === "failed" ? NOTHING_DELIVERED : undefined;
-  const delivered = deliveredWrite(store, job.delivered_by_channel, id);
-  await endJob(store, job, failure, [...(delivered ? [delivered] : []), ...endedWrites([job])]);
+  await endJob(store, job, failure, endedCounts(store, [job]));
+}
+
+/** What the workspace and its journeys count of jobs that end together. The first job decides the shard. */
+export function endedCounts(store: Store, jobs: readonly JobRecord[]): ItemWrite<"workspace">[] {
+  const [first] = jobs;
+  const delivered = first && deliveredWrite(store, sumOf(jobs).delivered_by_channel, first.id);
+  return [...(delivered ? [delivered] : []), ...endedWrites(jobs)];
 }
 
 /** Ends a job by a cause that concerns the whole of it, unless it has ended or its status has changed. */
@@ -278,11 +241,11 @@ async function endJob(
     const end = moveWrite(JobItem, { job: job.id }, jobMoves, failure ? "fail" : "complete", { change: { set }, when });
     const settled = await settlement(store, [{ ...found, sent }]);
     const outcome = await outcomeWrites(store, job, failure);
-    const hasEnded = await store.transact([end, ...settled, ...others, ...outcome]).then(
-      () => true,
-      onTransactionCanceled(() => false),
+    const written = await store.transact([end, ...settled, ...others, ...outcome]).then(
+      () => "ended",
+      onTransactionCanceled(() => "refused"),
     );
-    if (hasEnded) return;
+    if (written === "ended") return;
     found = await findJob(store, job.id);
   }
 }

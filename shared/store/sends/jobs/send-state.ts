@@ -5,7 +5,7 @@ import { CampaignItem } from "../../campaigns/items.ts";
 import type { StoreReader } from "../../context.ts";
 import type { Timer } from "../../timers.ts";
 import type { WorkspaceRecord } from "../../workspaces/workspaces.ts";
-import type { JobRecord } from "./jobs.ts";
+import type { JobRecord } from "./job-record.ts";
 
 /**
  * `paused`: by its campaign, and the job will be held. `held`: it is. `halted`: its brake stopped it.

@@ -42,7 +42,7 @@ export interface Send {
   /** The id is derived, so a repeat finds its own job: the audience is left to the workers, who plan it once. */
   isRepeatable?: boolean;
   /** Where a send to one subscriber may be one row: its watch, the quota taken ahead, and whether nobody is told of it. */
-  direct?: { watch: SendWatch; quota: SendQuota; isUnheard?: boolean | undefined } | undefined;
+  direct?: { watch: SendWatch; quota: SendQuota; withoutWebhooks?: boolean | undefined } | undefined;
   spec: JobSpec;
   /** Ids of the recipients, each once; absent for a send to a target. */
   given?: readonly string[] | undefined;
@@ -166,9 +166,12 @@ async function prepareAudience(
     // The texts of a template that was deleted meanwhile are missed at dispatch.
     const texts = only && (await textsOf(store, spec));
     if (only && texts) {
-      const means = toJson(deliverySettingsOf(spec, via.map(channelSettings), sending));
-      const unheard = direct?.isUnheard || undefined;
-      return { writes: [], sent: 1, reserved: 1, direct: { to: packRecipients([only]), means, unheard }, texts };
+      const onRow = {
+        recipients: packRecipients([only]),
+        delivery_settings: toJson(deliverySettingsOf(spec, via.map(channelSettings), sending)),
+        without_webhooks: direct?.withoutWebhooks || undefined,
+      };
+      return { writes: [], sent: 1, reserved: 1, direct: onRow, texts };
     }
     if (chunks) return planned(job, chunks);
   }

@@ -2,7 +2,7 @@
 import type { Chunk } from "../chunks/chunks.ts";
 import { tallyOfChunk } from "../chunks/chunks.ts";
 import { NO_COUNTS, NO_TALLY, type Tally } from "../chunks/tallies.ts";
-import type { JobRecord } from "./jobs.ts";
+import type { JobRecord } from "./job-record.ts";
 
 /** Why a recipient of a chunk that was begun got nothing. It was assigned to an arm, so lift looks at it. */
 const CANCELED = "canceled";

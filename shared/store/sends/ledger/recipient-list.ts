@@ -19,7 +19,7 @@ import { SINGLE_RANGE } from "../chunks/range-names.ts";
 import type { Recipient } from "../chunks/recipients.ts";
 import { tallyOf } from "../chunks/tallies.ts";
 import { MESSAGE_LIFETIME_MS, messagesBetween } from "../inbox/inbox.ts";
-import type { JobRecord } from "../jobs/jobs.ts";
+import type { JobRecord } from "../jobs/job-record.ts";
 import { isStopped, stoppedIn } from "../jobs/stopped.ts";
 import { type RecipientState, recipientStates } from "../reports/explanation.ts";
 import { recipientOutcome } from "./recipient-outcome.ts";

@@ -6,7 +6,7 @@ import { isTerminal } from "../../../rules/job-states.ts";
 import { countedReason } from "../../../rules/reasons.ts";
 import { fromJson } from "../../json-text.ts";
 import { type MessageRow, messageIdOf } from "../inbox/inbox.ts";
-import type { JobRecord } from "../jobs/jobs.ts";
+import type { JobRecord } from "../jobs/job-record.ts";
 import type { Attempt, Decision, RecipientState } from "../reports/explanation.ts";
 import type { TouchRow } from "./touches.ts";
 

@@ -1,0 +1,52 @@
+// What an environment remembers from one message to the next, and the reads that its messages share.
+
+import type { Credentials } from "../../../shared/contract/credentials.ts";
+import type { Capability } from "../../../shared/kernel/deps.ts";
+import { recent } from "../../../shared/store/recent.ts";
+import type { BrakeView } from "../../../shared/store/sends/jobs/brake.ts";
+import type { SendState } from "../../../shared/store/sends/jobs/send-state.ts";
+import { type JointRead, openJointReads } from "../../../shared/store/table.ts";
+import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
+import type { WorkspaceRecord } from "../../../shared/store/workspaces/workspaces.ts";
+
+type Memory<N extends string, T> = Capability<N, ReturnType<typeof recent<T>>>;
+
+/** The newest entries of an environment, at most `max`. */
+function remembered<T, const N extends string>(as: N, max: number): Memory<N, T> {
+  const open = () => {
+    const entries = recent<T>(max);
+    return () => entries;
+  };
+  return { as, env: [], grants: [], open };
+}
+
+/** Whether sends may go on, by workspace and job. */
+export interface GateAnswer {
+  /** When it was asked for, in milliseconds. */
+  at: number;
+  sendState: Promise<SendState>;
+  /** The workspace as it was read for this. */
+  owner?: WorkspaceRecord | undefined;
+}
+export const sendGates: Memory<"gates", GateAnswer> = remembered("gates", 100);
+
+/** The figures of sends with a brake, by workspace and job. */
+export const sendFigures: Memory<"figures", { at: number; view: Promise<BrakeView> }> = remembered("figures", 100);
+
+/** The rates of channels, by workspace and channel; undefined for one that has none. */
+export const foundRates: Memory<"rates", { at: number; rate: Promise<number | undefined> }> = remembered("rates", 100);
+
+/** When an answer of a provider was noted last, by workspace, channel and error. */
+export const notedAnswers: Memory<"noted", number> = remembered("noted", 500);
+
+/** Credentials in clear, by their version: as they were when the send was dispatched. */
+export const openedCredentials: Memory<"opened", { at: number; credentials: Promise<Credentials | undefined> }> =
+  remembered("opened", 100);
+
+/** Rows of a workspace, read with the workspace itself. */
+export const jointReads: Capability<"jointRead", JointRead> = {
+  as: "jointRead",
+  env: ["TABLE_NAME"],
+  grants: [{ actions: ["dynamodb:BatchGetItem"], on: "table" }],
+  open: (deps) => openJointReads(deps, (tenant) => WorkspaceItem.pk({ tenant })),
+};

@@ -1,0 +1,30 @@
+// Takes a chunk that providers are called for: one that no worker has, or whose worker has released it or stopped.
+import { SECOND } from "../../../shared/kernel/clock.ts";
+import { newProgress } from "../../../shared/rules/progress.ts";
+import { progressOf } from "../../../shared/rules/progress-text.ts";
+import { takeOver } from "../../../shared/store/sends/chunks/claims.ts";
+import { leaseOf, newLease } from "../../../shared/store/sends/chunks/leases.ts";
+import { counting } from "./brake.ts";
+import { recover } from "./recovery.ts";
+import type { Held, Work } from "./work.ts";
+
+/** @param isStopped its send was stopped, so that it is taken before its time too */
+export async function takeChunk(
+  work: Work,
+  { isStopped = false } = {},
+): Promise<{ kind: "taken"; held: Held } | { kind: "wait"; ms: number }> {
+  const { store, clock, ids, chunkRef, job, claim } = work;
+  const now = clock.now();
+  const owner = ids.uuid();
+  if (!claim) return { kind: "taken", held: { lease: newLease(owner, now), progress: counting(job, newProgress()) } };
+  if (claim.lease >= now) return { kind: "wait", ms: claim.lease + 1 - now };
+  const waiting = progressOf(claim.progress);
+  const due = waiting.to === 0 && waiting.work ? Math.min(...waiting.work.map((unit) => unit.due)) : 0;
+  if (due > now && !isStopped) return { kind: "wait", ms: due - now };
+
+  const taken = await takeOver(store, chunkRef, owner, claim);
+  if (taken.kind === "lost") return { kind: "wait", ms: SECOND };
+  const held = { lease: leaseOf(taken.claim), progress: counting(job, progressOf(taken.claim.progress)) };
+  await recover(work, held, { isStopped });
+  return { kind: "taken", held };
+}

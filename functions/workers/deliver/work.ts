@@ -1,0 +1,183 @@
+// The work of one message: a chunk with all that is needed to deliver it, and what may become of it.
+
+import type { Message } from "../../../shared/contract/messages.ts";
+import { type Clock, SECOND } from "../../../shared/kernel/clock.ts";
+import type { Context, Deps } from "../../../shared/kernel/deps.ts";
+import type { Ids } from "../../../shared/kernel/ids.ts";
+import { providers } from "../../../shared/providers/providers.ts";
+import { sesAccount } from "../../../shared/providers/ses-account.ts";
+import { elementAt } from "../../../shared/rules/element-at.ts";
+import type { Addressee, Progress, SendOutcome, Unit } from "../../../shared/rules/progress.ts";
+import type { ChannelType } from "../../../shared/rules/channel-types.ts";
+import type { Target } from "../../../shared/rules/reach.ts";
+import { deliverQueue } from "../../../shared/runtime/resources.ts";
+import { timers, workspaceRead } from "../../../shared/store/capabilities.ts";
+import { storeWrite } from "../../../shared/store/context.ts";
+import { mailLinks } from "../../../shared/store/mail-links.ts";
+import type { Chunk } from "../../../shared/store/sends/chunks/chunks.ts";
+import type { Closing, Hold } from "../../../shared/store/sends/chunks/closing.ts";
+import type { ClaimState, Lease } from "../../../shared/store/sends/chunks/leases.ts";
+import { isOnJob } from "../../../shared/store/sends/chunks/range-names.ts";
+import type { Recipient } from "../../../shared/store/sends/chunks/recipients.ts";
+import type { Tally } from "../../../shared/store/sends/chunks/tallies.ts";
+import type { Job } from "../../../shared/store/sends/jobs/job-record.ts";
+import type { SendState } from "../../../shared/store/sends/jobs/send-state.ts";
+import { areInboxes } from "../../../shared/store/sends/jobs/single.ts";
+import type { ChunkRef, RoundTimes } from "../../../shared/store/sends/ledger/touches.ts";
+import type { DeviceRow } from "../../../shared/store/subscribers/device-items.ts";
+import { vaultOpening } from "../../../shared/store/vault.ts";
+import type { WorkspaceRecord } from "../../../shared/store/workspaces/workspaces.ts";
+import { foundRates, jointReads, notedAnswers, openedCredentials, sendFigures, sendGates } from "./memory.ts";
+
+export const uses = [
+  storeWrite,
+  deliverQueue,
+  timers,
+  workspaceRead,
+  providers,
+  sesAccount,
+  vaultOpening,
+  mailLinks,
+  openedCredentials,
+  sendGates,
+  sendFigures,
+  foundRates,
+  notedAnswers,
+  jointReads,
+] as const;
+export type WorkerContext = Context<typeof uses> & { clock: Clock; ids: Ids; log: Deps["log"] };
+
+/** No group begins after this much of a worker's minute. */
+const WORKING_MS = 35 * SECOND;
+
+/** A chunk as it was read. */
+export interface ChunkState {
+  message: Message<"deliver">;
+  job: Job;
+  chunk: Chunk;
+  /** The claim of the worker that had it before, if there was one. */
+  claim: ClaimState | undefined;
+  /** What was read with the row of a job that has its recipients. */
+  known?: KnownRows;
+}
+
+export interface KnownRows {
+  /** When the read began, in milliseconds. */
+  at: number;
+  owner: WorkspaceRecord | undefined;
+  /** By `deviceName`. */
+  devices: ReadonlyMap<string, DeviceRow | undefined>;
+}
+
+export const deviceName = ({ subscriber, device }: { subscriber: string; device: string }) => `${subscriber}:${device}`;
+
+export interface Work extends WorkerContext, ChunkState {
+  chunkRef: ChunkRef;
+  addressees: readonly Addressee[];
+  /** No group begins later, in milliseconds. */
+  until: number;
+  /** Messages whose address their provider reported dead. */
+  dead: Prepared[];
+}
+
+export function workOf(context: WorkerContext, state: ChunkState): Work {
+  const { job, range, chunk: n } = state.message;
+  return {
+    ...context,
+    ...state,
+    chunkRef: { job, range, n },
+    addressees: state.chunk.recipients.map(({ targets, source }) => ({ targets, isSmart: source !== undefined })),
+    until: context.clock.now() + WORKING_MS,
+    dead: [],
+  };
+}
+
+/** Nothing but inboxes is reached, which are their own ledger: one claim is enough for the whole chunk. */
+export const isInbox = ({ job, chunk: { recipients } }: ChunkState): boolean =>
+  recipients.length === 0 || areInboxes(job, recipients);
+
+/** What is to be done with a chunk. */
+export type Verdict = { kind: "deliver" } | { kind: "wind up" } | End;
+
+/** How this worker's part of a chunk ends. */
+export type End =
+  /** All that becomes of its recipients is known. */
+  | { kind: "close"; closing: Closing }
+  /** It was closed before; its range may be left. */
+  | { kind: "closed" }
+  /** Another message continues it after this time; beyond a queue's longest delay a timer does. */
+  | { kind: "wait"; ms: number }
+  /** Its send may not go on now: what ends that continues it. */
+  | { kind: "stop"; sendState: SendState }
+  | { kind: "drop" };
+
+/** The end of a chunk of which all is known. */
+export const closeWith = (
+  { job, chunkRef, chunk }: Work,
+  hold: Hold,
+  tally: Tally,
+  { isStopped = false } = {},
+): End => ({
+  kind: "close",
+  closing: { job, chunkRef, hold, tally, isFinal: chunk.next === undefined, isStopped },
+});
+
+/** What a worker holds of a chunk. Each claim replaces the lease, and each step changes the progress. */
+export interface Held {
+  lease: Lease;
+  progress: Progress;
+}
+
+/** The times of the round; before the first one begins, that of the claim. */
+export const timesOf = ({ lease, progress }: Held): RoundTimes => ({
+  at: progress.at ?? lease.at,
+  assignedAt: lease.at,
+});
+
+/** The message to one address, ready to be sent as soon as its group is claimed. */
+export interface Prepared {
+  unit: Unit;
+  /** The subscriber of its ledger row; the pseudonym of one that was erased. */
+  subscriber: string;
+  channel: ChannelType;
+  device?: DeviceRow | undefined;
+  /** The address of an e-mail. */
+  email?: string | undefined;
+  /** Known before the claim: it cannot be sent. */
+  isRefused?: true;
+  /** A frequency cap is reached. */
+  isCapped?: true;
+  send(): Promise<SendOutcome>;
+}
+
+export interface Sent {
+  message: Prepared;
+  outcome: SendOutcome;
+}
+
+/** What waits for the end of quiet hours (D-QUIET). */
+export interface WaitQueue {
+  /** Takes recipients that have quiet hours now out of the round. */
+  putOff(progress: Progress): void;
+  /** The outcome for an address that waited and must not be sent to any more. */
+  refusal(unit: Unit): SendOutcome | undefined;
+  /** Known to be erased, from the profile that was read for its time zone. Such a recipient does not wait. */
+  isGone(subscriber: string): boolean;
+}
+
+export const isThrottle = (outcome: SendOutcome): boolean =>
+  outcome.status === "retryable" && outcome.isThrottled === true;
+
+type Recipients = Pick<Chunk, "recipients">;
+
+/** The recipient that a unit of the progress stands for. */
+export const recipientOf = ({ recipients }: Recipients, { recipient }: Pick<Unit, "recipient">): Recipient =>
+  elementAt(recipients, recipient);
+
+export const targetOf = (chunk: Recipients, unit: Pick<Unit, "recipient" | "target">): Target =>
+  elementAt(recipientOf(chunk, unit).targets, unit.target);
+
+export const channelIdOf = ({ job }: Pick<Work, "job">, channel: ChannelType): string | undefined =>
+  job.deliverySettings?.via.find(({ type }) => type === channel)?.id;
+
+export const isSingle = ({ chunkRef }: Pick<Work, "chunkRef">): boolean => isOnJob(chunkRef);

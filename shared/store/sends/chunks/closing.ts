@@ -1,0 +1,167 @@
+// The end of chunks: what became of their recipients is counted once, in one write with the end. A chunk of a range closes
+// into its range (docs/decisions/0002); one that is on the row of its job ends the job (docs/decisions/0027, 0046).
+import { timestamp } from "../../../kernel/clock.ts";
+import { throwFailures } from "../../../kernel/failures.ts";
+import { jobMoves, outcomeOf } from "../../../rules/job-states.ts";
+import { absent, all, any, is, lessThan } from "../../conditions.ts";
+import type { Store } from "../../context.ts";
+import { hashOf } from "../../hash.ts";
+import { countedOutcomes, dayWrites, outcomesOf } from "../../insights/hours.ts";
+import { type ConditionOf, changeItem, type ItemWrite } from "../../item.ts";
+import { move, moveWrite } from "../../lifecycle.ts";
+import { onTransactionCanceled } from "../../refusals.ts";
+import { settlement, type Use } from "../../workspaces/usage.ts";
+import { ClaimItem, RangeItem } from "../audience/audience-items.ts";
+import { JobItem } from "../jobs/job-items.ts";
+import type { JobRecord } from "../jobs/job-record.ts";
+import { endedCounts, NOTHING_DELIVERED, reservedSet, WORKSPACE_DELETED } from "../jobs/jobs.ts";
+import type { ChunkRef } from "../ledger/touches.ts";
+import { isHeld } from "./claims.ts";
+import type { Lease } from "./leases.ts";
+import { isOnJob } from "./range-names.ts";
+import { passedNow } from "./ranges.ts";
+import { addends, beyond, type Tally } from "./tallies.ts";
+
+/** What a worker holds of the chunk that it closes: a lease, or the round of inboxes on the row of a job. */
+export type Hold = { kind: "lease"; lease: Lease } | { kind: "round"; at: number };
+
+export interface Closing {
+  job: JobRecord;
+  chunkRef: ChunkRef;
+  hold: Hold;
+  tally: Tally;
+  /** It is the last chunk of its range. */
+  isFinal: boolean;
+  /** Nothing more of it is sent. */
+  isStopped: boolean;
+}
+
+/**
+ * Closes chunks, each once: one that has ended is left out.
+ * @returns those whose ranges may be complete with it, or were closed by another worker
+ */
+export async function closeChunks(store: Store, closings: readonly Closing[]): Promise<ReadonlySet<Closing>> {
+  const mayBeLast = new Set<Closing>();
+  const { range = [], quarter = [], journey = [] } = Object.groupBy(closings, counterOf);
+  const closed = await Promise.allSettled([
+    ...range.map(async (closing) => {
+      const place = await closeIntoRange(store, closing);
+      if (place === "last") mayBeLast.add(closing);
+    }),
+    ...quarter.map((closing) => closeJob(store, closing)),
+    closeJobs(store, journey),
+  ]);
+  throwFailures(closed);
+  return mayBeLast;
+}
+
+/**
+ * Where the outcomes of a chunk are counted: in its range; when the quarter-hour of a one-off send is settled
+ * (docs/decisions/0056); or, of a journey, in the transaction that ends its jobs.
+ */
+const counterOf = ({ chunkRef, job }: Closing): "range" | "quarter" | "journey" =>
+  !isOnJob(chunkRef) ? "range" : job.source.type === "api" ? "quarter" : "journey";
+
+/** What is not counted of the chunk yet. */
+const uncounted = ({ hold, tally }: Closing): Record<string, number> =>
+  beyond(addends(tally), hold.kind === "lease" ? hold.lease.reported : {});
+
+/** The chunk and its range change together or not at all. */
+async function closeIntoRange(store: Store, closing: Closing): Promise<"last" | "not last"> {
+  const { chunkRef, hold, tally, isFinal } = closing;
+  if (hold.kind !== "lease") throw new Error("A chunk of a range is closed under a lease.");
+  const { owner, deferred } = hold.lease;
+  const rest = { ...uncounted(closing), ...(deferred > 0 && { deferred: -deferred }) };
+  const closed = changeItem(
+    ClaimItem,
+    chunkRef,
+    { set: { closed: true }, add: addends(tally), remove: ["progress", "waits", "deferred", "reported"] },
+    all(is("owner", owner), absent("closed")),
+  );
+  const counted = { add: { ...rest, chunks_closed: 1 }, ...passedNow(store, rest) };
+  const attempt = (when: ConditionOf<typeof RangeItem>): Promise<"closed" | "refused"> =>
+    store.transact([closed, changeItem(RangeItem, chunkRef, counted, when)]).then(
+      () => "closed" as const,
+      onTransactionCanceled(() => "refused" as const),
+    );
+  const first = isFinal ? "refused" : await attempt(all(absent("closed"), isNotLast));
+  if (first === "closed") return "not last";
+  await attempt(absent("closed"));
+  return "last";
+}
+
+/** Other chunks will close after this one, or their number is not known yet: then the planner completes the range. */
+const isNotLast: ConditionOf<typeof RangeItem> = any(absent("last"), lessThan("chunks_closed", "last"));
+
+async function closeJob(store: Store, closing: Closing): Promise<void> {
+  const { action, change, when } = endOf(store, closing);
+  const options = { change: { ...change, set: { ...change.set, counted: "quarter" as const } }, when };
+  const key = { job: closing.job.id };
+  for (;;) {
+    const settled = await settlement(store, [useOf(closing)]);
+    if (settled.length === 0) {
+      await move(store, JobItem, key, jobMoves, action, options);
+      return;
+    }
+    const end = await store.transact([moveWrite(JobItem, key, jobMoves, action, options), ...settled]).then(
+      () => "ended" as const,
+      onTransactionCanceled(([job]) => (job ? ("ended" as const) : ("usage changed" as const))),
+    );
+    if (end === "ended") return;
+  }
+}
+
+const useOf = ({ job, tally }: Closing): Use => ({ ...job, sent: tally.counts.sent });
+
+/** Ends jobs together with all that counts them. */
+async function closeJobs(store: Store, closings: readonly Closing[]): Promise<void> {
+  let open = closings;
+  while (open.length > 0) {
+    const ends = open.map((one) => {
+      const { action, ...options } = endOf(store, one);
+      return moveWrite(JobItem, { job: one.job.id }, jobMoves, action, options);
+    });
+    const settled = await settlement(store, open.map(useOf));
+    const failures = await store.transact([...ends, ...settled, ...countersOf(store, open)]).then(
+      () => [],
+      onTransactionCanceled((all) => all),
+    );
+    if (failures.length === 0) return;
+    open = open.filter((_, i) => !failures[i]);
+  }
+}
+
+/** How a job ends, on condition that it is still held. */
+function endOf({ clock }: Store, closing: Closing) {
+  const { job, hold, tally, isStopped } = closing;
+  const { sent } = tally.counts;
+  const hasFailed = outcomeOf(tally.counts) === "failed";
+  const error = isStopped ? WORKSPACE_DELETED : hasFailed ? NOTHING_DELIVERED.message : undefined;
+  const set = { completed_at: timestamp(clock.now()), ...(error && { error }), ...reservedSet(job, sent) };
+  const add = uncounted(closing);
+  const bad = isStopped ? ("abandon" as const) : hasFailed ? ("fail" as const) : undefined;
+  return hold.kind === "lease"
+    ? {
+        action: bad ?? ("complete" as const),
+        change: { set, add, remove: CLAIM_ATTRIBUTES },
+        when: isHeld(hold.lease, is("status", "processing")),
+      }
+    : { action: bad ?? ("deliver" as const), change: { set, add }, when: all(is("round", hold.at), absent("owner")) };
+}
+
+/** What the end of a job removes of its claim. `reported` stays: these outcomes were counted before a wait. */
+const CLAIM_ATTRIBUTES = ["owner", "lease", "at", "step", "progress", "waits", "deferred"] as const;
+
+/** Deliveries by the day, by week and class of channels, and of journeys. The first job decides the shard. */
+function countersOf(store: Store, closings: readonly Closing[]): ItemWrite<"workspace">[] {
+  const [first] = closings;
+  if (!first) return [];
+  const counted = closings.map((one) => countedOutcomes(store, one.job.category, outcomesOf(uncounted(one))));
+  return [
+    ...dayWrites(hashOf(first.job.id).slice(0, 1), counted),
+    ...endedCounts(
+      store,
+      closings.map(({ job, tally }) => ({ ...job, ...tally })),
+    ),
+  ];
+}

@@ -1,0 +1,51 @@
+// A notification job as its row says it, and with what it says.
+import type { Figures, Halt } from "../../../rules/brake.ts";
+import type { RowOf } from "../../item.ts";
+import type { ClaimState } from "../chunks/leases.ts";
+import type { Recipient } from "../chunks/recipients.ts";
+import type { Tally } from "../chunks/tallies.ts";
+import type { JobItem } from "./job-items.ts";
+import type { DeliverySettings, JobContent, JobSpec } from "./job-spec.ts";
+
+/** A job as its row says it. `withContent` adds what it says. */
+export interface JobRecord
+  extends Omit<JobSpec, keyof JobContent>,
+    Tally,
+    Pick<RowOf<typeof JobItem>, "id" | "status" | "sent" | "created_at"> {
+  /** Or the hash under which it is stored. */
+  content: JobContent | string;
+  /** Its recipients are in two arms. */
+  isSplit: boolean;
+  error: string | null;
+  dispatched_at: string | null;
+  completed_at: string | null;
+  /** Its recipients, and when their round began, of a send that is delivered without ranges and chunks. */
+  direct: { recipients: Recipient[]; round: number } | undefined;
+  /** The claim of its only recipient, while it is delivered through providers. */
+  claim: ClaimState | undefined;
+  /** The ranges of the audience: set at creation for a small one, else at dispatch. */
+  ranges: string[] | undefined;
+  ranges_closed: number;
+  /** Its campaign is paused or archived: it is neither fired, dispatched nor planned, and what it has deferred waits. */
+  held: boolean;
+  /** Why its brake stopped it, until it is resumed or canceled (F21). */
+  halted: Halt | undefined;
+  /** What was known of it when it was resumed last. */
+  resumedWith: Figures | undefined;
+  /** When it was last released, in milliseconds: it counts as late only after that. */
+  releasedAt: number | undefined;
+  /** Set at dispatch. */
+  deliverySettings: DeliverySettings | undefined;
+  /** Sends taken from the quota for this job, undefined until they are; once it has ended, what it sent. */
+  reserved: number | undefined;
+  /** When they were taken, in milliseconds; undefined if they were taken ahead. */
+  reservedAt: number | undefined;
+}
+
+export type Job = JobRecord & JobContent;
+
+/** Why a job as a whole failed. */
+export interface JobFailure {
+  code: string;
+  message: string;
+}
