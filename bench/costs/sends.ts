@@ -49,7 +49,7 @@ async function single(work: string, channel: "ios-push" | undefined, bytes: numb
         await world.settle();
       },
     );
-    const watch = { tenant: tenant.id, quarter: quarterAt(world.clock.now()) };
+    const watch = { kind: "settle" as const, tenant: tenant.id, quarter: quarterAt(world.clock.now()) };
     const settled = await costOf(world, { work, per: "send", size: "its settlement", count: BURST }, async () => {
       await fanOutQueue.open(world.depsFor("bench"))(tenant.id).send([watch]);
       await world.settle();

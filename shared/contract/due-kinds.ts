@@ -55,15 +55,15 @@ function runTimersOf({ id, at, since }: DueTimer): RunTimer[] {
 
 export const dueKinds = {
   /** A scheduled send. */
-  job: to("fan-out", ({ tenant, id: job, since }) => ({ tenant, job, since, due: true })),
+  job: to("fan-out", ({ tenant, id: job, since }) => ({ kind: "fire", tenant, job, since })),
   /** A check that the ranges and chunks of a job still progress. */
-  "job-watch": to("fan-out", ({ tenant, id: job, since }) => ({ tenant, job, since, watch: true })),
+  "job-watch": to("fan-out", ({ tenant, id: job, since }) => ({ kind: "watch", tenant, job, since })),
   /** A check that the sends to one subscriber of a quarter-hour have ended: `<quarter-hour>`. */
-  "sends-watch": to("fan-out", ({ tenant, id }) => ({ tenant, quarter: Number(id) })),
+  "sends-watch": to("fan-out", ({ tenant, id }) => ({ kind: "settle", tenant, quarter: Number(id) })),
   /** The workspace of a job was suspended, and may be active again. */
-  "job-resume": to("fan-out", ({ tenant, id: job }) => ({ tenant, job, resume: true })),
+  "job-resume": to("fan-out", ({ tenant, id: job }) => ({ kind: "resume", tenant, job })),
   /** Deferred recipients of a job are due. */
-  "job-release": to("fan-out", ({ tenant, id: job, since }) => ({ tenant, job, since, release: true })),
+  "job-release": to("fan-out", ({ tenant, id: job, since }) => ({ kind: "release", tenant, job, since })),
   /** The second pass of an erasure. */
   erasure: to("erase", ({ tenant, id: subscriber, since }) => ({ tenant, subscriber, since, pass: 2 })),
   /** A deleted list or segment: `<kind>#<id>`. */

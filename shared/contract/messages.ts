@@ -17,28 +17,29 @@ const runTimer = v.object({
 export type RunTimer = v.InferOutput<typeof runTimer>;
 
 export const queues = {
-  /** A job to dispatch, to continue or to check, or one of its ranges. */
+  /** A job to move on or to check, or one of its ranges. `since`: a job that is not there yet may appear until 60 s later. */
   "fan-out": {
     message: v.union([
+      v.object({ kind: v.literal("dispatch"), tenant: id, job: id }),
+      /** Set by a timer: the job may move from scheduled to queued. */
+      v.object({ kind: v.literal("fire"), tenant: id, job: id, since: v.optional(v.number()) }),
+      v.object({ kind: v.literal("plan"), tenant: id, job: id, range: id }),
+      /** Set by the watchdog: check that the job still progresses. */
+      v.object({ kind: v.literal("watch"), tenant: id, job: id, since: v.optional(v.number()) }),
+      /** A job that was held, or whose workspace was suspended, may go on. */
+      v.object({ kind: v.literal("resume"), tenant: id, job: id }),
+      /** Set by a timer: deferred recipients of the job, or of one of its ranges, are due. */
       v.object({
+        kind: v.literal("release"),
         tenant: id,
         job: id,
         range: v.optional(id),
-        /** Set by a timer: the job may move from scheduled to queued. */
-        due: v.optional(v.boolean()),
-        /** Set by the watchdog: check that the job still progresses. */
-        watch: v.optional(v.boolean()),
-        /** A job that was held, or whose workspace was suspended, may go on. */
-        resume: v.optional(v.boolean()),
-        /** Set by a timer: deferred recipients of the job, or of one of its ranges, are due. */
-        release: v.optional(v.boolean()),
-        /** When the timer was set: until 60 s later, a job that is not there yet may still appear. */
         since: v.optional(v.number()),
       }),
       /** Set by a timer: settle the sends to one subscriber of a quarter-hour, or those of a partition. */
-      v.object({ tenant: id, quarter: v.number(), lane: v.optional(id) }),
+      v.object({ kind: v.literal("settle"), tenant: id, quarter: v.number(), lane: v.optional(id) }),
       /** Set by the watchdog: sends to one subscriber that should have ended by now. */
-      v.object({ tenant: id, jobs: v.array(id) }),
+      v.object({ kind: v.literal("continue"), tenant: id, jobs: v.array(id) }),
     ]),
     batch: 10,
   },

@@ -46,7 +46,7 @@ it("D-BILL ISG-4 what was taken ahead and not used is returned, and deliveries a
     await world.advance(31 * MINUTE);
     await fanOutQueue
       .open(world.depsFor("fan-out"))(tenant.id)
-      .send([{ tenant: tenant.id, quarter }]);
+      .send([{ kind: "settle", tenant: tenant.id, quarter }]);
     await world.settle();
     expect([await usedBy(world, tenant), await deliveredOf(world, tenant)]).toEqual([BUSY, BUSY]);
   }

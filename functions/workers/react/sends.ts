@@ -20,16 +20,17 @@ export async function queueSends(
   const queued = jobs.filter(becomes("queued"));
   const isSingle = ({ after }: Change<typeof JobItem>) => after.recipients !== undefined;
   await deliverQueue.send(queued.filter(isSingle).map(({ tenant, after }) => namedSingle(tenant, after)));
+  const toDo =
+    (kind: "dispatch" | "fire" | "resume" | "watch") =>
+    ({ tenant, after }: Change<typeof JobItem>) => ({ kind, tenant, job: after.id });
   await fanOutQueue.send([
-    ...queued.filter((change) => !isSingle(change)).map(({ tenant, after }) => ({ tenant, job: after.id })),
-    ...jobs.filter(isOverdue(clock.now())).map(({ tenant, after }) => ({ tenant, job: after.id, due: true })),
-    ...jobs
-      .filter(isReleased("queued", "processing"))
-      .map(({ tenant, after }) => ({ tenant, job: after.id, resume: true })),
+    ...queued.filter((change) => !isSingle(change)).map(toDo("dispatch")),
+    ...jobs.filter(isOverdue(clock.now())).map(toDo("fire")),
+    ...jobs.filter(isReleased("queued", "processing")).map(toDo("resume")),
     ...jobs
       .filter(becomes("canceled"))
       .filter(({ after }) => after.recipients === undefined && (after.ranges !== undefined || after.reserved))
-      .map(({ tenant, after }) => ({ tenant, job: after.id, watch: true })),
+      .map(toDo("watch")),
   ]);
 }
 

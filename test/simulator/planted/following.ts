@@ -2,7 +2,7 @@
 import type { Bug } from "./bug.ts";
 
 const due = "functions/workers/due/index.ts";
-const fanOut = "functions/workers/fan-out/index.ts";
+const decisions = "functions/workers/fan-out/decide.ts";
 const worker = "shared/runtime/worker.ts";
 
 export const followingBugs: readonly Bug[] = [
@@ -23,17 +23,17 @@ export const followingBugs: readonly Bug[] = [
   {
     name: "a send held by a suspension is not looked at again",
     area: "timers",
-    file: fanOut,
-    find: 'return timers.set([{ kind: "job", id: job.id, at: now + HELD_RETRY_MS }]);',
-    replace: "return;",
+    file: decisions,
+    find: 'return { kind: "hold", timer: { kind: "job", id: job.id, at: now + HELD_RETRY_MS } };',
+    replace: 'return drop("it is held");',
   },
   {
     name: "a suspension holds nothing",
     area: "timers",
-    file: fanOut,
-    find: 'if (workspace?.status === "suspended") return timers',
-    replace: "if (workspace === undefined) return timers",
-    also: [{ file: fanOut, find: 'if (workspace?.status !== "active")', replace: "if (workspace === undefined)" }],
+    file: decisions,
+    find: '  if (owner?.status === "suspended")\n',
+    replace: "  if (owner === undefined)\n",
+    also: [{ file: decisions, find: 'owner?.status === "active" ?', replace: "owner ?" }],
   },
   {
     name: "only the first minute of a batch gets its schedule",

@@ -3,7 +3,7 @@ import type { Bug } from "./bug.ts";
 
 const ranges = "shared/store/sends/chunks/ranges.ts";
 const jobs = "shared/store/sends/jobs/jobs.ts";
-const fanOut = "functions/workers/fan-out/index.ts";
+const dispatch = "functions/workers/fan-out/dispatch.ts";
 
 export const sendingBugs: readonly Bug[] = [
   {
@@ -65,7 +65,7 @@ export const sendingBugs: readonly Bug[] = [
   {
     name: "a scheduled send takes its share of the quota at every attempt",
     area: "counters",
-    file: fanOut,
+    file: dispatch,
     find: 'all(is("status", "queued"), absent("reserved"))',
     replace: 'all(is("status", "queued"))',
   },

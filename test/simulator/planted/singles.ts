@@ -46,7 +46,7 @@ export const singlesBugs: readonly Bug[] = [
     name: "a send to one subscriber that was claimed is not sent again by its watch",
     area: "timers",
     file: "functions/workers/fan-out/watch.ts",
-    find: "  await queue.send(chunksOf(due, MAX_JOBS).map((jobs) => ({ tenant: store.tenant, jobs })));\n",
+    find: '  await fanOutQueue.send(chunksOf(due, MAX_JOBS).map((jobs) => ({ kind: "continue", tenant, jobs })));\n',
     replace: "",
   },
   {
