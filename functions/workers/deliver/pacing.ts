@@ -1,7 +1,7 @@
 // Keeps a chunk to the rates of its channels: it waits for its slot, and sends no faster in it (AMB-111).
 import { SECOND } from "../../../shared/kernel/clock.ts";
-import { groupEnd, type Progress, putOff, type Unit, unitsOf } from "../../../shared/rules/progress.ts";
 import type { ChannelType } from "../../../shared/rules/channel-types.ts";
+import { groupEnd, type Progress, putOff, type Unit, unitsOf } from "../../../shared/rules/progress.ts";
 import { channelRate, learnedRate, slowDown, takeSlot } from "../../../shared/store/channels/pace.ts";
 import { credentialsFor } from "./channel-credentials.ts";
 import { channelIdOf, isThrottle, type Sent, targetOf, type WaitQueue, type Work } from "./work.ts";
