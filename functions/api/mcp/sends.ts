@@ -9,7 +9,7 @@ import type { Store, StoreReader } from "../../../shared/store/context.ts";
 import { hashOf } from "../../../shared/store/hash.ts";
 import type { RowOf } from "../../../shared/store/item.ts";
 import { findSegment } from "../../../shared/store/segments/segments.ts";
-import { SendPlan } from "../../../shared/store/sends/audience/plan-items.ts";
+import { SendPlan } from "../../../shared/store/sends/jobs/job-items.ts";
 import type { SendPreview } from "../../../shared/store/sends/audience/preview.ts";
 import { requireTemplate } from "../../../shared/store/templates/templates.ts";
 import { usageOf } from "../../../shared/store/workspaces/usage.ts";

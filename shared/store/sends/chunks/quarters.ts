@@ -23,7 +23,7 @@ import { type JobLane, lanesOf } from "../jobs/job-ids.ts";
 import { JobItem, JobWidth } from "../jobs/job-items.ts";
 import type { JobRecord } from "../jobs/job-record.ts";
 import { jobOf } from "../jobs/jobs.ts";
-import { QuarterItem } from "./quarter-items.ts";
+import { QuarterItem } from "../jobs/job-items.ts";
 import { addendsOf, beyond, tallyOf } from "./tallies.ts";
 
 type JobRow = RowOf<typeof JobItem>;

@@ -1,4 +1,5 @@
-// The stored form of notification jobs (NTF).
+// The stored form of notification jobs (NTF), and of what belongs to them: their content, the answer to a creation, a plan
+// of an agent (AGT-3), and what is counted of them beside their own totals.
 import * as v from "valibot";
 import { Timestamp } from "../../../contract/schemas.ts";
 import type { Figures, Halt } from "../../../rules/brake.ts";
@@ -126,4 +127,55 @@ export const IdempotencyRecord = item({
   },
   writers: ["api-notifications"],
   lifetime: "24 hours",
+});
+
+/** Reports come in bursts, and one item takes only so many transactions. */
+export const SIGNAL_SHARDS = 4;
+
+export const SignalItem = item({
+  about: "Bounces, complaints and opt-outs of a job, in shards, each counted in the transaction that records it.",
+  pk: ({ job }: { job: string }) => `J#${job}`,
+  sk: ({ shard }: { shard: number }) => `B#${shard}`,
+  prefix: "B#",
+  row: {
+    bounced: v.optional(v.number()),
+    complained: v.optional(v.number()),
+    opted_out: v.optional(v.number()),
+  },
+  writers: ["mail-event", "api-mail"],
+});
+
+export const QuarterItem = item({
+  about: "What is counted of the sends to one subscriber of a quarter-hour, by the partition of their jobs.",
+  pk: () => "QUARTERS",
+  sk: ({ quarter, lane }: { quarter: number; lane: JobLane }) => `${quarter}#${lane}`,
+  row: { totals: json<Record<string, number>>(), rev: v.number() },
+  writers: ["fan-out", "recount"],
+});
+
+export const SendPlan = item({
+  about: "A send that an agent key has planned, found by the hash of its token; after the confirmation, its answer.",
+  pk: ({ token }: { token: string }) => `PLAN#${hashOf(token)}`,
+  row: {
+    /** The idempotency key of the send. */
+    id: v.string(),
+    /** The agent key that planned it, and alone may confirm it. */
+    agent_key: v.string(),
+    /** The body of the send as JSON; removed by the confirmation. */
+    body: v.optional(v.string()),
+    /** Of the body, and of the template and the rule that it names. */
+    digest: v.string(),
+    total: v.number(),
+    /** How many would get it. Absent where chance decides (a control group). */
+    reached: v.optional(v.number()),
+    exact: v.boolean(),
+    /** Until when it may be confirmed, in milliseconds. */
+    until: v.number(),
+    /** The id of the send. */
+    job: v.optional(v.string()),
+    sent: v.optional(v.number()),
+    expires: v.number(),
+  },
+  writers: ["api-mcp"],
+  lifetime: "1 hour",
 });

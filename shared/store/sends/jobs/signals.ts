@@ -5,7 +5,7 @@ import type { StoreReader } from "../../context.ts";
 import { changeItem, type ItemWrite } from "../../item.ts";
 import { StepSignal } from "../../journeys/step-brake-items.ts";
 import { fromJson } from "../../json-text.ts";
-import { SIGNAL_SHARDS, SignalItem } from "./brake-items.ts";
+import { SIGNAL_SHARDS, SignalItem } from "./job-items.ts";
 import { isOfJourney } from "./job-ids.ts";
 import { JobItem } from "./job-items.ts";
 

@@ -31,10 +31,6 @@ const devicesOf = ({ subscriber, targets }: Recipient) =>
     ? []
     : targets.flatMap(({ device }) => (device === undefined ? [] : [{ subscriber, device }]));
 
-/** Whether a send is delivered by its row alone, without a claim. */
-export const isToInboxes = (job: JobRecord): boolean =>
-  job.direct !== undefined && areInboxes(job, job.direct.recipients);
-
 /**
  * Whether nothing but inboxes is reached, which are their own ledger, and nothing is left to be asked of the recipients:
  * caps, choices of topics and the test group of a brake are looked at in groups, under a claim.
