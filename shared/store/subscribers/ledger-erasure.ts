@@ -39,7 +39,9 @@ export async function forgetInChunk(store: Store, chunkRef: ChunkRef, subscriber
   return untilUncontended(
     async () => {
       const row = await store.get(ChunkItem, chunkRef);
-      const [name, ...others] = (["recipients", "held_out"] as const).filter((list) => includes(row?.[list], subscriber));
+      const [name, ...others] = (["recipients", "held_out"] as const).filter((list) =>
+        includes(row?.[list], subscriber),
+      );
       if (!row || !name) return done(pseudonym);
       const before = row[name] ?? "";
       const after = replaced(before, subscriber, pseudonym);
