@@ -20,6 +20,8 @@ type Email = CredentialsFor<"email">;
 
 /** The sending rate, and the quota of a day. */
 const THROTTLED = new Set(["LimitExceededException", "Throttling", "ThrottlingException", "TooManyRequestsException"]);
+/** Our own credentials, which says nothing of the mail. */
+const EXPIRED = new Set(["ExpiredToken", "ExpiredTokenException"]);
 const UNREACHED = new Set(["EAI_AGAIN", "ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND"]);
 const NO_ANSWER = Symbol("no answer");
 
@@ -86,7 +88,7 @@ const errorOf = (error: unknown) => error as SesError;
 function outcomeOf({ name, code, $metadata }: SesError): Outcome {
   const status = $metadata?.httpStatusCode;
   if (THROTTLED.has(name) || status === 429) return throttled(name);
-  if (name === "ServiceUnavailable" || status === 503) return retryable(name);
+  if (name === "ServiceUnavailable" || EXPIRED.has(name) || status === 503) return retryable(name);
   if (status !== undefined && status >= 400 && status < 500) return rejected(name);
   if (status === undefined && code !== undefined && UNREACHED.has(code)) return retryable(code);
   return { status: "unknown", reason: code ?? name };

@@ -65,7 +65,10 @@ export function answeredDeps(env: Record<string, string>, answers: (HttpAnswer |
   const requests: { operation: string; body: Record<string, unknown> }[] = [];
   const requestHandler = {
     handle: async ({ headers, body }: { headers: Record<string, string>; body: string }) => {
-      requests.push({ operation: headers["x-amz-target"]?.split(".")[1] ?? "", body: JSON.parse(body) });
+      requests.push({
+        operation: headers["x-amz-target"]?.split(".")[1] ?? "",
+        body: JSON.parse(Buffer.from(body).toString()),
+      });
       const answer = answers[requests.length - 1];
       if (!answer) throw new Error("There is no further answer.");
       if (answer instanceof Error) throw answer;

@@ -47,7 +47,11 @@ const bucketOf = (deps: Deps) => ({ client: deps.aws(S3Client), Bucket: setting(
 const removal = ({ client, Bucket, tenant }: ReturnType<typeof bucketOf> & { tenant: TenantId }): ExportErasing => ({
   removeExport: async (id) => {
     const Objects = [{ Key: exportKey(tenant, id) }, { Key: restKey(tenant, id) }];
-    await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }));
+    const { Errors = [] } = await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }));
+    if (Errors.length > 0)
+      throw Object.assign(new Error(`S3 did not remove a file of an export: ${Errors[0]?.Code}`), {
+        name: "ServiceUnavailable",
+      });
   },
 });
 
