@@ -866,14 +866,29 @@ export interface Billing {
 export interface Campaign {
   /** The id, as the service assigned it */
   id: string;
-  /** The name, for people */
-  name: string;
   /** The status; see "States" for what may follow it */
   status: "draft" | "scheduled" | "live" | "completed" | "paused" | "archived";
+  /** The name, for people */
+  name: string;
   /** `transactional` for what the user asked for, `marketing` for the rest; marketing needs consent */
   category: "transactional" | "marketing";
   /** The key of its topic; left out without one */
   topic?: string | undefined;
+  /** The share in percent that is held out as control, 0 to 99. Default: 0 */
+  holdout_percentage: number;
+  /** What failed last in the background; left out once it succeeded */
+  last_error?: {
+    /** The stable code of the error */
+    code: string;
+    /** What is wrong, for people. It may change */
+    message: string;
+    /** When it happened. RFC 3339. */
+    at: string;
+  } | undefined;
+  /** When it was created. RFC 3339. */
+  created_at: string;
+  /** When it was last changed. RFC 3339. */
+  updated_at: string;
   /** Who gets it */
   target: Target;
   /** What the message says */
@@ -895,8 +910,6 @@ export interface Campaign {
   channel_ids: string[];
   /** When it is sent. Left out: at once. RFC 3339. */
   scheduled_at?: string | undefined;
-  /** The share in percent that is held out as control, 0 to 99. Default: 0 */
-  holdout_percentage: number;
   /** The limits at which it halts by itself. Left out: the workspace's. `null`: none */
   safety?: {
     /** The share of the audience that gets it first, in percent. Left out: nobody gets it first */
@@ -947,19 +960,6 @@ export interface Campaign {
       message: string;
     } | undefined;
   })[];
-  /** What failed last in the background; left out once it succeeded */
-  last_error?: {
-    /** The stable code of the error */
-    code: string;
-    /** What is wrong, for people. It may change */
-    message: string;
-    /** When it happened. RFC 3339. */
-    at: string;
-  } | undefined;
-  /** When it was created. RFC 3339. */
-  created_at: string;
-  /** When it was last changed. RFC 3339. */
-  updated_at: string;
   /** Recipients that were not reached */
   failed: number;
   /** Failed recipients by reason */
@@ -990,14 +990,29 @@ export interface Campaign {
 export interface CampaignsCampaign {
   /** The id, as the service assigned it */
   id: string;
-  /** The name, for people */
-  name: string;
   /** The status; see "States" for what may follow it */
   status: "draft" | "scheduled" | "live" | "completed" | "paused" | "archived";
+  /** The name, for people */
+  name: string;
   /** `transactional` for what the user asked for, `marketing` for the rest; marketing needs consent */
   category: "transactional" | "marketing";
   /** The key of its topic; left out without one */
   topic?: string | undefined;
+  /** The share in percent that is held out as control, 0 to 99. Default: 0 */
+  holdout_percentage: number;
+  /** What failed last in the background; left out once it succeeded */
+  last_error?: {
+    /** The stable code of the error */
+    code: string;
+    /** What is wrong, for people. It may change */
+    message: string;
+    /** When it happened. RFC 3339. */
+    at: string;
+  } | undefined;
+  /** When it was created. RFC 3339. */
+  created_at: string;
+  /** When it was last changed. RFC 3339. */
+  updated_at: string;
   /** Who gets it */
   target: Target;
   /** What the message says */
@@ -1019,8 +1034,6 @@ export interface CampaignsCampaign {
   channel_ids: string[];
   /** When it is sent. Left out: at once. RFC 3339. */
   scheduled_at?: string | undefined;
-  /** The share in percent that is held out as control, 0 to 99. Default: 0 */
-  holdout_percentage: number;
   /** The limits at which it halts by itself. Left out: the workspace's. `null`: none */
   safety?: {
     /** The share of the audience that gets it first, in percent. Left out: nobody gets it first */
@@ -1071,19 +1084,6 @@ export interface CampaignsCampaign {
       message: string;
     } | undefined;
   })[];
-  /** What failed last in the background; left out once it succeeded */
-  last_error?: {
-    /** The stable code of the error */
-    code: string;
-    /** What is wrong, for people. It may change */
-    message: string;
-    /** When it happened. RFC 3339. */
-    at: string;
-  } | undefined;
-  /** When it was created. RFC 3339. */
-  created_at: string;
-  /** When it was last changed. RFC 3339. */
-  updated_at: string;
 }
 
 export interface Channel {

@@ -31,19 +31,11 @@ import { topicExists } from "../../../shared/store/topics/topics.ts";
 import { CampaignReplacement, NewCampaign, specOf } from "./input.ts";
 
 const CampaignShape = v.object({
-  id: campaignFields.id,
-  name: campaignFields.name,
-  status: campaignFields.status,
-  category: campaignFields.category,
-  topic: campaignFields.topic,
+  ...campaignFields,
   target: v.pipe(v.looseObject({ type: v.string() }), grammar("Target")),
   ...messageFields,
-  holdout_percentage: campaignFields.holdout_percentage,
   safety: v.optional(SafetyInput),
   messages: v.array(v.object({ ...CampaignMessage.entries, error: v.optional(MessageError) })),
-  last_error: campaignFields.last_error,
-  created_at: campaignFields.created_at,
-  updated_at: campaignFields.updated_at,
 });
 
 /** AMB-126. */

@@ -13,6 +13,7 @@ import type { CampaignMessage } from "../../../shared/store/campaigns/items.ts";
 import { requireChannels } from "../../../shared/store/channels/channels.ts";
 import { requireChatAppContent } from "../../../shared/store/channels/chat-app-content.ts";
 import type { StoreReader } from "../../../shared/store/context.ts";
+import { fieldsOf } from "../../../shared/store/item.ts";
 import { requireTarget } from "../../../shared/store/lists/targets.ts";
 import { requireTemplate } from "../../../shared/store/templates/templates.ts";
 import { requireTopic } from "../../../shared/store/topics/topics.ts";
@@ -116,7 +117,7 @@ export async function specOf(
   input: Input,
   replaced: readonly CampaignMessage[] = [],
 ): Promise<CampaignSpec> {
-  const { name, category, topic, target, holdout_percentage, scheduled_at, safety } = input;
+  const { target, topic } = input;
   const template = "template_id" in input ? input.template_id : undefined;
   const given =
     input.messages === undefined
@@ -144,7 +145,7 @@ export async function specOf(
       job_id: "",
     }),
   );
-  return { name, category, topic, target, holdout_percentage, scheduled_at, messages, safety };
+  return { ...fieldsOf(settings, input), messages };
 }
 
 const messageOf = (input: v.InferOutput<typeof NewCampaign>) => ({

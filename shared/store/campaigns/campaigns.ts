@@ -16,19 +16,18 @@ import { type ChangeOf, fieldsOf, type NewRowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { jobIdOf } from "../sends/jobs/job-ids.ts";
 import { changeListed, createListed, type ListedOptions, type ListFilter, listPage } from "../status-index.ts";
-import { CampaignItem, type CampaignMessage, campaignFields, type MessageError } from "./items.ts";
+import { authoredFields, CampaignItem, type CampaignMessage, campaignFields, type MessageError } from "./items.ts";
 
 type CampaignRow = NewRowOf<typeof CampaignItem>;
 type CampaignChange = ChangeOf<typeof CampaignItem>;
 type CampaignOptions = ListedOptions<typeof CampaignItem>;
 
 /** What is authored. */
-export interface CampaignSpec
-  extends Pick<CampaignRow, "name" | "category" | "topic" | "holdout_percentage" | "scheduled_at"> {
+export interface CampaignSpec extends Pick<CampaignRow, keyof typeof authoredFields | "scheduled_at"> {
   target: Target;
   messages: readonly CampaignMessage[];
-  /** The brake of its sends; `null`: none; undefined: the workspace's. */
-  safety: SafetyInput | undefined;
+  /** The brake of its sends; `null`: none; left out: the workspace's. */
+  safety?: SafetyInput | undefined;
 }
 
 type ServiceField =
@@ -49,21 +48,8 @@ export interface Campaign extends CampaignSpec, Pick<CampaignRow, ServiceField> 
 export type ReleasedMessage = CampaignMessage & { error?: v.InferOutput<typeof MessageError> };
 
 /** What is authored, as it is stored. */
-const stored = ({
-  name,
-  category,
-  topic,
-  target,
-  holdout_percentage,
-  scheduled_at,
-  messages,
-  safety,
-}: CampaignSpec) => ({
-  name,
-  category,
-  topic,
-  holdout_percentage,
-  scheduled_at,
+const stored = ({ target, messages, safety, ...asGiven }: CampaignSpec) => ({
+  ...asGiven,
   target: toJson(target),
   messages: toJson(messages),
   safety: safety === undefined ? undefined : toJson(safety),
@@ -109,18 +95,14 @@ export async function listCampaigns(
 
 /** The same as a draft: without times that have passed. @throws 404, 429 beyond 10,000 campaigns. */
 export async function duplicateCampaign(store: Store, id: string): Promise<Campaign> {
-  const { name, category, topic, target, holdout_percentage, scheduled_at, messages, safety } = await getCampaign(
-    store,
-    id,
-  );
+  const original = await getCampaign(store, id);
+  const { name, target, scheduled_at, messages, safety } = original;
   const now = timestamp(store.clock.now());
   const ahead = (at: string | undefined) => (at !== undefined && at > now ? at : undefined);
   return createCampaign(store, {
+    ...fieldsOf(authoredFields, original),
     name: copyName(name),
-    category,
-    topic,
     target,
-    holdout_percentage,
     scheduled_at: ahead(scheduled_at),
     safety,
     messages: messages.map(({ error: _, scheduled_at: time, ...message }) => ({
@@ -137,10 +119,16 @@ export function replaceCampaign(store: Store, id: string, spec: CampaignSpec): P
   const set = stored(spec);
   const change: CampaignChange = {
     set: { ...set, updated_at: timestamp(store.clock.now()) },
-    remove: (["scheduled_at", "topic", "safety"] as const).filter((name) => set[name] === undefined),
+    remove: absentFrom(set),
   };
   return changed(store, id, change, { when: oneOf("status", ["draft"]) }, "changed");
 }
+
+/** What is optional and left out; a required field never is. */
+const absentFrom = (set: ReturnType<typeof stored>) =>
+  [...Object.keys(authoredFields), "scheduled_at", "safety"].filter(
+    (name) => set[name as keyof typeof set] === undefined,
+  ) as NonNullable<CampaignChange["remove"]>;
 
 type Move = keyof typeof campaignMoves;
 

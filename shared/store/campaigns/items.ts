@@ -31,15 +31,20 @@ export type CampaignMessage = v.InferOutput<typeof CampaignMessage>;
 /** Why the job of a message as a whole failed (AMB-126). */
 export const MessageError = v.object({ code: v.string(), message: v.string() });
 
-/** What the API returns of a campaign as it is stored. */
-export const campaignFields = {
-  id: v.string(),
+/** What a member sets: it is stored as it is given, returned, replaced and copied. */
+export const authoredFields = {
   name: v.string(),
-  status: v.picklist(campaignStatuses),
   category: v.picklist(["transactional", "marketing"]),
   /** Of all its messages. */
   topic: v.optional(v.string()),
   holdout_percentage: v.number(),
+};
+
+/** What the API returns of a campaign as it is stored. */
+export const campaignFields = {
+  id: v.string(),
+  status: v.picklist(campaignStatuses),
+  ...authoredFields,
   /** Of the message that failed as a whole last (AMB-123). */
   last_error: v.optional(LastError),
   created_at: Timestamp,
