@@ -17,7 +17,7 @@ export interface Change<D extends AnyItem = AnyItem> {
   position: string;
 }
 
-type ReactOf<D> = RowOf<D> extends { react?: infer R } ? Exclude<R, undefined> : never;
+export type ReactOf<D> = RowOf<D> extends { react?: infer R } ? Exclude<R, undefined> : never;
 
 /** The changes of one batch, in order. */
 export interface Changes {

@@ -1,11 +1,13 @@
-// Blocks of events that were just stored: later they must have their seal.
+// Blocks of events that were just stored, which later must have their seal; and events that are conversions.
 import type { Context } from "../../../shared/kernel/deps.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
-import { completeEventsQueue } from "../../../shared/runtime/resources.ts";
+import { attributeQueue, completeEventsQueue } from "../../../shared/runtime/resources.ts";
 import { blockText } from "../../../shared/store/events/block-keys.ts";
 import { blockKeyOf } from "../../../shared/store/events/blocks.ts";
 import { EventBlock } from "../../../shared/store/events/items.ts";
-import { type Changes, isNew, ofTenants } from "./change.ts";
+import { convertingEvents } from "../../../shared/store/insights/converting-events.ts";
+import { SubscriberAlias } from "../../../shared/store/subscribers/items.ts";
+import { type Changes, isNew, newEvents, ofTenants } from "./change.ts";
 
 export const eventUses = [completeEventsQueue] as const;
 
@@ -22,4 +24,25 @@ export async function queueCompletions(
     return chunksOf(names, PER_MESSAGE).map((some) => ({ tenant, blocks: some }));
   });
   await queue.send(messages, { delaySeconds: ENDED_SECONDS });
+}
+
+/** Anonymous events of a moment ago are in their history by then. */
+const ALIAS_AGAIN_SECONDS = 5;
+
+export const conversionUses = [attributeQueue, convertingEvents] as const;
+
+export async function queueConversions(
+  changes: Changes,
+  { attributeQueue: queue, convertingEvents }: Context<typeof conversionUses>,
+): Promise<void> {
+  for (const [tenant, events] of Map.groupBy(newEvents(changes), (event) => event.tenant)) {
+    const names = await convertingEvents.of(tenant);
+    const converting = events.filter(({ event_name }) => names.has(event_name));
+    await queue.send(converting.map(({ id }) => ({ tenant, event: id })));
+  }
+  const aliases = changes
+    .of(SubscriberAlias, "alias")
+    .map(({ tenant, after }) => ({ tenant, anonymous: after.anonymous }));
+  await queue.send(aliases);
+  await queue.send(aliases, { delaySeconds: ALIAS_AGAIN_SECONDS });
 }

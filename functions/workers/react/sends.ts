@@ -1,8 +1,11 @@
-// Jobs that are to be dispatched, and held ones that were released after their time or after they had begun.
+// Jobs that are to be dispatched, and held ones that were released after their time or after they had begun; and the
+// campaigns whose state, jobs or schedules changed.
 import { type Clock, MINUTE } from "../../../shared/kernel/clock.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
 import type { JobStatus } from "../../../shared/rules/job-states.ts";
-import { deliverQueue, fanOutQueue } from "../../../shared/runtime/resources.ts";
+import { deliverQueue, fanOutQueue, runCampaignQueue } from "../../../shared/runtime/resources.ts";
+import { CampaignItem } from "../../../shared/store/campaigns/items.ts";
+import { ScheduleItem } from "../../../shared/store/schedules/items.ts";
 import { JobItem } from "../../../shared/store/sends/jobs/job-items.ts";
 import { namedSingle } from "../../../shared/store/sends/jobs/single.ts";
 import { becomes, type Change, type Changes } from "./change.ts";
@@ -46,3 +49,34 @@ const isStopped = ({ held, halted }: Pick<Change<typeof JobItem>["after"], "held
 /** Its timer has come and gone while it was held, or may have by the clock of another process. */
 const isOverdue = (now: number) => (change: Change<typeof JobItem>) =>
   isReleased("scheduled")(change) && Date.parse(change.after.scheduled_at ?? "") <= now + AHEAD_MS;
+
+export const campaignUses = [runCampaignQueue] as const;
+
+export async function queueCampaigns(
+  changes: Changes,
+  { runCampaignQueue: queue }: Context<typeof campaignUses>,
+): Promise<void> {
+  const touched = [
+    ...changes
+      .of(CampaignItem, "campaign")
+      .filter(hasMoved)
+      .map(({ tenant, after }) => ({ tenant, campaign: after.id })),
+    ...changes
+      .of(JobItem, "job")
+      .filter((change) => change.after.source_type === "campaign" && hasMoved(change))
+      .map(({ tenant, after }) => ({ tenant, campaign: after.source_id })),
+    ...changes
+      .of(ScheduleItem, "schedule")
+      .filter(({ before, after }) => before?.active !== after.active)
+      .map(({ tenant, after }) => ({ tenant, campaign: after.campaign_id })),
+  ];
+  const distinct = new Map(
+    touched.flatMap(({ tenant, campaign }) =>
+      campaign === undefined ? [] : [[`${tenant} ${campaign}`, { tenant, campaign }] as const],
+    ),
+  );
+  await queue.send([...distinct.values()]);
+}
+
+const hasMoved = ({ before, after }: Change<typeof CampaignItem> | Change<typeof JobItem>) =>
+  before?.status !== after.status;
