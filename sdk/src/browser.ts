@@ -32,6 +32,10 @@ export function createBrowserClient({ sdkKey, userHash, ...settings }: BrowserSe
     ownHash = subscriber.user_hash ?? ownHash;
     return subscriber;
   };
+  const { create } = endpoints.events;
+  // The service corrects the times of a device whose clock is wrong.
+  endpoints.events.create = (body, ...more) =>
+    create("events" in body ? { sent_at: new Date().toISOString(), ...body } : body, ...more);
   const stream: BrowserClient["stream"] = (subscriberId, options) =>
     openStream(
       {

@@ -189,7 +189,7 @@ export interface SegmentTrigger {
   type: "segment_entered" | "segment_exited";
   /** The segment. Required to activate */
   segment_id?: string | undefined;
-  /** Not used by this trigger */
+  /** Not used by this trigger: 422 */
   event_name?: string | undefined;
 }
 
@@ -199,8 +199,10 @@ export interface EventTrigger {
   type: "event";
   /** The name of the event. Required to activate */
   event_name?: string | undefined;
-  /** Not used by this trigger */
+  /** Not used by this trigger: 422 */
   segment_id?: string | undefined;
+  /** An event that is older when it is received starts no run: whole minutes, hours or days, or `none` */
+  max_age?: string | undefined;
 }
 
 /** Who may enter, and how often. */
@@ -5623,7 +5625,7 @@ export type EventsCreateBody = {
     platform?: string | undefined;
     /** At most 50 keys; keys and texts of at most 256 characters */
     properties?: Record<string, JsonValue> | undefined;
-    /** Default: when it is received. At most 48 hours ago with an SDK key and 90 days with a server key, at most 5 minutes ahead; else 422. RFC 3339. */
+    /** Default: when it is received. At most 48 hours ago with an SDK key and 90 days with a server key; else 422. With a server key one more than 5 minutes ahead is a 422, with an SDK key one ahead is taken as when it is received. RFC 3339. */
     occurred_at?: string | undefined;
     /** As the header `Idempotency-Key` */
     idempotency_key?: string | undefined;
@@ -5634,6 +5636,10 @@ export type EventsCreateBody = {
     /** When the service received it. In a request it is ignored */
     received_at?: JsonValue | undefined;
   })[];
+  /** With an SDK key only: when the request is sent, by the clock of the device. If that is wrong by more than a minute, the times of the events are corrected by the difference. RFC 3339. */
+  sent_at?: string | undefined;
+  /** With a server key only: events of the past, which count everywhere and start no journey, also not through a segment that they change */
+  historical?: boolean | undefined;
 } | {
   /** The name of the event */
   event_name: string;
@@ -5647,7 +5653,7 @@ export type EventsCreateBody = {
   platform?: string | undefined;
   /** At most 50 keys; keys and texts of at most 256 characters */
   properties?: Record<string, JsonValue> | undefined;
-  /** Default: when it is received. At most 48 hours ago with an SDK key and 90 days with a server key, at most 5 minutes ahead; else 422. RFC 3339. */
+  /** Default: when it is received. At most 48 hours ago with an SDK key and 90 days with a server key; else 422. With a server key one more than 5 minutes ahead is a 422, with an SDK key one ahead is taken as when it is received. RFC 3339. */
   occurred_at?: string | undefined;
   /** As the header `Idempotency-Key` */
   idempotency_key?: string | undefined;
@@ -5657,6 +5663,10 @@ export type EventsCreateBody = {
   source?: JsonValue | undefined;
   /** When the service received it. In a request it is ignored */
   received_at?: JsonValue | undefined;
+  /** With an SDK key only: when the request is sent, by the clock of the device. If that is wrong by more than a minute, the times of the events are corrected by the difference. RFC 3339. */
+  sent_at?: string | undefined;
+  /** With a server key only: events of the past, which count everywhere and start no journey, also not through a segment that they change */
+  historical?: boolean | undefined;
 };
 
 export interface EventsCreateAnswer {

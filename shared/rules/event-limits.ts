@@ -24,12 +24,26 @@ export const tiers: Record<Tier, TierLimits> = {
 /** EVT-15: the whole body, in the server tier. */
 export const SERVER_BODY_BYTES = 500 * KB;
 
-export const MAX_NAME_CHARACTERS = 128;
+export const MAX_EVENT_NAME_CHARACTERS = 128;
 export const MAX_PROPERTIES = 50;
 export const MAX_PROPERTY_CHARACTERS = 256;
 
 /** AMB-24, AMB-117. */
 const MAX_AHEAD_MS = 5 * 60_000;
+
+/** AMB-135: a smaller difference is the way of the request. */
+const MAX_CLOCK_ERROR_MS = 60_000;
+
+/**
+ * When an event of the client tier happened, by the clock of the service (AMB-135): its time is shifted by the error of
+ * the device's clock, and is never later than the receipt. All in milliseconds.
+ * @param sentAt when the request was sent, by the device's clock
+ */
+export function correctedTime(occurredAt: number, sentAt: number | undefined, receivedAt: number): number {
+  const error = sentAt === undefined ? 0 : receivedAt - sentAt;
+  const shift = Math.abs(error) > MAX_CLOCK_ERROR_MS ? error : 0;
+  return Math.min(occurredAt + shift, receivedAt);
+}
 
 /** The reason why an event of this time is refused, or undefined. Both ends of the window are accepted. */
 export function timeProblem(occurredAt: number, receivedAt: number, tier: Tier): string | undefined {

@@ -1,7 +1,9 @@
 // The grammar of a journey's graph: its steps and what ends a run early (JND-8). For the paths see journey-paths.ts.
+
+import { MAX_EVENT_NAME_CHARACTERS } from "./event-limits.ts";
 import { described, type Grammar, list, named, object, problemAt, problemsIn, text } from "./grammar.ts";
 import type { GraphProblem } from "./journey-graph.ts";
-import { JourneyStep, MAX_ID_CHARACTERS, MAX_NAME_CHARACTERS } from "./journey-steps.ts";
+import { JourneyStep, MAX_ID_CHARACTERS } from "./journey-steps.ts";
 import { AttributePredicate } from "./predicate-grammar.ts";
 import { isMap } from "./predicates.ts";
 import { AttributeRule, SegmentRule } from "./segment-grammar.ts";
@@ -38,7 +40,7 @@ export const EventExit = named(
       event: object({
         about: "The event",
         fields: {
-          name: text({ about: "The name of the event", min: 1, max: MAX_NAME_CHARACTERS }),
+          name: text({ about: "The name of the event", min: 1, max: MAX_EVENT_NAME_CHARACTERS }),
           where: described({ about: "Only an event whose properties match counts" }, AttributePredicate),
         },
         required: ["name"],

@@ -11,6 +11,8 @@ export interface Trigger {
   type: (typeof triggerTypes)[number];
   segment_id?: string | undefined;
   event_name?: string | undefined;
+  /** A duration, or `none`. Default: 72 hours. */
+  max_age?: string | undefined;
 }
 
 export interface EntryRules {

@@ -109,10 +109,30 @@ export function entryRuleProblems(rules: EntryRules): GraphProblem[] {
   return problems;
 }
 
-/** What is still missing in a trigger. */
-export function triggerProblems({ type, segment_id, event_name }: Trigger): GraphProblem[] {
-  if (type === "event") return event_name ? [] : [{ severity: "missing", path: "event_name", reason: "is required" }];
-  return segment_id ? [] : [{ severity: "missing", path: "segment_id", reason: "is required" }];
+const DEFAULT_MAX_AGE = 72 * 3_600_000;
+const WITHOUT_LIMIT = "none";
+
+/** Whether an event is too old, at its receipt, to start a journey of this trigger (AMB-134). */
+export function isTooOld(
+  { max_age = "" }: Pick<Trigger, "max_age">,
+  { occurred_at, received_at }: { occurred_at: string; received_at: string },
+): boolean {
+  if (max_age === WITHOUT_LIMIT) return false;
+  return Date.parse(received_at) - Date.parse(occurred_at) > (parseDuration(max_age) ?? DEFAULT_MAX_AGE);
+}
+
+/** What is wrong with a trigger, or still missing. */
+export function triggerProblems({ type, segment_id, event_name, max_age }: Trigger): GraphProblem[] {
+  const [needed, other] =
+    type === "event" ? (["event_name", "segment_id"] as const) : (["segment_id", "event_name"] as const);
+  const fields = { segment_id, event_name };
+  const problems: GraphProblem[] = [];
+  if (!fields[needed]) problems.push({ severity: "missing", path: needed, reason: "is required" });
+  if (fields[other] !== undefined)
+    problems.push({ severity: "malformed", path: other, reason: `is not used by a trigger of type ${type}` });
+  if (max_age !== undefined && max_age !== WITHOUT_LIMIT && parseDuration(max_age) === undefined)
+    problems.push({ severity: "malformed", path: "max_age", reason: `${NO_DURATION}, or ${WITHOUT_LIMIT}` });
+  return problems;
 }
 
 /** What the runs of a graph react to: names of events and keys of attributes. */

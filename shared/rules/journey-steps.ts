@@ -2,6 +2,7 @@
 import { SAFETY_BOUNDS } from "./brake.ts";
 import { ContentByChannel } from "./content-grammar.ts";
 import { NO_DURATION, parseDuration } from "./durations.ts";
+import { MAX_EVENT_NAME_CHARACTERS } from "./event-limits.ts";
 import { choice, described, type Grammar, type NamedGrammar, named, number, object, text } from "./grammar.ts";
 import type { JourneyNode } from "./journey-graph.ts";
 import type { JsonSchema } from "./json-schema.ts";
@@ -11,7 +12,6 @@ import { SegmentRule } from "./segment-grammar.ts";
 
 const MAX_CHANNELS = 20;
 export const MAX_ID_CHARACTERS = 128;
-export const MAX_NAME_CHARACTERS = 256;
 
 const targets = new Set<Grammar>();
 
@@ -120,9 +120,9 @@ const stepRules: Readonly<Record<JourneyNode["type"], StepRules>> = {
     fields: {
       event_name: text({
         about: "The name of the event. Required to activate",
-        max: MAX_NAME_CHARACTERS,
-        refusal: `must be a string of at most ${MAX_NAME_CHARACTERS} characters`,
-        tooLong: `must be a string of at most ${MAX_NAME_CHARACTERS} characters`,
+        max: MAX_EVENT_NAME_CHARACTERS,
+        refusal: `must be a string of at most ${MAX_EVENT_NAME_CHARACTERS} characters`,
+        tooLong: `must be a string of at most ${MAX_EVENT_NAME_CHARACTERS} characters`,
       }),
       within: duration({ about: "How long it waits; if left out, without limit" }),
       where: described(

@@ -1,5 +1,6 @@
 // The grammar of segment rules (RUL-1 to RUL-13): the tree and the flat form.
 import { durationText, MAX_DURATION } from "./durations.ts";
+import { MAX_EVENT_NAME_CHARACTERS } from "./event-limits.ts";
 import {
   choice,
   described,
@@ -24,7 +25,6 @@ export const RULE_NODES = 200;
 export const RULE_JSON_DEPTH = 3 * RULE_DEPTH + 6;
 /** The highest count in a frequency. */
 const MAX_OCCURRENCES = 10_000;
-const MAX_NAME_CHARACTERS = 256;
 export const DAY_MS = 86_400_000;
 
 /** A condition on attributes, which must name one at least. */
@@ -43,7 +43,7 @@ const attributes: Grammar = {
 const eventName = text({
   about: "The name of the event",
   min: 1,
-  max: MAX_NAME_CHARACTERS,
+  max: MAX_EVENT_NAME_CHARACTERS,
   refusal: "must be a string that is not empty",
 });
 const count = (what: { about: string; default?: number }) => number({ ...what, min: 0, max: MAX_OCCURRENCES });

@@ -281,14 +281,78 @@ describe("limits", () => {
     expect((await ingest(world, tenant, max, "sdk")).status).toBe(202);
   });
 
+  const statusAt = async (tier: "sdk" | "server") => {
+    const { world, tenant } = await withTenant();
+    return async (ms: number) =>
+      (await ingest(world, tenant, event({ occurred_at: timestamp(START + ms) }), tier)).status;
+  };
+
   it.each([
     ["sdk", 48 * HOUR],
     ["server", 90 * DAY],
-  ] as const)("EVT-17 AMB-24 AMB-117 %s: back to the millisecond, ahead by five minutes", async (tier, window) => {
-    const { world, tenant } = await withTenant();
-    const at = async (ms: number) =>
-      (await ingest(world, tenant, event({ occurred_at: timestamp(START + ms) }), tier)).status;
+  ] as const)("EVT-17 %s: back to the millisecond", async (tier, window) => {
+    const at = await statusAt(tier);
     expect([await at(-window), await at(-window - 1)]).toEqual([202, 422]);
+  });
+
+  it("EVT-17 AMB-24 AMB-117 a server's event is at most five minutes ahead", async () => {
+    const at = await statusAt("server");
     expect([await at(5 * MINUTE), await at(5 * MINUTE + 1)]).toEqual([202, 422]);
+  });
+});
+
+describe("the clock of a device", () => {
+  /** The times of the events of a batch, in milliseconds from now, as they were stored. */
+  async function storedTimes(body: { sent_at?: string }, times: readonly number[]) {
+    const { world, tenant } = await withTenant();
+    const events = times.map((ms, n) => event({ properties: { n }, occurred_at: timestamp(START + ms) }));
+    const answer = await ingest(world, tenant, { ...body, events }, "sdk");
+    expect([answer.status, answer.body]).toEqual([202, { accepted: times.length }]);
+    await world.advance(SECOND);
+    const stored = await exportAll(world, tenant);
+    return times.map((_, n) => {
+      const { occurred_at } = stored.find(({ properties }) => properties.n === n);
+      return Date.parse(occurred_at) - START;
+    });
+  }
+
+  it("an event ahead is taken as when it is received, and costs the others of the batch nothing AMB-135", async () => {
+    expect(await storedTimes({}, [10 * MINUTE, DAY, -HOUR])).toEqual([0, 0, -HOUR]);
+  });
+
+  it.each([
+    ["fast by ten minutes", 10 * MINUTE],
+    ["slow by three days", -3 * DAY],
+  ])("%s: the times are shifted by what sent_at is wrong AMB-135", async (_, error) => {
+    const times = await storedTimes({ sent_at: timestamp(START + error) }, [
+      error - HOUR,
+      error - MINUTE,
+      error + MINUTE,
+    ]);
+    expect(times).toEqual([-HOUR, -MINUTE, 0]);
+  });
+
+  it("sent_at within a minute changes nothing AMB-135", async () => {
+    expect(await storedTimes({ sent_at: timestamp(START - MINUTE) }, [-HOUR])).toEqual([-HOUR]);
+  });
+
+  it("the window of 48 hours counts after the correction AMB-135", async () => {
+    const { world, tenant } = await withTenant();
+    const body = { sent_at: timestamp(START + HOUR), events: [event({ occurred_at: timestamp(START - 47.5 * HOUR) })] };
+    const answer = await ingest(world, tenant, body, "sdk");
+    expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, ["events[0].occurred_at"]]);
+  });
+
+  it.each([
+    ["a sent_at that is no time", { sent_at: "now" }, "sdk", "sent_at"],
+    ["sent_at with a server key", { sent_at: timestamp(START) }, "server", "sent_at"],
+    ["historical that is no boolean", { historical: "yes" }, "server", "historical"],
+    ["historical with an SDK key", { historical: true }, "sdk", "historical"],
+  ] as const)("%s is 422 AMB-134 AMB-135", async (_, more, tier, field) => {
+    const { world, tenant } = await withTenant();
+    for (const body of [{ ...more, events: [event()] }, event(more)]) {
+      const answer = await ingest(world, tenant, body, tier);
+      expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, [field]]);
+    }
   });
 });

@@ -276,3 +276,17 @@ describe("errors", () => {
     expect(error).toMatchObject({ fields: { name: "is required" } });
   });
 });
+
+it("the browser client says when it sends a batch of events, by the clock of the device AMB-135", async () => {
+  const bodies: unknown[] = [];
+  const fetch = (async (_: string, { body }: RequestInit) => {
+    bodies.push(JSON.parse(String(body)));
+    return json(202, { accepted: 1 });
+  }) as typeof globalThis.fetch;
+  const client = createBrowserClient({ baseUrl: "https://api.example.com", sdkKey: "pk_1", fetch });
+  const event = { event_name: "seen", anonymous_id: "visitor" };
+  vi.setSystemTime("2026-01-02T03:04:05Z");
+  await client.events.create({ events: [event] });
+  await client.events.create(event);
+  expect(bodies).toEqual([{ sent_at: "2026-01-02T03:04:05.000Z", events: [event] }, event]);
+});

@@ -61,10 +61,10 @@ export const events = group("events", "What subscribers do: ingestion, identity,
     async ({ store, secrets, intake, caller, body, clock }) => {
       const receivedAt = clock.now();
       const source = caller.kind === "server" ? "server" : "client";
-      const { events, name } = readEvents(body, source, receivedAt);
+      const { events, isHistorical, name } = readEvents(body, source, receivedAt);
       const { plan, sendCap } = workspaceOf(caller);
       const allowance = { plan, sendCap };
-      await ingest(store, await secrets.root(), intake, { events, source, receivedAt, allowance, name });
+      await ingest(store, await secrets.root(), intake, { events, source, isHistorical, receivedAt, allowance, name });
       return { accepted: events.length };
     },
   ),

@@ -2,9 +2,11 @@
 import * as v from "valibot";
 import { JsonObject, maxCharacters, TimestampInput, Uuid } from "../../../shared/contract/schemas.ts";
 import { fieldsOf } from "../../../shared/http/input.ts";
+import { timestamp } from "../../../shared/kernel/clock.ts";
 import { invalid } from "../../../shared/kernel/errors.ts";
 import {
-  MAX_NAME_CHARACTERS,
+  correctedTime,
+  MAX_EVENT_NAME_CHARACTERS,
   propertiesProblem,
   type Tier,
   tiers,
@@ -28,7 +30,7 @@ export const AnonymousId = v.pipe(
 /** AMB-115: other fields are ignored, as an SDK of a later version may send. */
 const Event = v.object({
   event_name: v.pipe(
-    text(MAX_NAME_CHARACTERS),
+    text(MAX_EVENT_NAME_CHARACTERS),
     v.check((name) => !name.startsWith("$"), "must not begin with $: such names are the service's own"),
   ),
   subscriber_id: v.optional(Uuid),
@@ -51,7 +53,8 @@ const Event = v.object({
   occurred_at: v.pipe(
     v.optional(TimestampInput),
     v.description(
-      "Default: when it is received. At most 48 hours ago with an SDK key and 90 days with a server key, at most 5 minutes ahead; else 422",
+      "Default: when it is received. At most 48 hours ago with an SDK key and 90 days with a server key; else 422. With a " +
+        "server key one more than 5 minutes ahead is a 422, with an SDK key one ahead is taken as when it is received",
     ),
   ),
   idempotency_key: v.optional(text(255)),
@@ -62,9 +65,33 @@ const Event = v.object({
 
 export type EventInput = v.InferOutput<typeof Event>;
 
+/** What concerns a request as a whole. */
+const requestFields = {
+  sent_at: v.pipe(
+    v.optional(TimestampInput),
+    v.description(
+      "With an SDK key only: when the request is sent, by the clock of the device. If that is wrong by more than a " +
+        "minute, the times of the events are corrected by the difference",
+    ),
+  ),
+  historical: v.pipe(
+    v.optional(v.boolean("must be true or false")),
+    v.description(
+      "With a server key only: events of the past, which count everywhere and start no journey, also not through a " +
+        "segment that they change",
+    ),
+  ),
+};
+const RequestSettings = v.object(requestFields);
+type RequestSettings = v.InferOutput<typeof RequestSettings>;
+
+/** The tier whose requests may have a field. */
+const fieldTiers: Record<keyof RequestSettings, Tier> = { sent_at: "client", historical: "server" };
+const keyOf: Record<Tier, string> = { client: "an SDK key", server: "a server key" };
+
 const Events = v.union([
-  v.pipe(v.strictObject({ events: v.array(Event) }), v.title("EventBatch")),
-  v.pipe(Event, v.title("Event")),
+  v.pipe(v.strictObject({ events: v.array(Event), ...requestFields }), v.title("EventBatch")),
+  v.pipe(v.object({ ...Event.entries, ...requestFields }), v.title("Event")),
 ]);
 
 /** For the reference only: the limits depend on the sender, so `readEvents` validates. */
@@ -75,6 +102,7 @@ export const EventsBody: v.GenericSchema<v.InferInput<typeof Events>, Record<str
 
 interface Read {
   events: EventInput[];
+  isHistorical: boolean;
   name(n: number, field: string): string;
 }
 
@@ -83,8 +111,11 @@ export function readEvents(body: Record<string, unknown>, tier: Tier, receivedAt
   const isBatch = Object.hasOwn(body, "events");
   const given = isBatch ? body.events : [body];
   if (!Array.isArray(given)) throw invalid({ events: "must be an array of events" });
-  const unknown = isBatch ? Object.keys(body).find((key) => key !== "events") : undefined;
+  const known = ["events", ...Object.keys(requestFields)];
+  const unknown = isBatch ? Object.keys(body).find((key) => !known.includes(key)) : undefined;
   if (unknown !== undefined) throw invalid({ [unknown]: "is unknown beside events" });
+  const { sent_at, historical = false } = readSettings(body, tier);
+  const sentAt = sent_at === undefined ? undefined : Date.parse(sent_at);
   const { eventsPerRequest } = tiers[tier];
   if (given.length === 0) throw invalid({ events: "must hold at least one event" });
   if (given.length > eventsPerRequest) throw invalid({ events: `must hold at most ${eventsPerRequest} events` });
@@ -103,12 +134,29 @@ export function readEvents(body: Record<string, unknown>, tier: Tier, receivedAt
       for (const [field, reason] of Object.entries(fields)) problems.set(name(n, field), reason);
       return [];
     }
-    for (const [field, reason] of wholeProblems(parsed.output, one, tier, receivedAt))
-      problems.set(name(n, field), reason);
-    return [parsed.output];
+    const event = tier === "client" ? corrected(parsed.output, sentAt, receivedAt) : parsed.output;
+    for (const [field, reason] of wholeProblems(event, one, tier, receivedAt)) problems.set(name(n, field), reason);
+    return [event];
   });
   if (problems.size > 0) throw invalid(Object.fromEntries([...problems].slice(0, MAX_FIELDS)));
-  return { events, name };
+  return { events, isHistorical: historical, name };
+}
+
+/** @throws 422 for a field that is malformed, or that the tier does not have. */
+function readSettings(body: Record<string, unknown>, tier: Tier): RequestSettings {
+  const parsed = v.safeParse(RequestSettings, body);
+  if (!parsed.success) throw invalid(fieldsOf(parsed.issues));
+  for (const [field, only] of Object.entries(fieldTiers))
+    if (only !== tier && Object.hasOwn(body, field))
+      throw invalid({ [field]: `is understood with ${keyOf[only]} only` });
+  return parsed.output;
+}
+
+/** The event with its time by the clock of the service (AMB-135). */
+function corrected(event: EventInput, sentAt: number | undefined, receivedAt: number): EventInput {
+  const { occurred_at } = event;
+  if (occurred_at === undefined) return event;
+  return { ...event, occurred_at: timestamp(correctedTime(Date.parse(occurred_at), sentAt, receivedAt)) };
 }
 
 /** Problems that follow from the event as a whole, its tier and the time. */

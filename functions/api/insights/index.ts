@@ -4,7 +4,7 @@ import { SendCost } from "../../../shared/contract/cost.ts";
 import { Id, maxCharacters, Timestamp, Uuid } from "../../../shared/contract/schemas.ts";
 import { windowFields, windowOf } from "../../../shared/contract/window.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { MAX_NAME_CHARACTERS, MAX_PROPERTY_CHARACTERS } from "../../../shared/rules/event-limits.ts";
+import { MAX_EVENT_NAME_CHARACTERS, MAX_PROPERTY_CHARACTERS } from "../../../shared/rules/event-limits.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
 import {
   ConversionDefinition,
@@ -22,7 +22,7 @@ const MAX_DAYS = 365;
 
 const nameUpTo = (max: number) =>
   v.pipe(v.string("must be a string"), v.minLength(1, "must not be empty"), maxCharacters(max));
-const EventName = nameUpTo(MAX_NAME_CHARACTERS);
+const EventName = nameUpTo(MAX_EVENT_NAME_CHARACTERS);
 /** As long as a key of an event's properties may be (EVT-6). */
 const PropertyName = nameUpTo(MAX_PROPERTY_CHARACTERS);
 const Count = v.number();

@@ -3,8 +3,9 @@
 import * as v from "valibot";
 import { grammar } from "../../../shared/contract/grammar.ts";
 import { byChannelProblems } from "../../../shared/contract/message-content.ts";
-import { Id, JsonObject } from "../../../shared/contract/schemas.ts";
+import { Id, JsonObject, maxCharacters } from "../../../shared/contract/schemas.ts";
 import { invalid } from "../../../shared/kernel/errors.ts";
+import { MAX_EVENT_NAME_CHARACTERS } from "../../../shared/rules/event-limits.ts";
 import { fieldPath } from "../../../shared/rules/field-path.ts";
 import type { Severity } from "../../../shared/rules/grammar.ts";
 import { type Graph, triggerTypes } from "../../../shared/rules/journey-graph.ts";
@@ -27,13 +28,14 @@ export const JOURNEY_LIMITS = { depth: RULE_JSON_DEPTH + 4, keys: 60 * RULE_NODE
 
 const Text = v.string("must be a string");
 
-const EventName = v.pipe(Text, v.maxLength(256, "must have at most 256 characters"));
+/** AMB-144: no event has a longer name. */
+const EventName = v.pipe(Text, maxCharacters(MAX_EVENT_NAME_CHARACTERS));
 
 export const SegmentTrigger = v.pipe(
   v.strictObject({
     type: v.pipe(v.picklist(["segment_entered", "segment_exited"]), v.description("Which of the two")),
     segment_id: v.pipe(v.optional(Id), v.description("The segment. Required to activate")),
-    event_name: v.pipe(v.optional(EventName), v.description("Not used by this trigger")),
+    event_name: v.pipe(v.optional(EventName), v.description("Not used by this trigger: 422")),
   }),
   v.description("The subscriber enters a segment, or leaves it."),
 );
@@ -42,7 +44,14 @@ export const EventTrigger = v.pipe(
   v.strictObject({
     type: v.pipe(v.literal("event"), v.description("The kind of trigger")),
     event_name: v.pipe(v.optional(EventName), v.description("The name of the event. Required to activate")),
-    segment_id: v.pipe(v.optional(Id), v.description("Not used by this trigger")),
+    segment_id: v.pipe(v.optional(Id), v.description("Not used by this trigger: 422")),
+    max_age: v.pipe(
+      v.optional(Text),
+      v.metadata({ default: "72h" }),
+      v.description(
+        "An event that is older when it is received starts no run: whole minutes, hours or days, or `none`",
+      ),
+    ),
   }),
   v.description("The subscriber has an event."),
 );

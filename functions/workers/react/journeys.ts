@@ -90,8 +90,8 @@ function moveOf(
   { before, after }: Change<typeof SegmentMembership>,
   { byTrigger }: JourneyIndex,
 ): StepMessage["moves"] {
-  const { member: entered, segment_id: segment, subscriber_id: subscriber } = after;
-  if (entered === (before?.member ?? false)) return [];
+  const { member: entered, segment_id: segment, subscriber_id: subscriber, historical } = after;
+  if (historical || entered === (before?.member ?? false)) return [];
   if (!byTrigger.has(segmentTrigger(segment, entered))) return [];
   const at = entered ? after.entered_at : after.exited_at;
   return at === undefined ? [] : [{ subscriber, segment, entered, at }];

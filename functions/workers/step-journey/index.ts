@@ -3,6 +3,7 @@
 import type { Message, RunTimer } from "../../../shared/contract/messages.ts";
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
+import { isTooOld } from "../../../shared/rules/journey-paths.ts";
 import { stepJourneyQueue } from "../../../shared/runtime/resources.ts";
 import { queueWorker, type RuntimeContext } from "../../../shared/runtime/worker.ts";
 import { timers, workspaceRead } from "../../../shared/store/capabilities.ts";
@@ -159,10 +160,11 @@ async function takeEvents(context: WorkerContext, ids: readonly string[]): Promi
   );
   const held = new Set([...(await drive(context, driven))].map(({ seen }) => seen?.id));
   const entries = events.flatMap(({ event, subscriber }) => {
+    if (event.historical) return [];
     const { id, event_name, occurred_at, received_at: at } = event;
     const isLate = Date.parse(occurred_at) < Date.parse(at);
     const cause = { event_id: id, event_name, ...(isLate && { occurred_at }), at, key: `event#${id}` };
-    const journeys = byTrigger.get(eventTrigger(event_name)) ?? [];
+    const journeys = (byTrigger.get(eventTrigger(event_name)) ?? []).filter(({ trigger }) => !isTooOld(trigger, event));
     return journeys.map((journey) => ({ journey, candidate: { subscriber, cause, seen: event, of: id } }));
   });
   for (const id of await enterEach(context, entries)) held.add(id);

@@ -8,7 +8,7 @@ import type { Key } from "../model.ts";
 import { happened } from "../refusals.ts";
 import { actorIn } from "./actors.ts";
 import { type BlockKey, batchOf, blockKey, blockShard, blockText, MAX_SPAN_MS } from "./block-keys.ts";
-import { dayOf, type StoredEvent } from "./events.ts";
+import { dayOf, type Origin } from "./events.ts";
 import { ActorEvents, EventBlock, EventItem, EventSeal } from "./items.ts";
 import { type PackedEvent, packEvents, unpackEvents } from "./packing.ts";
 
@@ -96,10 +96,11 @@ function blockOf(events: NewEvent[], batch: string, draw: number): NewBlock {
   return { key: { day: dayOf(first), shard, at: `${first}#${batch}` }, events };
 }
 
-type Origin = Pick<StoredEvent, "received_at" | "source">;
-
-export const blockWrite = ({ key, events }: NewBlock, { received_at, source }: Origin): ItemWrite<"workspace"> =>
-  putItem(EventBlock, key, { react: "block", received_at, source, rev: 1, events: packEvents(events) });
+export const blockWrite = (
+  { key, events }: NewBlock,
+  { received_at, source, historical }: Origin,
+): ItemWrite<"workspace"> =>
+  putItem(EventBlock, key, { react: "block", received_at, source, historical, rev: 1, events: packEvents(events) });
 
 export const sealWrite = (key: BlockKey): ItemWrite<"workspace"> => putItem(EventSeal, key, {});
 
@@ -112,7 +113,13 @@ export const pointerRow = (key: BlockKey, { id }: Pick<PackedEvent, "id">) => ({
 /** What the histories of their actors get. @param batch of the block, or the id of an event that is stored alone */
 export function actorWrites(
   events: readonly NewEvent[],
-  { received_at, source, key, watched }: Origin & { key: BlockKey | undefined; watched: ReadonlySet<string> },
+  {
+    received_at,
+    source,
+    historical,
+    key,
+    watched,
+  }: Origin & { key: BlockKey | undefined; watched: ReadonlySet<string> },
 ): ItemWrite<"workspace">[] {
   return [...Map.groupBy(events, ({ actor }) => actor)].map(([actor, own]) => {
     const until =
@@ -132,6 +139,7 @@ export function actorWrites(
         block: key && blockText(key),
         received_at,
         source,
+        historical,
         n: own.length,
         events: packEvents(own),
       },
@@ -175,8 +183,8 @@ async function changeBlock(
     const before = unpackEvents(block.events);
     const events = before.map(change).filter((event) => event !== undefined);
     if (events.length === before.length && events.every((event, i) => event === before[i])) return;
-    const { received_at, source, rev } = block;
-    const row = { react: "block" as const, received_at, source, rev: rev + 1, events: packEvents(events) };
+    const { received_at, source, historical, rev } = block;
+    const row = { react: "block" as const, received_at, source, historical, rev: rev + 1, events: packEvents(events) };
     const write =
       events.length > 0
         ? store.put(EventBlock, key, row, is("rev", rev))

@@ -24,13 +24,13 @@ async function completeBlock(store: Store, key: BlockKey, { names, tracked }: Wa
   const erased = await erasedActors(store, own);
   for (const [actor, eraseProperties] of erased) await maskActor(store, key, actor, eraseProperties);
   const living = own.filter(({ actor }) => !erased.has(actor));
-  const { received_at, source } = block;
+  const { received_at, source, historical } = block;
   await store.writeAll([
     ...pointerWrites(
       key,
       living.filter(({ event_name, isKeyed }) => !isKeyed && tracked.has(event_name)),
     ),
-    ...actorWrites(living, { received_at, source, key, watched: names }),
+    ...actorWrites(living, { received_at, source, historical, key, watched: names }),
   ]);
   if (repeated.size < events.length) await store.writeAll([sealWrite(key)]);
 }

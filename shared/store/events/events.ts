@@ -33,7 +33,12 @@ export interface StoredEvent extends Omit<ExportedEvent, "subscriber_id" | "anon
   /** Undefined once the subscriber was erased. */
   actor: Actor | undefined;
   properties: { [name: string]: Value };
+  /** It starts no journey (AMB-134). */
+  historical?: true | undefined;
 }
+
+/** What the events of a request have in common. */
+export type Origin = Pick<StoredEvent, "received_at" | "source" | "historical">;
 
 export type EventRow = RowOf<typeof EventItem>;
 
@@ -55,13 +60,14 @@ export interface NewEventRow extends StoredEvent {
 
 /** The key and the row of a new event that is stored alone. */
 export function eventRow({ tenant }: Pick<Store, "tenant">, event: NewEventRow) {
-  const { id, event_name, actor, platform, properties, occurred_at, received_at, source, shard } = event;
+  const { id, event_name, actor, platform, properties, occurred_at, received_at, source, historical, shard } = event;
   const row: NewRowOf<typeof EventItem> = {
     ...indexKey(EventsByTime, tenant, { day: dayOf(occurred_at), shard, occurred_at, id }),
     event_name,
     actor: actorText(actor),
     received_at,
     source,
+    historical,
     platform: platform ?? undefined,
     properties: Object.keys(properties).length > 0 ? toJson(properties) : undefined,
   };
@@ -78,7 +84,15 @@ const idOf = ({ i1sk = "" }: Pick<EventRow, "i1sk">): string => i1sk.slice(TIME_
 
 /** An event that was stored alone. */
 export function eventOf(row: EventRow): StoredEvent {
-  const { i1sk = "", event_name = "", platform = null, properties, received_at = "", source = "server" } = row;
+  const {
+    i1sk = "",
+    event_name = "",
+    platform = null,
+    properties,
+    received_at = "",
+    source = "server",
+    historical,
+  } = row;
   return {
     id: idOf(row),
     event_name,
@@ -88,16 +102,17 @@ export function eventOf(row: EventRow): StoredEvent {
     occurred_at: i1sk.slice(0, TIME_CHARACTERS),
     received_at,
     source,
+    historical,
   };
 }
 
 /** An event of a block. */
 export function packedEventOf(
   { id, event_name, actor, platform, properties, occurred_at }: PackedEvent,
-  { received_at, source }: Pick<StoredEvent, "received_at" | "source">,
+  { received_at, source, historical }: Origin,
 ): StoredEvent {
   const whose = actor === null ? undefined : actorIn(actor);
-  return { id, event_name, actor: whose, platform, properties, occurred_at, received_at, source };
+  return { id, event_name, actor: whose, platform, properties, occurred_at, received_at, source, historical };
 }
 
 /**

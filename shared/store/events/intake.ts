@@ -63,6 +63,8 @@ export const eventIntake: Capability<"intake", Intake> = {
 interface IngestInput {
   events: readonly NewEvent[];
   source: Tier;
+  /** They start no journey (AMB-134). */
+  isHistorical: boolean;
   /** When the request was received, in milliseconds. */
   receivedAt: number;
   allowance: Allowance;
@@ -83,7 +85,7 @@ interface IdentifiedEvent {
  * @throws 422 naming each actor that is unknown or erased, and nothing is stored. @throws 402 beyond the quota.
  */
 export async function ingest(store: Store, root: RootSecrets, intake: Intake, given: IngestInput): Promise<void> {
-  const { events, source, receivedAt, allowance } = given;
+  const { events, source, isHistorical, receivedAt, allowance } = given;
   const identified = events.map((event, n): IdentifiedEvent => {
     const { idempotency_key: key } = event;
     return { id: key === undefined ? store.ids.uuidAt(receivedAt) : eventId(root, store.tenant, key), n, event };
@@ -110,7 +112,8 @@ export async function ingest(store: Store, root: RootSecrets, intake: Intake, gi
   const names = rows.map(({ event_name }) => event_name).filter((name) => !name.startsWith("$"));
   await intake.learnNames(store, "events", names);
   await takeEvents(store, rows.length, allowance);
-  await storeEvents(store, rows, { origin: { received_at, source }, watched, noteDays: intake.noteDays });
+  const origin = { received_at, source, historical: isHistorical ? true : undefined } as const;
+  await storeEvents(store, rows, { origin, watched, noteDays: intake.noteDays });
   await intake.watchUsage(store, allowance);
 }
 

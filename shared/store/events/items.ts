@@ -9,6 +9,9 @@ export const eventSources = ["client", "server"] as const;
 /** The actor of an event: a subscriber, or an anonymous id. */
 export type Actor = { subscriber: string } | { anonymous: string };
 
+/** Set where the events start no journey (AMB-134). */
+const historical = v.optional(v.literal(true));
+
 /** Packed events, see `packEvents`. */
 const packed = () => v.custom<Uint8Array>((value) => value instanceof Uint8Array);
 
@@ -28,6 +31,7 @@ export const EventItem = item({
     properties: v.optional(json<{ [name: string]: Value }>()),
     received_at: v.optional(v.string()),
     source: v.optional(v.picklist(eventSources)),
+    historical,
     ...indexAttributes("i1"),
   },
   writers: ["api-events", "complete-events", "erase"],
@@ -61,6 +65,7 @@ export const EventBlock = item({
     react: v.literal("block"),
     received_at: v.string(),
     source: v.picklist(eventSources),
+    historical,
     /** Raised by each change: an erasure removes actors, and repeats are taken out. */
     rev: v.number(),
     events: packed(),
@@ -92,6 +97,7 @@ export const ActorEvents = item({
     block: v.optional(v.string()),
     received_at: v.string(),
     source: v.picklist(eventSources),
+    historical,
     n: v.number(),
     events: packed(),
   },

@@ -14,12 +14,10 @@ import {
 } from "./blocks.ts";
 import { claimKeys, completeBlocks } from "./completion.ts";
 import type { dayRegister } from "./days.ts";
-import { dayOf, type EventRow, eventOf, eventRow, type StoredEvent, shardChooser } from "./events.ts";
+import { dayOf, type EventRow, eventOf, eventRow, type Origin, type StoredEvent, shardChooser } from "./events.ts";
 import { EventBlock, EventItem } from "./items.ts";
 import { releaseQuota } from "./usage.ts";
 import type { WatchedNames } from "./watchers.ts";
-
-type Origin = Pick<StoredEvent, "received_at" | "source">;
 
 interface Storing {
   origin: Origin;
@@ -62,10 +60,10 @@ export async function completeRepeats(store: Store, rows: readonly EventRow[], w
 
 /** The row of an event that is stored alone, in the history of its actor. */
 function historyWrites(event: StoredEvent, { names }: WatchedNames) {
-  const { actor, received_at, source } = event;
+  const { actor, received_at, source, historical } = event;
   if (!actor) return [];
   const own = { ...event, actor: actorText(actor), isKeyed: false };
-  return actorWrites([own], { received_at, source, key: undefined, watched: names });
+  return actorWrites([own], { received_at, source, historical, key: undefined, watched: names });
 }
 
 interface AloneRow extends ReturnType<typeof eventRow> {

@@ -20,7 +20,15 @@ const EXIT_KEPT_MS = 30 * DAY;
 
 type MembershipWrites = [own: ItemWrite<"workspace">, member: ItemWrite<"workspace">];
 
-function enterWrites({ clock }: Pick<Store, "clock">, group: Group, subscriber: string): MembershipWrites {
+/** One change of a membership. */
+interface Changing {
+  group: Group;
+  subscriber: string;
+  /** It starts no journey. */
+  historical: true | undefined;
+}
+
+function enterWrites({ clock }: Pick<Store, "clock">, { group, subscriber, historical }: Changing): MembershipWrites {
   const entered_at = timestamp(clock.now());
   const member = putItem(Member, memberKey(group, subscriber), { entered_at });
   if (group.kind === "list") {
@@ -32,7 +40,7 @@ function enterWrites({ clock }: Pick<Store, "clock">, group: Group, subscriber: 
     putItem(
       SegmentMembership,
       { subscriber, segment: group.id },
-      { ...row, react: "membership", member: true },
+      { ...row, react: "membership", member: true, historical },
       any(absent(), is("member", false)),
     ),
     member,
@@ -40,17 +48,21 @@ function enterWrites({ clock }: Pick<Store, "clock">, group: Group, subscriber: 
 }
 
 /** The row of a membership in a segment stays for a while and records the exit, which can start journeys (JND-10). */
-function leaveWrites({ clock }: Pick<Store, "clock">, group: Group, subscriber: string): MembershipWrites {
+function leaveWrites({ clock }: Pick<Store, "clock">, { group, subscriber, historical }: Changing): MembershipWrites {
   const member = removeItem(Member, memberKey(group, subscriber));
   if (group.kind === "list") return [removeItem(ListMembership, { subscriber, list: group.id }, present()), member];
   const now = clock.now();
   const exit = { member: false, exited_at: timestamp(now), expires: Math.ceil((now + EXIT_KEPT_MS) / SECOND) };
-  return [changeItem(SegmentMembership, { subscriber, segment: group.id }, { set: exit }, is("member", true)), member];
+  const set = { ...exit, ...(historical && { historical }) };
+  const change = { set, remove: historical ? [] : (["historical"] as const) };
+  return [changeItem(SegmentMembership, { subscriber, segment: group.id }, change, is("member", true)), member];
 }
 
 interface MemberChanges {
   enter?: readonly string[];
   leave?: readonly string[];
+  /** Those of whom historical events are the reason: their change starts no journey. */
+  historical?: ReadonlySet<string> | undefined;
   /** Part of every transaction: where its condition fails, nothing is changed. */
   hold?: ItemWrite<"workspace"> | undefined;
 }
@@ -63,14 +75,14 @@ interface MemberChanges {
 export async function changeMembers(
   store: Store,
   group: Group,
-  { enter = [], leave = [], hold }: MemberChanges,
+  { enter = [], leave = [], historical, hold }: MemberChanges,
 ): Promise<{ entered: string[]; left: string[] }> {
   const changeAll = async (ids: readonly string[], writesOf: typeof enterWrites, sign: 1 | -1) => {
     const changed = await Promise.all(
       [...Map.groupBy(ids, shardOf)].map(async ([shard, members]) => {
         const done: string[] = [];
         for (const batch of chunksOf(members, CHANGES_PER_TRANSACTION))
-          done.push(...(await changeBatch(store, { group, shard, sign, hold }, batch, writesOf)));
+          done.push(...(await changeBatch(store, { group, shard, sign, historical, hold }, batch, writesOf)));
         return done;
       }),
     );
@@ -84,13 +96,21 @@ export async function changeMembers(
 /** Changes members of one shard in one transaction. Refused changes are left out, and the others are tried again. */
 async function changeBatch(
   store: Store,
-  { group, shard, sign, hold }: { group: Group; shard: string; sign: 1 | -1 } & Pick<MemberChanges, "hold">,
+  {
+    group,
+    shard,
+    sign,
+    historical,
+    hold,
+  }: { group: Group; shard: string; sign: 1 | -1 } & Pick<MemberChanges, "historical" | "hold">,
   batch: readonly string[],
   writesOf: typeof enterWrites,
 ): Promise<readonly string[]> {
   const held = hold ? [hold] : [];
   for (let pending = batch; pending.length > 0; ) {
-    const writes = pending.flatMap((subscriber) => writesOf(store, group, subscriber));
+    const writes = pending.flatMap((subscriber) =>
+      writesOf(store, { group, subscriber, historical: historical?.has(subscriber) ? true : undefined }),
+    );
     const failures = await store.transact([...held, ...writes, countWrite(group, shard, sign * pending.length)]).then(
       () => undefined,
       onTransactionCanceled((failures) => failures),

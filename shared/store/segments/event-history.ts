@@ -1,5 +1,6 @@
 // The events of a subscriber that decide conditions of rules, gathered row by row, newest first.
 
+import { MINUTE, timestamp } from "../../kernel/clock.ts";
 import { compilePredicate } from "../../rules/predicates.ts";
 import { type Facts, occurrencesNeeded } from "../../rules/segment-evaluation.ts";
 import type { EventNode } from "../../rules/segment-rules.ts";
@@ -18,10 +19,15 @@ export interface History {
   /** Whether events before this time cannot change a result. */
   isDecided(bound: string): boolean;
   times: Facts["times"];
+  /** The same without the events that were taken in as historical just now; undefined if there is none. */
+  timesBefore(): Facts["times"] | undefined;
 }
 
 /** The most events that are read of an actor where `where` rejects most of them. */
 const MAX_EXAMINED = 10_000;
+
+/** A change of a segment within this time after historical events came is because of them, if they are what decides. */
+const HISTORICAL_MS = 15 * MINUTE;
 
 /** Conditions live as long as the rules that an environment caches. */
 const compiled = new WeakMap<EventNode, ReturnType<typeof compilePredicate>>();
@@ -39,12 +45,19 @@ export function openHistory(conditions: readonly EventNode[], now: number): Hist
     const satisfies = testOf(node);
     return [...(byName.get(node.name)?.values() ?? [])].filter(({ properties }) => satisfies(properties));
   };
+  const recently = timestamp(now - HISTORICAL_MS);
+  const isJustHistorical = (event: StoredEvent) => event.historical === true && event.received_at >= recently;
+  let hasHistorical = false;
   const add = (events: readonly StoredEvent[]) => {
-    for (const event of events) byName.get(event.event_name)?.set(event.id, event);
+    for (const event of events) {
+      const named = byName.get(event.event_name);
+      named?.set(event.id, event);
+      hasHistorical ||= named !== undefined && isJustHistorical(event);
+    }
   };
   const isDecided = (bound: string) =>
     conditions.every((node) => {
-      const newer = satisfying(node).filter(({ occurred_at }) => occurred_at >= bound);
+      const newer = satisfying(node).filter((event) => event.occurred_at >= bound && !isJustHistorical(event));
       return newer.length >= Math.max(1, occurrencesNeeded(node));
     });
   let examined = 0;
@@ -62,9 +75,18 @@ export function openHistory(conditions: readonly EventNode[], now: number): Hist
       const last = own.at(-1);
       return last !== undefined && (examined >= MAX_EXAMINED || isDecided(untilOf(last.sk)));
     },
-    times: (node) =>
-      satisfying(node)
-        .map(({ occurred_at }) => Date.parse(occurred_at))
-        .sort((a, b) => b - a),
+    times: (node) => timesOf(satisfying(node)),
+    timesBefore: () =>
+      hasHistorical ? (node) => timesOf(withoutCompleting(satisfying(node), isJustHistorical)) : undefined,
   };
+}
+
+const timesOf = (events: readonly StoredEvent[]): number[] =>
+  events.map(({ occurred_at }) => Date.parse(occurred_at)).sort((a, b) => b - a);
+
+/** Without the historical events that came after all others: what came after them is what completed a condition. */
+function withoutCompleting(events: readonly StoredEvent[], isHistorical: (event: StoredEvent) => boolean) {
+  const live = events.filter((event) => !isHistorical(event)).map(({ received_at }) => received_at);
+  const last = live.sort().at(-1) ?? "";
+  return events.filter((event) => !isHistorical(event) || event.received_at < last);
 }

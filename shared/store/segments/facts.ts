@@ -37,6 +37,8 @@ export interface SubscriberFacts {
   checkAt: number | undefined;
   /** Of the events that the conditions ask for. */
   times: Facts["times"];
+  /** The same without the events that were taken in as historical just now, where there are some. */
+  timesBefore?: Facts["times"] | undefined;
 }
 
 /** Sort keys of the rows of a subscriber: its history is first, then its aliases, and the timer is last. */
@@ -72,7 +74,7 @@ export async function readSubscriberFacts(
   } while (after);
   const [, ...anonymous] = actors;
   for (const actor of anonymous) await readActor(store, actor, history, options);
-  return { ...facts, times: history.times };
+  return { ...facts, times: history.times, timesBefore: history.timesBefore() };
 }
 
 function noteFact(facts: Omit<SubscriberFacts, "times">, row: Item): void {

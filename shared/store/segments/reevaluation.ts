@@ -38,6 +38,8 @@ interface Evaluation {
   now: number;
   enter: string[];
   leave: string[];
+  /** Those of them of which historical events are the reason: that starts no journey (AMB-134). */
+  historical: ReadonlySet<string>;
   /** When a window ends next, in milliseconds; infinite if none does. */
   next: number;
   checkAt: number | undefined;
@@ -104,9 +106,13 @@ async function evaluate(
     return { id, ...rule.judge({ attributes, times: facts.times, now }) };
   });
   const wrong = verdicts.filter(({ id, matches }) => matches !== facts.memberOf.has(id));
+  const { timesBefore: times } = facts;
+  const isHistorical = ({ id, matches }: { id: string; matches: boolean }) =>
+    times !== undefined && all.get(id)?.judge({ attributes, times, now }).matches === !matches;
   return {
     subject,
     now,
+    historical: new Set(wrong.filter(isHistorical).map(({ id }) => id)),
     enter: wrong.flatMap(({ id, matches }) => (matches ? [id] : [])),
     leave: wrong.flatMap(({ id, matches }) => (matches ? [] : [id])),
     next: Math.min(...verdicts.map(({ nextChangeAt = Number.POSITIVE_INFINITY }) => nextChangeAt)),
@@ -120,9 +126,12 @@ async function writeChanges(store: Store, evaluations: readonly Evaluation[]): P
     evaluations.filter((one) => one[which].includes(id)).map(({ subject }) => subject.subscriber);
   const segments = new Set(evaluations.flatMap(({ enter, leave }) => [...enter, ...leave]));
   await Promise.all(
-    [...segments].map((id) =>
-      changeMembers(store, { kind: "segment", id }, { enter: changing("enter", id), leave: changing("leave", id) }),
-    ),
+    [...segments].map((id) => {
+      const ofHistory = evaluations.filter((one) => one.historical.has(id));
+      const historical = new Set(ofHistory.map(({ subject }) => subject.subscriber));
+      const changes = { enter: changing("enter", id), leave: changing("leave", id), historical };
+      return changeMembers(store, { kind: "segment", id }, changes);
+    }),
   );
 }
 
@@ -163,6 +172,14 @@ export async function scheduleRecheck(
   next: number,
   checkAt: number | undefined,
 ): Promise<boolean> {
-  const evaluation = { subject: { subscriber }, now: store.clock.now(), enter: [], leave: [], next, checkAt };
+  const evaluation = {
+    subject: { subscriber },
+    now: store.clock.now(),
+    enter: [],
+    leave: [],
+    historical: new Set<string>(),
+    next,
+    checkAt,
+  };
   return (await scheduleRechecks(store, timers, [evaluation])).size === 0;
 }

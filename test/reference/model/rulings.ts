@@ -15,9 +15,9 @@ export const rulings = {
   /** Options of an import. Off: unknown fields. */
   AMB_133_options_of_an_import: false,
   /** `trigger.max_age` and `historical`. Off: an event starts a journey whatever its age. */
-  AMB_134_max_age: false,
+  AMB_134_max_age: true,
   /** Client clocks. Off: more than five minutes ahead is 422 in both tiers (AMB-24). */
-  AMB_135_client_clocks: false,
+  AMB_135_client_clocks: true,
   /** Time inside a run. Off: a run arrives at a step when the worker comes to it. */
   AMB_136_logical_time: false,
   /** A bare date is a day. Off: it is a text (AMB-52). */
@@ -35,7 +35,7 @@ export const rulings = {
   /** Links of an erased subscriber. */
   AMB_143_links_of_the_erased: false,
   /** Names beyond ingestion are 422 when saved. Off: accepted, and match nothing. */
-  AMB_144_long_names: false,
+  AMB_144_long_names: true,
   /** Derived sessions end with their session. */
   AMB_145_derived_sessions: false,
   /** Limits of publishable keys. */
