@@ -34,6 +34,7 @@ const reasons: Record<Reason, string> = {
   rate_limited: "the provider took no more messages for a day",
   quiet_hours: "quiet hours",
   topic_opt_out: "not in the topic",
+  blank_subject: "the subject of the mail is blank",
 };
 
 /** A reason of the rules, or a provider's own words. */

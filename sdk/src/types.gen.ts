@@ -4448,6 +4448,8 @@ export interface CampaignsReplaceBody {
 export interface CampaignsUpdateBody {
   /** What to do with the campaign */
   action: "pause" | "resume" | "archive" | "unarchive";
+  /** Of a resume: what becomes of messages that fell due meanwhile. `keep_distance`: the first goes out now, and all after it keep at least their planned distances; `now`: all go out now; `skip`: none does */
+  overdue?: "keep_distance" | "now" | "skip" | undefined;
 }
 
 export interface CampaignsGetReportQuery {

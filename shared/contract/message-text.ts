@@ -1,5 +1,6 @@
 // The texts of a message, which may be personalised. They are apart from the other shapes because they need the renderer.
 import * as v from "valibot";
+import { BLANK, isBlank } from "../rules/characters.ts";
 import { validateTemplate } from "../rules/render.ts";
 import { Id } from "./schemas.ts";
 
@@ -34,5 +35,8 @@ export const chatAppFields = {
 };
 
 /** What a recipient reads; may hold the Liquid subset of D-LIQUID. */
-export const MessageTitle = personalised(MAX_TITLE_CHARACTERS);
+export const MessageTitle = v.pipe(
+  personalised(MAX_TITLE_CHARACTERS),
+  v.check((title) => !isBlank(title), BLANK),
+);
 export const MessageBody = personalised(MAX_BODY_CHARACTERS);

@@ -1,6 +1,7 @@
 // Liquid and URLs in the content of channels (CHC-1), and texts without HTML (CHC-2).
 import { type ByChannel, channelFields } from "./channel-content.ts";
 import type { ContentField } from "./channel-fields.ts";
+import { BLANK, isBlank } from "./characters.ts";
 import type { ContentProblem } from "./content-grammar.ts";
 import { validateTemplate } from "./render.ts";
 import { checkUrlTemplate } from "./safe-url.ts";
@@ -18,7 +19,8 @@ export function textProblems(content: ByChannel): ContentProblem[] {
 function problemsOf(field: ContentField, value: unknown, path: ContentProblem["path"]): ContentProblem[] {
   const judged = (text: unknown, at: ContentProblem["path"], kind?: "link" | "image"): ContentProblem[] => {
     if (typeof text !== "string") return [];
-    const reason = validateTemplate(text) ?? (kind && checkUrlTemplate(text, kind));
+    const isBlankTitle = field.kind === "text" && field.leads === true && isBlank(text);
+    const reason = isBlankTitle ? BLANK : (validateTemplate(text) ?? (kind && checkUrlTemplate(text, kind)));
     return reason === undefined ? [] : [{ path: at, reason }];
   };
   switch (field.kind) {

@@ -8,7 +8,7 @@ export const EXPIRED = "expired";
 export const RATE_LIMITED = "rate_limited";
 
 /** Why an address is not tried although it could be reached. */
-export const lateSkips = ["capped", "template_not_approved", "canceled", "topic_opt_out"] as const;
+export const lateSkips = ["capped", "template_not_approved", "canceled", "topic_opt_out", "blank_subject"] as const;
 export type LateSkip = (typeof lateSkips)[number];
 
 export const isLateSkip = (reason: string): boolean => lateSkips.some((skip) => skip === reason);

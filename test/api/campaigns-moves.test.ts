@@ -10,9 +10,9 @@ const { fresh } = worlds();
 const setting = async () => withCampaigns(await fresh());
 
 describe("moves", () => {
-  it("CMP-17 CMP-21 CMP-22 AMB-13 AMB-14 paused messages are held, overdue ones are sent on resume, in-flight ones finish", async () => {
+  it("CMP-17 CMP-21 CMP-22 AMB-13 AMB-14 paused messages are held, and go out after the resume", async () => {
     const { world, several, release, act, inbox, get } = await setting();
-    const { id } = await several(at(HOUR), at(3 * HOUR), at(9 * DAY));
+    const { id } = await several(at(HOUR), at(9 * DAY));
     await release(id);
     expect((await act(id, "pause")).body.status).toBe("paused");
     await world.advance(2 * HOUR);
@@ -20,10 +20,80 @@ describe("moves", () => {
     await world.advance(2 * DAY);
     expect((await act(id, "resume")).body.status).toBe("scheduled");
     await world.settle();
-    expect((await inbox()).sort()).toEqual(["M0", "M1"]);
+    expect(await inbox()).toEqual(["M0"]);
     expect((await get(id)).status).toBe("live");
-    await world.advance(9 * DAY);
-    expect(await inbox()).toHaveLength(3);
+    await world.advance(20 * DAY);
+    expect(await inbox()).toEqual(["M0", "M1"]);
+    expect((await get(id)).status).toBe("completed");
+  });
+
+  describe("messages that fell due while it was paused", () => {
+    /** Messages 1, 3 and 60 hours from now, resumed after 50. */
+    async function paused(overdue?: string) {
+      const here = await setting();
+      const { id } = await here.several(at(HOUR), at(3 * HOUR), at(60 * HOUR));
+      await here.release(id);
+      await here.act(id, "pause");
+      await here.world.advance(50 * HOUR);
+      const body = { action: "resume", ...(overdue && { overdue }) };
+      const resumed = await here.call(`PATCH /api/v1/campaigns/${id}`, body);
+      expect([resumed.status, resumed.body.status]).toEqual([200, "scheduled"]);
+      await here.world.settle();
+      const after = async (ms: number) => {
+        await here.world.advance(ms);
+        return here.inbox();
+      };
+      return { ...here, id, after };
+    }
+
+    it.each([undefined, "keep_distance"])(
+      "overdue %s: the first now, the others as far apart as planned AMB-138",
+      async (overdue) => {
+        const { after } = await paused(overdue);
+        expect(await after(0)).toEqual(["M0"]);
+        expect(await after(2 * HOUR - 1)).toEqual(["M0"]);
+        expect(await after(1)).toEqual(["M0", "M1"]);
+        expect(await after(57 * HOUR - 1)).toEqual(["M0", "M1"]);
+        expect(await after(1)).toEqual(["M0", "M1", "M2"]);
+      },
+    );
+
+    it("overdue now: all of them at once, and what is ahead at its time AMB-138", async () => {
+      const { after } = await paused("now");
+      expect((await after(0)).sort()).toEqual(["M0", "M1"]);
+      expect(await after(10 * HOUR - 1)).toHaveLength(2);
+      expect(await after(1)).toHaveLength(3);
+    });
+
+    it("overdue skip: none of them, and what is ahead at its time AMB-138", async () => {
+      const { after, get, id, job } = await paused("skip");
+      expect(await after(10 * HOUR - 1)).toEqual([]);
+      expect(await after(1)).toEqual(["M2"]);
+      const campaign = await get(id);
+      expect(campaign.status).toBe("completed");
+      expect((await job(campaign.messages[0].job_id)).status).toBe("canceled");
+    });
+
+    it("a second pause moves them once more, each as far from the one before as planned AMB-138", async () => {
+      const { after, act, world, id } = await paused();
+      await act(id, "pause");
+      await world.advance(10 * HOUR);
+      await act(id, "resume");
+      await world.settle();
+      expect(await after(0)).toEqual(["M0", "M1"]);
+      expect(await after(57 * HOUR - 1)).toHaveLength(2);
+      expect(await after(1)).toEqual(["M0", "M1", "M2"]);
+    });
+
+    it.each([
+      ["an unknown word", { action: "resume", overdue: "later" }],
+      ["another action", { action: "pause", overdue: "now" }],
+    ])("%s is 422 AMB-138", async (_, body) => {
+      const { call, several } = await setting();
+      const { id } = await several(at(HOUR));
+      const answer = await call(`PATCH /api/v1/campaigns/${id}`, body);
+      expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, ["overdue"]]);
+    });
   });
 
   it("CMP-21 a pause before the scheduled time holds every message, in any order of the workers", async () => {

@@ -7,7 +7,8 @@ import { Halt, SafetyInput } from "../../../shared/contract/safety.ts";
 import { periodFields, requirePeriod, textQuery, windowFields, windowOf } from "../../../shared/contract/window.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { conflict } from "../../../shared/kernel/errors.ts";
+import { conflict, invalid } from "../../../shared/kernel/errors.ts";
+import { overduePolicies } from "../../../shared/rules/campaign-resume.ts";
 import { campaignStatuses } from "../../../shared/rules/campaign-states.ts";
 import {
   actOnCampaign,
@@ -21,7 +22,7 @@ import {
   replaceCampaign,
 } from "../../../shared/store/campaigns/campaigns.ts";
 import { CampaignMessage, campaignFields, MessageError, messageFields } from "../../../shared/store/campaigns/items.ts";
-import { applyState, deleteCampaign, makeJobs } from "../../../shared/store/campaigns/jobs.ts";
+import { applyState, deleteCampaign, makeJobs, resume } from "../../../shared/store/campaigns/jobs.ts";
 import { campaignFailures, haltedSends, reportOf } from "../../../shared/store/campaigns/report.ts";
 import { timers } from "../../../shared/store/capabilities.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
@@ -171,12 +172,24 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
       summary: "Pause, resume, archive or unarchive a campaign",
       body: v.strictObject({
         action: v.picklist(campaignActions, `must be one of ${campaignActions.join(", ")}`),
+        overdue: v.pipe(
+          v.optional(v.picklist(overduePolicies, `must be one of ${overduePolicies.join(", ")}`)),
+          v.metadata({ default: "keep_distance" }),
+          v.description(
+            "Of a resume: what becomes of messages that fell due meanwhile. `keep_distance`: the first goes out now, " +
+              "and all after it keep at least their planned distances; `now`: all go out now; `skip`: none does",
+          ),
+        ),
       }),
       returns: CampaignShape,
       errors: ["NOT_FOUND", "CONFLICT"],
     },
-    async ({ store, timers, params, body: { action } }) => {
-      const campaign = await actOnCampaign(store, params.id, action);
+    async ({ store, timers, params: { id }, body: { action, overdue } }) => {
+      if (overdue !== undefined && action !== "resume") throw invalid({ overdue: "is understood with resume only" });
+      const campaign =
+        action === "resume"
+          ? await resume(store, id, overdue ?? "keep_distance")
+          : await actOnCampaign(store, id, action);
       await applyState(store, timers, campaign);
       return shown(campaign);
     },

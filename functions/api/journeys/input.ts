@@ -5,6 +5,7 @@ import { grammar } from "../../../shared/contract/grammar.ts";
 import { byChannelProblems } from "../../../shared/contract/message-content.ts";
 import { Id, JsonObject, maxCharacters } from "../../../shared/contract/schemas.ts";
 import { invalid } from "../../../shared/kernel/errors.ts";
+import { BLANK, isBlank } from "../../../shared/rules/characters.ts";
 import { MAX_EVENT_NAME_CHARACTERS } from "../../../shared/rules/event-limits.ts";
 import { fieldPath } from "../../../shared/rules/field-path.ts";
 import type { Severity } from "../../../shared/rules/grammar.ts";
@@ -151,7 +152,9 @@ export async function requireRunnable(store: StoreReader, plan: PlanName, defini
     if (template_id !== undefined) await requireTemplate(store, template_id, `${path}.template_id`);
     else {
       for (const field of ["title", "body"] as const) {
-        const problem = content?.[field] ? validateTemplate(content[field]) : "must not be empty";
+        const text = content?.[field] ?? "";
+        const isMissing = field === "title" ? isBlank(text) : text === "";
+        const problem = isMissing ? BLANK : validateTemplate(text);
         if (problem) throw invalid({ [`${path}.content.${field}`]: problem });
       }
       const [wrong] = byChannelProblems(content?.by_channel ?? {});

@@ -8,6 +8,7 @@ import { filledTemplate, type TemplateRenderer, templateRenderer } from "../../.
 import { type MailParts, mailParts } from "../../../shared/providers/mail-parts.ts";
 import { rejected } from "../../../shared/providers/provider.ts";
 import { hasConsent, type ProvidedChannel } from "../../../shared/rules/channel-types.ts";
+import { isBlank } from "../../../shared/rules/characters.ts";
 import type { MailBodies } from "../../../shared/rules/mail-body.ts";
 import type { SendOutcome, Unit } from "../../../shared/rules/progress.ts";
 import { isReachableDevice, reachOf } from "../../../shared/rules/reach.ts";
@@ -158,6 +159,7 @@ async function messageTo(
   }
   const words = texts.render(arm, profile, channel);
   if (!words) return decided(rejected("template_error"));
+  if (channel === "email" && isBlank(words.title)) return decided({ status: "skipped", reason: "blank_subject" });
   const { unknown: _, bodies, ...said } = words;
   const filled =
     channel === "chat_app" && chatAppOf(job, arm) && profile ? filledTemplate(await template(arm), profile) : undefined;

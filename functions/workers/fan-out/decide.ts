@@ -51,6 +51,8 @@ async function mayFire({ store, clock, workspace, job }: Work): Promise<Verdict>
   if (job.status !== "scheduled" || job.scheduled_at === null || job.held) return drop("it is not to be fired");
   const now = clock.now();
   const at = Math.max(Date.parse(job.scheduled_at), job.releasedAt ?? 0);
+  // A resumed campaign has moved it, with a timer of its own.
+  if (at - now > MAX_DELAY_SECONDS * SECOND) return drop("it has a later timer");
   if (now < at) {
     // The message was early by the difference of two clocks. The same timer must not be set anew: the removal of its row may
     // be in progress, and would remove the new row.

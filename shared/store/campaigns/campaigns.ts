@@ -38,7 +38,8 @@ type ServiceField =
   | "updated_at"
   | "released_at"
   | "archived_from"
-  | "restored";
+  | "restored"
+  | "resumed";
 
 export interface Campaign extends CampaignSpec, Pick<CampaignRow, ServiceField> {
   messages: readonly ReleasedMessage[];
@@ -227,14 +228,17 @@ export async function pauseCampaign(store: Store, { id, name }: Pick<Campaign, "
 
 export const campaignActions = ["pause", "resume", "archive", "unarchive"] as const;
 
-/** CMP-21 to CMP-25. @throws 404, 409 naming the status. */
+/** CMP-22. @param times of the jobs that it holds @throws 404, 409 naming the status. */
+export const resumeCampaign = (store: Store, id: string, times: Record<string, number | null>): Promise<Campaign> =>
+  moveCampaign(store, id, "resume", { set: { resumed: toJson(times) }, remove: ["restored"] });
+
+/** CMP-21, CMP-23 to CMP-25. @throws 404, 409 naming the status. */
 export async function actOnCampaign(
   store: Store,
   id: string,
-  action: (typeof campaignActions)[number],
+  action: Exclude<(typeof campaignActions)[number], "resume">,
 ): Promise<Campaign> {
   if (action === "pause") return moveCampaign(store, id, "pause");
-  if (action === "resume") return moveCampaign(store, id, "resume", { remove: ["restored"] });
   const { status, archived_from } = await getCampaign(store, id);
   if (action === "archive") {
     const set = { archived_from: status === "archived" ? undefined : status };
@@ -257,4 +261,5 @@ const campaignOf = (row: CampaignRow): Campaign => ({
   released_at: row.released_at,
   archived_from: row.archived_from,
   restored: row.restored,
+  resumed: row.resumed === undefined ? undefined : fromJson(row.resumed),
 });

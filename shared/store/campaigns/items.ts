@@ -67,6 +67,8 @@ export const CampaignItem = entity("campaign", {
     archived_from: v.optional(v.picklist(campaignMoves.archive.from)),
     /** It was unarchived and has not been resumed since. */
     restored: v.optional(v.boolean()),
+    /** By job that was held when it was resumed last: its time in milliseconds, or `null`: it is skipped (AMB-138). */
+    resumed: v.optional(json<Record<string, number | null>>()),
     /** By job. */
     "error:*": MessageError,
   },

@@ -1,6 +1,7 @@
 // What the status of a campaign means for its jobs and its schedules: jobs are made, held and released.
 import { timestamp } from "../../kernel/clock.ts";
 import { conflict } from "../../kernel/errors.ts";
+import { type OverduePolicy, resumedTimes } from "../../rules/campaign-resume.ts";
 import { type CampaignStatus, isHeld } from "../../rules/campaign-states.ts";
 import { isTerminal } from "../../rules/job-states.ts";
 import { chatAppContentOf } from "../channels/chat-app-content.ts";
@@ -8,23 +9,20 @@ import { oneOf } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { deleteSchedule, ownedSchedules, switchOwned } from "../schedules/schedules.ts";
 import type { JobSpec } from "../sends/jobs/job-spec.ts";
-import { findJobs, holdJob, moveJob, releaseJob } from "../sends/jobs/jobs.ts";
+import { findJobs, holdJob, type JobRecord, moveJob, releaseJob } from "../sends/jobs/jobs.ts";
 import { startSend } from "../sends/jobs/sends.ts";
 import { removeListed } from "../status-index.ts";
 import type { Timers } from "../timers.ts";
 import { topicOfSend } from "../topics/topics.ts";
 import type { Allowance } from "../workspaces/usage.ts";
-import { type Campaign, getCampaign, timeOf, tryMove } from "./campaigns.ts";
+import { type Campaign, getCampaign, resumeCampaign, timeOf, tryMove } from "./campaigns.ts";
 import { CampaignItem, type CampaignMessage } from "./items.ts";
 
 /** CMP-19, CMP-20: makes the missing jobs of a released campaign. It can be repeated at any time. */
 export async function makeJobs(store: Store, timers: Timers, allowance: Allowance, campaign: Campaign): Promise<void> {
   const { released_at, status } = campaign;
   if (released_at === undefined || isHeld(status)) return;
-  const jobs = await findJobs(
-    store,
-    campaign.messages.map(({ job_id }) => job_id),
-  );
+  const jobs = await findJobs(store, jobsOf(campaign));
   const missing = campaign.messages.filter((_, i) => jobs[i] === undefined);
   const topic = missing.length > 0 ? await topicOfSend(store, campaign.topic) : undefined;
   await Promise.all(
@@ -38,26 +36,60 @@ export async function makeJobs(store: Store, timers: Timers, allowance: Allowanc
   );
 }
 
+const jobsOf = ({ messages }: Pick<Campaign, "messages">): string[] => messages.map(({ job_id }) => job_id);
+
+/**
+ * Resumes a paused campaign, and decides when what it holds is sent (CMP-22, AMB-138).
+ * @throws 404, 409 naming the status.
+ */
+export async function resume(store: Store, id: string, overdue: OverduePolicy): Promise<Campaign> {
+  const campaign = await getCampaign(store, id);
+  const jobs = campaign.released_at === undefined ? [] : await findJobs(store, jobsOf(campaign));
+  const held = jobs.flatMap((job) => {
+    if (!job?.held) return [];
+    const { status } = job;
+    if (status !== "scheduled" && status !== "queued" && status !== "processing") return [];
+    const due = job.scheduled_at === null ? (campaign.released_at ?? 0) : Date.parse(job.scheduled_at);
+    return [{ id: job.id, due, status }];
+  });
+  return resumeCampaign(store, id, resumedTimes(held, overdue, store.clock.now()));
+}
+
 /** A held campaign holds its jobs and switches its schedules off; any other one releases them (AMB-14, AMB-67). */
 export async function applyState(store: Store, timers: Timers, campaign: Campaign): Promise<void> {
-  const { status, messages, released_at, restored } = campaign;
+  const { status, released_at } = campaign;
   if (released_at !== undefined) {
-    const jobs = await findJobs(
-      store,
-      messages.map(({ job_id }) => job_id),
-    );
-    const now = timestamp(store.clock.now());
+    const jobs = await findJobs(store, jobsOf(campaign));
+    const open = jobs.filter((job) => job !== undefined && !isTerminal(job.status));
     await Promise.all(
-      jobs.map(async (job) => {
-        if (!job || isTerminal(job.status)) return;
-        if (isHeld(status)) return holdJob(store, job.id);
-        // What came due while the campaign was archived waits for the user (AMB-54). A resumed campaign sends it at once.
-        const isAhead = job.status === "scheduled" && job.scheduled_at !== null && job.scheduled_at > now;
-        if (job.held && (!restored || isAhead)) await releaseJob(store, job.id);
-      }),
+      open.map((job) => (isHeld(status) ? holdJob(store, job.id) : letGo(store, timers, campaign, job))),
     );
   }
   await switchOwned(store, timers, campaign.id, status);
+}
+
+const SKIPPED = "it fell due while the campaign was paused, and was skipped when that was resumed";
+
+/** Releases a job that is held, at the time that the resume decided, or ends it. */
+async function letGo(store: Store, timers: Timers, { restored, resumed }: Campaign, job: JobRecord): Promise<void> {
+  if (!job.held) return;
+  const now = store.clock.now();
+  if (restored) {
+    // What came due while the campaign was archived waits until the user resumes it (AMB-54).
+    const isAhead = job.status === "scheduled" && job.scheduled_at !== null && Date.parse(job.scheduled_at) > now;
+    if (isAhead) await releaseJob(store, job.id);
+    return;
+  }
+  const time = resumed?.[job.id];
+  if (time === null) {
+    await moveJob(store, job.id, "abandon", { change: { set: { completed_at: timestamp(now), error: SKIPPED } } });
+    return;
+  }
+  const { status, scheduled_at } = job;
+  const isMoved = status === "scheduled" && time !== undefined && time > now && scheduled_at !== timestamp(time);
+  if (!isMoved) return releaseJob(store, job.id);
+  await timers.set([{ kind: "job", id: job.id, at: time }]);
+  await releaseJob(store, job.id, timestamp(time));
 }
 
 /**
@@ -74,11 +106,8 @@ export async function deleteCampaign(store: Store, id: string): Promise<void> {
     throw conflict("The campaign was changed meanwhile. Try again.");
 }
 
-async function cancelJobs(store: Store, messages: readonly CampaignMessage[]): Promise<void> {
-  const jobs = await findJobs(
-    store,
-    messages.map(({ job_id }) => job_id),
-  );
+async function cancelJobs(store: Store, messages: Campaign["messages"]): Promise<void> {
+  const jobs = await findJobs(store, jobsOf({ messages }));
   const set = { completed_at: timestamp(store.clock.now()), error: "the campaign was deleted" };
   for (const job of jobs)
     if (job && !isTerminal(job.status)) await moveJob(store, job.id, "abandon", { change: { set } });
@@ -87,10 +116,7 @@ async function cancelJobs(store: Store, messages: readonly CampaignMessage[]): P
 /** CMP-26, D-CMP-AUTO: moves a campaign by the statuses of its jobs. It can be repeated at any time. */
 export async function moveByJobs(store: Store, { id, status, messages }: Campaign): Promise<void> {
   if (status !== "scheduled" && status !== "live") return;
-  const jobs = await findJobs(
-    store,
-    messages.map(({ job_id }) => job_id),
-  );
+  const jobs = await findJobs(store, jobsOf({ messages }));
   let now: CampaignStatus = status;
   if (
     now === "scheduled" &&

@@ -23,7 +23,7 @@ export const rulings = {
   /** A bare date is a day. Off: it is a text (AMB-52). */
   AMB_137_bare_dates: false,
   /** `overdue` on resume. Off: overdue messages go out on resume (AMB-14). */
-  AMB_138_overdue: false,
+  AMB_138_overdue: true,
   /** Numbers after a bounce. Off: the older fields only. */
   AMB_139_numbers_after_a_bounce: false,
   /** `preview_id`. Off: unknown field. */

@@ -144,10 +144,14 @@ export async function holdJob(store: Store, id: string): Promise<void> {
   await store.change(JobItem, { job: id }, { set: { held: true } }, when).catch(onConditionFailed(() => undefined));
 }
 
-/** Releases a held job: what came due meanwhile fires at once, and what had begun continues. */
-export async function releaseJob(store: Store, id: string): Promise<void> {
+/**
+ * Releases a held job: what came due meanwhile fires at once, and what had begun continues.
+ * @param scheduledAt its new time, for which a timer is set
+ */
+export async function releaseJob(store: Store, id: string, scheduledAt?: string): Promise<void> {
+  const set = { released_at: store.clock.now(), scheduled_at: scheduledAt };
   await store
-    .change(JobItem, { job: id }, { set: { released_at: store.clock.now() }, remove: ["held"] }, present("held"))
+    .change(JobItem, { job: id }, { set, remove: ["held"] }, present("held"))
     .catch(onConditionFailed(() => undefined));
 }
 

@@ -1,0 +1,90 @@
+// No mail goes out without a subject: a blank one is refused when it is given, and skipped when it renders to nothing.
+import { describe, expect, it } from "vitest";
+import { mailing, mailsOf } from "../support/mails.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+async function setting() {
+  const { world, tenant } = await withTenant();
+  const { ada, channel } = await mailing(world, tenant);
+  const call = async (route: string, body?: object) =>
+    world.call(route, { as: await tenant.dashboard(), ...(body && { body }) });
+  const send = async (more: object) => {
+    const wish = { target: { type: "all" }, channel_ids: [channel], ...more };
+    const { status, body } = await call("POST /api/v1/notifications", wish);
+    expect(status).toBe(201);
+    await world.settle();
+    return (await call(`GET /api/v1/notifications/${body.id}`)).body;
+  };
+  return { world, tenant, ada, channel, call, send };
+}
+
+describe("a blank subject", () => {
+  const blank = " \n\u200b";
+
+  it.each([
+    ["the title of a send", "POST /api/v1/notifications", { title: blank, body: "b" }, "title"],
+    [
+      "its subject by channel",
+      "POST /api/v1/notifications",
+      { content: { title: "t", body: "b", by_channel: { email: { subject: blank } } } },
+      "content.by_channel.email.subject",
+    ],
+    [
+      "a variant",
+      "POST /api/v1/notifications",
+      { title: "t", body: "b", split_percentage: 50, variant_b: { title: blank, body: "b" } },
+      "variant_b.title",
+    ],
+  ])("%s is 422 D-EMAIL", async (_, route, more, field) => {
+    const { call, channel } = await setting();
+    const wish = { target: { type: "all" }, channel_ids: [channel], ...more };
+    const answer = await call(route, wish);
+    expect([answer.status, answer.body.fields]).toEqual([422, { [field]: "must not be blank" }]);
+  });
+
+  it("the title of a template and of a campaign is 422 D-EMAIL", async () => {
+    const { call, channel } = await setting();
+    const content = { title: blank, body: "b" };
+    for (const route of ["POST /api/v1/templates", "POST /api/v1/campaigns"]) {
+      const extra = route.endsWith("campaigns") ? { channel_ids: [channel] } : {};
+      const answer = await call(route, { name: "n", content, ...extra });
+      expect([route, answer.status, answer.body.fields]).toEqual([
+        route,
+        422,
+        { "content.title": "must not be blank" },
+      ]);
+    }
+  });
+});
+
+describe("a subject that renders to nothing", () => {
+  const template = "{{ subscriber.nickname }}";
+
+  it("is skipped with its reason, and no mail goes out D-EMAIL", async () => {
+    const { world, ada, send, call } = await setting();
+    const job = await send({ title: template, body: "b" });
+    expect(job).toMatchObject({ status: "completed", sent: 0, skip_reasons: { blank_subject: 1 } });
+    expect(await mailsOf(world)).toEqual([]);
+    const { body } = await call(`GET /api/v1/notifications/${job.id}/recipients/${ada}`);
+    expect(body).toMatchObject({ state: "skipped", reason: "blank_subject" });
+  });
+
+  it("the others of the send get theirs D-EMAIL", async () => {
+    const { world, tenant, send } = await setting();
+    const bob = { external_id: "bob", email: "bob@example.com", attributes: { nickname: "Bob" } };
+    await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: bob });
+    expect(await send({ title: template, body: "b" })).toMatchObject({
+      sent: 1,
+      skip_reasons: { blank_subject: 1 },
+    });
+    expect((await mailsOf(world)).map(({ to, headers }) => [to, headers.Subject])).toEqual([[bob.email, "Bob"]]);
+  });
+
+  it("a subject of the channel's own counts in place of the title D-EMAIL", async () => {
+    const { world, send } = await setting();
+    await send({ content: { title: template, body: "b", by_channel: { email: { subject: "Hello" } } } });
+    expect((await mailsOf(world)).map(({ headers }) => headers.Subject)).toEqual(["Hello"]);
+  });
+});
