@@ -38,11 +38,12 @@ type ServiceField =
   | "updated_at"
   | "released_at"
   | "archived_from"
-  | "restored"
-  | "resumed";
+  | "restored";
 
 export interface Campaign extends CampaignSpec, Pick<CampaignRow, ServiceField> {
   messages: readonly ReleasedMessage[];
+  /** By job that was held when it was resumed last: its time in milliseconds, or `null`: it is skipped. */
+  resumed: Record<string, number | null> | undefined;
 }
 
 /** A message, with the error of its job where that failed as a whole. */

@@ -9,7 +9,8 @@ import { oneOf } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { deleteSchedule, ownedSchedules, switchOwned } from "../schedules/schedules.ts";
 import type { JobSpec } from "../sends/jobs/job-spec.ts";
-import { findJobs, holdJob, type JobRecord, moveJob, releaseJob } from "../sends/jobs/jobs.ts";
+import type { JobRecord } from "../sends/jobs/job-record.ts";
+import { findJobs, holdJob, moveJob, releaseJob } from "../sends/jobs/jobs.ts";
 import { startSend } from "../sends/jobs/sends.ts";
 import { removeListed } from "../status-index.ts";
 import type { Timers } from "../timers.ts";
@@ -60,7 +61,7 @@ export async function applyState(store: Store, timers: Timers, campaign: Campaig
   const { status, released_at } = campaign;
   if (released_at !== undefined) {
     const jobs = await findJobs(store, jobsOf(campaign));
-    const open = jobs.filter((job) => job !== undefined && !isTerminal(job.status));
+    const open = jobs.flatMap((job) => (job && !isTerminal(job.status) ? [job] : []));
     await Promise.all(
       open.map((job) => (isHeld(status) ? holdJob(store, job.id) : letGo(store, timers, campaign, job))),
     );
