@@ -54,8 +54,8 @@ export function jobRowsOf(mirror: Mirror, tenant: string, job: string): JobRows 
   }
   // The only recipient of a job is on its row, and its claim too.
   const row = mirror.get(`T#${tenant}#${laneOf(job)}`, job);
-  if (row?.to !== undefined) {
-    rows.chunks.push({ ...row, at: Number(row.round) });
+  if (row?.recipients !== undefined) {
+    rows.chunks.push({ ...row, planned_at: Number(row.round) });
     if (row.owner !== undefined || row.completed_at !== undefined)
       rows.claims.push({ ...row, closed: row.completed_at !== undefined });
   }

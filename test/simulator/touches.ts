@@ -112,7 +112,7 @@ function createRounds(world: SimWorld) {
   const current = new Map<string, { time: number; begun: number }>();
   world.onCommit(({ pk, sk, before, after }) => {
     const [, , kind, id = ""] = pk.split("#");
-    if (!after || (kind !== "J" && (kind !== "JOB" || after.to === undefined))) return;
+    if (!after || (kind !== "J" && (kind !== "JOB" || after.recipients === undefined))) return;
     const isOnJob = kind === "JOB";
     const job = isOnJob ? sk : id;
     const place = isOnJob ? job : `${job} ${sk.slice(2)}`;

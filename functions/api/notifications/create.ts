@@ -62,7 +62,7 @@ export async function createNotification(
   const record = key === undefined ? undefined : await store.get(IdempotencyRecord, { key });
   if (record && record.until > store.clock.now()) return replay(record, digest);
 
-  const { store: ahead, withoutWebhooks } = await lookAhead(store, secrets, input);
+  const { store: ahead, noWebhooks } = await lookAhead(store, secrets, input);
   const { spec, channels } = await oneOffSpec(ahead, plan, input);
   const until = store.clock.now() + REMEMBERED_MS;
   const { given, missing, unknownOf } = await recipientsOf(ahead, secrets, input);
@@ -86,7 +86,7 @@ export async function createNotification(
           ),
         ];
   const id = jobIdOf("api", store.clock.now(), store.ids.bytes(10), await jobWidths.isWide(store, "api"));
-  const direct = { watch: sendWatch, quota: sendQuota, withoutWebhooks };
+  const direct = { watch: sendWatch, quota: sendQuota, noWebhooks };
   const started = await startSend(
     ahead,
     timers,

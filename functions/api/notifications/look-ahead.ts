@@ -16,7 +16,7 @@ interface Ahead {
   /** Answers reads of what was read. */
   store: Store;
   /** The workspace has no webhook endpoints, which are told of a send. */
-  withoutWebhooks?: boolean;
+  noWebhooks?: boolean;
 }
 
 /** Reads the recipient, its channels, its text if that is stored, and whether anybody is told of it. */
@@ -31,7 +31,7 @@ export async function lookAhead(store: Store, secrets: Secrets, input: NewNotifi
     ...(content === undefined ? [] : [ref(ContentItem, { hash: content })]),
   ]);
   const webhooks = await ahead.get(WebhookCount, {});
-  return { store: ahead, withoutWebhooks: (webhooks?.n ?? 0) <= 0 };
+  return { store: ahead, noWebhooks: (webhooks?.n ?? 0) <= 0 };
 }
 
 /** The only subscriber that a request names; one that was erased is found in its next generation by later reads. */

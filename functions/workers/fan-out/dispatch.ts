@@ -48,7 +48,7 @@ export async function dispatch(work: Work, { via, template }: Of<"dispatch">): P
   const set = {
     dispatched_at: timestamp(clock.now()),
     ranges: job.ranges ?? rangesOf(job, reserved.sends),
-    delivery_settings: toJson(deliverySettings),
+    settings: toJson(deliverySettings),
     ...content,
   };
   const moved = await moveJob(store, job.id, "dispatch", { when: absent("held"), change: { set } });

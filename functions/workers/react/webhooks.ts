@@ -42,7 +42,7 @@ export async function queueWebhooks(
       .of(Profile, "subscriber")
       .filter(isNew)
       .flatMap(({ tenant, after }) => (isLiving(after) ? [subscriberCreated(tenant, after)] : [])),
-    ...jobs.filter((change) => becomes("queued")(change) && !change.after.without_webhooks).map(dispatched),
+    ...jobs.filter((change) => becomes("queued")(change) && !change.after.no_webhooks).map(dispatched),
     ...jobs.filter(({ before, after }) => !before?.halted && after.halted !== undefined).map(halted),
     ...changes
       .of(StepState, "journey-step")

@@ -166,7 +166,7 @@ export function jobOfGroup<S extends Sender>(
   const whole = { ...spec, subscriber_ids_count: n };
   const reserved = isReserved ? n : undefined;
   if (deliverySettings && isReserved) {
-    const direct = { recipients: packRecipients(some), delivery_settings: toJson(deliverySettings) };
+    const direct = { recipients: packRecipients(some), settings: toJson(deliverySettings) };
     return { id, step, n, writes: [newJobWrite(store, id, whole, { sent: n, reserved, content, direct })] };
   }
   const chunk = { recipients: some, heldOut: [], skipped: {}, next: undefined, plannedAt: store.clock.now() };

@@ -48,7 +48,7 @@ export const countsRecount: Invariant = {
       const taken = new Map<string, number>();
       for (const { tenant, item } of itemsOf(mirror, "JOB")) {
         const { id } = item;
-        const isInRanges = isStopped(item) && item.to === undefined;
+        const isInRanges = isStopped(item) && item.recipients === undefined;
         const rows = isInRanges ? jobRowsOf(mirror, tenant, String(id)).ranges : [item];
         delivered.set(tenant, (delivered.get(tenant) ?? 0) + sum(rows.map((row) => tallyOf(row).counts.delivered)));
         const sent = sum(rows.map((row) => tallyOf(row).counts.sent));

@@ -110,7 +110,7 @@ export async function resumeHalted(store: Store, job: JobRecord, safety: Safety 
   const set = {
     released_at: store.clock.now(),
     resumed_with: toJson(figures),
-    ...(safety !== undefined && { delivery_settings: toJson({ ...settings, ...(changed && { brake: changed }) }) }),
+    ...(safety !== undefined && { settings: toJson({ ...settings, ...(changed && { brake: changed }) }) }),
   };
   const when: ConditionOf<typeof JobItem> = all(inProgress, present("halted"));
   return store.change(JobItem, { job: job.id }, { set, remove: ["halted"] }, when).then(

@@ -58,7 +58,7 @@ export const JobItem = item({
     deferred: v.optional(v.number()),
     reported: v.optional(json<Record<string, number>>()),
     /** The workspace had no webhook endpoints when the request of this send was made: none is told of its dispatch. */
-    without_webhooks: v.optional(v.literal(true)),
+    no_webhooks: v.optional(v.literal(true)),
     /** The ranges of the audience: set at creation for a small one, else at dispatch. */
     ranges: v.optional(v.array(v.string())),
     ranges_closed: v.optional(v.number()),
@@ -71,7 +71,7 @@ export const JobItem = item({
     /** When it was last released, in milliseconds. */
     released_at: v.optional(v.number()),
     /** Set at dispatch. */
-    delivery_settings: v.optional(json<DeliverySettings>()),
+    settings: v.optional(json<DeliverySettings>()),
     /** Sends taken from the quota for this job; once it has ended, what it sent. */
     reserved: v.optional(v.number()),
     /** When they were taken, in milliseconds. Absent: when it was created. */

@@ -31,7 +31,7 @@ interface NewJob {
   ranges?: string[] | undefined;
   /** The hash under which its content was stored, if it was. */
   content?: string | undefined;
-  direct?: Pick<NewRowOf<typeof JobItem>, "recipients" | "delivery_settings" | "without_webhooks"> | undefined;
+  direct?: Pick<NewRowOf<typeof JobItem>, "recipients" | "settings" | "no_webhooks"> | undefined;
   /** Its share of the quota was taken ahead, in the quarter-hour of its id. */
   ahead?: true | undefined;
 }
@@ -118,7 +118,7 @@ export function jobOf(row: JobRow): JobRecord {
     halted: row.halted && fromJson(row.halted),
     resumedWith: row.resumed_with && fromJson(row.resumed_with),
     releasedAt: row.released_at,
-    deliverySettings: row.delivery_settings && fromJson(row.delivery_settings),
+    deliverySettings: row.settings && fromJson(row.settings),
     reserved: row.reserved,
     reservedAt: row.ahead ? undefined : (row.reserved_at ?? Date.parse(row.created_at)),
   };

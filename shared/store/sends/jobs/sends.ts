@@ -42,7 +42,7 @@ export interface Send {
   /** The id is derived, so a repeat finds its own job: the audience is left to the workers, who plan it once. */
   isRepeatable?: boolean;
   /** Where a send to one subscriber may be one row: its watch, the quota taken ahead, and whether nobody is told of it. */
-  direct?: { watch: SendWatch; quota: SendQuota; withoutWebhooks?: boolean | undefined } | undefined;
+  direct?: { watch: SendWatch; quota: SendQuota; noWebhooks?: boolean | undefined } | undefined;
   spec: JobSpec;
   /** Ids of the recipients, each once; absent for a send to a target. */
   given?: readonly string[] | undefined;
@@ -168,8 +168,8 @@ async function prepareAudience(
     if (only && texts) {
       const onRow = {
         recipients: packRecipients([only]),
-        delivery_settings: toJson(deliverySettingsOf(spec, via.map(channelSettings), sending)),
-        without_webhooks: direct?.withoutWebhooks || undefined,
+        settings: toJson(deliverySettingsOf(spec, via.map(channelSettings), sending)),
+        no_webhooks: direct?.noWebhooks || undefined,
       };
       return { writes: [], sent: 1, reserved: 1, direct: onRow, texts };
     }
