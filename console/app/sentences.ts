@@ -23,6 +23,7 @@ const reasons: Record<Reason, string> = {
   suppressed: "the address bounced or complained before",
   no_consent: "no consent for this channel",
   invalid_phone: "the phone number is not valid",
+  address_not_supported: "the address has letters that mail providers do not support",
   no_device: "no device that can receive it",
   no_address: "no address for the chosen channels",
   capped: "the frequency cap is reached",

@@ -1,13 +1,14 @@
 // Chapters of the reference on formats that no JSON Schema describes: templates, CSV files, headers of webhooks (GEN-16).
 import {
-  columnMeanings,
   EVIDENCE,
-  type ImportSource,
+  importFields,
   importSources,
   MAX_EXTRA_COLUMNS,
   MAX_VALUE_BYTES,
+  presets,
 } from "../../shared/rules/import-columns.ts";
 import { OPTED_IN, OPTED_OUT } from "../../shared/rules/import-consents.ts";
+import { usualNames } from "../../shared/rules/import-names.ts";
 import { FILTERS } from "../../shared/rules/liquid-filters.ts";
 import { PLACEHOLDERS, RENDERED_BYTES, TAGS, TEMPLATE_BYTES } from "../../shared/rules/render.ts";
 import { code, table } from "./markdown.ts";
@@ -29,18 +30,21 @@ A variable without a value renders empty; \`default\` gives it one. Values are e
 value stays text. A template has at most ${TEMPLATE_BYTES / KB} KB and ${PLACEHOLDERS.toLocaleString("en-US")} placeholders, its result at most
 ${RENDERED_BYTES / KB} KB. A wrong template is a 422 with its line.`;
 
-const headersOf = (source: ImportSource, meaning: string) =>
-  Object.entries(columnMeanings[source]).flatMap(([header, field]) => (field === meaning ? [header] : []));
-
-/** Standard columns by source; each name in any case. */
+/** Fields by the names of columns, the best one first. */
 const columnTable = () =>
   table(
-    ["meaning", ...importSources.map(code)],
-    Object.values(columnMeanings.csv).map((meaning) => [
-      code(meaning),
-      ...importSources.map((source) => words(headersOf(source, meaning))),
-    ]),
+    ["meaning", "names"],
+    importFields.map((field) => [code(field), words(usualNames[field])]),
   );
+
+const presetLines = () =>
+  importSources
+    .flatMap((source) =>
+      Object.entries(presets[source]).map(
+        ([header, field]) => `- In ${code(source)}, ${code(header)} is ${code(field)}.`,
+      ),
+    )
+    .join("\n");
 
 const evidenceLines = () =>
   importSources
@@ -56,10 +60,20 @@ const consentTable = () =>
       [code("csv"), words(OPTED_OUT), "`opted_out`"],
       [code("platform_a"), "`SUBSCRIBED` with a timestamp", "`opted_in`; without one `unknown`"],
       [code("platform_a"), "`UNSUBSCRIBED`", "`opted_out`"],
-      [code("platform_a"), "any `Email Suppressions`", "`suppressed`"],
+      [code("platform_a"), "`Email Suppressions` of nothing but `UNSUBSCRIBE`", "`opted_out`"],
+      [code("platform_a"), "any other `Email Suppressions`", "`suppressed`"],
       [code("platform_b"), "`CONFIRM_TIME` or `OPTIN_TIME`", "`opted_in`"],
       [code("platform_b"), "`UNSUB_TIME`, or the status `unsubscribed`", "`opted_out`"],
       [code("platform_b"), "`CLEAN_TIME`, or the status `cleaned`", "`suppressed`"],
+      ["any", "a true value or a date where the name says no, such as `Unsubscribed`", "`opted_out`"],
+      ["any", "the same where it says that mail came back or was complained of, such as `Bounced`", "`suppressed`"],
+      ["any", "a false value where the name says yes, such as `Accepts marketing`", "`opted_out`"],
+      ["any", "a true value where the name says yes", "`opted_in` with a time of consent; without one `unknown`"],
+      [
+        "any",
+        "a time ahead of the import by more than five minutes",
+        "proves nothing; an opt-out counts from the import on",
+      ],
       [
         "any",
         `${words(OPTED_IN)} in \`topic:<key>\`, with \`topic_at:<key>\` or a time of consent`,
@@ -72,18 +86,30 @@ const consentTable = () =>
   );
 
 export const csvChapter =
-  (): string => `UTF-8, a header row, RFC 4180; \`,\`, \`;\` or a tab between the cells. Headers are
-read in any case. A row needs an \`external_id\` or an \`email\`; without the first, the lower-cased address becomes the
+  (): string => `A header row, RFC 4180; \`,\`, \`;\` or a tab between the cells, or what a first line \`sep=\` says. UTF-8,
+UTF-16 with a byte order mark, or Windows-1252 where it is no UTF-8: \`encoding\` of the job says which, and that of the
+form overrides. Case, spaces and punctuation of headers do not matter. A row needs an \`external_id\` or an \`email\`; without the first, the lower-cased address becomes the
 \`external_id\`. Of repeated rows the last one wins.
 
 ${columnTable()}
 
+${presetLines()}
+- \`id\` beside \`cio_id\` is the \`external_id\`.
+
 \`topic:<key>\` holds the choice of a topic and \`topic_at:<key>\` its time, else \`consent_at\` counts. A column of a topic
 that the workspace does not have becomes an attribute, and \`unknown_topics\` names its key.
 
-All other columns, at most ${MAX_EXTRA_COLUMNS}, become attributes under a snake_case key. \`true\`, \`false\` and plain numbers are
-converted; a number with a leading zero stays a text. A value has at most ${MAX_VALUE_BYTES / KB} KB. \`tags\` are separated by \`,\`,
-\`;\` or \`|\`. \`platform_a\` is the export of Klaviyo and \`platform_b\` that of Mailchimp, as they are.
+All other columns, at most ${MAX_EXTRA_COLUMNS}, become attributes under a snake_case key. A column is of booleans (\`true\`,
+\`false\`, \`yes\`, \`no\`) only if all its values are, and of numbers only if each is written as the number would be, or all
+have the same decimals; so \`01234\`, \`1.10\` beside \`1.9\`, and \`1e5\` stay texts. An array or object of JSON becomes what it
+says. A value has at most ${MAX_VALUE_BYTES / KB} KB. \`tags\` are separated by \`,\`, \`;\` or \`|\`; a quoted one may hold those.
+
+Times without a zone, and bare dates, are in \`time_zone\`, else in the zone of the workspace. Phone numbers become E.164 by
+\`phone_region\`, else by the country of the row, else by the \`region\` of the workspace; one that cannot be read stays as it
+is, and \`phone_summary\` counts it. A domain beyond ASCII gets its form in ASCII; an address with other letters before the
+\`@\` is kept and \`skipped: address_not_supported\`.
+
+ \`platform_a\` is the export of Klaviyo and \`platform_b\` that of Mailchimp, as they are.
 
 ${evidenceLines()}
 

@@ -79,6 +79,11 @@ export const TimeZone = v.pipe(
   v.check(isTimeZone, "must be an IANA time zone"),
 );
 
+export const Region = v.pipe(
+  v.string("must be an ISO 3166 code such as DE"),
+  v.regex(/^[A-Z]{2}$/, "must be an ISO 3166 code such as DE"),
+);
+
 export const Locale = v.pipe(
   v.string("must be a BCP 47 language tag"),
   v.maxLength(64, "must be a BCP 47 language tag"),

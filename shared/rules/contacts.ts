@@ -21,6 +21,9 @@ export function isEmailAddress(text: string): boolean {
     .every((word) => LOCAL_WORD.test(word));
 }
 
+/** Providers of mail refuse such an address (RFC 6531); its domain has a form in ASCII. */
+export const isBeyondAscii = (text: string): boolean => /[^\x20-\x7e]/.test(text);
+
 const isLabel = (label: string): boolean =>
   label.length <= LABEL_LENGTH && LABEL.test(label) && !label.startsWith("-") && !label.endsWith("-");
 

@@ -1,6 +1,8 @@
-// What an imported row says of consent, by the platform that exported it (D-CSV).
+// What an imported row says of consent, by the platform that exported it and by the names of its columns (D-CSV, AMB-132):
+// it never invents an opt-in and never loses an opt-out.
 import type { ImportSource } from "./import-columns.ts";
-import { parseTimestamp } from "./timestamps.ts";
+import { columnKey, type SignedName, signOf } from "./import-names.ts";
+import { readTime, type TimeForm } from "./import-times.ts";
 
 export type ImportedConsent = {
   status: "opted_in" | "opted_out" | "suppressed" | "unknown";
@@ -10,89 +12,200 @@ export type ImportedConsent = {
   ip?: string | undefined;
   /** The status in the file, where it does not prove an opt-in. */
   said?: string | undefined;
+  /** Why a yes proves nothing. */
+  doubt?: "yes_without_time" | "future" | undefined;
 };
 
-type Translator = (
-  standard: { consent_status?: string; consent_at?: string; consent_source?: string },
-  evidence: Record<string, string>,
-) => ImportedConsent | undefined;
+/** How the times of a file are read, and what its import says for all of its rows. */
+export interface ConsentReading extends TimeForm {
+  /** When the import was created, in milliseconds: no consent is later. */
+  createdAt: number;
+  /** When those agreed of whom the file has no time. */
+  consent_at?: string | undefined;
+  consent_source?: string | undefined;
+}
+
+type Standards = { consent_status?: string; consent_at?: string; consent_source?: string };
+
+/** What one or more columns say, before its time is looked at. */
+interface Claim {
+  status: ImportedConsent["status"];
+  /** As the file has it. */
+  time?: string | undefined;
+  source?: string | undefined;
+  ip?: string | undefined;
+  said?: string | undefined;
+}
 
 export const OPTED_IN = ["opted_in", "subscribed", "true", "yes", "1"];
 export const OPTED_OUT = ["opted_out", "unsubscribed", "false", "no", "0"];
 
+const words = (...texts: string[]) => new Set(texts.flatMap((text) => text.split(" ")).map(columnKey));
+const IN_WORDS = words("opted_in optin opt_in subscribed subscribe");
+const YES = words("true yes y 1 t on x checked wahr ja j vrai oui verdadero sí si vero verdadeiro sim waar prawda tak");
+const NO = words("false no n 0 f off unchecked falsch nein faux non falso não onwaar nee fałsz nie");
+const EMPTY = words("none null na nan undefined never");
+const TICK = /^[✓✔☑✅]$/u;
+
+const isYes = (text: string): boolean => TICK.test(text) || YES.has(columnKey(text)) || IN_WORDS.has(columnKey(text));
+
+/** No value, as platforms write it: `[]`, `null`, `0000-00-00`. */
+function isNothing(text: string): boolean {
+  const key = columnKey(text);
+  return (key === "" && !TICK.test(text)) || EMPTY.has(key) || /^00+$/.test(key);
+}
+
+/** The negative that a status says. */
+function negativeOf(status: string): "opted_out" | "suppressed" | undefined {
+  const key = columnKey(status);
+  const sign = signOf(key);
+  if (sign === "suppressed" || /^(hard|soft)?bounce|^cleaned|^spam|complaint/.test(key)) return "suppressed";
+  return sign === "out" || NO.has(key) ? "opted_out" : undefined;
+}
+
+type Translator = (standard: Standards, evidence: Record<string, string>) => Claim | undefined;
+
 /** Conservative: a status without proof is no opt-in (IMP-12). */
-export const consentTranslators: Record<ImportSource, Translator> = {
-  csv: ({ consent_status, consent_at, consent_source: source }) => {
-    if (consent_status === undefined) return undefined;
-    const status = consent_status.toLowerCase();
-    const at = timeOf(consent_at);
-    if (OPTED_OUT.includes(status)) return { status: "opted_out", at, source };
-    if (status === "suppressed") return { status, at, source };
-    if (OPTED_IN.includes(status) && at !== undefined) return { status: "opted_in", at, source };
-    return { status: "unknown", said: consent_status };
+const translators: Record<ImportSource, Translator> = {
+  csv: ({ consent_status: said, consent_at: time }) => {
+    if (said === undefined) return undefined;
+    const status = negativeOf(said);
+    if (status) return { status, time };
+    return isYes(said) ? { status: "opted_in", time, said } : { status: "unknown", said };
   },
-  platform_a: ({ consent_status, consent_at, consent_source: source }, { "email suppressions": suppressions }) => {
-    const at = timeOf(consent_at);
-    if (suppressions && suppressions !== "[]") return { status: "suppressed", source };
-    if (consent_status === undefined) return undefined;
-    const status = consent_status.toUpperCase();
-    if (status === "UNSUBSCRIBED") return { status: "opted_out", at, source };
-    const isIn = status === "SUBSCRIBED" || status === "SUBSCRIBE";
-    if (isIn && at !== undefined) return { status: "opted_in", at, source };
-    return isIn ? { status: "unknown", said: consent_status } : { status: "unknown" };
+  platform_a: ({ consent_status: said, consent_at: time }, { "email suppressions": suppressions }) => {
+    const status = suppressions && suppressionOf(suppressions);
+    if (status) return { status, time: status === "opted_out" ? time : undefined };
+    if (said === undefined) return undefined;
+    if (/^never/i.test(said)) return { status: "unknown" };
+    const negative = negativeOf(said);
+    if (negative) return { status: negative, time };
+    return IN_WORDS.has(columnKey(said)) ? { status: "opted_in", time, said } : { status: "unknown" };
   },
-  platform_b: ({ consent_status = "", consent_source: source = "import" }, evidence) => {
-    const status = consent_status.toLowerCase();
+  platform_b: ({ consent_status: said = "", consent_source: source = "import" }, evidence) => {
+    const status = columnKey(said);
     const { unsub_time, clean_time, confirm_time, optin_time, optin_ip, confirm_ip } = evidence;
-    if (clean_time || status === "cleaned") return { status: "suppressed", at: timeOf(clean_time), source };
-    if (unsub_time || status === "unsubscribed") return { status: "opted_out", at: timeOf(unsub_time), source };
-    if (status === "nonsubscribed" || status === "transactional") return { status: "unknown" };
-    const confirmed = timeOf(confirm_time);
-    if (confirmed !== undefined) return { status: "opted_in", at: confirmed, source, ip: confirm_ip ?? optin_ip };
-    const optedIn = timeOf(optin_time);
-    if (optedIn !== undefined) return { status: "opted_in", at: optedIn, source, ip: optin_ip };
-    return { status: "unknown" };
+    if (status === "nonsubscribed" && !clean_time && !unsub_time) return { status: "unknown" };
+    const negative = negativeOf(said);
+    if (clean_time || negative === "suppressed") return { status: "suppressed", time: clean_time, source };
+    if (unsub_time || negative) return { status: "opted_out", time: unsub_time, source };
+    if (status === "transactional") return { status: "unknown" };
+    if (confirm_time) return { status: "opted_in", time: confirm_time, source, ip: confirm_ip ?? optin_ip };
+    if (optin_time) return { status: "opted_in", time: optin_time, source, ip: optin_ip };
+    return status === "subscribed" ? { status: "opted_in", source, said } : { status: "unknown" };
   },
 };
 
-/** What a row says of one topic. Without a time, an opt-in proves nothing. */
+/** Klaviyo lists reasons; an address that only unsubscribed is not dead. */
+function suppressionOf(text: string): "opted_out" | "suppressed" | undefined {
+  if (isNothing(text) || NO.has(columnKey(text))) return undefined;
+  const reasons = text
+    .split(/[\s,;|]+/)
+    .map(columnKey)
+    .filter(Boolean);
+  return reasons.length > 0 && reasons.every((reason) => signOf(reason) === "out") ? "opted_out" : "suppressed";
+}
+
+/** A cell whose column says something of consent by its name. */
+export interface SignedCell {
+  signed: SignedName;
+  value: string;
+}
+
+/** That somebody agreed then, if another column says that they did. */
+interface Moment {
+  kind: "time";
+  time: string;
+}
+
+function claimOf({ signed: { sign }, value }: SignedCell, form: TimeForm): Claim | Moment | undefined {
+  if (isNothing(value)) return undefined;
+  const time = readTime(value, form) === undefined ? undefined : value;
+  if (sign === "in") {
+    if (time !== undefined) return { kind: "time", time };
+    const status = negativeOf(value);
+    if (status) return { status };
+    return isYes(value) ? { status: "opted_in", said: value } : undefined;
+  }
+  if (NO.has(columnKey(value)) || IN_WORDS.has(columnKey(value))) return undefined;
+  if (sign === "out") return { status: "opted_out", time };
+  return { status: (time === undefined && suppressionOf(value)) || "suppressed", time };
+}
+
+/** The strongest counts. */
+const STRENGTH = ["unknown", "opted_in", "opted_out", "suppressed"] as const;
+
+/** What a row says of mail. */
+export function readConsent(
+  source: ImportSource,
+  {
+    standard,
+    evidence,
+    signed,
+  }: { standard: Standards; evidence: Record<string, string>; signed: readonly SignedCell[] },
+  reading: ConsentReading,
+): ImportedConsent | undefined {
+  const stated = translators[source](standard, evidence);
+  return settled(stated ? [stated] : [], signed, standard, reading);
+}
+
+function settled(
+  stated: readonly Claim[],
+  signed: readonly SignedCell[],
+  standard: Standards,
+  reading: ConsentReading,
+): ImportedConsent | undefined {
+  const found = signed.flatMap((cell) => claimOf(cell, reading) ?? []);
+  const claims = [...stated, ...found.flatMap((one) => ("status" in one ? [one] : []))];
+  const strongest = claims.toSorted((a, b) => STRENGTH.indexOf(b.status) - STRENGTH.indexOf(a.status))[0];
+  if (!strongest) return undefined;
+  const { status, said, ip } = strongest;
+  const source = strongest.source ?? standard.consent_source ?? reading.consent_source;
+  if (status === "unknown") return { status, ...(said !== undefined && { said }) };
+  if (status !== "opted_in") return { status, at: timeOf(strongest.time, reading).at, source };
+  const beside = found.flatMap((one) => ("kind" in one ? [one.time] : []))[0];
+  const { at, isAhead } = timeOf(strongest.time ?? standard.consent_at ?? beside ?? reading.consent_at, reading);
+  if (at !== undefined) return { status, at, source, ip };
+  return { status: "unknown", said, doubt: isAhead ? "future" : "yes_without_time" };
+}
+
+/** What a row says of one topic or channel. Without a time, an opt-in proves nothing. */
 export type ImportedChoice = {
   status: "opted_in" | "opted_out" | "unknown";
   at?: string | undefined;
   source?: string | undefined;
 };
+/** By the channel of the consent: `topic:<key>`, or a channel other than e-mail. */
 export type ImportedChoices = Readonly<Record<string, ImportedChoice>>;
 
 /**
- * Reads the choices of topics, as conservatively as a consent (TPC-5).
- * @param said what the row says, by the key of a topic
- * @param times when it was chosen, by the key of a topic; else the time of the row's consent counts
+ * Reads a choice, as conservatively as a consent (TPC-5).
+ * @param time when it was chosen; else the time of the row's consent counts
  */
-export function readChoices(
-  said: Readonly<Record<string, string>>,
-  times: Readonly<Record<string, string>>,
-  { consent_at, consent_source: source }: { consent_at?: string; consent_source?: string },
-): ImportedChoices {
-  const choices: Record<string, ImportedChoice> = {};
-  for (const [key, text] of Object.entries(said)) {
-    const value = text.toLowerCase();
-    const at = timeOf(times[key] ?? consent_at);
-    if (OPTED_OUT.includes(value)) choices[key] = { status: "opted_out", at, source };
-    else if (OPTED_IN.includes(value) && at !== undefined) choices[key] = { status: "opted_in", at, source };
-    else choices[key] = { status: "unknown" };
-  }
-  return choices;
+export function readChoice(
+  { said, signed, time }: { said?: string | undefined; signed: readonly SignedCell[]; time?: string | undefined },
+  standard: Standards,
+  reading: ConsentReading,
+): ImportedChoice | undefined {
+  const consent_at = time ?? standard.consent_at;
+  const stated = said === undefined ? [] : [statedChoice(said, consent_at)];
+  const found = settled(stated, signed, { ...standard, ...(consent_at !== undefined && { consent_at }) }, reading);
+  if (!found || found.status === "unknown") return found && { status: "unknown" };
+  const { status, at, source } = found;
+  return { status: status === "suppressed" ? "opted_out" : status, at, source };
 }
 
-const LOCAL_TIME = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}(?::\d{2})?)$/;
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
+function statedChoice(said: string, time: string | undefined): Claim {
+  if (negativeOf(said)) return { status: "opted_out", time };
+  return isYes(said) ? { status: "opted_in", time } : { status: "unknown" };
+}
 
-/** Reads RFC 3339, and the platforms' `2025-03-01 09:30:00` and `2025-03-01` as UTC. */
-function timeOf(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  const local = LOCAL_TIME.exec(text);
-  const [, day = "", time = ""] = local ?? [];
-  const full = local ? `${day}T${time.length === 5 ? `${time}:00` : time}Z` : text;
-  const at = parseTimestamp(DAY.test(text) ? `${text}T00:00:00Z` : full);
-  return at === undefined ? undefined : new Date(at).toISOString();
+const MAX_AHEAD_MS = 300_000;
+
+/** A time ahead of the import by more than five minutes proves nothing, none is stored as later than it (AMB-131). */
+function timeOf(text: string | undefined, { createdAt, ...form }: ConsentReading): { at?: string; isAhead: boolean } {
+  const at = text === undefined ? undefined : readTime(text, form);
+  if (at === undefined) return { isAhead: false };
+  if (at > createdAt + MAX_AHEAD_MS) return { isAhead: true };
+  return { at: new Date(Math.min(at, createdAt)).toISOString(), isAhead: false };
 }

@@ -3,20 +3,20 @@ import {
   ATTRIBUTE,
   type Cell,
   type Columns,
-  columnMeanings,
   columnName,
   IGNORED,
   importFields,
-  type Standard,
+  presets,
   snakeCase,
 } from "./import-columns.ts";
+import type { Standard } from "./import-names.ts";
 import { consentChannelOf, topicKeyOf } from "./topics.ts";
 
 /** What a column means, for people: a field, `attribute:<key>`, `topic:<key>`, `consent evidence` or `ignore`. */
-export function meaningOf({ standard, evidence, attribute, topic, topicTime }: Cell): string {
+export function meaningOf({ standard, evidence, attribute, topic, topicTime, signed }: Cell): string {
   if (standard) return standard;
   if (topic) return consentChannelOf(topic);
-  if (evidence || topicTime) return "consent evidence";
+  if (evidence || topicTime || signed) return "consent evidence";
   return attribute ? ATTRIBUTE + attribute : IGNORED;
 }
 
@@ -34,7 +34,7 @@ export function suggestionFor(name: string, columns: Columns, topics: readonly s
   const taken = new Set(columns.cells.map(({ standard }) => standard));
   const key = snakeCase(name);
   const isFree = (field: Standard) => !taken.has(field);
-  const known = Object.values(columnMeanings).flatMap((meanings) => Object.entries(meanings));
+  const known = Object.values(presets).flatMap((meanings) => Object.entries(meanings));
   const alias = known.find(([column, field]) => snakeCase(column) === key && isFree(field))?.[1];
   if (alias) return alias;
   const close = importFields.filter(isFree).find((field) => typos(key, field) <= MAX_TYPOS);

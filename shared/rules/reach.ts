@@ -1,7 +1,7 @@
 // The channels by which a subscriber can be reached, and why not by the others (NTF-23, D-CONSENT, D-ATTR).
 import { type ChannelType, platformOf } from "./channel-types.ts";
 import { channels } from "./channels.ts";
-import { isPhoneNumber } from "./contacts.ts";
+import { isBeyondAscii, isPhoneNumber } from "./contacts.ts";
 import { isInTopic, type SendTopic } from "./topics.ts";
 
 /** One address of a send: a device, or the one address of a channel. */
@@ -42,6 +42,7 @@ export const unreachableReasons = [
   "suppressed",
   "no_consent",
   "invalid_phone",
+  "address_not_supported",
   "no_device",
   "no_address",
 ] as const;
@@ -88,6 +89,7 @@ function targetsBy(
       const address = contact[kind];
       if (address === undefined || address === null || address === "") return "no_address";
       if (kind === "phone" && !(typeof address === "string" && isPhoneNumber(address))) return "invalid_phone";
+      if (kind === "email" && isBeyondAscii(String(address))) return "address_not_supported";
       return consentRefusal(channel, contact.consents[channel], rules) ?? [{ channel }];
     }
   }

@@ -80,7 +80,7 @@ it("TPC-5 RDA-14 a dry run and a result say what choices do, and name unknown to
   });
   expect(await choices("bob")).toEqual({ deals: `opted_out ${done.created_at}` });
   expect((await choices("cyd")).news).toMatch(/^opted_out/);
-  expect(await attributes("ada")).toEqual({ topic_nws: "yes" });
+  expect(await attributes("ada")).toEqual({ topic_nws: true });
   const [entry] = (await consents("ada")).filter(({ channel }: { channel: string }) => channel === "topic:deals");
   expect(entry).toMatchObject({ status: "opted_in", evidence: { import_job_id: done.import_job_id } });
 

@@ -118,7 +118,7 @@ describe("rows", () => {
       ["", /empty/],
       ["name,age\nx,1\n", /neither/],
       ['email\n"never closed\n', /CSV/],
-      [Buffer.from([0xff, 0xfe, 0x65, 0x00]), /UTF-8/],
+      [Buffer.from("external_id\nu1\n", "utf16le"), /no text/],
       [Buffer.from("email\na\u0000b@x.co\n"), /no text/],
       [`email,${Array.from({ length: 101 }, (_, i) => `c${i}`)}\n`, /100/],
     ];
@@ -127,6 +127,8 @@ describe("rows", () => {
       expect(done.status, String(content).slice(0, 20)).toBe("failed");
       expect(done.error_message).toMatch(why);
     }
+    const told = await run(Buffer.from("external_id\nZo\xeb\n", "latin1"), { encoding: "utf-8" });
+    expect([told.status, told.error_message]).toEqual(["failed", "the file is not UTF-8 text"]);
   });
 
   it("D-CSV reads a BOM, other delimiters, CRLF, quoted line breaks; of repeats the last one wins", async () => {

@@ -1,18 +1,10 @@
 // Columns of imports: headers, rows, and the conservative translation of consent (IMP-9 to IMP-12, D-CSV).
 import { describe, expect, it } from "vitest";
-import { type ImportSource, readHeader, readRow } from "../../shared/rules/import-columns.ts";
+import { type ImportSource, readHeader } from "../../shared/rules/import-columns.ts";
+import { readRow } from "../../shared/rules/import-rows.ts";
+import { columnsOf, READING, rowOf } from "../support/rows.ts";
 
-const columns = (header: string[], source: ImportSource = "csv") => {
-  const read = readHeader(header, source);
-  if ("problem" in read) throw new Error(read.problem);
-  return read;
-};
-/** A row given by its columns. */
-const row = (cells: Record<string, string>, source: ImportSource = "csv") => {
-  const read = readRow(columns(Object.keys(cells), source), Object.values(cells));
-  if ("problem" in read) throw new Error(read.problem);
-  return read;
-};
+const row = (cells: Record<string, string>, source: ImportSource = "csv") => rowOf(cells, { source });
 const AT = "2025-03-01T09:30:00Z";
 const INSTANT = "2025-03-01T09:30:00.000Z";
 
@@ -68,6 +60,8 @@ describe("standard columns", () => {
         formula: "=1+1",
       },
       consent: undefined,
+      phone: "kept",
+      warnings: [],
     });
   });
 
@@ -87,8 +81,9 @@ describe("standard columns", () => {
     [["u1", `a@${"b".repeat(5_000)}.co`], "bytes"],
   ])("IMP-3 rejects %j", (cells, why) => {
     const read = readRow(
-      columns(["external_id", "email"]),
+      columnsOf(["external_id", "email"]),
       cells.map((cell) => cell.slice(0, 6_000)),
+      READING,
     );
     expect((read as { problem: string }).problem).toContain(why);
   });

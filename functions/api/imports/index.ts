@@ -11,6 +11,7 @@ import { importStatuses } from "../../../shared/rules/import-states.ts";
 import { secrets, timers } from "../../../shared/store/capabilities.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { entityPage } from "../../../shared/store/entity-pages.ts";
+import { encodings } from "../../../shared/store/files/encodings.ts";
 import { importUploads } from "../../../shared/store/files/imports.ts";
 import { listExists } from "../../../shared/store/lists/lists.ts";
 import { ImportItem } from "../../../shared/store/subscribers/import-items.ts";
@@ -22,11 +23,13 @@ import {
   describeColumns,
   getImport,
   type ImportJob,
+  phoneSummaryOf,
   rejectedRows,
   unknownTopicsOf,
 } from "../../../shared/store/subscribers/imports.ts";
 import { exportEndpoints } from "./exports.ts";
 import { bad, mappingOf, refuseUnknownTopics } from "./mapping.ts";
+import { readingFields, readingOptionsOf } from "./reading.ts";
 
 /** LIM-6, AMB-83. */
 export const MAX_FILE_BYTES = 52_428_800;
@@ -46,6 +49,7 @@ const Form = v.strictObject({
         "`, at most 200 of them. Others keep their usual meaning.",
     ),
   ),
+  ...readingFields,
 });
 
 const ChoiceCounts = v.object({
@@ -64,7 +68,21 @@ const Job = v.object({
   error_message: v.optional(v.string()),
   last_error: v.optional(LastError),
   dry_run: v.boolean(),
-  consent_summary: v.object({ ...ChoiceCounts.entries, suppressed: v.number() }),
+  encoding: v.optional(v.picklist(encodings)),
+  consent_summary: v.object({
+    ...ChoiceCounts.entries,
+    suppressed: v.number(),
+    yes_without_time: v.pipe(
+      v.number(),
+      v.description("Of the unknown ones: they say yes, and the file has no time of it"),
+    ),
+    future: v.pipe(v.number(), v.description("Of the unknown ones: their time is ahead of the import")),
+  }),
+  phone_summary: v.object({
+    kept: v.pipe(v.number(), v.description("Phone numbers that were in E.164 form")),
+    converted: v.pipe(v.number(), v.description("Phone numbers that were brought into E.164 form")),
+    unreadable: v.pipe(v.number(), v.description("Phone numbers that stay as the file has them, and are not sent to")),
+  }),
   topic_summary: v.record(v.string(), ChoiceCounts),
   unknown_topics: v.array(v.string()),
   rejected_rows_url: v.optional(v.string()),
@@ -102,7 +120,9 @@ const jobOf = (row: ImportJob, rejected_rows_url: string | undefined): v.InferOu
     last_error: { code: "IMPORT_FAILED", message: row.error, at: row.completed_at ?? row.created_at },
   }),
   dry_run: row.dry_run === true,
+  encoding: row.encoding,
   consent_summary: consentSummaryOf(row),
+  phone_summary: phoneSummaryOf(row),
   topic_summary: choicesOf(row),
   unknown_topics: [...unknownTopicsOf(row)],
   rejected_rows_url,
@@ -142,6 +162,7 @@ export const imports = group("imports", "CSV files into lists, and exports as CS
     async ({ store, timers, uploads, form: { fields, file }, clock, ids }) => {
       const { listId: list, source, upload_id, dry_run } = fields;
       const mapping = mappingOf(fields.mapping);
+      const reading = readingOptionsOf(fields, clock.now());
       if (list === undefined || !isUuid(list)) throw bad("listId", "must be the UUID of a list");
       if (!file === (upload_id === undefined)) throw bad("file", "a CSV file, or the upload_id of one, is required");
       if (file && !isCsv(file)) throw bad("file", "must be text/csv or be named .csv");
@@ -153,7 +174,7 @@ export const imports = group("imports", "CSV files into lists, and exports as CS
       if (bytes > MAX_FILE_BYTES)
         throw new ApiError("FILE_TOO_LARGE", `The file is larger than ${MAX_FILE_BYTES} bytes.`);
       if (file) await uploads.put(id, file.bytes);
-      await createImport(store, timers, { id, list, source, bytes, dry_run: dry_run === "true", mapping });
+      await createImport(store, timers, { id, list, source, bytes, dry_run: dry_run === "true", mapping, ...reading });
       return { import_job_id: id, status: "pending" };
     },
   ),

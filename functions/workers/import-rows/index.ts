@@ -4,6 +4,7 @@ import { type Clock, SECOND, timestamp } from "../../../shared/kernel/clock.ts";
 import type { Context, LogEntry } from "../../../shared/kernel/deps.ts";
 import type { Ids } from "../../../shared/kernel/ids.ts";
 import type { Columns } from "../../../shared/rules/import-columns.ts";
+import { type ColumnType, columnTypes } from "../../../shared/rules/import-values.ts";
 import { type PlanName, plans } from "../../../shared/rules/plans.ts";
 import { importRowsQueue } from "../../../shared/runtime/resources.ts";
 import { queueWorker } from "../../../shared/runtime/worker.ts";
@@ -11,7 +12,8 @@ import { audienceSize, secrets, timers, workspaceRead } from "../../../shared/st
 import { storeWrite } from "../../../shared/store/context.ts";
 import { exportWriting } from "../../../shared/store/files/exports.ts";
 import { importReading } from "../../../shared/store/files/imports.ts";
-import { isUnreadable, type Record, readRecords } from "../../../shared/store/files/records.ts";
+import { type Encoding, isNotUtf8, isUnreadable } from "../../../shared/store/files/encodings.ts";
+import { type Record, readRecords } from "../../../shared/store/files/records.ts";
 import { fromJson, toJson } from "../../../shared/store/json-text.ts";
 import { listExists } from "../../../shared/store/lists/lists.ts";
 import {
@@ -104,24 +106,56 @@ async function failImport(context: WorkerContext, { id }: ImportJob, error: stri
 
 /** Reads the header and counts the rows, so that the progress has a total. @returns undefined if the import failed. */
 async function beginImport(context: WorkerContext, job: ImportJob): Promise<ImportJob | undefined> {
-  const { store, files } = context;
-  const bytes = await files.read(job.id, 0);
-  if (!bytes) return failImport(context, job, "the file is not there");
-  let header: Record | undefined;
-  let first: Record | undefined;
-  let total = 0;
-  for await (const record of readRecords(bytes, {})) {
-    if (header) total++;
-    else header = record;
-    if (total === 1) first ??= record;
-  }
+  const { store, workspace } = context;
+  const survey = await surveyFile(context, job, job.encoding);
+  if (!survey) return failImport(context, job, "the file is not there");
+  const { header, first, total } = survey;
   if (!header) return failImport(context, job, "the file is empty");
-  const { cells, delimiter, end: offset, line } = header;
+  const { cells, delimiter, encoding, end: offset, line } = header;
   const topics = toJson((await listTopics(store)).map(({ key }) => key));
   const columns = columnsOf({ ...job, header: toJson(cells), topics });
   if ("problem" in columns) return failImport(context, job, columns.problem);
   if (first) await storeSample(store, job.id, first.cells);
-  return moveImport(store, job.id, "begin", { header: toJson(cells), topics, delimiter, offset, line, total });
+  const types = toJson(survey.types);
+  const settings = await workspace();
+  const time_zone = job.time_zone ?? settings?.timezone;
+  const region = settings?.region ?? undefined;
+  const found = { topics, types, delimiter, encoding, time_zone, region, offset, line, total };
+  return moveImport(store, job.id, "begin", { header: toJson(cells), ...found });
+}
+
+interface Survey {
+  header: Record | undefined;
+  first: Record | undefined;
+  total: number;
+  types: readonly ColumnType[];
+}
+
+/** Reads the whole file once. One that is no UTF-8 is taken for windows-1252, unless its encoding was said. */
+async function surveyFile(
+  context: WorkerContext,
+  job: ImportJob,
+  encoding: Encoding | undefined,
+): Promise<Survey | undefined> {
+  const bytes = await context.files.read(job.id, 0);
+  if (!bytes) return undefined;
+  let header: Record | undefined;
+  let first: Record | undefined;
+  let total = 0;
+  const columns = columnTypes();
+  try {
+    for await (const record of readRecords(bytes, { encoding })) {
+      if (header) {
+        total++;
+        first ??= record;
+        columns.see(record.cells);
+      } else header = record;
+    }
+  } catch (error) {
+    if (encoding !== undefined || !isNotUtf8(error)) throw error;
+    return surveyFile(context, job, "windows-1252");
+  }
+  return { header, first, total, types: columns.types() };
 }
 
 const headerOf = ({ header }: ImportJob): readonly string[] => (header === undefined ? [] : fromJson(header));
@@ -181,7 +215,8 @@ async function importBatches(context: WorkerContext, started: ImportJob): Promis
     batch = [];
     return false;
   };
-  for await (const record of readRecords(source.bytes, { delimiter: started.delimiter ?? "," })) {
+  const reading = { delimiter: started.delimiter ?? ",", encoding: started.encoding };
+  for await (const record of readRecords(source.bytes, reading)) {
     batch.push(record);
     if (batch.length < BATCH_ROWS) continue;
     if (await importBatch()) return true;

@@ -1,8 +1,10 @@
 // Imports a batch of rows as subscribers, members and consents. Rejected rows are counted with their reasons.
 import { ApiError } from "../../../shared/kernel/errors.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
-import { type Columns, type ImportedRow, readRow } from "../../../shared/rules/import-columns.ts";
+import type { Columns } from "../../../shared/rules/import-columns.ts";
 import type { ImportedChoices } from "../../../shared/rules/import-consents.ts";
+import { type ImportedRow, readRow } from "../../../shared/rules/import-rows.ts";
+import { topicKeyOf } from "../../../shared/rules/topics.ts";
 import type { Record } from "../../../shared/store/files/records.ts";
 import { addMembers } from "../../../shared/store/lists/lists.ts";
 import type { RootSecrets } from "../../../shared/store/secrets.ts";
@@ -10,6 +12,7 @@ import { createSubscribers } from "../../../shared/store/subscribers/creations.t
 import {
   type ConsentSummary,
   MAX_CELL_CHARACTERS,
+  type PhoneSummary,
   type Rejected,
 } from "../../../shared/store/subscribers/import-items.ts";
 import {
@@ -22,7 +25,9 @@ import {
   type Choices,
   type ImportJob,
   NO_CONSENTS,
+  NO_PHONES,
   oneChoice,
+  readingOf,
 } from "../../../shared/store/subscribers/imports.ts";
 import { Profile } from "../../../shared/store/subscribers/items.ts";
 import { living, subscriberId, upsertSubscriber } from "../../../shared/store/subscribers/subscribers.ts";
@@ -37,6 +42,7 @@ interface Taken {
   failed: number;
   rejected: Rejected[];
   consents: ConsentSummary;
+  phones: PhoneSummary;
   /** By the keys of topics. */
   choices: Choices;
 }
@@ -49,7 +55,15 @@ export async function takeRows(
   /** The most subscribers that may be created. */
   room: number,
 ): Promise<Taken> {
-  const taken: Taken = { created: 0, failed: 0, rejected: [], consents: { ...NO_CONSENTS }, choices: {} };
+  const taken: Taken = {
+    created: 0,
+    failed: 0,
+    rejected: [],
+    consents: { ...NO_CONSENTS },
+    phones: { ...NO_PHONES },
+    choices: {},
+  };
+  const reading = readingOf(job);
   const reject = ({ line, cells }: Record, reason: string) => {
     taken.failed++;
     taken.rejected.push({
@@ -60,18 +74,26 @@ export async function takeRows(
   };
   const good: { row: ImportedRow; record: Record }[] = [];
   for (const record of batch) {
-    const row = readRow(columns, record.cells);
+    const row = readRow(columns, record.cells, reading);
     if ("problem" in row) reject(record, row.problem);
     else good.push({ row, record });
   }
   // Of rows with the same external_id, the last one wins.
   const last = new Map(good.map((each) => [each.row.external_id, each]));
   const countChoices = (outcomes: ChoiceOutcomes) => {
-    const counted = Object.entries(outcomes).map(([key, outcome]) => [key, oneChoice(outcome)] as const);
+    const counted = Object.entries(outcomes).flatMap(([channel, outcome]) => {
+      const key = topicKeyOf(channel);
+      return key === undefined ? [] : [[key, oneChoice(outcome)] as const];
+    });
     taken.choices = addedChoices(taken.choices, Object.fromEntries(counted));
+  };
+  const count = ({ consent, phone }: ImportedRow) => {
+    if (consent?.doubt) taken.consents[consent.doubt]++;
+    if (phone) taken.phones[phone]++;
   };
   if (job.dry_run) {
     for (const { row } of last.values()) {
+      count(row);
       if (row.consent) taken.consents[row.consent.status]++;
       countChoices(statusesOf(row.choices));
     }
@@ -89,7 +111,8 @@ export async function takeRows(
       const mayCreate = allowed.has(external_id);
       const id = created.get(external_id) ?? (await upsertSubscriber(store, root, input, { mayCreate })).id;
       members.push(id);
-      if (consent) taken.consents[await recordImportedConsent(store, id, job.id, consent)]++;
+      count(row);
+      if (consent) taken.consents[await recordImportedConsent(store, id, job, consent)]++;
       countChoices(await recordImportedChoices(store, id, job, choices));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;

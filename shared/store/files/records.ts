@@ -2,6 +2,7 @@
 // there.
 import { Readable } from "node:stream";
 import { CsvError, parse } from "csv-parse";
+import { decoded, type Encoding, markedEncoding, unreadable } from "./encodings.ts";
 
 export interface Record {
   cells: string[];
@@ -10,43 +11,38 @@ export interface Record {
   /** Lines to the end of the record. */
   line: number;
   delimiter: string;
+  encoding: Encoding;
 }
 
 const DELIMITERS = [",", ";", "\t"];
+/** A line that tells spreadsheets the delimiter. */
+const SEPARATOR_LINE = /^\uFEFF?"?sep=([^\r\n])"?$/i;
 const MAX_RECORD_BYTES = 1_048_576;
 const HEAD_BYTES = 65_536;
+const MARK_BYTES = 3;
 
-const UNREADABLE = "UnreadableFile";
-const unreadable = (message: string) => Object.assign(new Error(message), { name: UNREADABLE });
-/** Whether the file itself is at fault, so that a retry does not help. */
-export const isUnreadable = (error: unknown): error is Error => error instanceof Error && error.name === UNREADABLE;
-
-/** @throws an unreadable error for binary bytes, an encoding other than UTF-8, or a quote that is never closed. */
+/**
+ * @param delimiter without it, the stream is the beginning of a file
+ * @param encoding without it, a byte order mark names it; else it is UTF-8
+ * @throws an unreadable error for binary bytes, for what is not in the encoding, or a quote that is never closed.
+ */
 export async function* readRecords(
   bytes: AsyncIterable<Uint8Array>,
-  { delimiter: found }: { delimiter?: string },
+  { delimiter: found, encoding: told }: { delimiter?: string | undefined; encoding?: Encoding | undefined },
 ): AsyncGenerator<Record> {
-  const source = bytes[Symbol.asyncIterator]();
-  const head: Buffer[] = [];
-  let size = 0;
+  const raw = await headed(bytes, (start) => start.length >= MARK_BYTES);
+  const encoding = told ?? markedEncoding(raw.start) ?? "utf-8";
+  const text = decoded(raw.whole, encoding);
   // The delimiter is the one that the header uses.
-  while (found === undefined && size < HEAD_BYTES && !head.some((chunk) => chunk.includes(10))) {
-    const { value, done } = await source.next();
-    if (done) break;
-    head.push(Buffer.from(value));
-    size += value.length;
-  }
-  const start = Buffer.concat(head);
-  const delimiter = found ?? delimiterOf(start.subarray(0, HEAD_BYTES).toString().split(/\r?\n/)[0] ?? "");
-  const decoder = new TextDecoder("utf-8", { fatal: true });
-  async function* checked() {
-    if (start.length > 0) yield check(start, decoder);
-    for (;;) {
-      const { value, done } = await source.next();
-      if (done) return;
-      yield check(Buffer.from(value), decoder);
-    }
-  }
+  const isLine = (start: Buffer) => found !== undefined || start.length >= HEAD_BYTES || start.includes(10);
+  const { start, whole } = await headed(text.bytes, isLine);
+  const first =
+    start
+      .subarray(0, HEAD_BYTES)
+      .toString()
+      .split(/\r?\n|\r/)[0] ?? "";
+  const separator = found === undefined ? SEPARATOR_LINE.exec(first)?.[1] : undefined;
+  const delimiter = found ?? separator ?? delimiterOf(first);
   const parser = parse({
     bom: true,
     delimiter,
@@ -56,14 +52,17 @@ export async function* readRecords(
     record_delimiter: ["\r\n", "\n", "\r"],
     max_record_size: MAX_RECORD_BYTES,
   });
-  const feed = Readable.from(checked());
+  const feed = Readable.from(whole);
   feed.on("error", (error) => parser.destroy(error)).pipe(parser);
+  let isHidden = separator !== undefined;
   try {
     for await (const { record, info } of parser as AsyncIterable<{
       record: string[];
       info: { bytes: number; lines: number };
-    }>)
-      yield { cells: record, end: info.bytes, line: info.lines, delimiter };
+    }>) {
+      if (!isHidden) yield { cells: record, end: text.positionOf(info.bytes), line: info.lines, delimiter, encoding };
+      isHidden = false;
+    }
   } catch (error) {
     throw error instanceof CsvError ? unreadable(`the file is not well-formed CSV: ${withoutValue(error)}`) : error;
   } finally {
@@ -71,18 +70,31 @@ export async function* readRecords(
   }
 }
 
+/** Reads ahead. @returns the bytes until there are enough, and all of them. */
+async function headed(
+  bytes: AsyncIterable<Uint8Array>,
+  isEnough: (start: Buffer) => boolean,
+): Promise<{ start: Buffer; whole: AsyncIterable<Buffer> }> {
+  const source = bytes[Symbol.asyncIterator]();
+  let start = Buffer.alloc(0);
+  while (!isEnough(start)) {
+    const { value, done } = await source.next();
+    if (done) break;
+    start = Buffer.concat([start, value]);
+  }
+  async function* whole() {
+    if (start.length > 0) yield start;
+    for (;;) {
+      const { value, done } = await source.next();
+      if (done) return;
+      yield Buffer.from(value);
+    }
+  }
+  return { start, whole: whole() };
+}
+
 /** The reason is stored and logged: it must not quote the file. */
 const withoutValue = ({ message }: CsvError): string => message.split(/, value is /, 1)[0] ?? "";
-
-function check(chunk: Buffer, decoder: InstanceType<typeof TextDecoder>): Buffer {
-  try {
-    decoder.decode(chunk, { stream: true });
-  } catch {
-    throw unreadable("the file is not UTF-8 text");
-  }
-  if (chunk.includes(0)) throw unreadable("the file holds bytes that are no text");
-  return chunk;
-}
 
 /** The separator that the header uses most, outside quotes. */
 function delimiterOf(line: string): string {

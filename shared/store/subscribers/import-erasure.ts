@@ -4,8 +4,9 @@
 import { compactPhone } from "../../rules/import-columns.ts";
 import { present } from "../conditions.ts";
 import type { Store } from "../context.ts";
+import { type Encoding, isNotUtf8, isUnreadable } from "../files/encodings.ts";
 import type { ImportErasing } from "../files/imports.ts";
-import { isUnreadable, readRecords } from "../files/records.ts";
+import { readRecords } from "../files/records.ts";
 import { fromJson } from "../json-text.ts";
 import { onConditionFailed } from "../refusals.ts";
 import { ImportItem, ImportSample, MAX_CELL_CHARACTERS, RejectedRows } from "./import-items.ts";
@@ -85,13 +86,14 @@ async function eraseRejected(store: Store, traces: ImportTraces, { id }: ImportJ
 }
 
 /** Whether a file that no import has taken names the subscriber. One that cannot be read counts as if it did. */
-async function isNamedInUpload(traces: ImportTraces, id: string): Promise<boolean> {
+async function isNamedInUpload(traces: ImportTraces, id: string, encoding?: Encoding): Promise<boolean> {
   const bytes = await traces.files.read(id, 0);
   if (!bytes) return false;
   try {
-    for await (const { cells } of readRecords(bytes, {})) if (isNamedIn(traces, cells)) return true;
+    for await (const { cells } of readRecords(bytes, { encoding })) if (isNamedIn(traces, cells)) return true;
     return false;
   } catch (error) {
+    if (isNotUtf8(error)) return isNamedInUpload(traces, id, "windows-1252");
     if (isUnreadable(error)) return true;
     throw error;
   }

@@ -2,6 +2,9 @@
 import * as v from "valibot";
 import { type ColumnMapping, importSources } from "../../rules/import-columns.ts";
 import { importStatuses } from "../../rules/import-states.ts";
+import { dateOrders } from "../../rules/import-times.ts";
+import type { ColumnType } from "../../rules/import-values.ts";
+import { encodings } from "../files/encodings.ts";
 import { entity, item } from "../item.ts";
 import { json } from "../json-text.ts";
 
@@ -9,8 +12,11 @@ import { json } from "../json-text.ts";
 export const MAX_CELL_CHARACTERS = 200;
 
 /** How many rows had which outcome of their consent, or of their choice of a topic. */
-export type ConsentSummary = Record<"opted_in" | "opted_out" | "suppressed" | "unknown" | "unchanged", number>;
-export type ChoiceSummary = Omit<ConsentSummary, "suppressed">;
+export type ChoiceSummary = Record<"opted_in" | "opted_out" | "unknown" | "unchanged", number>;
+/** `yes_without_time` and `future` say why some of the unknown ones are. */
+export type ConsentSummary = ChoiceSummary & Record<"suppressed" | "yes_without_time" | "future", number>;
+/** How many rows had a phone number that was in E.164 form, was brought into it, or could not be. */
+export type PhoneSummary = Record<"kept" | "converted" | "unreadable", number>;
 
 /** A row of the file that was not imported. */
 export interface Rejected {
@@ -34,6 +40,7 @@ export const ImportItem = entity("import", {
     failed: v.optional(v.number()),
     /** Rows by the outcome of their consent: a status, or `unchanged`. */
     "consent:*": v.number(),
+    "phone:*": v.number(),
     /** Counted before the first row is imported. */
     total: v.optional(v.number()),
     error: v.optional(v.string()),
@@ -48,6 +55,18 @@ export const ImportItem = entity("import", {
     /** What became of the choices, by the keys of the topics that the file has columns for. */
     choices: v.optional(json<Readonly<Record<string, ChoiceSummary>>>()),
     delimiter: v.optional(v.string()),
+    /** As the caller said, or as the file is. */
+    encoding: v.optional(v.picklist(encodings)),
+    /** Of each column, by all rows of the file. */
+    types: v.optional(json<readonly ColumnType[]>()),
+    /** How times and phone numbers are read: as the caller said, else by the settings of the workspace. */
+    time_zone: v.optional(v.string()),
+    date_order: v.optional(v.picklist(dateOrders)),
+    phone_region: v.optional(v.string()),
+    region: v.optional(v.string()),
+    /** Of the consents of the whole file. */
+    consent_at: v.optional(v.string()),
+    consent_source: v.optional(v.string()),
     /** Which worker reads the file, and until when no other one may, in milliseconds. */
     owner: v.optional(v.string()),
     lease: v.optional(v.number()),

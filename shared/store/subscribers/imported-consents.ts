@@ -1,9 +1,7 @@
 // Consents of imported rows: noted once per job and subscriber. An import never reverts an opt-out (D-CSV).
-import { timestamp } from "../../kernel/clock.ts";
 import { ApiError } from "../../kernel/errors.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import type { ImportedChoice, ImportedChoices, ImportedConsent } from "../../rules/import-consents.ts";
-import { consentChannelOf } from "../../rules/topics.ts";
 import { absent, all, present } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { familyOf } from "../families.ts";
@@ -20,11 +18,10 @@ const CHANNEL = "email";
 export async function recordImportedConsent(
   store: Store,
   subscriber: string,
-  job: string,
-  { status, at, source, ip }: ImportedConsent,
+  { id: job, created_at }: { id: string; created_at: string },
+  { status, at: consented_at = created_at, source, ip }: ImportedConsent,
 ): Promise<ImportedConsent["status"] | "unchanged"> {
   if (status === "unknown") return "unknown";
-  const consented_at = at ?? timestamp(store.clock.now());
   const assertion = { channel: CHANNEL, status, consented_at, source, ip, import_job_id: job };
   const isNotErased = [present(), absent("erased_at")];
   const conditions = {
@@ -47,7 +44,7 @@ export async function recordImportedConsent(
 const CHOICES_AT_ONCE = 40;
 const MAX_ATTEMPTS = 5;
 
-/** By the key of the topic. */
+/** By the channel of the consent. */
 export type ChoiceOutcomes = Record<string, ImportedChoice["status"] | "unchanged">;
 
 /**
@@ -62,10 +59,10 @@ export async function recordImportedChoices(
 ): Promise<ChoiceOutcomes> {
   const outcomes: ChoiceOutcomes = {};
   const assertions = new Map<string, ConsentAssertion>();
-  for (const [key, { status, at: consented_at = created_at, source }] of Object.entries(choices)) {
-    outcomes[key] = status;
+  for (const [channel, { status, at: consented_at = created_at, source }] of Object.entries(choices)) {
+    outcomes[channel] = status;
     if (status === "unknown") continue;
-    assertions.set(key, { channel: consentChannelOf(key), status, consented_at, source, import_job_id: job });
+    assertions.set(channel, { channel, status, consented_at, source, import_job_id: job });
   }
   for (const some of chunksOf([...assertions], CHOICES_AT_ONCE))
     Object.assign(outcomes, await recordSome(store, subscriber, job, new Map(some)));

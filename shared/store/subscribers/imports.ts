@@ -5,6 +5,7 @@ import { DAY, MINUTE, SECOND, timestamp } from "../../kernel/clock.ts";
 import { conflict, notFound } from "../../kernel/errors.ts";
 import { type ColumnMapping, readHeader } from "../../rules/import-columns.ts";
 import { meaningOf, suggestionFor } from "../../rules/import-hints.ts";
+import type { RowReading } from "../../rules/import-rows.ts";
 import { importMoves } from "../../rules/import-states.ts";
 import { absent, all, any, atMost, is, oneOf } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
@@ -22,6 +23,7 @@ import {
   ImportItem,
   ImportSample,
   MAX_CELL_CHARACTERS,
+  type PhoneSummary,
   type Rejected,
   RejectedRows,
 } from "./import-items.ts";
@@ -29,12 +31,29 @@ import {
 export type ImportJob = RowOf<typeof ImportItem>;
 type ImportChange = NonNullable<ChangeOf<typeof ImportItem>["set"]>;
 
-export const NO_CONSENTS: ConsentSummary = { opted_in: 0, opted_out: 0, suppressed: 0, unknown: 0, unchanged: 0 };
 const NO_CHOICES: ChoiceSummary = { opted_in: 0, opted_out: 0, unknown: 0, unchanged: 0 };
+export const NO_CONSENTS: ConsentSummary = { ...NO_CHOICES, suppressed: 0, yes_without_time: 0, future: 0 };
+export const NO_PHONES: PhoneSummary = { kept: 0, converted: 0, unreadable: 0 };
 
 export const consentSummaryOf = (job: ImportJob): ConsentSummary => ({
   ...NO_CONSENTS,
   ...Object.fromEntries(familyOf(job, "consent:")),
+});
+
+export const phoneSummaryOf = (job: ImportJob): PhoneSummary => ({
+  ...NO_PHONES,
+  ...Object.fromEntries(familyOf(job, "phone:")),
+});
+
+/** How the rows of a file are read. */
+export const readingOf = (job: ImportJob): RowReading => ({
+  createdAt: Date.parse(job.created_at),
+  zone: job.time_zone ?? "UTC",
+  order: job.date_order,
+  phoneRegion: job.phone_region,
+  region: job.region,
+  consent_at: job.consent_at,
+  consent_source: job.consent_source,
 });
 
 export type Choices = Readonly<Record<string, ChoiceSummary>>;
@@ -71,16 +90,21 @@ export const IMPORT_WATCH_MS = 10 * MINUTE;
 
 const expiry = ({ clock }: Pick<Store, "clock">) => Math.ceil((clock.now() + KEPT_MS) / SECOND);
 
+/** How a file is read, where its caller says so. */
+export type ImportReadingOptions = {
+  [Name in "encoding" | "time_zone" | "date_order" | "phone_region" | "consent_at" | "consent_source"]?:
+    | ImportJob[Name]
+    | undefined;
+};
+
 /** Puts the job; its insertion into the table starts it. The watchdog is set before. */
 export async function createImport(
   store: Store,
   timers: Timers,
-  given: Pick<ImportJob, "id" | "list" | "source" | "bytes"> & {
-    dry_run: boolean;
-    mapping?: ColumnMapping | undefined;
-  },
+  given: Pick<ImportJob, "id" | "list" | "source" | "bytes"> &
+    ImportReadingOptions & { dry_run: boolean; mapping?: ColumnMapping | undefined },
 ): Promise<void> {
-  const { id, list, source, bytes, dry_run, mapping } = given;
+  const { id, list, source, bytes, dry_run, mapping, ...reading } = given;
   const now = store.clock.now();
   await timers.set([{ kind: "import-watch", id, at: now + IMPORT_WATCH_MS }]);
   const row: NewRowOf<typeof ImportItem> = {
@@ -90,6 +114,7 @@ export async function createImport(
     bytes,
     dry_run: dry_run || undefined,
     mapping: mapping && toJson(mapping),
+    ...reading,
     react: "import",
     status: "pending",
     offset: 0,
@@ -118,13 +143,12 @@ export const findImport = (store: StoreReader, id: string): Promise<ImportJob | 
   store.get(ImportItem, { id });
 
 /** What the columns of a file mean, as its header and the mapping of the caller say. */
-export const columnsOf = ({ header, source, mapping, topics }: ImportJob) =>
-  readHeader(
-    header === undefined ? [] : fromJson(header),
-    source,
-    mapping && fromJson(mapping),
-    topics && fromJson(topics),
-  );
+export const columnsOf = ({ header, source, mapping, topics, types }: ImportJob) =>
+  readHeader(header === undefined ? [] : fromJson(header), source, {
+    mapping: mapping && fromJson(mapping),
+    topics: topics && fromJson(topics),
+    types: types && fromJson(types),
+  });
 
 /** Stores the first row of a file. */
 export async function storeSample(store: Store, job: string, cells: readonly string[]): Promise<void> {
@@ -214,6 +238,7 @@ export interface Progress {
   processed: number;
   failed: number;
   consents: ConsentSummary;
+  phones: PhoneSummary;
   /** Those of all records so far. */
   choices: Choices;
   rejected: readonly Rejected[];
@@ -223,9 +248,10 @@ export interface Progress {
 
 /** Accounts for the records up to an offset, once: a second reader of the same records changes nothing. */
 export function noteProgress(store: Store, { id, offset }: ImportJob, progress: Progress): Promise<boolean> {
-  const { processed, failed, consents, choices, rejected, offset: end, line } = progress;
+  const { processed, failed, consents, phones, choices, rejected, offset: end, line } = progress;
   const add: NonNullable<ChangeOf<typeof ImportItem>["add"]> = { processed, failed };
   for (const [outcome, n] of Object.entries(consents)) if (n > 0) add[`consent:${outcome}`] = n;
+  for (const [outcome, n] of Object.entries(phones)) if (n > 0) add[`phone:${outcome}`] = n;
   const set: ImportChange = { offset: end, line, ...(Object.keys(choices).length > 0 && { choices: toJson(choices) }) };
   const rows = { rows: toJson(rejected), expires: expiry(store) };
   return happened(

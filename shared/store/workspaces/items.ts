@@ -34,6 +34,8 @@ export const WorkspaceItem = platformItem({
     name: v.optional(v.string()),
     owners: v.optional(v.number()),
     timezone: v.optional(v.string()),
+    /** ISO 3166: where phone numbers without a country code are from. */
+    region: v.optional(v.string()),
     email_consent_mode: v.optional(v.picklist(["opt_out", "opt_in"])),
     quiet_hours: v.optional(json<QuietSettings>()),
     frequency_caps: v.optional(json<FrequencyCap[]>()),

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { MAX_TEST_SUBSCRIBERS } from "../../contract/notification-input.ts";
 import { DefaultSafety } from "../../contract/safety.ts";
-import { OwnName, TimeZone, Uuid } from "../../contract/schemas.ts";
+import { OwnName, Region, TimeZone, Uuid } from "../../contract/schemas.ts";
 import { channelTypes, classOf } from "../../rules/channel-types.ts";
 
 const LocalTime = v.pipe(
@@ -50,6 +50,7 @@ const IdentityRequired = v.pipe(
 export const WorkspaceSettings = v.object({
   name: v.string(),
   timezone: v.string(),
+  region: v.nullable(v.string()),
   email_consent_mode: v.picklist(["opt_out", "opt_in"]),
   quiet_hours: v.nullable(QuietHours),
   frequency_caps: v.array(FrequencyCap),
@@ -78,6 +79,7 @@ const text = (max: number) =>
 export const SettingsChange = v.strictObject({
   name: v.optional(OwnName),
   timezone: v.optional(TimeZone),
+  region: v.pipe(v.optional(v.nullable(Region)), v.description("Where phone numbers without a country code are from")),
   email_consent_mode: v.optional(v.picklist(["opt_out", "opt_in"], "must be opt_out or opt_in")),
   quiet_hours: v.optional(v.nullable(QuietHours)),
   frequency_caps: v.optional(

@@ -36,17 +36,18 @@ export async function changeWorkspace(
   change: Change,
 ): Promise<WorkspaceRecord | undefined> {
   if (Object.values(change).every((value) => value === undefined)) return getWorkspace(platform, tenant);
-  const { quiet_hours, frequency_caps, safety, monthly_send_cap, sender_name, postal_address, ...plain } = change;
+  const { quiet_hours, frequency_caps, safety, monthly_send_cap, region, sender_name, postal_address, ...plain } = change;
   const set = {
     ...plain,
     quiet_hours: quiet_hours ? toJson(quiet_hours) : undefined,
     frequency_caps: frequency_caps && toJson(frequency_caps),
     safety: safety === undefined ? undefined : toJson(safety),
     monthly_send_cap: monthly_send_cap ?? undefined,
+    region: region ?? undefined,
     sender_name: sender_name ?? undefined,
     postal_address: postal_address ?? undefined,
   };
-  const remove = (["quiet_hours", "monthly_send_cap", "sender_name", "postal_address"] as const).filter(
+  const remove = (["quiet_hours", "monthly_send_cap", "region", "sender_name", "postal_address"] as const).filter(
     (name) => change[name] === null,
   );
   return platform.change(WorkspaceItem, { tenant }, { set, remove }, all(present(), absent("purging_at"))).then(
@@ -72,6 +73,7 @@ const workspaceRecordOf = (row: WorkspaceRow): WorkspaceRecord => ({
   ...sendingSettingsOf(row),
   safety: row.safety === undefined ? DEFAULT_SAFETY : fromJson(row.safety),
   identity_required: row.identity_required ?? false,
+  region: row.region ?? null,
   sender_name: row.sender_name ?? null,
   postal_address: row.postal_address ?? null,
   test_subscriber_ids: row.test_subscriber_ids ?? [],

@@ -1,0 +1,68 @@
+// How the caller of an import says that its file is read (AMB-133).
+import * as v from "valibot";
+import { Region, TimeZone } from "../../../shared/contract/schemas.ts";
+import { invalid } from "../../../shared/kernel/errors.ts";
+import { dateOrderOf, readTime } from "../../../shared/rules/import-times.ts";
+import { encodings } from "../../../shared/store/files/encodings.ts";
+import type { ImportReadingOptions } from "../../../shared/store/subscribers/imports.ts";
+
+const MAX_AHEAD_MS = 300_000;
+const DATE_FORMAT = "must be a pattern such as dd/mm/yyyy, mm/dd/yyyy or yyyy-mm-dd";
+
+const lower = v.transform((text: string) => text.trim().toLowerCase());
+const upper = v.transform((text: string) => text.trim().toUpperCase());
+
+/** The fields of the form. */
+export const readingFields = {
+  time_zone: v.pipe(
+    v.optional(TimeZone),
+    v.description("Of times without a zone, and of bare dates. Default: the time zone of the workspace"),
+  ),
+  date_format: v.pipe(
+    v.optional(
+      v.pipe(
+        v.string(),
+        v.maxLength(32, DATE_FORMAT),
+        v.check((text) => dateOrderOf(text) !== undefined, DATE_FORMAT),
+      ),
+    ),
+    v.description(
+      "How days such as 03/04/2024 are read, as `dd/mm/yyyy`. Without it only those are that can be read in one way",
+    ),
+  ),
+  phone_region: v.pipe(
+    v.optional(v.pipe(v.string(), upper, Region)),
+    v.description(
+      "Where phone numbers without a country code are from, as ISO 3166. Default: the country of the row, else the region " +
+        "of the workspace",
+    ),
+  ),
+  encoding: v.pipe(
+    v.optional(v.pipe(v.string(), lower, v.picklist(encodings, `must be one of ${encodings.join(", ")}`))),
+    v.description("Default: UTF-8, UTF-16 with a byte order mark, or Windows-1252 if it is no UTF-8"),
+  ),
+  consent_at: v.pipe(
+    v.optional(v.pipe(v.string(), v.trim(), v.maxLength(64))),
+    v.description("When those agreed who say yes in the file without a time"),
+  ),
+  consent_source: v.pipe(
+    v.optional(v.pipe(v.string(), v.trim(), v.nonEmpty("must not be empty"), v.maxLength(256))),
+    v.description("Where the consents of the file are from, if it does not say so"),
+  ),
+};
+
+const Reading = v.object(readingFields);
+
+/** @throws 422 for a `consent_at` that is no time, or is ahead of us. */
+export function readingOptionsOf(
+  { time_zone, date_format, phone_region, encoding, consent_at, consent_source }: v.InferOutput<typeof Reading>,
+  now: number,
+): ImportReadingOptions {
+  const date_order = date_format === undefined ? undefined : dateOrderOf(date_format);
+  if (consent_at !== undefined) {
+    const at = readTime(consent_at, { zone: time_zone ?? "UTC", order: date_order });
+    if (at === undefined) throw invalid({ consent_at: "must be a time such as 2024-03-04T05:06:07Z, or a date" });
+    if (at > now + MAX_AHEAD_MS) throw invalid({ consent_at: "must not be more than 5 minutes in the future" });
+  }
+  return { encoding, time_zone, date_order, phone_region, consent_at, consent_source };
+}

@@ -1,0 +1,73 @@
+// Times as files write them: with a zone, in the zone of the import, or as a bare day (AMB-133).
+import { changeNear } from "./time-zones.ts";
+import { parseTimestamp } from "./timestamps.ts";
+
+export const dateOrders = ["ymd", "dmy", "mdy"] as const;
+export type DateOrder = (typeof dateOrders)[number];
+
+export interface TimeForm {
+  /** IANA name. */
+  zone: string;
+  /** Of days such as 03/04/2024; without it, one that can be read in two ways is not read. */
+  order?: DateOrder | undefined;
+}
+
+/** The order in a pattern such as `dd/mm/yyyy`, `MM-DD-YYYY` or `dmy`. */
+export function dateOrderOf(pattern: string): DateOrder | undefined {
+  const letters = pattern.toLowerCase().replaceAll(/[\s/.,-]/g, "");
+  if (!/^[dmy]+$/.test(letters)) return undefined;
+  const order = letters.replaceAll(/(.)\1+/g, "$1");
+  return dateOrders.find((one) => one === order || (order.length === 2 && one === `${order}y`));
+}
+
+const DATE = /^(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})/;
+const CLOCK = /^(?:[T ,]+|T)(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(?: ?([AP])\.?M\.?)?/i;
+const ZONE = /^ ?(?:(Z|UTC|GMT)|([+-])(\d{2}):?(\d{2})?)$/i;
+const UNIX = /^\d{9,10}(\.\d+)?$|^\d{13}$/;
+const SECOND = 1_000;
+
+/** @returns milliseconds; undefined for what is no time. A bare day is its start in the zone. */
+export function readTime(text: string, form: TimeForm): number | undefined {
+  const exact = parseTimestamp(text);
+  if (exact !== undefined) return exact;
+  if (UNIX.test(text)) return text.length === 13 ? Number(text) : Math.floor(Number(text) * SECOND);
+  const date = DATE.exec(text);
+  const day = date && dayOf(date, form.order);
+  if (!date || !day) return undefined;
+  let rest = text.slice(date[0].length);
+  const clock = CLOCK.exec(rest);
+  rest = rest.slice(clock?.[0].length ?? 0).trim();
+  const local = parseTimestamp(`${day}T${timeOf(clock)}Z`);
+  if (local === undefined) return undefined;
+  if (rest === "") return instantOf(local, form.zone);
+  const zone = clock && ZONE.exec(rest);
+  return zone ? local - offsetOf(zone) : undefined;
+}
+
+/** `YYYY-MM-DD`; undefined for a day that can be read in two ways. */
+function dayOf([_, a = "", __, b = "", c = ""]: RegExpExecArray, order: DateOrder | undefined): string | undefined {
+  if (a.length === 4) return c.length > 2 ? undefined : iso(a, b, c);
+  if (c.length !== 4 || a.length > 2) return undefined;
+  if (order === "dmy") return iso(c, b, a);
+  if (order === "mdy") return iso(c, a, b);
+  if (Number(a) > 12 || a === b) return iso(c, b, a);
+  return Number(b) > 12 ? iso(c, a, b) : undefined;
+}
+
+const iso = (year: string, month: string, day: string) => `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`;
+
+function timeOf(clock: RegExpExecArray | null): string {
+  const [_, hour = "0", minute = "00", second = "00", half] = clock ?? [];
+  const hours = half ? (Number(hour) % 12) + (half.toUpperCase() === "P" ? 12 : 0) : Number(hour);
+  return `${String(hours).padStart(2, "0")}:${minute}:${second}`;
+}
+
+const offsetOf = ([_, utc, sign, hours = "0", minutes = "0"]: RegExpExecArray): number =>
+  utc ? 0 : (sign === "-" ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60 * SECOND;
+
+/** The instant of a local time: the first of two, and the end of the gap that contains it. */
+function instantOf(local: number, zone: string): number {
+  const { at, before, after } = changeNear(zone, local);
+  if (local - before < at) return local - before;
+  return Math.max(at, local - after);
+}

@@ -1,0 +1,98 @@
+// The text of a file as UTF-8, and where in the file a place of that text is: reading continues there.
+
+export const encodings = ["utf-8", "utf-16le", "utf-16be", "windows-1252"] as const;
+export type Encoding = (typeof encodings)[number];
+
+const UNREADABLE = "UnreadableFile";
+const NOT_UTF8 = "NotUtf8";
+export const unreadable = (message: string) => Object.assign(new Error(message), { name: UNREADABLE });
+const isNamed = (error: unknown, ...names: string[]): error is Error =>
+  error instanceof Error && names.includes(error.name);
+/** Whether the file itself is at fault, so that a retry does not help. */
+export const isUnreadable = (error: unknown): error is Error => isNamed(error, UNREADABLE, NOT_UTF8);
+/** Whether the file may be read in another encoding. */
+export const isNotUtf8 = (error: unknown): error is Error => isNamed(error, NOT_UTF8);
+
+/** The characters of windows-1252 that are none of ISO 8859-1, from 0x80 on. */
+const FROM_80 = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ";
+
+/** The encoding that a byte order mark names. */
+export function markedEncoding(start: Uint8Array): Encoding | undefined {
+  const [first, second, third] = start;
+  if (first === 0xff && second === 0xfe) return "utf-16le";
+  if (first === 0xfe && second === 0xff) return "utf-16be";
+  return first === 0xef && second === 0xbb && third === 0xbf ? "utf-8" : undefined;
+}
+
+export interface Decoded {
+  /** In UTF-8, checked. */
+  bytes: AsyncIterable<Buffer>;
+  /** The byte of the file that belongs to a byte of the text; called with ascending ends of characters. */
+  positionOf(end: number): number;
+}
+
+/** @throws an unreadable error for what is no text. */
+export function decoded(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): Decoded {
+  if (encoding === "utf-8") return { bytes: checkedUtf8(bytes), positionOf: (end) => end };
+  const width = encoding === "windows-1252" ? 1 : 2;
+  // Text that is not passed yet: as much as the parser is ahead.
+  const ahead: Buffer[] = [];
+  let passed = 0;
+  let position = 0;
+  let isStart = true;
+  async function* text(): AsyncGenerator<Buffer> {
+    const decoder = width === 2 ? new TextDecoder(encoding, { ignoreBOM: true }) : undefined;
+    for await (const chunk of bytes) {
+      let decodedText = decoder ? decoder.decode(chunk, { stream: true }) : fromWindows1252(chunk);
+      if (decoder && isStart && decodedText.startsWith("\uFEFF")) {
+        position = width;
+        decodedText = decodedText.slice(1);
+      }
+      isStart &&= decodedText === "";
+      const utf8 = check(Buffer.from(decodedText));
+      if (utf8.length === 0) continue;
+      ahead.push(utf8);
+      yield utf8;
+    }
+  }
+  const positionOf = (end: number): number => {
+    while (passed < end) {
+      const first = ahead[0];
+      if (!first) return position;
+      const part = first.subarray(0, end - passed);
+      // The units of UTF-16, or the characters of windows-1252, none of which needs two units.
+      position += part.toString().length * width;
+      passed += part.length;
+      if (part.length === first.length) ahead.shift();
+      else ahead[0] = first.subarray(part.length);
+    }
+    return position;
+  };
+  return { bytes: text(), positionOf };
+}
+
+const fromWindows1252 = (chunk: Uint8Array): string =>
+  Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+    .toString("latin1")
+    .replaceAll(/[\x80-\x9f]/g, (letter) => FROM_80[letter.charCodeAt(0) - 0x80] ?? letter);
+
+async function* checkedUtf8(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  const decode = (chunk?: Uint8Array) => {
+    try {
+      decoder.decode(chunk, { stream: chunk !== undefined });
+    } catch {
+      throw Object.assign(new Error("the file is not UTF-8 text"), { name: NOT_UTF8 });
+    }
+  };
+  for await (const chunk of bytes) {
+    decode(chunk);
+    yield check(Buffer.from(chunk));
+  }
+  decode();
+}
+
+function check(chunk: Buffer): Buffer {
+  if (chunk.includes(0)) throw unreadable("the file holds bytes that are no text");
+  return chunk;
+}

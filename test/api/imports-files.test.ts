@@ -1,0 +1,206 @@
+// Files as other platforms and spreadsheets write them: what their people, consents and values become (AMB-131 to AMB-133).
+import { describe, expect, it } from "vitest";
+import { importing, people } from "../support/imports.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+const importer = importing({ withTenant });
+
+/** A workspace of Berlin. */
+async function setting() {
+  const found = await importer();
+  const { world, as } = found;
+  const body = { timezone: "Europe/Berlin", region: "DE" };
+  expect((await world.call("PATCH /api/v1/workspace", { as: await as(), body })).body).toMatchObject(body);
+  const mail = async (external_id: string) => {
+    const [newest] = (await found.consents(external_id)).filter(({ channel }: { channel: string }) => channel === "email");
+    return newest && [newest.status, newest.consented_at];
+  };
+  return { ...found, mail };
+}
+
+const SHEET = [
+  ["external_id", "email", "first_name", "consent_status", "consent_at"],
+  ["x1", "x1@example.com", "Zoë", "subscribed", "2026-03-01"],
+  ["x2", "x2@example.com", "Ünal", "unsubscribed", ""],
+];
+
+describe("exports of platforms", () => {
+  it("Customer.io: id beside cio_id is the external id, and who unsubscribed is opted out AMB-132 AMB-133", async () => {
+    const { run, mail, attributes } = await setting();
+    const done = await run(
+      "id,cio_id,email,created_at,unsubscribed,plan\n" +
+        "u1,c1,u1@example.com,1609459200,false,pro\nu2,c2,u2@example.com,1609459201,true,free\n",
+    );
+    expect(done).toMatchObject({ status: "completed", failed_rows: 0, encoding: "utf-8" });
+    expect(await mail("u1")).toBeUndefined();
+    expect(await mail("u2")).toEqual(["opted_out", done.created_at]);
+    expect(await attributes("u1")).toMatchObject({ created_at: 1_609_459_200, plan: "pro" });
+  });
+
+  it("HubSpot: an opt-out of all mail is an opt-out, a lead status is none AMB-132", async () => {
+    const { run, mail, attributes } = await setting();
+    await run(
+      '"Record ID","First Name","Email","Marketing contact status","Unsubscribed from all email","Opted out of email: News"\n' +
+        '"101","Hu","hs1@example.com","Marketing contact","false",""\n"102","Al","hs2@example.com","","true","true"\n',
+    );
+    expect([await mail("hs1@example.com"), (await mail("hs2@example.com"))?.[0]]).toEqual([undefined, "opted_out"]);
+    expect(await attributes("hs1@example.com")).toMatchObject({ record_id: 101, first_name: "Hu" });
+  });
+
+  it("Brevo: SMS is the phone without a plus, a yes without a time is unknown AMB-132 AMB-133", async () => {
+    const { run, mail, attributes } = await setting();
+    const done = await run(
+      "CONTACT ID;EMAIL;LASTNAME;FIRSTNAME;SMS;OPT_IN;EMAIL_BLACKLISTED\n" +
+        "1;br1@example.com;Müller;Jörg;491511234567;true;No\n2;br2@example.com;X;Y;;;Yes\n",
+    );
+    expect(done.consent_summary).toMatchObject({ unknown: 1, yes_without_time: 1, opted_out: 1, opted_in: 0 });
+    expect([await mail("br1@example.com"), (await mail("br2@example.com"))?.[0]]).toEqual([undefined, "opted_out"]);
+    const names = { last_name: "Müller", first_name: "Jörg", phone: "+491511234567" };
+    expect(await attributes("br1@example.com")).toMatchObject(names);
+  });
+
+  it("Klaviyo: a suppression by UNSUBSCRIBE is an opt-out, by HARD_BOUNCE a suppression AMB-132", async () => {
+    const { run, mail, attributes } = await setting();
+    const done = await run(
+      "Email,External ID,Zip Code,Email Marketing Consent,Email Marketing Consent Timestamp,Email Suppressions,SMS Marketing Consent\n" +
+        "k1@example.com,ext1,02101,SUBSCRIBED,2024-03-04 05:06:07+00:00,[],SUBSCRIBED\n" +
+        "k2@example.com,,,SUBSCRIBED,,,\n" +
+        'k3@example.com,,,UNSUBSCRIBED,2024-03-04 05:06:07+00:00,"[""UNSUBSCRIBE""]",\n' +
+        'k4@example.com,,,NEVER_SUBSCRIBED,,"[""HARD_BOUNCE""]",\n',
+      { source: "platform_a" },
+    );
+    const counted = { opted_in: 1, opted_out: 1, suppressed: 1, unknown: 1, yes_without_time: 1 };
+    expect(done.consent_summary).toMatchObject(counted);
+    expect(await mail("ext1")).toEqual(["opted_in", "2024-03-04T05:06:07.000Z"]);
+    expect(await mail("k2@example.com")).toBeUndefined();
+    expect((await mail("k3@example.com"))?.[0]).toBe("opted_out");
+    expect((await mail("k4@example.com"))?.[0]).toBe("suppressed");
+    expect((await attributes("ext1")).zip_code).toBe("02101");
+  });
+
+  const SHOP =
+    "Customer ID,E-mail,First name,Country,Newsletter consent,Total spent,Phone\n" +
+    "C1,leon@example.com,Leon,CH,yes,211.68,044 668 18 00\nC2,not-an-email,Ella,AT,yes,92.65,\n" +
+    "C3,hannes@example.com,Hannes,DE,no,260.10,+491510000015\n";
+
+  it("a shop: the time and source given for the file make its yes an opt-in AMB-132 AMB-133", async () => {
+    const { run, mail, attributes, consents } = await setting();
+    const without = await run(SHOP, { dry_run: "true" });
+    expect(without.consent_summary).toMatchObject({ unknown: 1, yes_without_time: 1, opted_out: 1 });
+    const done = await run(SHOP, { consent_at: "2026-01-02", consent_source: "checkout" });
+    expect(done).toMatchObject({ failed_rows: 1, consent_summary: { opted_in: 1, opted_out: 1, yes_without_time: 0 } });
+    expect(await mail("C1")).toEqual(["opted_in", "2026-01-01T23:00:00.000Z"]);
+    expect((await consents("C1"))[0].source).toBe("checkout");
+    expect((await mail("C3"))?.[0]).toBe("opted_out");
+    expect(await attributes("C1")).toMatchObject({ total_spent: 211.68, phone: "+41446681800", country: "CH" });
+    expect((await attributes("C3")).total_spent).toBe(260.1);
+  });
+});
+
+describe("spreadsheets", () => {
+  it("Windows-1252 is detected where UTF-8 fails, and a date is the start of its day in the zone AMB-133", async () => {
+    const { run, mail, attributes } = await setting();
+    const csv = SHEET.map((row) => row.join(",")).join("\r\n");
+    const bytes = Buffer.from(csv.replace("Zoë", "Zoë \x80uro \x93q\x94"), "latin1");
+    const done = await run(bytes);
+    expect(done).toMatchObject({ status: "completed", encoding: "windows-1252", failed_rows: 0 });
+    expect([(await attributes("x1")).first_name, (await attributes("x2")).first_name]).toEqual(["Zoë €uro “q”", "Ünal"]);
+    expect(await mail("x1")).toEqual(["opted_in", "2026-02-28T23:00:00.000Z"]);
+    expect((await mail("x2"))?.[0]).toBe("opted_out");
+  });
+
+  it("UTF-16 with a byte order mark and tabs AMB-133", async () => {
+    const { run, attributes } = await setting();
+    const text = `\uFEFF${SHEET.map((row) => row.join("\t")).join("\r\n")}\r\n`;
+    const done = await run(Buffer.from(text, "utf16le"));
+    expect(done).toMatchObject({ status: "completed", encoding: "utf-16le", total_rows: 2, failed_rows: 0 });
+    expect((await attributes("x1")).first_name).toBe("Zoë");
+    const turned = await run(Buffer.from(text, "utf16le").swap16(), { dry_run: "true" });
+    expect([turned.encoding, turned.total_rows]).toEqual(["utf-16be", 2]);
+  });
+
+  it("the encoding of the form counts AMB-133", async () => {
+    const { run, attributes } = await setting();
+    const done = await run(Buffer.from("external_id,first_name\nx1,Zoë\n"), { encoding: "windows-1252" });
+    expect([done.encoding, (await attributes("x1")).first_name]).toEqual(["windows-1252", "ZoÃ«"]);
+  });
+
+  it("a file in UTF-16 is read on after an interruption AMB-133 IMP-2", async () => {
+    const { world, post, list, job, members } = await setting();
+    const content = Buffer.from(`\uFEFF${people(250).replaceAll("example", "exämple")}`, "utf16le");
+    const { body } = await post({ listId: list }, { filename: "a.csv", content });
+    for (const times of [20, 35, 50]) {
+      await world.call("POST /_local/faults", { body: { channel: "aws:dynamodb", times } });
+      await world.advance(10 * 60_000);
+    }
+    await world.call("DELETE /_local/faults");
+    await world.advance(60 * 60_000);
+    expect(await job(body.import_job_id)).toMatchObject({ status: "completed", processed_rows: 250, failed_rows: 0 });
+    expect(new Set((await members()).map(({ external_id }) => external_id)).size).toBe(250);
+  });
+
+  it("a sep= line is no row, and empty cells at the end of a row are no fault AMB-133", async () => {
+    const { run, members } = await setting();
+    const done = await run("sep=;\nexternal_id;email\nx1;x1@example.com;\nx2;x2@example.com;;;\nx3;x3@example.com;;more\n");
+    expect([done.total_rows, done.failed_rows]).toEqual([3, 1]);
+    expect(done.rejected_sample).toEqual([{ line: 5, reason: "has 4 cells, the header 2" }]);
+    expect((await members()).map(({ external_id }) => external_id).sort()).toEqual(["x1", "x2"]);
+  });
+
+  it("types need the whole column, and phone numbers are counted AMB-133", async () => {
+    const { run, attributes } = await setting();
+    const done = await run(
+      "external_id,phone,zip,big,neg,exp,vip,data\np1,+49 151 1234567,01234,12345678901234567890,-5,1e5,TRUE,\"{\"\"a\"\":1}\"\n" +
+        "p2,0151/1234567,00501,3.10,=1+1,@cmd,no,\np3,4.91511E+11,,TRUE,,,,\n",
+    );
+    expect(done.phone_summary).toEqual({ kept: 1, converted: 1, unreadable: 1 });
+    expect(await attributes("p1")).toEqual({
+      phone: "+491511234567",
+      zip: "01234",
+      big: "12345678901234567890",
+      neg: "-5",
+      exp: "1e5",
+      vip: true,
+      data: { a: 1 },
+    });
+    expect(await attributes("p2")).toMatchObject({ phone: "+491511234567", big: "3.10", vip: false });
+    expect((await attributes("p3")).phone).toBe("4.91511E+11");
+  });
+});
+
+describe("consent", () => {
+  it("an import never lifts a suppression or an opt-out AMB-128", async () => {
+    const { run, mail } = await setting();
+    await run("email,Bounced,Unsubscribed\na@example.com,true,\nb@example.com,,true\n");
+    const yes = "subscribed,2030-01-01\n";
+    const again = await run(`email,consent_status,consent_at\na@example.com,${yes}b@example.com,${yes}`);
+    expect(again.consent_summary).toMatchObject({ opted_in: 0, unknown: 2, future: 2 });
+    const past = "subscribed,2020-01-01\n";
+    const older = await run(`email,consent_status,consent_at\na@example.com,${past}b@example.com,${past}`);
+    expect(older.consent_summary).toMatchObject({ opted_in: 0, unchanged: 2 });
+    const out = await run("email,consent_status\na@example.com,no\n");
+    expect(out.consent_summary).toMatchObject({ unchanged: 1 });
+    expect([(await mail("a@example.com"))?.[0], (await mail("b@example.com"))?.[0]]).toEqual(["suppressed", "opted_out"]);
+  });
+
+  it("an opt-out of SMS is one of SMS alone AMB-132", async () => {
+    const { run, mail, consents } = await setting();
+    await run("external_id,Accepts SMS Marketing\nx1,no\n");
+    expect(await mail("x1")).toBeUndefined();
+    expect(await consents("x1")).toMatchObject([{ channel: "sms", status: "opted_out" }]);
+  });
+});
+
+it.each([
+  ["time_zone", "Berlin"],
+  ["date_format", "dd/dd/yyyy"],
+  ["phone_region", "Germany"],
+  ["encoding", "ebcdic"],
+  ["consent_at", "lately"],
+  ["consent_at", "2999-01-01"],
+])("a %s of %s is 422 naming it AMB-133", async (name, value) => {
+  const { post, list } = await importer();
+  const answer = await post({ listId: list, [name]: value }, { filename: "a.csv", content: people(1) });
+  expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, [name]]);
+});

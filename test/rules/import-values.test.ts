@@ -1,0 +1,150 @@
+// Values, times, phone numbers and usual names in files (AMB-133).
+import { describe, expect, it } from "vitest";
+import { readPhone, regionOf } from "../../shared/rules/import-phones.ts";
+import { dateOrderOf, readTime } from "../../shared/rules/import-times.ts";
+import { columnTypes, tagsOf, valueOf } from "../../shared/rules/import-values.ts";
+import { columnsOf, rowOf } from "../support/rows.ts";
+
+describe("columns", () => {
+  it.each([
+    [["E-Mail"], ["email"]],
+    [["Email Address", "External ID"], ["email", "external_id"]],
+    [["USER-ID", "MobilePhone"], ["external_id", "phone"]],
+    [["Customer ID", "E-mail", "First name"], ["external_id", "email", "first_name"]],
+    [["id", "cio_id", "email"], ["external_id", undefined, "email"]],
+    [["id", "email"], [undefined, "email"]],
+    [["CONTACT ID", "EMAIL", "LASTNAME", "SMS"], [undefined, "email", "last_name", "phone"]],
+    [["Subscriber Key", "EmailAddress", "Preferred language"], ["external_id", "email", "locale"]],
+    [["Record ID", "Email", "Mobile Phone Number", "Phone Number"], [undefined, "email", "phone", undefined]],
+    [["user_id", "external_id"], [undefined, "external_id"]],
+    [["E-Mail-Adresse", "Vorname", "Nachname"], ["email", "first_name", "last_name"]],
+    [["email", "Opt-in Time"], ["email", "consent_at"]],
+  ])("%j are known by their names in any writing AMB-133", (header, fields) => {
+    expect(columnsOf(header).cells.map(({ standard }) => standard)).toEqual(fields);
+  });
+});
+
+describe("values", () => {
+  it.each([
+    [["true", "False", "YES", ""], "boolean"],
+    [["true", "1"], "text"],
+    [["1", "2.5", "-3"], "number"],
+    [["260.10", "88.10"], "number"],
+    [["1.10", "1.9"], "text"],
+    [["01234", "1"], "text"],
+    [["1e5"], "text"],
+    [["12345678901234567890"], "text"],
+    [["3.10", "TRUE"], "text"],
+    [["-5", "=1+1"], "text"],
+    [["+5"], "text"],
+    [["", ""], "text"],
+  ])("a column of %j is of type %s AMB-133", (cells, type) => {
+    const seen = columnTypes();
+    for (const cell of cells) seen.see([cell]);
+    expect(seen.types()).toEqual([type]);
+  });
+
+  it("JSON becomes what it says AMB-133", () => {
+    expect(valueOf('{"a":[1]}', "text")).toEqual({ a: [1] });
+    expect(valueOf("[1,", "text")).toBe("[1,");
+    expect(valueOf('{"__proto__":1}', "text")).toBe('{"__proto__":1}');
+  });
+
+  it.each([
+    ["vip; beta", ["vip", "beta"]],
+    ['"a, b","c"', ["a, b", "c"]],
+    ['"say ""hi""" | x', ['say "hi"', "x"]],
+    ['["a,b","c"]', ["a,b", "c"]],
+    ["it's, fine", ["it's", "fine"]],
+    [" , ;", []],
+  ])("the tags of %s AMB-133", (text, tags) => {
+    expect(tagsOf(text)).toEqual(tags);
+  });
+
+  it("a domain gets its form in ASCII, and other letters before the @ are a warning AMB-133", () => {
+    expect(rowOf({ email: "info@müller.example" })).toMatchObject({ email: "info@xn--mller-kva.example", warnings: [] });
+    const odd = rowOf({ email: "jörg@müller.example" });
+    expect(odd.email).toBe("jörg@xn--mller-kva.example");
+    expect(odd.warnings).toEqual(["has an email address that is not supported"]);
+  });
+});
+
+describe("times", () => {
+  const berlin = { zone: "Europe/Berlin" };
+  it.each([
+    ["2024-03-04T05:06:07Z", "2024-03-04T05:06:07.000Z"],
+    ["2024-03-04 05:06:07+00:00", "2024-03-04T05:06:07.000Z"],
+    ["2024-03-04 05:06:07 UTC", "2024-03-04T05:06:07.000Z"],
+    ["2024-03-04 05:06:07 +0200", "2024-03-04T03:06:07.000Z"],
+    ["2024-03-04 05:06:07.123", "2024-03-04T04:06:07.000Z"],
+    ["2024-07-04 05:06", "2024-07-04T03:06:00.000Z"],
+    ["2024-03-04", "2024-03-03T23:00:00.000Z"],
+    ["2024/3/4", "2024-03-03T23:00:00.000Z"],
+    ["13/04/2024", "2024-04-12T22:00:00.000Z"],
+    ["04/13/2024 5:06 PM", "2024-04-13T15:06:00.000Z"],
+    ["31.03.2024 02:30", "2024-03-31T01:00:00.000Z"],
+    ["1609459200", "2021-01-01T00:00:00.000Z"],
+    ["1609459200000", "2021-01-01T00:00:00.000Z"],
+    ["03/04/2024", undefined],
+    ["2024-02-30", undefined],
+    ["25:00", undefined],
+    ["yesterday", undefined],
+    ["5", undefined],
+  ])("%s in Berlin is %s AMB-133", (text, expected) => {
+    const at = readTime(text, berlin);
+    expect(at === undefined ? undefined : new Date(at).toISOString()).toBe(expected);
+  });
+
+  it("a date format says which of two readings is meant AMB-133", () => {
+    const day = (order: "dmy" | "mdy") => new Date(readTime("03/04/2024", { zone: "UTC", order }) ?? 0).toISOString();
+    expect([day("dmy"), day("mdy")]).toEqual(["2024-04-03T00:00:00.000Z", "2024-03-04T00:00:00.000Z"]);
+    expect(["dd/mm/yyyy", "MM-DD-YYYY", "dd/mm", "YYYY-MM-DD", "mdy", "d.m.yyyy", "dd/dd", "x"].map(dateOrderOf)).toEqual(
+      ["dmy", "mdy", "dmy", "ymd", "mdy", "dmy", undefined, undefined],
+    );
+  });
+});
+
+describe("phone numbers", () => {
+  it.each([
+    ["+49 151 1234567", "DE", "kept +491511234567"],
+    ["0151/1234567", "DE", "converted +491511234567"],
+    ["0049 151 1234567", undefined, "converted +491511234567"],
+    ["(415) 555-2671", "US", "converted +14155552671"],
+    ["'+491511234567", undefined, "kept +491511234567"],
+    ["0151/1234567", undefined, "unreadable undefined"],
+    ["4.91511E+11", "DE", "unreadable undefined"],
+    ["call me", "DE", "unreadable undefined"],
+  ])("%s of %s is %s AMB-133", (text, region, expected) => {
+    const read = readPhone(text, region);
+    expect(`${read.kind} ${"phone" in read ? read.phone : undefined}`).toBe(expected);
+  });
+
+  it("the region is that of the form, else of the row, else of the workspace AMB-133", () => {
+    const phone = (cells: Record<string, string>, phoneRegion?: string) =>
+      rowOf({ external_id: "x", Phone: "044 668 18 00", ...cells }, { reading: { phoneRegion, region: "DE" } }).attributes
+        .phone;
+    expect([phone({ Country: "Schweiz" }), phone({ Country: "CH" }, "DE"), phone({})]).toEqual([
+      "+41446681800",
+      "+49446681800",
+      "+49446681800",
+    ]);
+    expect(["us", "United States", "Deutschland", "Espagne", "Atlantis", ""].map(regionOf)).toEqual([
+      "US",
+      "US",
+      "DE",
+      "ES",
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it("a column that writes no plus gets one, and what cannot be read stays AMB-133", () => {
+    expect(rowOf({ email: "a@b.co", SMS: "491511234567" }).attributes.phone).toBe("+491511234567");
+    const odd = rowOf({ email: "a@b.co", phone: "4.91511E+11" });
+    expect([odd.attributes.phone, odd.phone, odd.warnings]).toEqual([
+      "4.91511E+11",
+      "unreadable",
+      ["has a phone number that cannot be read"],
+    ]);
+  });
+});

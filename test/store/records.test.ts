@@ -1,0 +1,81 @@
+// Records of CSV files: encodings, the line that says the delimiter, and the byte at which reading continues (AMB-133).
+import { describe, expect, it } from "vitest";
+import type { Encoding } from "../../shared/store/files/encodings.ts";
+import { readRecords } from "../../shared/store/files/records.ts";
+
+const ROWS = [
+  ["external_id", "note"],
+  ["u1", "Zoë €uro “q”"],
+  ["u2", 'two\r\nlines, "quoted"'],
+  ["u3", ""],
+  ["u4", "Ünal"],
+  ["u5", "last"],
+];
+const ASTRAL = [...ROWS, ["u6", "👩‍🚀 ﷽ ł"], ["u7", "end"]];
+
+const quoted = (cell: string) => `"${cell.replaceAll('"', '""')}"`;
+const textOf = (rows: string[][]) => rows.map((row) => `${row.map(quoted).join(";")}\r\n`).join("\r\n");
+const SPECIAL: Record<string, number> = { "€": 0x80, "“": 0x93, "”": 0x94 };
+
+const encoders: Record<string, (text: string) => Buffer> = {
+  "utf-8": (text) => Buffer.from(text),
+  "utf-8 with a mark": (text) => Buffer.from(`\uFEFF${text}`),
+  "utf-16le": (text) => Buffer.from(`\uFEFF${text}`, "utf16le"),
+  "utf-16be": (text) => Buffer.from(`\uFEFF${text}`, "utf16le").swap16(),
+  "windows-1252": (text) => Buffer.from([...text].map((letter) => SPECIAL[letter] ?? letter.charCodeAt(0))),
+};
+
+async function* chunked(bytes: Buffer, size: number): AsyncGenerator<Uint8Array> {
+  for (let i = 0; i < bytes.length; i += size) yield bytes.subarray(i, i + size);
+}
+
+async function read(bytes: Buffer, size: number, known: Parameters<typeof readRecords>[1] = {}) {
+  const records = [];
+  for await (const record of readRecords(chunked(bytes, size), known)) records.push(record);
+  return records;
+}
+const cellsOf = (records: { cells: string[] }[]) => records.map(({ cells }) => cells);
+
+describe.each([
+  ["utf-8", "utf-8", ASTRAL],
+  ["utf-8 with a mark", "utf-8", ASTRAL],
+  ["utf-16le", "utf-16le", ASTRAL],
+  ["utf-16be", "utf-16be", ASTRAL],
+  ["windows-1252", "windows-1252", ROWS],
+] as [string, Encoding, string[][]][])("%s", (name, encoding, rows) => {
+  const bytes = encoders[name]!(textOf(rows));
+  const told = name === "windows-1252" ? { encoding } : {};
+
+  it.each([1, 2, 3, 7, 64, 100_000])("is read in pieces of %i bytes AMB-133", async (size) => {
+    const records = await read(bytes, size, told);
+    expect(cellsOf(records)).toEqual(rows);
+    expect(records[0]).toMatchObject({ encoding, delimiter: ";" });
+  });
+
+  it("continues after each of its records AMB-133 IMP-2", async () => {
+    for (const size of [3, 50, 100_000]) {
+      const records = await read(bytes, size, told);
+      for (const [i, { end, delimiter }] of records.entries()) {
+        const rest = await read(bytes.subarray(end), size, { delimiter, encoding });
+        expect(cellsOf(rest)).toEqual(rows.slice(i + 1));
+      }
+    }
+  });
+});
+
+it.each(["sep=;\r\nx;y\r\n", '\uFEFF"sep=;"\nx;y\n', "SEP=;\rx;y\r"])("%j: the line is no row AMB-133", async (text) => {
+  const records = await read(Buffer.from(text), 4);
+  expect(cellsOf(records)).toEqual([["x", "y"]]);
+  expect(cellsOf(await read(Buffer.from(text).subarray(records[0]!.end), 4, { delimiter: ";" }))).toEqual([]);
+});
+
+it("the line may name any delimiter AMB-133", async () => {
+  expect(cellsOf(await read(Buffer.from("sep=|\nx|y,z\n"), 9))).toEqual([["x", "y,z"]]);
+});
+
+it.each([
+  ["an end within a character", Buffer.from([0x61, 0xc3])],
+  ["a byte of windows-1252", Buffer.from("Zo\xeb,x\n", "latin1")],
+])("%s is no UTF-8 AMB-133", async (_, bytes) => {
+  await expect(read(bytes, 2)).rejects.toThrow("the file is not UTF-8 text");
+});

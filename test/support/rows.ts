@@ -1,0 +1,30 @@
+// Rows of imports in tests of their rules.
+import { type ImportSource, type KnownColumns, readHeader } from "../../shared/rules/import-columns.ts";
+import { type RowReading, readRow } from "../../shared/rules/import-rows.ts";
+import { columnTypes } from "../../shared/rules/import-values.ts";
+
+export const READING: RowReading = { createdAt: Date.parse("2026-06-01T12:00:00Z"), zone: "UTC" };
+
+/** The columns of a header. @throws if it cannot be imported. */
+export function columnsOf(header: readonly string[], source: ImportSource = "csv", known: KnownColumns = {}) {
+  const read = readHeader(header, source, known);
+  if ("problem" in read) throw new Error(read.problem);
+  return read;
+}
+
+/** A row given by its columns, the only one of its file. @throws if it is rejected. */
+export function rowOf(
+  cells: Record<string, string>,
+  {
+    source = "csv",
+    reading = {},
+    ...known
+  }: KnownColumns & { source?: ImportSource; reading?: Partial<RowReading> } = {},
+) {
+  const seen = columnTypes();
+  seen.see(Object.values(cells));
+  const columns = columnsOf(Object.keys(cells), source, { types: seen.types(), ...known });
+  const read = readRow(columns, Object.values(cells), { ...READING, ...reading });
+  if ("problem" in read) throw new Error(read.problem);
+  return read;
+}
