@@ -258,6 +258,18 @@ async function imports({ createClient, settle, process, console }: GuideDeps) {
   console.log(checked.total_rows, checked.failed_rows); // 3 1
   console.log(checked.consent_summary.opted_in, checked.consent_summary.unknown); // 1 1
 
+  const shop = new Blob(["Customer ID,E-mail,Newsletter\nc1,c1@example.com,yes\nc2,c2@example.com,no"], { type: "text/csv" });
+  const asked = await service.importCsv(list.id, shop, { dryRun: true });
+  await settle();
+  const { consent_summary: before } = await service.imports.getListsImport(asked.import_job_id);
+  console.log(before.yes_without_time, before.opted_out); // 1 1
+
+  const known = { consentAt: "2026-01-15", consentSource: "Checkout", timeZone: "Europe/Berlin" };
+  const agreed = await service.importCsv(list.id, shop, { ...known, dryRun: true });
+  await settle();
+  const { consent_summary: after } = await service.imports.getListsImport(agreed.import_job_id);
+  console.log(after.opted_in, after.opted_out); // 1 1
+
   const job = await service.importCsv(list.id, file);
   await settle();
   const { status, processed_rows, failed_rows } = await service.imports.getListsImport(job.import_job_id);
@@ -642,7 +654,7 @@ export const runnableGuides: readonly RunnableGuide[] = [
   { name: "segments", run: segments, printed: ["1 true","[\"ada\"]","true [true,true,true]","0","2"] },
   { name: "journeys", run: journeys, printed: ["[\"wait\"]","[\"After sign-up wait\",\"app_opened\",\"signed_up\"]","1 {\"wait:timeout\":1} {\"sent\":1}","\"completed\" 1 1","1","\"open\" 0.1 null","[{\"step\":\"wait\",\"fields\":[\"within\"]}]","\"completed\""] },
   { name: "topics", run: topics, printed: ["[\"deals opted_out\",\"news opted_in\"]","1 {\"topic_opt_out\":1}"] },
-  { name: "imports", run: imports, printed: ["3 1","1 1","\"completed\" 3 1","2","1 1 [\"wekly\"]"] },
+  { name: "imports", run: imports, printed: ["3 1","1 1","1 1","1 1","\"completed\" 3 1","2","1 1 [\"wekly\"]"] },
   { name: "in-app", run: inApp, printed: ["\"live\"","\"Spring, Ada\"","1 1 1"] },
   { name: "web-push", run: webPush, printed: ["\"active\" \"string\"","\"active\"","1"] },
   { name: "email", run: email, printed: ["\"active\" true","1 {\"no_consent\":1}","\"News\" 0","[\"sent\",\"sent\"]","1"] },

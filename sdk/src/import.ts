@@ -9,6 +9,18 @@ const UPLOAD_TIMEOUT_MS = 300_000;
 export interface ImportOptions extends CallOptions {
   /** The format of the columns: our own (`csv`, the default), or another platform's export. */
   source?: "csv" | "platform_a" | "platform_b";
+  /** Of times without a zone and of bare dates, as IANA name. Default: the zone of the workspace. */
+  timeZone?: string;
+  /** How days such as 03/04/2024 are read: `dd/mm/yyyy` or `mm/dd/yyyy`. */
+  dateFormat?: string;
+  /** Where phone numbers without a country code are from, as ISO 3166. Default: the country of the row. */
+  phoneRegion?: string;
+  /** Default: what the bytes of the file say. */
+  encoding?: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252";
+  /** When those agreed who say yes in the file without a time. */
+  consentAt?: string;
+  /** Where the consents of the file are from. */
+  consentSource?: string;
   /** Checks and counts all rows, and writes nothing. */
   dryRun?: boolean;
 }
@@ -16,8 +28,20 @@ export interface ImportOptions extends CallOptions {
 /** @returns `importCsv(listId, file, options)` of a client. */
 export const csvImporter =
   (imports: Endpoints["imports"], settings: Settings) =>
-  async (listId: string, file: Blob, { source = "csv", dryRun = false, ...options }: ImportOptions = {}) => {
-    const fields = { listId: requiredId("importCsv", "listId", listId), source, dry_run: String(dryRun) };
+  async (listId: string, file: Blob, given: ImportOptions = {}) => {
+    const { source = "csv", dryRun = false, timeZone, dateFormat, phoneRegion, encoding, ...rest } = given;
+    const { consentAt, consentSource, ...options } = rest;
+    const fields = {
+      listId: requiredId("importCsv", "listId", listId),
+      source,
+      dry_run: String(dryRun),
+      ...(timeZone !== undefined && { time_zone: timeZone }),
+      ...(dateFormat !== undefined && { date_format: dateFormat }),
+      ...(phoneRegion !== undefined && { phone_region: phoneRegion }),
+      ...(encoding !== undefined && { encoding }),
+      ...(consentAt !== undefined && { consent_at: consentAt }),
+      ...(consentSource !== undefined && { consent_source: consentSource }),
+    };
     if (file.size <= MAX_DIRECT_BYTES) return imports.importLists(formOf(fields, file), options);
     const upload = await imports.createListsImportUpload(options);
     const request = { method: "POST", url: upload.url, headers: {}, body: formOf(upload.fields, file) };

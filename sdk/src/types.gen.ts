@@ -1648,6 +1648,8 @@ export interface Import {
   } | undefined;
   /** Whether the file is only checked and counted. Default: `false` */
   dry_run: boolean;
+  /** `gsm7`, or `ucs2` where a character is not of the GSM alphabet */
+  encoding?: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252" | undefined;
   /** Rows by what their consent to e-mail did; of a dry run, by the consent that they say */
   consent_summary: {
     /** Rows that opted in */
@@ -1660,6 +1662,19 @@ export interface Import {
     unchanged: number;
     /** Rows whose address is suppressed */
     suppressed: number;
+    /** Of the unknown ones: they say yes, and the file has no time of it */
+    yes_without_time: number;
+    /** Of the unknown ones: their time is ahead of the import */
+    future: number;
+  };
+  /** What became of the phone numbers of the rows */
+  phone_summary: {
+    /** Those that were in E.164 form */
+    kept: number;
+    /** Those that were brought into E.164 form */
+    converted: number;
+    /** Those that stay as the file has them, and are not sent to */
+    unreadable: number;
   };
   /** By the key of each topic in the file, the rows by what their choice did; of a dry run, by what they say */
   topic_summary: Record<string, {
@@ -1722,6 +1737,8 @@ export interface ImportsImport {
   } | undefined;
   /** Whether the file is only checked and counted. Default: `false` */
   dry_run: boolean;
+  /** `gsm7`, or `ucs2` where a character is not of the GSM alphabet */
+  encoding?: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252" | undefined;
   /** Rows by what their consent to e-mail did; of a dry run, by the consent that they say */
   consent_summary: {
     /** Rows that opted in */
@@ -1734,6 +1751,19 @@ export interface ImportsImport {
     unchanged: number;
     /** Rows whose address is suppressed */
     suppressed: number;
+    /** Of the unknown ones: they say yes, and the file has no time of it */
+    yes_without_time: number;
+    /** Of the unknown ones: their time is ahead of the import */
+    future: number;
+  };
+  /** What became of the phone numbers of the rows */
+  phone_summary: {
+    /** Those that were in E.164 form */
+    kept: number;
+    /** Those that were brought into E.164 form */
+    converted: number;
+    /** Those that stay as the file has them, and are not sent to */
+    unreadable: number;
   };
   /** By the key of each topic in the file, the rows by what their choice did; of a dry run, by what they say */
   topic_summary: Record<string, {
@@ -3207,6 +3237,8 @@ export interface WorkspacePage {
   name: string;
   /** The IANA time zone, such as `Europe/Berlin` */
   timezone: string;
+  /** Where phone numbers without a country code are from, as ISO 3166, such as `DE` */
+  region: string | null;
   /** `opt_out`: marketing mail goes to all who did not object. `opt_in`: only to those who agreed */
   email_consent_mode: "opt_out" | "opt_in";
   /** When marketing does not disturb; it is sent afterwards. `null`: never */
@@ -5914,6 +5946,8 @@ export interface AccountUpdateWorkspaceBody {
   name?: string | undefined;
   /** An IANA time zone */
   timezone?: string | undefined;
+  /** Where phone numbers without a country code are from, as ISO 3166, such as `DE` */
+  region?: string | null | undefined;
   /** `opt_out`: marketing mail goes to all who did not object. `opt_in`: only to those who agreed */
   email_consent_mode?: "opt_out" | "opt_in" | undefined;
   /** When marketing does not disturb; it is sent afterwards. `null`: never */

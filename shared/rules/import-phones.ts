@@ -1,8 +1,8 @@
 // Phone numbers as files write them, read by the region of their row (AMB-133).
 import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from "libphonenumber-js/min";
+import { isPhoneNumber } from "./contacts.ts";
 import { compactPhone } from "./import-columns.ts";
 import { columnKey } from "./import-names.ts";
-import { isPhoneNumber } from "./contacts.ts";
 
 export type ReadPhone = { kind: "kept" | "converted"; phone: string } | { kind: "unreadable" };
 

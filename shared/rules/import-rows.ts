@@ -13,7 +13,7 @@ import {
 } from "./import-consents.ts";
 import type { Standard } from "./import-names.ts";
 import { readPhone, regionOf } from "./import-phones.ts";
-import { tagsOf, type Value, valueOf } from "./import-values.ts";
+import { cellValue, tagsOf, type Value } from "./import-values.ts";
 import { isTimeZone } from "./time-zones.ts";
 import { consentChannelOf } from "./topics.ts";
 
@@ -101,7 +101,7 @@ function sortCells({ cells, types }: Columns, row: readonly string[]): Sorted {
     if (value === "") continue;
     if (standard && !signed) sorted.standard[standard] = value;
     if (evidence) sorted.evidence[evidence] = value;
-    if (attribute) sorted.attributes[attribute] = valueOf(value, types[i] ?? "text");
+    if (attribute) sorted.attributes[attribute] = cellValue(value, types[i] ?? "text");
     if (topic && signed) topicOf(topic).signed.push({ signed, value });
     else if (topic) topicOf(topic).said = value;
     else if (signed) sorted.signed.push({ signed, value });
@@ -134,7 +134,7 @@ function takeFields(
   if (timezone && isTimeZone(timezone)) attributes.timezone = timezone;
   if (locale && isLocale(locale.replace("_", "-"))) attributes.locale = locale.replace("_", "-");
   if (!tags) return;
-  const tagged = tags.startsWith("{") ? valueOf(tags, "text") : tags;
+  const tagged = tags.startsWith("{") ? cellValue(tags, "text") : tags;
   attributes.tags = typeof tagged === "object" ? tagged : tagsOf(tags);
 }
 

@@ -22,7 +22,8 @@ export function columnTypes(): { see(row: readonly string[]): void; types(): Col
   const columns: Seen[] = [];
   const see = (cell: string, i: number) => {
     const value = cell.trim();
-    const seen = (columns[i] ??= { isFilled: false, isBoolean: true, isExact: true, decimals: undefined });
+    columns[i] ??= { isFilled: false, isBoolean: true, isExact: true, decimals: undefined };
+    const seen = columns[i];
     if (value === "") return;
     seen.isBoolean &&= Object.hasOwn(BOOLEANS, value.toLowerCase());
     const decimals = PLAIN_NUMBER.exec(value)?.[3]?.length;
@@ -40,7 +41,7 @@ function typeOf({ isFilled, isBoolean, isExact, decimals }: Seen): ColumnType {
 }
 
 /** A cell as the value of an attribute. A cell of JSON becomes what it says. */
-export function valueOf(text: string, type: ColumnType): Value {
+export function cellValue(text: string, type: ColumnType): Value {
   if (type === "boolean") return BOOLEANS[text.toLowerCase()] ?? text;
   if (type === "number") return PLAIN_NUMBER.test(text) ? Number(text) : text;
   return /^[[{]/.test(text) ? (jsonOf(text) ?? text) : text;

@@ -31,7 +31,12 @@ describe("columns", () => {
       },
     ]);
     expect(done.rejected_sample).toEqual([{ line: 3, reason: "has a bad email address" }]);
-    expect(await attributes("ada@x.example")).toEqual({ nick: "Byron", tier: "gold", newsletter_consent: true, imported_consent: "yes" });
+    expect(await attributes("ada@x.example")).toEqual({
+      nick: "Byron",
+      tier: "gold",
+      newsletter_consent: true,
+      imported_consent: "yes",
+    });
     expect(await members()).toHaveLength(1);
     const typo = await run("external_id,emial,Vorname,Newsletter\nu1,a@x.example,A,yes\n");
     expect((await job(typo.import_job_id)).columns.map(({ suggestion }: { suggestion: string }) => suggestion)).toEqual(

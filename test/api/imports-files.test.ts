@@ -13,7 +13,9 @@ async function setting() {
   const body = { timezone: "Europe/Berlin", region: "DE" };
   expect((await world.call("PATCH /api/v1/workspace", { as: await as(), body })).body).toMatchObject(body);
   const mail = async (external_id: string) => {
-    const [newest] = (await found.consents(external_id)).filter(({ channel }: { channel: string }) => channel === "email");
+    const [newest] = (await found.consents(external_id)).filter(
+      ({ channel }: { channel: string }) => channel === "email",
+    );
     return newest && [newest.status, newest.consented_at];
   };
   return { ...found, mail };
@@ -105,7 +107,10 @@ describe("spreadsheets", () => {
     const bytes = Buffer.from(csv.replace("Zoë", "Zoë \x80uro \x93q\x94"), "latin1");
     const done = await run(bytes);
     expect(done).toMatchObject({ status: "completed", encoding: "windows-1252", failed_rows: 0 });
-    expect([(await attributes("x1")).first_name, (await attributes("x2")).first_name]).toEqual(["Zoë €uro “q”", "Ünal"]);
+    expect([(await attributes("x1")).first_name, (await attributes("x2")).first_name]).toEqual([
+      "Zoë €uro “q”",
+      "Ünal",
+    ]);
     expect(await mail("x1")).toEqual(["opted_in", "2026-02-28T23:00:00.000Z"]);
     expect((await mail("x2"))?.[0]).toBe("opted_out");
   });
@@ -142,7 +147,9 @@ describe("spreadsheets", () => {
 
   it("a sep= line is no row, and empty cells at the end of a row are no fault AMB-133", async () => {
     const { run, members } = await setting();
-    const done = await run("sep=;\nexternal_id;email\nx1;x1@example.com;\nx2;x2@example.com;;;\nx3;x3@example.com;;more\n");
+    const done = await run(
+      "sep=;\nexternal_id;email\nx1;x1@example.com;\nx2;x2@example.com;;;\nx3;x3@example.com;;more\n",
+    );
     expect([done.total_rows, done.failed_rows]).toEqual([3, 1]);
     expect(done.rejected_sample).toEqual([{ line: 5, reason: "has 4 cells, the header 2" }]);
     expect((await members()).map(({ external_id }) => external_id).sort()).toEqual(["x1", "x2"]);
@@ -151,7 +158,7 @@ describe("spreadsheets", () => {
   it("types need the whole column, and phone numbers are counted AMB-133", async () => {
     const { run, attributes } = await setting();
     const done = await run(
-      "external_id,phone,zip,big,neg,exp,vip,data\np1,+49 151 1234567,01234,12345678901234567890,-5,1e5,TRUE,\"{\"\"a\"\":1}\"\n" +
+      'external_id,phone,zip,big,neg,exp,vip,data\np1,+49 151 1234567,01234,12345678901234567890,-5,1e5,TRUE,"{""a"":1}"\n' +
         "p2,0151/1234567,00501,3.10,=1+1,@cmd,no,\np3,4.91511E+11,,TRUE,,,,\n",
     );
     expect(done.phone_summary).toEqual({ kept: 1, converted: 1, unreadable: 1 });
@@ -181,7 +188,10 @@ describe("consent", () => {
     expect(older.consent_summary).toMatchObject({ opted_in: 0, unchanged: 2 });
     const out = await run("email,consent_status\na@example.com,no\n");
     expect(out.consent_summary).toMatchObject({ unchanged: 1 });
-    expect([(await mail("a@example.com"))?.[0], (await mail("b@example.com"))?.[0]]).toEqual(["suppressed", "opted_out"]);
+    expect([(await mail("a@example.com"))?.[0], (await mail("b@example.com"))?.[0]]).toEqual([
+      "suppressed",
+      "opted_out",
+    ]);
   });
 
   it("an opt-out of SMS is one of SMS alone AMB-132", async () => {

@@ -11,11 +11,34 @@ const consentOf = (cells: Record<string, string>, options: Parameters<typeof row
 const statusOf = (name: string, value: string) => consentOf({ [name]: value })?.status;
 
 const NEGATIVE = [
-  ...["unsubscribed", "Unsubscribed from all email", "is_unsubscribed", "isUnsubscribed", "unsubscribed_at", "UNSUB_TIME"],
-  ...["Opt Out", "opt-out", "OptedOut", "Opted out of email: Newsletter", "HasOptedOutOfEmail", "Email Opt Out", "optout"],
+  ...[
+    "unsubscribed",
+    "Unsubscribed from all email",
+    "is_unsubscribed",
+    "isUnsubscribed",
+    "unsubscribed_at",
+    "UNSUB_TIME",
+  ],
+  ...[
+    "Opt Out",
+    "opt-out",
+    "OptedOut",
+    "Opted out of email: Newsletter",
+    "HasOptedOutOfEmail",
+    "Email Opt Out",
+    "optout",
+  ],
   ...["Do Not Email", "do_not_email", "DoNotContact", "dont_email", "Do not mail", "No e-mail"],
   ...["blacklisted", "EMAIL_BLACKLISTED", "Blocklisted", "Global unsubscribe", "Consent revoked"],
-  ...["Abgemeldet", "Abbestellt am", "Newsletter abgemeldet", "Keine Werbung", "Kein Newsletter", "Widerspruch", "Gesperrt"],
+  ...[
+    "Abgemeldet",
+    "Abbestellt am",
+    "Newsletter abgemeldet",
+    "Keine Werbung",
+    "Kein Newsletter",
+    "Widerspruch",
+    "Gesperrt",
+  ],
   ...["Désabonné", "Désinscrit", "Ne pas contacter", "Liste noire", "Refus e-mail"],
   ...["Dado de baja", "Baja", "Desuscrito", "No contactar", "Lista negra"],
   ...["Disiscritto", "Non contattare", "Lista nera", "Iscrizione cancellata"],
@@ -30,14 +53,35 @@ const SUPPRESSED = [
 ];
 const POSITIVE = [
   ...["subscribed", "is_subscribed", "Email Subscribed", "Opt-In", "OPT_IN", "DOUBLE_OPT-IN", "opted_in", "Newsletter"],
-  ...["Accepts Marketing", "Accepts Email Marketing", "accepts_marketing", "Newsletter consent", "Marketing permission"],
+  ...[
+    "Accepts Marketing",
+    "Accepts Email Marketing",
+    "accepts_marketing",
+    "Newsletter consent",
+    "Marketing permission",
+  ],
   ...["Angemeldet", "Einwilligung", "Zustimmung Newsletter", "Abonné", "Inscrit à la newsletter", "Consentement"],
   ...["Suscrito", "Consentimiento", "Boletín", "Iscritto", "Consenso marketing", "Inscrito", "Aceita e-mails"],
   ...["Ingeschreven", "Toestemming", "Nieuwsbrief", "Zapisany", "Zgoda", "Subskrybuje"],
 ];
 const SILENT = [
-  ...["Marketing contact status", "Record ID", "plan", "status", "Unsubscribe reason", "Unsubscribe URL", "Bounce rate"],
-  ...["Marketing emails bounced", "bounce count", "Cookie consent", "push_opt_in", "Last Activity Date", "subscription_plan"],
+  ...[
+    "Marketing contact status",
+    "Record ID",
+    "plan",
+    "status",
+    "Unsubscribe reason",
+    "Unsubscribe URL",
+    "Bounce rate",
+  ],
+  ...[
+    "Marketing emails bounced",
+    "bounce count",
+    "Cookie consent",
+    "push_opt_in",
+    "Last Activity Date",
+    "subscription_plan",
+  ],
   ...["Phone opt-in", "Country", "created_at", "_last_emailed"],
 ];
 const TRUE = ["true", "TRUE", "yes", "1", "x", "ja", "oui", "sí", "sim", "tak", "✓"];
@@ -103,7 +147,10 @@ describe("values", () => {
 
   it("a date in a column that says yes is the time of a yes, and none itself AMB-132", () => {
     expect(consentOf({ "Newsletter since opt-in": AT })).toBeUndefined();
-    expect(consentOf({ "Newsletter opt-in": AT, Subscribed: "yes" })).toMatchObject({ status: "opted_in", at: INSTANT });
+    expect(consentOf({ "Newsletter opt-in": AT, Subscribed: "yes" })).toMatchObject({
+      status: "opted_in",
+      at: INSTANT,
+    });
   });
 
   it("a negative column that is mapped to a consent or a topic stays negative AMB-132", () => {

@@ -2,23 +2,56 @@
 import { describe, expect, it } from "vitest";
 import { readPhone, regionOf } from "../../shared/rules/import-phones.ts";
 import { dateOrderOf, readTime } from "../../shared/rules/import-times.ts";
-import { columnTypes, tagsOf, valueOf } from "../../shared/rules/import-values.ts";
+import { cellValue, columnTypes, tagsOf } from "../../shared/rules/import-values.ts";
 import { columnsOf, rowOf } from "../support/rows.ts";
 
 describe("columns", () => {
   it.each([
     [["E-Mail"], ["email"]],
-    [["Email Address", "External ID"], ["email", "external_id"]],
-    [["USER-ID", "MobilePhone"], ["external_id", "phone"]],
-    [["Customer ID", "E-mail", "First name"], ["external_id", "email", "first_name"]],
-    [["id", "cio_id", "email"], ["external_id", undefined, "email"]],
-    [["id", "email"], [undefined, "email"]],
-    [["CONTACT ID", "EMAIL", "LASTNAME", "SMS"], [undefined, "email", "last_name", "phone"]],
-    [["Subscriber Key", "EmailAddress", "Preferred language"], ["external_id", "email", "locale"]],
-    [["Record ID", "Email", "Mobile Phone Number", "Phone Number"], [undefined, "email", "phone", undefined]],
-    [["user_id", "external_id"], [undefined, "external_id"]],
-    [["E-Mail-Adresse", "Vorname", "Nachname"], ["email", "first_name", "last_name"]],
-    [["email", "Opt-in Time"], ["email", "consent_at"]],
+    [
+      ["Email Address", "External ID"],
+      ["email", "external_id"],
+    ],
+    [
+      ["USER-ID", "MobilePhone"],
+      ["external_id", "phone"],
+    ],
+    [
+      ["Customer ID", "E-mail", "First name"],
+      ["external_id", "email", "first_name"],
+    ],
+    [
+      ["id", "cio_id", "email"],
+      ["external_id", undefined, "email"],
+    ],
+    [
+      ["id", "email"],
+      [undefined, "email"],
+    ],
+    [
+      ["CONTACT ID", "EMAIL", "LASTNAME", "SMS"],
+      [undefined, "email", "last_name", "phone"],
+    ],
+    [
+      ["Subscriber Key", "EmailAddress", "Preferred language"],
+      ["external_id", "email", "locale"],
+    ],
+    [
+      ["Record ID", "Email", "Mobile Phone Number", "Phone Number"],
+      [undefined, "email", "phone", undefined],
+    ],
+    [
+      ["user_id", "external_id"],
+      [undefined, "external_id"],
+    ],
+    [
+      ["E-Mail-Adresse", "Vorname", "Nachname"],
+      ["email", "first_name", "last_name"],
+    ],
+    [
+      ["email", "Opt-in Time"],
+      ["email", "consent_at"],
+    ],
   ])("%j are known by their names in any writing AMB-133", (header, fields) => {
     expect(columnsOf(header).cells.map(({ standard }) => standard)).toEqual(fields);
   });
@@ -45,9 +78,9 @@ describe("values", () => {
   });
 
   it("JSON becomes what it says AMB-133", () => {
-    expect(valueOf('{"a":[1]}', "text")).toEqual({ a: [1] });
-    expect(valueOf("[1,", "text")).toBe("[1,");
-    expect(valueOf('{"__proto__":1}', "text")).toBe('{"__proto__":1}');
+    expect(cellValue('{"a":[1]}', "text")).toEqual({ a: [1] });
+    expect(cellValue("[1,", "text")).toBe("[1,");
+    expect(cellValue('{"__proto__":1}', "text")).toBe('{"__proto__":1}');
   });
 
   it.each([
@@ -62,7 +95,10 @@ describe("values", () => {
   });
 
   it("a domain gets its form in ASCII, and other letters before the @ are a warning AMB-133", () => {
-    expect(rowOf({ email: "info@müller.example" })).toMatchObject({ email: "info@xn--mller-kva.example", warnings: [] });
+    expect(rowOf({ email: "info@müller.example" })).toMatchObject({
+      email: "info@xn--mller-kva.example",
+      warnings: [],
+    });
     const odd = rowOf({ email: "jörg@müller.example" });
     expect(odd.email).toBe("jörg@xn--mller-kva.example");
     expect(odd.warnings).toEqual(["has an email address that is not supported"]);
@@ -98,9 +134,9 @@ describe("times", () => {
   it("a date format says which of two readings is meant AMB-133", () => {
     const day = (order: "dmy" | "mdy") => new Date(readTime("03/04/2024", { zone: "UTC", order }) ?? 0).toISOString();
     expect([day("dmy"), day("mdy")]).toEqual(["2024-04-03T00:00:00.000Z", "2024-03-04T00:00:00.000Z"]);
-    expect(["dd/mm/yyyy", "MM-DD-YYYY", "dd/mm", "YYYY-MM-DD", "mdy", "d.m.yyyy", "dd/dd", "x"].map(dateOrderOf)).toEqual(
-      ["dmy", "mdy", "dmy", "ymd", "mdy", "dmy", undefined, undefined],
-    );
+    expect(
+      ["dd/mm/yyyy", "MM-DD-YYYY", "dd/mm", "YYYY-MM-DD", "mdy", "d.m.yyyy", "dd/dd", "x"].map(dateOrderOf),
+    ).toEqual(["dmy", "mdy", "dmy", "ymd", "mdy", "dmy", undefined, undefined]);
   });
 });
 
@@ -121,8 +157,8 @@ describe("phone numbers", () => {
 
   it("the region is that of the form, else of the row, else of the workspace AMB-133", () => {
     const phone = (cells: Record<string, string>, phoneRegion?: string) =>
-      rowOf({ external_id: "x", Phone: "044 668 18 00", ...cells }, { reading: { phoneRegion, region: "DE" } }).attributes
-        .phone;
+      rowOf({ external_id: "x", Phone: "044 668 18 00", ...cells }, { reading: { phoneRegion, region: "DE" } })
+        .attributes.phone;
     expect([phone({ Country: "Schweiz" }), phone({ Country: "CH" }, "DE"), phone({})]).toEqual([
       "+41446681800",
       "+49446681800",

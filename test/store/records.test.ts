@@ -63,11 +63,14 @@ describe.each([
   });
 });
 
-it.each(["sep=;\r\nx;y\r\n", '\uFEFF"sep=;"\nx;y\n', "SEP=;\rx;y\r"])("%j: the line is no row AMB-133", async (text) => {
-  const records = await read(Buffer.from(text), 4);
-  expect(cellsOf(records)).toEqual([["x", "y"]]);
-  expect(cellsOf(await read(Buffer.from(text).subarray(records[0]!.end), 4, { delimiter: ";" }))).toEqual([]);
-});
+it.each(["sep=;\r\nx;y\r\n", '\uFEFF"sep=;"\nx;y\n', "SEP=;\rx;y\r"])(
+  "%j: the line is no row AMB-133",
+  async (text) => {
+    const records = await read(Buffer.from(text), 4);
+    expect(cellsOf(records)).toEqual([["x", "y"]]);
+    expect(cellsOf(await read(Buffer.from(text).subarray(records[0]!.end), 4, { delimiter: ";" }))).toEqual([]);
+  },
+);
 
 it("the line may name any delimiter AMB-133", async () => {
   expect(cellsOf(await read(Buffer.from("sep=|\nx|y,z\n"), 9))).toEqual([["x", "y,z"]]);

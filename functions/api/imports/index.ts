@@ -59,6 +59,15 @@ const ChoiceCounts = v.object({
   unchanged: v.number(),
 });
 
+const PhoneCounts = v.pipe(
+  v.object({
+    kept: v.pipe(v.number(), v.description("Those that were in E.164 form")),
+    converted: v.pipe(v.number(), v.description("Those that were brought into E.164 form")),
+    unreadable: v.pipe(v.number(), v.description("Those that stay as the file has them, and are not sent to")),
+  }),
+  v.description("What became of the phone numbers of the rows"),
+);
+
 const Job = v.object({
   import_job_id: v.string(),
   status: v.picklist(importStatuses),
@@ -78,11 +87,7 @@ const Job = v.object({
     ),
     future: v.pipe(v.number(), v.description("Of the unknown ones: their time is ahead of the import")),
   }),
-  phone_summary: v.object({
-    kept: v.pipe(v.number(), v.description("Phone numbers that were in E.164 form")),
-    converted: v.pipe(v.number(), v.description("Phone numbers that were brought into E.164 form")),
-    unreadable: v.pipe(v.number(), v.description("Phone numbers that stay as the file has them, and are not sent to")),
-  }),
+  phone_summary: PhoneCounts,
   topic_summary: v.record(v.string(), ChoiceCounts),
   unknown_topics: v.array(v.string()),
   rejected_rows_url: v.optional(v.string()),

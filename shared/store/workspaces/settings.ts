@@ -47,10 +47,12 @@ const IdentityRequired = v.pipe(
   v.description("Calls with the publishable key that name a user carry `X-User-Hash`"),
 );
 
+const REGION = "Where phone numbers without a country code are from, as ISO 3166, such as `DE`";
+
 export const WorkspaceSettings = v.object({
   name: v.string(),
   timezone: v.string(),
-  region: v.nullable(v.string()),
+  region: v.pipe(v.nullable(v.string()), v.description(REGION)),
   email_consent_mode: v.picklist(["opt_out", "opt_in"]),
   quiet_hours: v.nullable(QuietHours),
   frequency_caps: v.array(FrequencyCap),
@@ -79,7 +81,7 @@ const text = (max: number) =>
 export const SettingsChange = v.strictObject({
   name: v.optional(OwnName),
   timezone: v.optional(TimeZone),
-  region: v.pipe(v.optional(v.nullable(Region)), v.description("Where phone numbers without a country code are from")),
+  region: v.pipe(v.optional(v.nullable(Region)), v.description(REGION)),
   email_consent_mode: v.optional(v.picklist(["opt_out", "opt_in"], "must be opt_out or opt_in")),
   quiet_hours: v.optional(v.nullable(QuietHours)),
   frequency_caps: v.optional(

@@ -36,7 +36,8 @@ export async function changeWorkspace(
   change: Change,
 ): Promise<WorkspaceRecord | undefined> {
   if (Object.values(change).every((value) => value === undefined)) return getWorkspace(platform, tenant);
-  const { quiet_hours, frequency_caps, safety, monthly_send_cap, region, sender_name, postal_address, ...plain } = change;
+  const { quiet_hours, frequency_caps, safety, monthly_send_cap, region, sender_name, postal_address, ...plain } =
+    change;
   const set = {
     ...plain,
     quiet_hours: quiet_hours ? toJson(quiet_hours) : undefined,
