@@ -45,9 +45,9 @@ export interface GatewayError {
 /** One or more conditions on one value; all of them must hold. Values of different types are never equal, and a number is not compared with a text. Two texts that are RFC 3339 timestamps compare as instants. */
 export interface Operators {
   /** Equal to. A list matches if one of its elements does */
-  $eq?: string | number | boolean | null | undefined;
+  $eq?: string | number | boolean | null | JsonValue[] | undefined;
   /** Not equal to. A missing value matches */
-  $ne?: string | number | boolean | null | undefined;
+  $ne?: string | number | boolean | null | JsonValue[] | undefined;
   /** Greater than, or later than */
   $gt?: number | string | undefined;
   /** Greater than, later than or equal to */
@@ -57,14 +57,14 @@ export interface Operators {
   /** Less than, earlier than or equal to */
   $lte?: number | string | undefined;
   /** Equal to one of these. An empty list matches no value */
-  $in?: (string | number | boolean | null)[] | undefined;
+  $in?: (string | number | boolean | null | JsonValue[])[] | undefined;
   /** Equal to none of these. A missing value matches */
-  $nin?: (string | number | boolean | null)[] | undefined;
+  $nin?: (string | number | boolean | null | JsonValue[])[] | undefined;
   /** Whether the key has a value. `null` is a value */
   $exists?: boolean | undefined;
 }
 
-/** Conditions by key, all of which must hold. At most 50 keys and 200 operands; each element of `$in` and `$nin` counts. A missing value matches `$ne`, `$nin` and `$exists: false` only. `{}` matches everything. */
+/** Conditions by key, all of which must hold. At most 50 keys and 200 operands; each element of `$in` and `$nin` counts. A key with dots is a path through at most four levels of objects, and any element of lists, unless there is an attribute of that very name. A missing value matches `$ne`, `$nin` and `$exists: false` only. `{}` matches everything. */
 export type AttributePredicate = Record<string, Operators>;
 
 /** A version to compare with. A part that is missing is 0. */

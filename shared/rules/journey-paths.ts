@@ -5,7 +5,7 @@ import { problemsIn } from "./grammar.ts";
 import { partProblems } from "./journey-grammar.ts";
 import type { EntryRules, ExitCondition, Graph, GraphProblem, JourneyNode, Trigger } from "./journey-graph.ts";
 import { targetsOf } from "./journey-steps.ts";
-import { isMap } from "./predicates.ts";
+import { attributesOfKey, isMap } from "./predicates.ts";
 import { compileRule } from "./segment-evaluation.ts";
 import { SegmentRule } from "./segment-grammar.ts";
 
@@ -154,7 +154,8 @@ export function dependenciesOf({ steps, exit_conditions = [] }: Graph): RunDepen
 }
 
 function exitDependencies(condition: ExitCondition): RunDependencies {
-  if ("attribute" in condition) return { events: [], attributes: Object.keys(condition.attribute) };
+  if ("attribute" in condition)
+    return { events: [], attributes: Object.keys(condition.attribute).flatMap(attributesOfKey) };
   if ("event" in condition) return { events: [condition.event.name], attributes: [] };
   if (!isMap(condition.rule)) return { events: [], attributes: [] };
   const { events, attributes } = compileRule(condition.rule);

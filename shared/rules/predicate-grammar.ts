@@ -47,7 +47,8 @@ export const AttributePredicate = named("AttributePredicate", {
     type: "object",
     description:
       `Conditions by key, all of which must hold. At most ${PREDICATE_KEYS} keys and ${PREDICATE_OPERANDS} operands; each ` +
-      "element of `$in` and `$nin` counts. A missing value matches `$ne`, `$nin` and `$exists: false` only. `{}` matches " +
+      "element of `$in` and `$nin` counts. A key with dots is a path through at most four levels of objects, and any " +
+      "element of lists, unless there is an attribute of that very name. A missing value matches `$ne`, `$nin` and `$exists: false` only. `{}` matches " +
       "everything.",
     additionalProperties: Operators.schema(),
     maxProperties: PREDICATE_KEYS,

@@ -93,11 +93,14 @@ export const PREDICATE_OPERATORS: readonly string[] = [...OPERATORS.keys()];
 
 const REFUSED_LOGIC = new Set(["$and", "$or", "$nor", "$not", "$expr", "$where"]);
 
-/** A list counts as any of its elements, as in Mongo: `$eq` and `$in` ask whether it contains the operand. */
+/**
+ * A list counts as any of its elements, as in Mongo: `$eq` and `$in` ask whether it contains the operand. An empty one
+ * counts as itself.
+ */
 const present =
   (test: Test): Test =>
   (value) =>
-    value !== undefined && (Array.isArray(value) ? value.some(test) : test(value));
+    value !== undefined && (Array.isArray(value) && value.length > 0 ? value.some(test) : test(value));
 
 const absent = (test: Test): Test => {
   const isPresent = present(test);
@@ -106,19 +109,23 @@ const absent = (test: Test): Test => {
 
 /** Numbers, strings, booleans and null, without coercion; two RFC 3339 strings compare as instants (AMB-52). */
 export const plainValues: Comparison = {
-  valueSchema: { type: ["string", "number", "boolean", "null"] },
+  valueSchema: {
+    anyOf: [{ type: ["string", "number", "boolean", "null"] }, { type: "array", items: {}, maxItems: 0 }],
+  },
   orderSchema: { type: ["number", "string"] },
   valueProblem: (operand) =>
-    operand === null || typeof operand === "string" || typeof operand === "boolean" || isNumber(operand)
+    operand === null || typeof operand === "boolean" || isNumber(operand) || isEmptyList(operand)
       ? undefined
-      : "must be a string, a number, true, false or null",
-  orderProblem: (operand) =>
-    typeof operand === "string" || isNumber(operand) ? undefined : "must be a number or a string",
+      : textProblem(operand, "must be a string, a number, true, false, null or an empty list"),
+  orderProblem: (operand) => (isNumber(operand) ? undefined : textProblem(operand, "must be a number or a string")),
   oneOf(operands) {
     const exact = new Set(operands);
     const instants = new Set(operands.map(instantOf).filter((instant) => instant !== undefined));
-    if (instants.size === 0) return (value) => exact.has(value);
-    return (value) => exact.has(value) || instants.has(instantOf(value) ?? Number.NaN);
+    const hasEmptyList = operands.some(isEmptyList);
+    return (value) =>
+      exact.has(value) ||
+      (hasEmptyList && isEmptyList(value)) ||
+      (instants.size > 0 && instants.has(instantOf(value) ?? Number.NaN));
   },
   against(operand) {
     if (typeof operand === "number") return (value) => (typeof value === "number" ? value - operand : Number.NaN);
@@ -186,9 +193,31 @@ export function compilePredicate(
       return operator ? [{ key, test: operator.test(operand, comparisonOf(key)) }] : [];
     }),
   );
-  return (attributes) =>
-    tests.every(({ key, test }) => test(Object.hasOwn(attributes, key) ? attributes[key] : undefined));
+  return (attributes) => tests.every(({ key, test }) => test(valueAt(attributes, key)));
 }
+
+const PATH_LEVELS = 4;
+
+/**
+ * The value of a key: its own, or the one that it leads to as a path through at most four levels of objects (AMB-148).
+ * Where the path leads through lists, all values that it reaches, as one list; undefined if there is none.
+ */
+export function valueAt(attributes: Record<string, unknown>, key: string): unknown {
+  if (Object.hasOwn(attributes, key)) return attributes[key];
+  const parts = key.split(".");
+  if (parts.length === 1 || parts.length > PATH_LEVELS) return undefined;
+  let reached: unknown[] = [attributes];
+  let isThroughLists = false;
+  for (const part of parts) {
+    isThroughLists ||= reached.some(Array.isArray);
+    reached = reached.flat().flatMap((value) => (isMap(value) && Object.hasOwn(value, part) ? [value[part]] : []));
+  }
+  if (reached.length === 0) return undefined;
+  return isThroughLists ? reached.flat() : reached[0];
+}
+
+/** The attributes that the value of a key can come from: the one of this name, and the first one of a path. */
+export const attributesOfKey = (key: string): string[] => [...new Set([key, key.split(".", 1)[0] ?? key])];
 
 /** Whether the attributes satisfy the predicate; in loops use `compilePredicate`. */
 export const matches = (predicate: unknown, attributes: Record<string, unknown>): boolean =>
@@ -199,6 +228,18 @@ export const isMap = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 const isNumber = (value: unknown): boolean => typeof value === "number" && Number.isFinite(value);
+
+const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
+
+const RELATIVE_DATE = /^(?:now|today)\s*[+-]\s*\d+\s*[a-z]+$/i;
+
+/** Why an operand is refused that should be a text. A relative date would be compared as a text, and match nobody. */
+function textProblem(operand: unknown, otherwise: string): string | undefined {
+  if (typeof operand !== "string") return otherwise;
+  return RELATIVE_DATE.test(operand)
+    ? "must not be a relative date: give a time such as 2026-01-31T00:00:00Z"
+    : undefined;
+}
 
 const instantOf = (value: unknown): number | undefined =>
   typeof value === "string" ? parseTimestamp(value) : undefined;

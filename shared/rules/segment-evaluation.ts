@@ -1,5 +1,5 @@
 // Evaluates a rule over attributes and the history of events: whether it holds, until when, and why.
-import { compilePredicate } from "./predicates.ts";
+import { attributesOfKey, compilePredicate, valueAt } from "./predicates.ts";
 import {
   type AttributeNode,
   type EventNode,
@@ -59,7 +59,9 @@ export function compileRule(value: unknown): Rule {
   if (isProblem(root)) throw new TypeError(`rule ${root.path}: ${root.reason}`);
   const leaves = leavesOf(root);
   const events = leaves.filter((leaf) => leaf.kind === "event");
-  const keys = leaves.flatMap((leaf) => (leaf.kind === "attribute" ? Object.keys(leaf.predicate) : []));
+  const keys = leaves.flatMap((leaf) =>
+    leaf.kind === "attribute" ? Object.keys(leaf.predicate).flatMap(attributesOfKey) : [],
+  );
   const tests = new Map(
     leaves.flatMap((leaf) => (leaf.kind === "attribute" ? [[leaf, compilePredicate(leaf.predicate)] as const] : [])),
   );
@@ -122,12 +124,15 @@ function turnsOf({ within, min, max }: EventNode, times: readonly number[]): num
 
 function reasonsOf(leaf: RuleLeaf, facts: Facts): Reason[] {
   if (leaf.kind === "attribute")
-    return Object.entries(leaf.predicate).map(([key, operators]) => ({
-      path: `${leaf.path}.${key}`,
-      matched: compilePredicate(Object.fromEntries([[key, operators]]))(facts.attributes),
-      expected: operators,
-      ...(Object.hasOwn(facts.attributes, key) && { actual: facts.attributes[key] }),
-    }));
+    return Object.entries(leaf.predicate).map(([key, operators]) => {
+      const actual = valueAt(facts.attributes, key);
+      return {
+        path: `${leaf.path}.${key}`,
+        matched: compilePredicate(Object.fromEntries([[key, operators]]))(facts.attributes),
+        expected: operators,
+        ...(actual !== undefined && { actual }),
+      };
+    });
   const { path, name, within, min, max, where } = leaf;
   const times = facts.times(leaf);
   return [

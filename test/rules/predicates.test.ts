@@ -11,6 +11,9 @@ describe("predicates", () => {
   // Operator, operand, then values that match and values that do not (undefined stands for a missing key).
   const table: [string, unknown, unknown[], unknown[]][] = [
     ["$eq", 5, [5, [1, 5]], [4, "5", true, null, undefined, [], {}, [[5]]]],
+    ["$eq", [], [[]], [0, "", null, undefined, [1], {}]],
+    ["$ne", [], [0, null, undefined, [1]], [[]]],
+    ["$in", [[], 1], [[], 1, [1]], [2, null, undefined]],
     ["$eq", "5", ["5"], [5, "05", undefined]],
     ["$eq", true, [true, [false, true]], [false, 1, "true", undefined]],
     ["$eq", null, [null], [undefined, 0, "", false]],
@@ -74,7 +77,6 @@ describe("predicates", () => {
     }
     expect(matches({ a: { $exists: true } }, Object.create({ a: 1 }))).toBe(false);
     expect(matches({ a: { $exists: true } }, { a: undefined })).toBe(false);
-    expect(matches({ "a.b": { $eq: 1 } }, { a: { b: 1 } })).toBe(false);
     expect(matches({ "a.b": { $eq: 1 } }, { "a.b": 1 })).toBe(true);
   });
 
@@ -177,5 +179,65 @@ describe("predicates", () => {
         if (validatePredicate(value) === undefined) expect(typeof matches(value, subscriber)).toBe("boolean");
       }),
     );
+  });
+});
+
+describe("keys with dots", () => {
+  const person = {
+    address: { city: "Berlin", geo: { at: { lat: 1 } }, note: null },
+    "plan.name": "pro",
+    plan: { name: "free" },
+    orders: [{ sku: "a", tags: ["x", "y"] }, { sku: "b", tags: [] }, 7],
+    none: [],
+  };
+
+  it.each([
+    ["a path", { "address.city": { $eq: "Berlin" } }, true],
+    ["$ne is the negation", { "address.city": { $ne: "Berlin" } }, false],
+    ["$nin is the negation", { "address.city": { $nin: ["Paris", "Berlin"] } }, false],
+    ["four levels", { "address.geo.at.lat": { $eq: 1 } }, true],
+    ["a null at its end has a value", { "address.note": { $exists: true } }, true],
+    ["a literal key wins", { "plan.name": { $eq: "pro" } }, true],
+    ["also where it does not match", { "plan.name": { $eq: "free" } }, false],
+    ["any element of a list", { "orders.sku": { $in: ["b"] } }, true],
+    ["no element of a list", { "orders.sku": { $nin: ["b"] } }, false],
+    ["lists in lists", { "orders.tags": { $eq: "y" } }, true],
+    ["a path that ends early", { "address.city.name": { $exists: true } }, false],
+    ["a path of no attribute", { "office.city": { $ne: "Berlin" } }, true],
+    ["a path through an empty list", { "none.sku": { $exists: false } }, true],
+    ["a path through what an object inherits", { "address.toString": { $exists: true } }, false],
+  ])("%s AMB-148", (_, predicate, expected) => {
+    expect(matches(predicate, person)).toBe(expected);
+  });
+
+  it("a path of five levels has no value AMB-148", () => {
+    expect(matches({ "a.b.c.d.e": { $exists: true } }, { a: { b: { c: { d: { e: 1 } } } } })).toBe(false);
+  });
+
+  it("$ne and $nin are the negations of $eq and $in, for any key and value AMB-148", () => {
+    const leaf = fc.oneof(fc.constantFrom(1, "a", null, []), fc.array(fc.constantFrom(1, "a"), { maxLength: 2 }));
+    const inner = fc.oneof(leaf, fc.record({ b: leaf }), fc.array(fc.record({ b: leaf }), { maxLength: 2 }));
+    fc.assert(
+      fc.property(
+        fc.record({ a: inner }, { requiredKeys: [] }),
+        fc.constantFrom(1, "a", null),
+        (attributes, operand) => {
+          const is = (operators: object) => matches({ "a.b": operators }, attributes);
+          expect(is({ $ne: operand })).toBe(!is({ $eq: operand }));
+          expect(is({ $nin: [operand] })).toBe(!is({ $in: [operand] }));
+        },
+      ),
+    );
+  });
+});
+
+describe("relative dates", () => {
+  it.each(["now-3d", "NOW + 2 weeks", "today-1d"])("%s is refused in every place of an operand RUL-4", (text) => {
+    for (const operators of [{ $eq: text }, { $gte: text }, { $in: ["x", text] }])
+      expect(validatePredicate({ last_seen: operators })?.reason).toMatch(/relative date/);
+  });
+
+  it.each(["now", "now-playing", "today", "2024-04-19"])("%s is a text RUL-4", (text) => {
+    expect(validatePredicate({ last_seen: { $eq: text } })).toBeUndefined();
   });
 });

@@ -43,7 +43,7 @@ export const rulings = {
   /** Refused journey entries are counted. Off: dropped without a word. */
   AMB_147_refused_entries: false,
   /** Keys with dots are paths. Off: literal keys only. */
-  AMB_148_paths: false,
+  AMB_148_paths: true,
   /** The target of a link is in its token. */
   AMB_149_link_targets: false,
 };
