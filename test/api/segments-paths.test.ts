@@ -4,7 +4,7 @@ import { journeySetting } from "../support/journeys.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
-const segment = (rule: object) => ({ name: "S", rule, is_dynamic: true });
+const segment = (rule: object) => ({ name: JSON.stringify(rule), rule, is_dynamic: true });
 
 it("a dynamic segment follows a value within an attribute AMB-148", async () => {
   const { world, call, person } = await journeySetting(await fresh());
