@@ -1691,6 +1691,8 @@ export interface Import {
   unknown_topics: string[];
   /** Where the rejected rows can be downloaded as CSV for 24 hours, each with its reason */
   rejected_rows_url?: string | undefined;
+  /** A CSV file of the rows of which something could not be taken, such as a phone number */
+  warnings_url?: string | undefined;
   /** When it was created. RFC 3339. */
   created_at: string;
   /** What the columns of the file mean; empty until its header is read */
@@ -1780,6 +1782,8 @@ export interface ImportsImport {
   unknown_topics: string[];
   /** Where the rejected rows can be downloaded as CSV for 24 hours, each with its reason */
   rejected_rows_url?: string | undefined;
+  /** A CSV file of the rows of which something could not be taken, such as a phone number */
+  warnings_url?: string | undefined;
   /** When it was created. RFC 3339. */
   created_at: string;
 }

@@ -1,4 +1,4 @@
-// Links to the rejected rows of an import and to the files of exports. A link of S3 dies with the credentials that signed it, after hours at most, so
+// Links to the rejected rows and the warnings of an import and to the files of exports. A link of S3 dies with the credentials that signed it, after hours at most, so
 // ours holds for a day and leads to one of S3 that is made when it is opened (AMB-88).
 import { GetObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
@@ -8,12 +8,12 @@ import { type Capability, type Deps, NO_TENANT, setting } from "../kernel/deps.t
 import type { TenantId } from "../kernel/ids.ts";
 import { secrets } from "../store/capabilities.ts";
 import { exportKey } from "../store/files/exports.ts";
-import { rejectedKey } from "../store/files/imports.ts";
+import { rejectedKey, warningsKey } from "../store/files/imports.ts";
 import { noSecrets } from "../store/secrets.ts";
 
 const LINK_MS = DAY;
 const FILE_LINK_SECONDS = (5 * MINUTE) / SECOND;
-const SCOPES = ["rejected-rows", "export"] as const;
+const SCOPES = ["rejected-rows", "import-warnings", "export"] as const;
 type LinkScope = (typeof SCOPES)[number];
 
 interface FileLinks {
@@ -38,6 +38,7 @@ const linksOf = <As extends string>(as: As, scope: LinkScope): Capability<As, Fi
 });
 
 export const rejectedLinks = /* @__PURE__ */ linksOf("rejectedLinks", "rejected-rows");
+export const warningsLinks = /* @__PURE__ */ linksOf("warningsLinks", "import-warnings");
 export const exportLinks = /* @__PURE__ */ linksOf("exportLinks", "export");
 
 /** The address of the file that a link leads to, valid for five minutes; undefined if the link is not ours or expired. */
@@ -93,13 +94,19 @@ function openOrNothing(roots: Parameters<typeof openCursor>[0], scope: LinkScope
   }
 }
 
+const FILES: Record<LinkScope, { key(tenant: TenantId, id: string): string; name: string }> = {
+  "rejected-rows": { key: rejectedKey, name: "rejected" },
+  "import-warnings": { key: warningsKey, name: "warnings" },
+  export: { key: exportKey, name: "export" },
+};
+
 const fileUrl = (deps: Deps, scope: LinkScope, { tenant, id }: Link): Promise<string> =>
   getSignedUrl(
     deps.aws(S3Client),
     new GetObjectCommand({
       Bucket: setting(deps, "IMPORTS_BUCKET"),
-      Key: scope === "export" ? exportKey(tenant, id) : rejectedKey(tenant, id),
-      ResponseContentDisposition: `attachment; filename="${scope === "export" ? "export" : "rejected"}-${id}.csv"`,
+      Key: FILES[scope].key(tenant, id),
+      ResponseContentDisposition: `attachment; filename="${FILES[scope].name}-${id}.csv"`,
     }),
     { expiresIn: FILE_LINK_SECONDS, signingDate: new Date(deps.clock.now()) },
   );

@@ -1,14 +1,6 @@
 // The columns of an import: our own format and the exports of two other platforms (D-CSV).
-import {
-  columnKey,
-  isCountryColumn,
-  isPlusless,
-  rankOf,
-  type SignedName,
-  type Standard,
-  signedName,
-  usualNames,
-} from "./import-names.ts";
+import { columnKey, isCountryColumn, isPlusless, rankOf, type Standard, usualNames } from "./import-names.ts";
+import { type SignedName, signedName } from "./import-signs.ts";
 import type { ColumnType } from "./import-values.ts";
 import { topicKeyOf } from "./topics.ts";
 

@@ -1,7 +1,8 @@
 // What an imported row says of consent, by the platform that exported it and by the names of its columns (D-CSV, AMB-132):
 // it never invents an opt-in and never loses an opt-out.
 import type { ImportSource } from "./import-columns.ts";
-import { columnKey, type SignedName, signOf } from "./import-names.ts";
+import { columnKey } from "./import-names.ts";
+import { type SignedName, signOf } from "./import-signs.ts";
 import { readTime, type TimeForm } from "./import-times.ts";
 
 export type ImportedConsent = {

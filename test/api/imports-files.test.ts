@@ -156,7 +156,7 @@ describe("spreadsheets", () => {
   });
 
   it("types need the whole column, and phone numbers are counted AMB-133", async () => {
-    const { run, attributes } = await setting();
+    const { world, run, attributes } = await setting();
     const done = await run(
       'external_id,phone,zip,big,neg,exp,vip,data\np1,+49 151 1234567,01234,12345678901234567890,-5,1e5,TRUE,"{""a"":1}"\n' +
         "p2,0151/1234567,00501,3.10,=1+1,@cmd,no,\np3,4.91511E+11,,TRUE,,,,\n",
@@ -173,6 +173,14 @@ describe("spreadsheets", () => {
     });
     expect(await attributes("p2")).toMatchObject({ phone: "+491511234567", big: "3.10", vip: false });
     expect((await attributes("p3")).phone).toBe("4.91511E+11");
+    const link = await world.call(`GET ${new URL(done.warnings_url).pathname}`);
+    const { host, pathname, search } = new URL(String(link.headers.location));
+    const { body } = await world.call(`GET ${pathname}${search}`, { headers: { host } });
+    expect(body.split("\r\n").slice(0, 2)).toEqual([
+      "line,reason,external_id,phone,zip,big,neg,exp,vip,data",
+      "4,has a phone number that cannot be read,p3,4.91511E+11,,TRUE,,,,",
+    ]);
+    expect(done.rejected_rows_url).toBeUndefined();
   });
 });
 

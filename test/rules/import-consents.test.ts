@@ -82,6 +82,7 @@ const SILENT = [
     "Last Activity Date",
     "subscription_plan",
   ],
+  ...["Newsletter opens", "Payment declined", "Pedido cancelado", "Zahlung widerrufen"],
   ...["Phone opt-in", "Country", "created_at", "_last_emailed"],
 ];
 const TRUE = ["true", "TRUE", "yes", "1", "x", "ja", "oui", "sí", "sim", "tak", "✓"];

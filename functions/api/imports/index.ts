@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { cursor, limit, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
 import { Id, isUuid, LastError, TextUpTo, Timestamp, Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints, group, redirect } from "../../../shared/http/endpoint.ts";
-import { openedRejectedLink, rejectedLinks } from "../../../shared/http/rejected-links.ts";
+import { openedRejectedLink, rejectedLinks, warningsLinks } from "../../../shared/http/rejected-links.ts";
 import { FIELD_BYTES, multipart, type UploadedFile } from "../../../shared/http/upload.ts";
 import { ApiError, notFound } from "../../../shared/kernel/errors.ts";
 import { importSources } from "../../../shared/rules/import-columns.ts";
@@ -15,6 +15,7 @@ import { encodings } from "../../../shared/store/files/encodings.ts";
 import { importUploads } from "../../../shared/store/files/imports.ts";
 import { listExists } from "../../../shared/store/lists/lists.ts";
 import { ImportItem } from "../../../shared/store/subscribers/import-items.ts";
+import { problemRows } from "../../../shared/store/subscribers/import-problems.ts";
 import {
   cancelImport,
   choicesOf,
@@ -24,7 +25,6 @@ import {
   getImport,
   type ImportJob,
   phoneSummaryOf,
-  rejectedRows,
   unknownTopicsOf,
 } from "../../../shared/store/subscribers/imports.ts";
 import { exportEndpoints } from "./exports.ts";
@@ -91,6 +91,10 @@ const Job = v.object({
   topic_summary: v.record(v.string(), ChoiceCounts),
   unknown_topics: v.array(v.string()),
   rejected_rows_url: v.optional(v.string()),
+  warnings_url: v.pipe(
+    v.optional(v.string()),
+    v.description("A CSV file of the rows of which something could not be taken, such as a phone number"),
+  ),
   created_at: Timestamp,
 });
 
@@ -114,7 +118,9 @@ const JobWithColumns = v.object({
   rejected_sample: v.array(v.object({ line: v.number(), reason: v.string() })),
 });
 
-const jobOf = (row: ImportJob, rejected_rows_url: string | undefined): v.InferOutput<typeof Job> => ({
+type Links = Partial<Record<"rejected_rows_url" | "warnings_url", string | undefined>>;
+
+const jobOf = (row: ImportJob, links: Links = {}): v.InferOutput<typeof Job> => ({
   import_job_id: row.id,
   status: row.status,
   processed_rows: row.processed ?? 0,
@@ -130,7 +136,7 @@ const jobOf = (row: ImportJob, rejected_rows_url: string | undefined): v.InferOu
   phone_summary: phoneSummaryOf(row),
   topic_summary: choicesOf(row),
   unknown_topics: [...unknownTopicsOf(row)],
-  rejected_rows_url,
+  ...links,
   created_at: row.created_at,
 });
 
@@ -215,12 +221,12 @@ export const imports = group("imports", "CSV files into lists, and exports as CS
       status: 200,
       errors: ["NOT_FOUND", "CONFLICT"],
     },
-    async ({ store, params }) => jobOf(await cancelImport(store, params.jobId), undefined),
+    async ({ store, params }) => jobOf(await cancelImport(store, params.jobId)),
   ),
 
   endpoint(
     "GET /api/v1/lists/import/:jobId",
-    { uses: [storeRead, rejectedLinks] },
+    { uses: [storeRead, rejectedLinks, warningsLinks] },
     {
       summary: "Get an import job, with what its columns mean and its first rejected rows",
       description:
@@ -229,14 +235,19 @@ export const imports = group("imports", "CSV files into lists, and exports as CS
       returns: JobWithColumns,
       errors: ["NOT_FOUND"],
     },
-    async ({ store, rejectedLinks, params }) => {
+    async ({ store, rejectedLinks, warningsLinks, params }) => {
       const job = await getImport(store, params.jobId);
-      const [url, columns, rejected] = await Promise.all([
+      const [rejected_rows_url, warnings_url, columns, rejected] = await Promise.all([
         job.rejected_file ? rejectedLinks.urlOf(job.id) : undefined,
+        job.warnings_file ? warningsLinks.urlOf(job.id) : undefined,
         describeColumns(store, job),
-        (job.failed ?? 0) > 0 ? rejectedRows(store, job.id, MAX_REJECTED_SHOWN) : [],
+        (job.failed ?? 0) > 0 ? problemRows(store, job.id, "rejected", MAX_REJECTED_SHOWN) : [],
       ]);
-      return { ...jobOf(job, url), columns, rejected_sample: rejected.map(({ line, reason }) => ({ line, reason })) };
+      return {
+        ...jobOf(job, { rejected_rows_url, warnings_url }),
+        columns,
+        rejected_sample: rejected.map(({ line, reason }) => ({ line, reason })),
+      };
     },
   ),
 
@@ -253,7 +264,7 @@ export const imports = group("imports", "CSV files into lists, and exports as CS
       const after = cursor === undefined ? undefined : v.parse(Uuid, openCursor(root, scope, cursor));
       const { items, next } = await entityPage(store, ImportItem, { after, limit: size }, { read: (row) => row });
       return {
-        items: items.map((row) => jobOf(row, undefined)),
+        items: items.map((row) => jobOf(row)),
         next_cursor: next === undefined ? "" : sealCursor(root, scope, next),
       };
     },

@@ -16,6 +16,7 @@ import { importReading } from "../../../shared/store/files/imports.ts";
 import { type Record, readRecords } from "../../../shared/store/files/records.ts";
 import { fromJson, toJson } from "../../../shared/store/json-text.ts";
 import { listExists } from "../../../shared/store/lists/lists.ts";
+import { type ProblemKind, problemRows } from "../../../shared/store/subscribers/import-problems.ts";
 import {
   addedChoices,
   choicesOf,
@@ -27,7 +28,6 @@ import {
   type ImportJob,
   moveImport,
   noteProgress,
-  rejectedRows,
   releaseImport,
   storeSample,
 } from "../../../shared/store/subscribers/imports.ts";
@@ -230,10 +230,18 @@ async function importBatches(context: WorkerContext, started: ImportJob): Promis
 async function finishImport({ store, files }: WorkerContext, id: string): Promise<void> {
   const job = await findImport(store, id);
   if (!job) return;
-  const rejected = (job.failed ?? 0) > 0 ? await rejectedRows(store, id, MAX_REJECTED_ROWS) : [];
-  if (rejected.length > 0) await files.putRejected(id, csvOf(headerOf(job), rejected));
-  const isDone = await completeImport(store, job, rejected.length > 0);
+  const write = async (kind: ProblemKind, n = 0): Promise<boolean> => {
+    const rows = n > 0 ? await problemRows(store, id, kind, MAX_REJECTED_ROWS) : [];
+    if (rows.length > 0) await files.putProblems(kind, id, csvOf(headerOf(job), rows));
+    return rows.length > 0;
+  };
+  const rejected_file = await write("rejected", job.failed);
+  const warnings_file = await write("warnings", job.warned);
+  const isDone = await completeImport(store, job, { rejected_file, warnings_file });
   // Another reader was first, and an erasure may have deleted its file since.
-  if (!isDone && !(await findImport(store, id))?.rejected_file) await files.removeRejected(id);
+  if (!isDone) {
+    const ended = await findImport(store, id);
+    if (!ended?.rejected_file && !ended?.warnings_file) await files.removeRejected(id);
+  }
   await files.removeUpload(id);
 }

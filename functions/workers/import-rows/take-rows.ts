@@ -41,6 +41,7 @@ interface Taken {
   created: number;
   failed: number;
   rejected: Rejected[];
+  warnings: Rejected[];
   consents: ConsentSummary;
   phones: PhoneSummary;
   /** By the keys of topics. */
@@ -59,18 +60,20 @@ export async function takeRows(
     created: 0,
     failed: 0,
     rejected: [],
+    warnings: [],
     consents: { ...NO_CONSENTS },
     phones: { ...NO_PHONES },
     choices: {},
   };
   const reading = readingOf(job);
-  const reject = ({ line, cells }: Record, reason: string) => {
+  const told = ({ line, cells }: Record, reason: string): Rejected => ({
+    line: job.line + line,
+    reason,
+    cells: cells.map((cell) => cell.slice(0, MAX_CELL_CHARACTERS)),
+  });
+  const reject = (record: Record, reason: string) => {
     taken.failed++;
-    taken.rejected.push({
-      line: job.line + line,
-      reason,
-      cells: cells.map((cell) => cell.slice(0, MAX_CELL_CHARACTERS)),
-    });
+    taken.rejected.push(told(record, reason));
   };
   const good: { row: ImportedRow; record: Record }[] = [];
   for (const record of batch) {
@@ -87,13 +90,14 @@ export async function takeRows(
     });
     taken.choices = addedChoices(taken.choices, Object.fromEntries(counted));
   };
-  const count = ({ consent, phone }: ImportedRow) => {
+  const count = ({ consent, phone, warnings }: ImportedRow, record: Record) => {
+    if (warnings.length > 0) taken.warnings.push(told(record, warnings.join("; ")));
     if (consent?.doubt) taken.consents[consent.doubt]++;
     if (phone) taken.phones[phone]++;
   };
   if (job.dry_run) {
-    for (const { row } of last.values()) {
-      count(row);
+    for (const { row, record } of last.values()) {
+      count(row, record);
       if (row.consent) taken.consents[row.consent.status]++;
       countChoices(statusesOf(row.choices));
     }
@@ -111,7 +115,7 @@ export async function takeRows(
       const mayCreate = allowed.has(external_id);
       const id = created.get(external_id) ?? (await upsertSubscriber(store, root, input, { mayCreate })).id;
       members.push(id);
-      count(row);
+      count(row, record);
       if (consent) taken.consents[await recordImportedConsent(store, id, job, consent)]++;
       countChoices(await recordImportedChoices(store, id, job, choices));
     } catch (error) {

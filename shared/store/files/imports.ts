@@ -13,6 +13,7 @@ import { createPresignedPost } from "@aws-sdk/s3-presigned-post";
 import { MINUTE, SECOND } from "../../kernel/clock.ts";
 import { type Capability, type Deps, setting } from "../../kernel/deps.ts";
 import type { TenantId } from "../../kernel/ids.ts";
+import type { ProblemKind } from "../subscribers/import-problems.ts";
 import { exportFolder } from "./exports.ts";
 
 const UPLOAD_SECONDS = (15 * MINUTE) / SECOND;
@@ -22,6 +23,7 @@ const FOLDERS = { uploads: "imports", rejected: "rejected" };
 const folder = (tenant: TenantId, name: keyof typeof FOLDERS) => `${FOLDERS[name]}/${tenant}/`;
 const uploadKey = (tenant: TenantId, id: string) => `${folder(tenant, "uploads")}${id}${EXTENSION}`;
 export const rejectedKey = (tenant: TenantId, id: string) => `${folder(tenant, "rejected")}${id}${EXTENSION}`;
+export const warningsKey = (tenant: TenantId, id: string) => `${folder(tenant, "rejected")}${id}-warnings${EXTENSION}`;
 
 export interface ImportUploads {
   /** Stores a file that was in the request. */
@@ -35,10 +37,10 @@ export interface ImportUploads {
 export interface ImportReading {
   /** The file from a byte on; undefined if there is no file. */
   read(id: string, from: number): Promise<AsyncIterable<Uint8Array> | undefined>;
-  putRejected(id: string, csv: string): Promise<void>;
+  putProblems(kind: ProblemKind, id: string, csv: string): Promise<void>;
   /** Succeeds if there is no such file. */
   removeUpload(id: string): Promise<void>;
-  /** Succeeds if there is no such file. */
+  /** With the warnings. Succeeds if there is no such file. */
   removeRejected(id: string): Promise<void>;
 }
 
@@ -66,7 +68,8 @@ const removal = ({ client, Bucket, tenant }: TenantBucket) => ({
     await client.send(new DeleteObjectCommand({ Bucket, Key: uploadKey(tenant, id) }));
   },
   removeRejected: async (id: string) => {
-    await client.send(new DeleteObjectCommand({ Bucket, Key: rejectedKey(tenant, id) }));
+    for (const Key of [rejectedKey(tenant, id), warningsKey(tenant, id)])
+      await client.send(new DeleteObjectCommand({ Bucket, Key }));
   },
 });
 
@@ -125,8 +128,9 @@ export const importReading: Capability<"files", ImportReading> = {
     return (tenant) => ({
       ...reading({ client, Bucket, tenant }),
       ...removal({ client, Bucket, tenant }),
-      putRejected: async (id, csv) => {
-        const object = { Bucket, Key: rejectedKey(tenant, id), Body: csv, ContentType: "text/csv; charset=utf-8" };
+      putProblems: async (kind, id, csv) => {
+        const Key = kind === "rejected" ? rejectedKey(tenant, id) : warningsKey(tenant, id);
+        const object = { Bucket, Key, Body: csv, ContentType: "text/csv; charset=utf-8" };
         await client.send(new PutObjectCommand(object));
       },
     });

@@ -55,7 +55,7 @@ export async function eraseFromImports(store: Store, traces: ImportTraces): Prom
   let deleted = 0;
   for (const job of jobs) {
     deleted += await eraseSample(store, traces, job);
-    if (hasEnded(job) && (job.failed ?? 0) > 0) deleted += await eraseRejected(store, traces, job);
+    if (hasEnded(job) && (job.failed ?? 0) + (job.warned ?? 0) > 0) deleted += await eraseRejected(store, traces, job);
   }
   const jobOf = new Map(jobs.map((job) => [job.id, job]));
   for (const id of await files.uploads()) {
@@ -71,14 +71,15 @@ export async function eraseFromImports(store: Store, traces: ImportTraces): Prom
 const isNamedIn = ({ identifiers }: ImportTraces, cells: readonly string[]): boolean =>
   cells.some((cell) => identifiers.has(normal(cell)) || identifiers.has(compactPhone(normal(cell))));
 
-/** Deletes the rejected rows of an import, all of them, if they name the subscriber. */
+/** Deletes the rows of an import that were rejected or have warnings, all of them, if they name the subscriber. */
 async function eraseRejected(store: Store, traces: ImportTraces, { id }: ImportJob): Promise<number> {
   const stored = await store.queryAll(RejectedRows, { job: id });
-  if (!stored.some(({ rows }) => fromJson(rows).some(({ cells }) => isNamedIn(traces, cells)))) return 0;
+  const told = stored.flatMap(({ rows, warnings }) => [...fromJson(rows), ...(warnings ? fromJson(warnings) : [])]);
+  if (!told.some(({ cells }) => isNamedIn(traces, cells))) return 0;
   // The rows are deleted last: a repeated erasure finds them again. A reader that writes the file late sees that it
   // must not be there.
   await store
-    .change(ImportItem, { id }, { set: { rejected_file: false } }, present())
+    .change(ImportItem, { id }, { set: { rejected_file: false, warnings_file: false } }, present())
     .catch(onConditionFailed(() => undefined));
   await traces.files.removeRejected(id);
   await store.removeRows(stored);

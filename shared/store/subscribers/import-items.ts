@@ -18,7 +18,7 @@ export type ConsentSummary = ChoiceSummary & Record<"suppressed" | "yes_without_
 /** How many rows had a phone number that was in E.164 form, was brought into it, or could not be. */
 export type PhoneSummary = Record<"kept" | "converted" | "unreadable", number>;
 
-/** A row of the file that was not imported. */
+/** A row of the file that was not imported, or not whole. */
 export interface Rejected {
   line: number;
   reason: string;
@@ -72,6 +72,9 @@ export const ImportItem = entity("import", {
     lease: v.optional(v.number()),
     /** Whether there is a file of the rejected rows: an erasure deletes one that names its subscriber. */
     rejected_file: v.optional(v.boolean()),
+    /** The same of the rows of which something could not be taken, and how many they are. */
+    warnings_file: v.optional(v.boolean()),
+    warned: v.optional(v.number()),
     created_at: v.string(),
     completed_at: v.optional(v.string()),
     expires: v.number(),
@@ -92,11 +95,15 @@ export const ImportSample = item({
 });
 
 export const RejectedRows = item({
-  about: "Rejected rows of an import, by the byte at which their batch begins.",
+  about: "Rows of an import that were rejected or have warnings, by the byte at which their batch begins.",
   pk: ({ job }: { job: string }) => `import#${job}`,
   sk: ({ offset }: { offset: number }) => `X#${String(offset).padStart(12, "0")}`,
   prefix: "X#",
-  row: { rows: json<readonly Rejected[]>(), expires: v.number() },
+  row: {
+    rows: json<readonly Rejected[]>(),
+    warnings: v.optional(json<readonly Rejected[]>()),
+    expires: v.number(),
+  },
   writers: ["import-rows", "erase"],
   lifetime: "30 days",
   personal: "removed",

@@ -14,7 +14,6 @@ import { annotationWrite } from "../insights/annotations.ts";
 import { type ChangeOf, changeItem, type NewRowOf, putItem, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { move, moveWrite } from "../lifecycle.ts";
-import type { Key } from "../model.ts";
 import { happened, onConditionFailed } from "../refusals.ts";
 import type { Timers } from "../timers.ts";
 import {
@@ -242,18 +241,19 @@ export interface Progress {
   /** Those of all records so far. */
   choices: Choices;
   rejected: readonly Rejected[];
+  warnings: readonly Rejected[];
   offset: number;
   line: number;
 }
 
 /** Accounts for the records up to an offset, once: a second reader of the same records changes nothing. */
 export function noteProgress(store: Store, { id, offset }: ImportJob, progress: Progress): Promise<boolean> {
-  const { processed, failed, consents, phones, choices, rejected, offset: end, line } = progress;
-  const add: NonNullable<ChangeOf<typeof ImportItem>["add"]> = { processed, failed };
+  const { processed, failed, consents, phones, choices, rejected, warnings, offset: end, line } = progress;
+  const add: NonNullable<ChangeOf<typeof ImportItem>["add"]> = { processed, failed, warned: warnings.length };
   for (const [outcome, n] of Object.entries(consents)) if (n > 0) add[`consent:${outcome}`] = n;
   for (const [outcome, n] of Object.entries(phones)) if (n > 0) add[`phone:${outcome}`] = n;
   const set: ImportChange = { offset: end, line, ...(Object.keys(choices).length > 0 && { choices: toJson(choices) }) };
-  const rows = { rows: toJson(rejected), expires: expiry(store) };
+  const rows = { rows: toJson(rejected), warnings: toJson(warnings), expires: expiry(store) };
   return happened(
     store.transact([
       changeItem(
@@ -262,32 +262,23 @@ export function noteProgress(store: Store, { id, offset }: ImportJob, progress: 
         { set, add },
         all(oneOf("status", ["processing", "canceled"]), is("offset", offset)),
       ),
-      ...(rejected.length > 0 ? [putItem(RejectedRows, { job: id, offset }, rows)] : []),
+      ...(rejected.length + warnings.length > 0 ? [putItem(RejectedRows, { job: id, offset }, rows)] : []),
     ]),
   );
 }
 
+/** Which files there are of the rows that were rejected, or have warnings. */
+type WrittenFiles = Required<Pick<ImportJob, "rejected_file" | "warnings_file">>;
+
 /** Every row is accounted for (D-ANNAUTO). @returns false if the import had ended before. */
-export function completeImport(store: Store, job: ImportJob, rejected_file: boolean): Promise<boolean> {
+export function completeImport(store: Store, job: ImportJob, written: WrittenFiles): Promise<boolean> {
   const { id, processed = 0, failed = 0 } = job;
   const text = `An import ended: ${processed - failed} of ${processed} rows were taken.`;
   const completed_at = timestamp(store.clock.now());
   return happened(
     store.transact([
-      moveWrite(ImportItem, { id }, importMoves, "complete", { change: { set: { rejected_file, completed_at } } }),
+      moveWrite(ImportItem, { id }, importMoves, "complete", { change: { set: { ...written, completed_at } } }),
       annotationWrite(store, { kind: "import_completed", text, ref_id: id }),
     ]),
   );
-}
-
-/** The rejected rows in the order of the file, at most `max`. */
-export async function rejectedRows(store: StoreReader, id: string, max: number): Promise<Rejected[]> {
-  const found: Rejected[] = [];
-  let after: Key | undefined;
-  do {
-    const page = await store.query(RejectedRows, { job: id }, { after });
-    for (const { rows } of page.items) found.push(...fromJson(rows));
-    after = page.next;
-  } while (after && found.length < max);
-  return found.slice(0, max);
 }

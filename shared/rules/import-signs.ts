@@ -1,0 +1,202 @@
+// Which names of columns say something of consent, and what (AMB-132).
+import { columnKey } from "./import-names.ts";
+
+/** What a true value in the column says: yes, an opt-out, or that the address is suppressed. */
+export type Sign = "in" | "out" | "suppressed";
+
+export type SignedChannel = "email" | "sms" | "chat_app";
+
+/** A name that says something of consent, and of which channels. */
+export interface SignedName {
+  sign: Sign;
+  channels: readonly SignedChannel[];
+}
+
+const any = (...parts: string[]) => new RegExp(parts.join("|"));
+
+// Names about something else: the reason, the link or the count of a consent, what was opened, an order that was declined.
+const ASIDE = any(
+  ...["reason", "campaign", "title", "url", "link", "token", "page$", "rate$", "count", "number", "^total", "bounces$"],
+  ...[
+    "^(marketing)?emailsbounced",
+    "cookie",
+    "analytics",
+    "tracking",
+    "terms",
+    "privacy",
+    "source$",
+    "method$",
+    "level$",
+  ],
+  ...["open", "click", "(?<!con)sent$", "delivered$", "order", "payment", "card", "invoice", "purchase"],
+  ...[
+    "pedido",
+    "pago",
+    "compra",
+    "commande",
+    "paiement",
+    "ordine",
+    "pagament",
+    "rechnung",
+    "zahlung",
+    "betaling",
+    "zamow",
+  ],
+  ...["grund$", "raison", "motivo", "reden$", "powod", "anzahl", "nombrede", "aantal", "liczba"],
+);
+
+const SUPPRESSED = any(
+  ...[
+    "suppress",
+    "bounced",
+    "hardbounce",
+    "isbounce",
+    "^bounce(d?at|date|time)?$",
+    "emailbounce",
+    "complain",
+    "cleaned",
+  ],
+  ...["cleantime", "spamreport", "markedasspam", "reportedspam", "^spam$", "invalidemail", "undeliverable"],
+  ...[
+    "unzustellbar",
+    "zuruckgewiesen",
+    "zurueckgewiesen",
+    "beschwerde",
+    "plainte",
+    "rebond",
+    "rebot",
+    "queja",
+    "quejas",
+  ],
+  ...["suprimid", "supprime", "rimbalz", "reclamo", "soppress", "devolvid", "reclamac", "gebouncet", "gebounced"],
+  ...["klacht", "onderdrukt", "odbity", "odbite", "odbita", "odrzucon", "skarga", "unterdruckt", "unterdrueckt"],
+);
+
+const OUT = any(
+  ...[
+    "unsub",
+    "optout",
+    "optedout",
+    "optingout",
+    "dont?o?t?(e?mail|contact|send|market)",
+    "donot",
+    "nomail",
+    "noemail",
+  ],
+  ...[
+    "nomarketing",
+    "nonewsletter",
+    "nocontact",
+    "blacklist",
+    "blocklist",
+    "blocked",
+    "denylist",
+    "revoked",
+    "withdrawn",
+  ],
+  ...["dnc$", "dne$", "removed?frommailing", "emailoff", "marketingoff", "globallyunsub", "notsubscribed", "declined"],
+  // German
+  ...["abgemeldet", "abbestell", "abmeldung", "ausgetragen", "austragung", "widerruf", "widerspr", "werbesperre"],
+  ...[
+    "gesperrt",
+    "sperrliste",
+    "mailsperre",
+    "keinewerbung",
+    "keinnewsletter",
+    "keinee?mail",
+    "keinkontakt",
+    "nichtanschreiben",
+  ],
+  ...["nichtkontaktieren", "nichtmailen", "gekundigt", "gekuendigt"],
+  // French
+  ...["desabonn", "desinscri", "nepas", "listenoire", "refus", "oppos(e|ition)", "bloque", "retrait"],
+  // Spanish
+  ...[
+    "dadode?baja",
+    "dadadebaja",
+    "^baja",
+    "debaja$",
+    "fechabaja",
+    "bajanewsletter",
+    "desuscri",
+    "dessuscri",
+    "cancelad",
+  ],
+  ...["^no(contactar|enviar|molestar|desea|quiere)", "listanegra", "bloquead", "revocad"],
+  // Italian
+  ...["disiscri", "cancellat", "^non(contattare|inviare|mandare|desidera|vuole)", "listanera", "bloccat", "revocat"],
+  // Portuguese
+  ...["descadastr", "desinscri", "dessubscri", "desubscri", "^nao(contatar|contactar|enviar|deseja|quer)", "cancelou"],
+  // Dutch
+  ...[
+    "uitgeschreven",
+    "uitschrij",
+    "afgemeld",
+    "afmeld",
+    "opgezegd",
+    "^niet(mailen|e?mailen|contact|benader)",
+    "geene?mail",
+  ],
+  ...["geennieuwsbrief", "geenreclame", "geblokkeerd", "zwartelijst", "ingetrokken"],
+  // Polish
+  ...["wypisan", "wypis", "rezygn", "zrezygn", "^nie(wysyl|kontakt|subskryb|chce|wyraza)", "czarnalista", "zablokowan"],
+  ...["brakzgod", "wycofan", "cofniet", "niezgod", "sprzeciw"],
+);
+
+const IN = any(
+  ...["subscribed", "^(is)?(email|newsletter|marketing)?subscri(ber|bed|ption|be)$", "optin", "optedin", "newsletter"],
+  ...["accepts?(email|sms|marketing|newsletter|promo|advert)", "(email|marketing|sms|promo)accept", "consent"],
+  ...[
+    "permission$",
+    "marketingallowed",
+    "allow(s|ed)?(email|marketing|sms|contact)",
+    "mailinglist",
+    "emailme$",
+    "cancontact",
+  ],
+  ...[
+    "(email|marketing|sms)(subscri|enabled|agreed|allowed|status$)",
+    "agreed?to(marketing|email|newsletter)",
+    "wants(email|mail|news)",
+  ],
+  ...["angemeldet", "abonniert", "einwillig", "zustimmung", "zugestimmt", "werbung(erlaubt|ok)", "abonne$", "abonnee$"],
+  ...["abonne(alanewsletter|newsletter)", "^abonn", "inscrit", "consentement", "accepte", "infolettre"],
+  ...["suscrit", "suscripcion", "consentimiento", "acepta", "boletin", "iscritt", "iscrizione", "consenso", "accetta"],
+  ...["inscrito", "inscricao", "assinante", "consentimento", "aceita", "aceite", "subscrito", "boletim"],
+  ...[
+    "ingeschreven",
+    "inschrijving",
+    "aangemeld",
+    "toestemming",
+    "nieuwsbrief",
+    "zapisan",
+    "zgod",
+    "subskryb",
+    "subskrypc",
+  ],
+);
+
+const CHANNELS: readonly (readonly [SignedChannel, RegExp])[] = [
+  ["email", /(?<!direct)e?mail|newsletter/],
+  ["sms", /sms|textmessage/],
+  ["chat_app", /whatsapp/],
+];
+/** A consent that no channel here has. */
+const ELSEWHERE = /push|messenger|telegram|viber|inapp|calls?$|callpermission|phone|telefon|postal|directmail/;
+
+/** What the name of a column says of consent; undefined for a column of something else. One without a channel is of e-mail. */
+export function signedName(name: string): SignedName | undefined {
+  const key = columnKey(name);
+  const sign = ASIDE.test(key) ? undefined : signOf(key);
+  if (!sign) return undefined;
+  const channels = CHANNELS.flatMap(([channel, form]) => (form.test(key) ? [channel] : []));
+  if (channels.length > 0) return { sign, channels };
+  return ELSEWHERE.test(key) ? undefined : { sign, channels: ["email"] };
+}
+
+/** What a text without spaces and marks says: in a name, or as the value of a column that is about consent. */
+export function signOf(key: string): Sign | undefined {
+  if (SUPPRESSED.test(key)) return "suppressed";
+  if (OUT.test(key)) return "out";
+  return IN.test(key) ? "in" : undefined;
+}
