@@ -48,7 +48,7 @@ export const furtherActions: Readonly<Record<string, readonly ListedAction[]>> =
   "end-experience": ["DeleteItem"],
   segment: ["BatchWriteItem", "DeleteItem"],
   "recompute-segment": ["BatchWriteItem", "DeleteItem"],
-  recount: ["BatchWriteItem", "ConditionCheckItem", "DeleteItem"],
+  recount: ["ConditionCheckItem", "DeleteItem"],
   purge: ["BatchWriteItem", "DeleteItem"],
   operator: ["BatchWriteItem"],
   stream: ["DeleteItem"],

@@ -5,7 +5,7 @@ import * as v from "valibot";
 import { TextUpTo, Timestamp, Uuid } from "../../shared/contract/schemas.ts";
 import { authenticate } from "../../shared/http/authenticate.ts";
 import { endpoints } from "../../shared/http/endpoint.ts";
-import { openToBrowsers, STREAM_ID_HEADER } from "../../shared/http/fallback.ts";
+import { openToBrowsers, STREAM_ID_HEADER } from "../../shared/http/responses.ts";
 import { limitRequests, requireWorkspace } from "../../shared/http/gates.ts";
 import { requireSignedIds, USER_HASH_HEADER } from "../../shared/http/identity-proof.ts";
 import { parseQuery, refuseUnknownQuery } from "../../shared/http/input.ts";

@@ -4,7 +4,7 @@ import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import type { Deps } from "../kernel/deps.ts";
 import { notFound } from "../kernel/errors.ts";
 import type { Credential } from "./endpoint.ts";
-import type { ApiHandler } from "./serve.ts";
+import type { ApiHandler } from "./responses.ts";
 
 export interface KnownRoute {
   route: string;
@@ -12,15 +12,6 @@ export interface KnownRoute {
 }
 
 const PREFLIGHT_SECONDS = 86_400;
-
-/** Names a live stream to its viewer. */
-export const STREAM_ID_HEADER = "x-stream-id";
-
-/** On responses of SDK-key routes: any origin may read them, with the headers that the SDK uses. */
-export const openToBrowsers: Readonly<Record<string, string>> = {
-  "access-control-allow-origin": "*",
-  "access-control-expose-headers": `date, retry-after, x-request-id, ${STREAM_ID_HEADER}`,
-};
 
 /** The response to a preflight request for an SDK-key route; the edge sends the same for the live stream. */
 export const preflightHeaders = (methods: readonly string[]): Record<string, string> => ({

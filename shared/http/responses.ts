@@ -1,13 +1,22 @@
 // Responses in the form of the gateway: status, headers and body, as the shape of the endpoint says.
-import type { APIGatewayProxyStructuredResultV2 } from "aws-lambda";
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from "aws-lambda";
 import * as v from "valibot";
 import { cookieText } from "./cookies.ts";
 import { deprecationHeaders } from "./deprecation.ts";
 import { type Endpoint, isReply, type Reply, type Shape } from "./endpoint.ts";
-import { openToBrowsers } from "./fallback.ts";
 import { pathOf } from "./input.ts";
 
 export type Response = APIGatewayProxyStructuredResultV2;
+export type ApiHandler = (event: APIGatewayProxyEventV2, context: Context) => Promise<Response>;
+
+/** Names a live stream to its viewer. */
+export const STREAM_ID_HEADER = "x-stream-id";
+
+/** On responses of SDK-key routes: any origin may read them, with the headers that the SDK uses. */
+export const openToBrowsers: Readonly<Record<string, string>> = {
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers": `date, retry-after, x-request-id, ${STREAM_ID_HEADER}`,
+};
 
 /** The response of a handler's result. @throws if it is not as the shape says */
 export function respond({ route, shape }: Endpoint, result: unknown): Response {
@@ -53,3 +62,12 @@ export function commonHeaders(
     ...(access.credentials.includes("sdk") && openToBrowsers),
   };
 }
+
+/** The answer to a HEAD: the headers of the GET, with the length of the body that is left out. */
+export const withoutBody =
+  (run: ApiHandler): ApiHandler =>
+  async (event, context) => {
+    const { body = "", isBase64Encoded, ...answer } = await run(event, context);
+    const length = Buffer.byteLength(body, isBase64Encoded ? "base64" : "utf8");
+    return { ...answer, headers: { ...answer.headers, "content-length": String(length) } };
+  };

@@ -1,7 +1,7 @@
 // Runs a group of endpoints: the checks around every handler, in their one fixed order
 // (docs/decisions/0021#order-of-checks), on middy.
 import middy from "@middy/core";
-import type { APIGatewayProxyEventV2, Context as LambdaContext } from "aws-lambda";
+import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import * as v from "valibot";
 import { type Context, type Deps, NO_TENANT, openAll, opener } from "../kernel/deps.ts";
 import { ApiError, toApiError } from "../kernel/errors.ts";
@@ -23,7 +23,6 @@ import {
   requireWorkspace,
   requireWritable,
 } from "./gates.ts";
-import { withoutBody } from "./head.ts";
 import { requireSignedIds, USER_HASH_HEADER } from "./identity-proof.ts";
 import {
   bytesOf,
@@ -37,11 +36,10 @@ import {
   refuseUnknownQuery,
 } from "./input.ts";
 import { noteKeyUse } from "./key-use.ts";
-import { commonHeaders, json, type Response, respond } from "./responses.ts";
+import { type ApiHandler, commonHeaders, json, type Response, respond, withoutBody } from "./responses.ts";
 import { servingUses } from "./serving.ts";
 
 type Event = APIGatewayProxyEventV2;
-export type ApiHandler = (event: Event, context: LambdaContext) => Promise<Response>;
 
 /** One request during its processing. Parsing replaces the text of `body` by its value. */
 interface RequestContext {

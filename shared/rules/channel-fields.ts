@@ -37,23 +37,6 @@ export type ChannelFacts = Facts &
     | { address: "email" | "phone"; platform?: string; credentials: CredentialFacts }
   );
 
-/** A field of content. With a `label`, the console's editor asks for it. */
-export type ContentField = {
-  required?: true;
-  /** What the reference says of it. */
-  about: string;
-  label?: string;
-  hint?: string;
-  /** What a reader sees first: the texts of a test send are marked there. */
-  leads?: true;
-} & (
-  | { kind: "text"; max: number; rows?: number; isCode?: true }
-  | { kind: "link" | "image" }
-  | { kind: "integer"; max: number }
-  | { kind: "buttons"; max: number; mayDismiss: boolean }
-  | { kind: "texts"; max: number; maxLength: number }
-);
-
 export interface Button {
   id: string;
   title: string;

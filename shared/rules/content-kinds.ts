@@ -1,5 +1,21 @@
 // What messages are made of, by how they look: the fields that a channel may say in place of title and body (CHC-1).
-import type { ContentField } from "./channel-fields.ts";
+
+/** A field of content. With a `label`, the console's editor asks for it. */
+export type ContentField = {
+  required?: true;
+  /** What the reference says of it. */
+  about: string;
+  label?: string;
+  hint?: string;
+  /** What a reader sees first: the texts of a test send are marked there. */
+  leads?: true;
+} & (
+  | { kind: "text"; max: number; rows?: number; isCode?: true }
+  | { kind: "link" | "image" }
+  | { kind: "integer"; max: number }
+  | { kind: "buttons"; max: number; mayDismiss: boolean }
+  | { kind: "texts"; max: number; maxLength: number }
+);
 
 /** Of APNs, in bytes. */
 export const MAX_COLLAPSE_KEY = 64;

@@ -16,7 +16,7 @@ import { consentChannels } from "../../../shared/rules/channel-types.ts";
 import { isPhoneNumber } from "../../../shared/rules/contacts.ts";
 import { topicKeyOf } from "../../../shared/rules/topics.ts";
 import type { StoreReader } from "../../../shared/store/context.ts";
-import { timelineKinds } from "../../../shared/store/subscribers/timeline.ts";
+import { timelineKinds } from "../../../shared/store/subscribers/timeline-entries.ts";
 import { requireTopic } from "../../../shared/store/topics/topics.ts";
 
 const MAX_ATTRIBUTES = 200;

@@ -5,7 +5,6 @@
 import { runsTimerId } from "../../contract/due-kinds.ts";
 import { MINUTE } from "../../kernel/clock.ts";
 import { chunksOf } from "../../rules/chunks.ts";
-import type { Outcome } from "../../rules/journey-run.ts";
 import type { Store } from "../context.ts";
 import type { ItemWrite } from "../item.ts";
 import { contended, done, onTransactionCanceled, untilUncontended } from "../refusals.ts";
@@ -15,30 +14,15 @@ import { reservation, warnOfUsage } from "../workspaces/usage.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import { countWrites, sumOf } from "./counts.ts";
 import { moveEach, openPack, sealPack } from "./run-packs.ts";
-import type { EntryGuard } from "./run-rows.ts";
-import { type Destination, entryWrites, moveWrites, type RunState, type RunWrites, runMove } from "./runs.ts";
-import { allowanceOf, jobOfGroup, planSends, type SendIntent } from "./sends.ts";
-import { type Admitted, admit } from "./step-admission.ts";
+import { entryWrites, moveWrites, type RunWrites, runMove } from "./runs.ts";
+import { allowanceOf, jobOfGroup, planSends } from "./sends.ts";
+import { type Admitted, admit, type Move } from "./step-admission.ts";
 
 export interface PackDeps {
   store: Store;
   timers: Timers;
   jobWidths: JobWidths;
   workspace: () => Promise<WorkspaceRecord | undefined>;
-}
-
-/** What was decided for a run: to be stored with its outcomes, its timers and its send. */
-export interface Move {
-  run: RunState;
-  /** Of a run that is not stored yet. */
-  entry: EntryGuard | undefined;
-  to: Destination;
-  outcomes: readonly Outcome[];
-  /** When it is to be evaluated again, in milliseconds. */
-  times: readonly number[];
-  send?: SendIntent | undefined;
-  /** It goes on at once. */
-  isBetweenSteps: boolean;
 }
 
 /** Runs of one transaction. The row of its job names them all, and is written several times. */

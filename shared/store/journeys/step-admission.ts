@@ -3,11 +3,14 @@
 import { MINUTE, SECOND } from "../../kernel/clock.ts";
 import { timeOfUuid } from "../../kernel/ids.ts";
 import { DEFAULT_CANARY_WAIT_MINUTES, isCanary, type Safety } from "../../rules/brake.ts";
+import type { Outcome } from "../../rules/journey-run.ts";
 import { askStepAgainIn, LANES, laneBound } from "../../rules/step-brake.ts";
 import type { Store } from "../context.ts";
 import type { ItemWrite } from "../item.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
-import type { Move } from "./packs.ts";
+import type { EntryGuard } from "./run-rows.ts";
+import type { Destination, RunState } from "./runs.ts";
+import type { SendIntent } from "./sends.ts";
 import type { StepRef } from "./step-brake-items.ts";
 import {
   beginStep,
@@ -20,6 +23,20 @@ import {
   type StepView,
   viewStep,
 } from "./step-brakes.ts";
+
+/** What was decided for a run: to be stored with its outcomes, its timers and its send. */
+export interface Move {
+  run: RunState;
+  /** Of a run that is not stored yet. */
+  entry: EntryGuard | undefined;
+  to: Destination;
+  outcomes: readonly Outcome[];
+  /** When it is to be evaluated again, in milliseconds. */
+  times: readonly number[];
+  send?: SendIntent | undefined;
+  /** It goes on at once. */
+  isBetweenSteps: boolean;
+}
 
 interface Begun {
   id: string;

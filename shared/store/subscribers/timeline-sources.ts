@@ -20,7 +20,7 @@ import { aliasesOf } from "./aliases.ts";
 import { consentOf } from "./consents.ts";
 import { deviceRows } from "./devices.ts";
 import { ConsentItem } from "./items.ts";
-import type { TimelineEntry } from "./timeline.ts";
+import type { TimelineEntry } from "./timeline-entries.ts";
 
 /** An entry with its place: entries are in the order of `at` and `id`. Names are added to those that a page shows. */
 export interface Placed {

@@ -1,68 +1,15 @@
 // The timeline of a subscriber, newest first: merged from the rows that are there anyway (docs/decisions/0034).
 import * as v from "valibot";
 import { openCursor, pageRoom, sealCursor } from "../../contract/paging.ts";
-import { Timestamp } from "../../contract/schemas.ts";
-import { breachReasons } from "../../rules/brake.ts";
-import { runStatuses } from "../../rules/run-states.ts";
 import type { StoreReader } from "../context.ts";
-import { eventSources } from "../events/items.ts";
 import { JourneyItem } from "../journeys/items.ts";
 import { ListItem } from "../lists/items.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { SegmentItem } from "../segments/items.ts";
 import { withContents } from "../sends/jobs/job-content.ts";
 import { findJobs } from "../sends/jobs/jobs.ts";
-import { recipientStates } from "../sends/reports/explanation.ts";
-import { consentStatuses } from "./items.ts";
+import type { TimelineEntry } from "./timeline-entries.ts";
 import { isBefore, timelineSources } from "./timeline-sources.ts";
-
-const text = v.nullable(v.string());
-
-const halted = v.pipe(
-  v.optional(v.picklist(breachReasons)),
-  v.description("Of a run that waits at a send step which its brake halted: the limit that was exceeded"),
-);
-
-/** `ref` is the id of what the entry is about: a send, an event, a journey, a segment, … */
-const common = { at: Timestamp, title: v.string(), ref: v.string() };
-
-export const TimelineEntry = v.variant("kind", [
-  v.object({
-    kind: v.literal("message"),
-    ...common,
-    state: v.picklist(recipientStates),
-    data: v.object({ channel: text, device_id: text, reason: text, variant_id: text }),
-  }),
-  v.object({
-    kind: v.literal("event"),
-    ...common,
-    state: v.null(),
-    data: v.object({ properties: v.record(v.string(), v.any()), platform: text, source: v.picklist(eventSources) }),
-  }),
-  v.object({
-    kind: v.literal("consent"),
-    ...common,
-    state: v.picklist(consentStatuses),
-    data: v.object({ channel: v.string(), source: text, express: v.boolean(), consented_at: Timestamp }),
-  }),
-  v.object({
-    kind: v.literal("journey"),
-    ...common,
-    state: v.picklist(["entered", ...runStatuses]),
-    data: v.object({ run_id: v.string(), version: v.number(), step: v.string(), end_reason: text, halted }),
-  }),
-  v.object({ kind: v.literal("segment"), ...common, state: v.picklist(["entered", "exited"]) }),
-  v.object({ kind: v.literal("list"), ...common, state: v.literal("entered") }),
-  v.object({
-    kind: v.literal("device"),
-    ...common,
-    state: v.string(),
-    data: v.object({ platform: v.string(), model: text }),
-  }),
-]);
-export type TimelineEntry = v.InferOutput<typeof TimelineEntry>;
-
-export const timelineKinds = ["message", "event", "consent", "journey", "segment", "list", "device"] as const;
 
 const Position = v.object({ at: v.string(), id: v.string() });
 

@@ -1,0 +1,56 @@
+// What a timeline shows of a subscriber, by kind (RDA-5).
+import * as v from "valibot";
+import { Timestamp } from "../../contract/schemas.ts";
+import { breachReasons } from "../../rules/brake.ts";
+import { runStatuses } from "../../rules/run-states.ts";
+import { eventSources } from "../events/items.ts";
+import { recipientStates } from "../sends/reports/explanation.ts";
+import { consentStatuses } from "./items.ts";
+
+const text = v.nullable(v.string());
+
+const halted = v.pipe(
+  v.optional(v.picklist(breachReasons)),
+  v.description("Of a run that waits at a send step which its brake halted: the limit that was exceeded"),
+);
+
+/** `ref` is the id of what the entry is about: a send, an event, a journey, a segment, … */
+const common = { at: Timestamp, title: v.string(), ref: v.string() };
+
+export const TimelineEntry = v.variant("kind", [
+  v.object({
+    kind: v.literal("message"),
+    ...common,
+    state: v.picklist(recipientStates),
+    data: v.object({ channel: text, device_id: text, reason: text, variant_id: text }),
+  }),
+  v.object({
+    kind: v.literal("event"),
+    ...common,
+    state: v.null(),
+    data: v.object({ properties: v.record(v.string(), v.any()), platform: text, source: v.picklist(eventSources) }),
+  }),
+  v.object({
+    kind: v.literal("consent"),
+    ...common,
+    state: v.picklist(consentStatuses),
+    data: v.object({ channel: v.string(), source: text, express: v.boolean(), consented_at: Timestamp }),
+  }),
+  v.object({
+    kind: v.literal("journey"),
+    ...common,
+    state: v.picklist(["entered", ...runStatuses]),
+    data: v.object({ run_id: v.string(), version: v.number(), step: v.string(), end_reason: text, halted }),
+  }),
+  v.object({ kind: v.literal("segment"), ...common, state: v.picklist(["entered", "exited"]) }),
+  v.object({ kind: v.literal("list"), ...common, state: v.literal("entered") }),
+  v.object({
+    kind: v.literal("device"),
+    ...common,
+    state: v.string(),
+    data: v.object({ platform: v.string(), model: text }),
+  }),
+]);
+export type TimelineEntry = v.InferOutput<typeof TimelineEntry>;
+
+export const timelineKinds = ["message", "event", "consent", "journey", "segment", "list", "device"] as const;
