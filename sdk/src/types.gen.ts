@@ -45,9 +45,9 @@ export interface GatewayError {
 /** One or more conditions on one value; all of them must hold. Values of different types are never equal, and a number is not compared with a text. Two texts that are RFC 3339 timestamps compare as instants. */
 export interface Operators {
   /** Equal to. A list matches if one of its elements does */
-  $eq?: string | number | boolean | null | JsonValue[] | undefined;
+  $eq?: string | number | boolean | null | null[] | undefined;
   /** Not equal to. A missing value matches */
-  $ne?: string | number | boolean | null | JsonValue[] | undefined;
+  $ne?: string | number | boolean | null | null[] | undefined;
   /** Greater than, or later than */
   $gt?: number | string | undefined;
   /** Greater than, later than or equal to */
@@ -57,9 +57,9 @@ export interface Operators {
   /** Less than, earlier than or equal to */
   $lte?: number | string | undefined;
   /** Equal to one of these. An empty list matches no value */
-  $in?: (string | number | boolean | null | JsonValue[])[] | undefined;
+  $in?: (string | number | boolean | null | null[])[] | undefined;
   /** Equal to none of these. A missing value matches */
-  $nin?: (string | number | boolean | null | JsonValue[])[] | undefined;
+  $nin?: (string | number | boolean | null | null[])[] | undefined;
   /** Whether the key has a value. `null` is a value */
   $exists?: boolean | undefined;
 }

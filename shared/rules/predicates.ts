@@ -110,7 +110,7 @@ const absent = (test: Test): Test => {
 /** Numbers, strings, booleans and null, without coercion; two RFC 3339 strings compare as instants (AMB-52). */
 export const plainValues: Comparison = {
   valueSchema: {
-    anyOf: [{ type: ["string", "number", "boolean", "null"] }, { type: "array", items: {}, maxItems: 0 }],
+    anyOf: [{ type: ["string", "number", "boolean", "null"] }, { type: "array", items: { type: "null" }, maxItems: 0 }],
   },
   orderSchema: { type: ["number", "string"] },
   valueProblem: (operand) =>
