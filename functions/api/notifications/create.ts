@@ -94,8 +94,8 @@ export async function createNotification(
     { id, spec, given, missing, channels, direct },
     recordWrites,
   );
-  if (!("refused" in started)) return { ...answerOf(started), replayed: false };
-  const concurrent = oldRow(IdempotencyRecord, started.refused[0]);
+  if (started.kind === "started") return { ...answerOf(started), replayed: false };
+  const concurrent = oldRow(IdempotencyRecord, started.failures[0]);
   if (!concurrent) throw conflict("This idempotency key is in use at the moment. Try again.");
   return replay(concurrent, digest);
 }

@@ -77,7 +77,7 @@ async function send(
     ...moveWrites(store, experience, action, change),
     ...extraItems,
   ]);
-  return !("refused" in started);
+  return started.kind === "started";
 }
 
 /** @throws 400 with what a publish still lacks (AMB-4). */

@@ -36,8 +36,8 @@ export const endingsBugs: readonly Bug[] = [
     name: "the end of a planned send does not settle the usage",
     area: "counters",
     file: "shared/store/sends/jobs/jobs.ts",
-    find: "await store.transact([end, ...settled, ...others, ...outcome])",
-    replace: "await store.transact([end, ...settled.slice(1), ...others, ...outcome])",
+    find: "store.transact([end, ...settled, ...others, ...outcome])",
+    replace: "store.transact([end, ...settled.slice(1), ...others, ...outcome])",
   },
   {
     name: "what a stopped send did not use is not returned",

@@ -9,7 +9,7 @@ import { countedOutcomeWrites, outcomesOf } from "../../insights/hours.ts";
 import { type AnyItem, changeItem, type ItemWrite } from "../../item.ts";
 import { toJson } from "../../json-text.ts";
 import type { Item } from "../../model.ts";
-import { type Failure, onConditionFailed, onTransactionCanceled } from "../../refusals.ts";
+import { type Failure, happened, onConditionFailed, onTransactionCanceled } from "../../refusals.ts";
 import { ClaimItem, RangeItem } from "../audience/audience-items.ts";
 import { JobItem } from "../jobs/job-items.ts";
 import type { Category } from "../jobs/job-spec.ts";
@@ -159,11 +159,11 @@ export async function release(
   const range = isOnJob(chunkRef) ? [] : rangeWrites(store, chunkRef, more);
   const hours = countedOutcomeWrites(store, unit, category, outcomes);
   const counted = [...range, ...hours];
-  if (counted.length === 0) await store.change(item, chunkRef, change, when).catch(onConditionFailed(() => undefined));
-  else
-    await store
-      .transact([changeItem(item, chunkRef, change, when), ...counted])
-      .catch(onTransactionCanceled(() => undefined));
+  await happened(
+    counted.length === 0
+      ? store.change(item, chunkRef, change, when)
+      : store.transact([changeItem(item, chunkRef, change, when), ...counted]),
+  );
 }
 
 /** What a range counts of a chunk that waits. */

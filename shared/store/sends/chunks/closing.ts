@@ -9,7 +9,7 @@ import { hashOf } from "../../hash.ts";
 import { countedOutcomes, dayWrites, outcomesOf } from "../../insights/hours.ts";
 import { type ConditionOf, changeItem, type ItemWrite } from "../../item.ts";
 import { move, moveWrite } from "../../lifecycle.ts";
-import { onTransactionCanceled } from "../../refusals.ts";
+import { happened, onTransactionCanceled } from "../../refusals.ts";
 import { settlement, type Use } from "../../workspaces/usage.ts";
 import { ClaimItem, RangeItem } from "../audience/audience-items.ts";
 import { JobItem } from "../jobs/job-items.ts";
@@ -79,13 +79,12 @@ async function closeIntoRange(store: Store, closing: Closing): Promise<"last" | 
     all(is("owner", owner), absent("closed")),
   );
   const counted = { add: { ...rest, chunks_closed: 1 }, ...passedNow(store, rest) };
-  const attempt = (when: ConditionOf<typeof RangeItem>): Promise<"closed" | "refused"> =>
-    store.transact([closed, changeItem(RangeItem, chunkRef, counted, when)]).then(
-      () => "closed" as const,
-      onTransactionCanceled(() => "refused" as const),
-    );
-  const first = isFinal ? "refused" : await attempt(all(absent("closed"), isNotLast));
-  if (first === "closed") return "not last";
+  const attempt = (when: ConditionOf<typeof RangeItem>): Promise<boolean> =>
+    happened(store.transact([closed, changeItem(RangeItem, chunkRef, counted, when)]));
+  if (!isFinal) {
+    const isClosed = await attempt(all(absent("closed"), isNotLast));
+    if (isClosed) return "not last";
+  }
   await attempt(absent("closed"));
   return "last";
 }

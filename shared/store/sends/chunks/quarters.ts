@@ -12,7 +12,7 @@ import { HourCount } from "../../insights/items.ts";
 import { changeItem, type ItemWrite, putItem, type RowOf, ref } from "../../item.ts";
 import { fromJson, toJson } from "../../json-text.ts";
 import type { Key } from "../../model.ts";
-import { onConditionFailed, onTransactionCanceled } from "../../refusals.ts";
+import { happened, onConditionFailed } from "../../refusals.ts";
 import { shardOf } from "../../shards.ts";
 import { deliveryCounters } from "../../subscribers/engagement.ts";
 import { EngagementCount } from "../../subscribers/statistics-items.ts";
@@ -20,10 +20,9 @@ import { Usage } from "../../workspaces/items.ts";
 import { QUARTER_MS, quarterAt } from "../../workspaces/sends-ahead.ts";
 import { periodAt } from "../../workspaces/usage.ts";
 import { type JobLane, lanesOf } from "../jobs/job-ids.ts";
-import { JobItem, JobWidth } from "../jobs/job-items.ts";
+import { JobItem, JobWidth, QuarterItem } from "../jobs/job-items.ts";
 import type { JobRecord } from "../jobs/job-record.ts";
 import { jobOf } from "../jobs/jobs.ts";
-import { QuarterItem } from "../jobs/job-items.ts";
 import { addendsOf, beyond, tallyOf } from "./tallies.ts";
 
 type JobRow = RowOf<typeof JobItem>;
@@ -64,16 +63,12 @@ export async function settleQuarter(store: Store, quarter: number, lane: JobLane
     if (former && Object.keys(counted).length === 0) return { open, counted };
     const row = { totals: toJson(totals), rev: (former?.rev ?? 0) + 1 };
     const isAsRead = former ? is("rev", former.rev) : absent();
-    const isSettled = await store
-      .transact([
-        putItem(QuarterItem, { quarter, lane }, row, isAsRead),
-        ...counterWrites(counted, shardOf(hashOf(`${quarter} ${lane}`))),
-        ...(former && counted[AHEAD] ? [chargeLate(quarter, usage, counted[AHEAD])] : []),
-      ])
-      .then(
-        () => true,
-        onTransactionCanceled(() => false),
-      );
+    const counting = [
+      putItem(QuarterItem, { quarter, lane }, row, isAsRead),
+      ...counterWrites(counted, shardOf(hashOf(`${quarter} ${lane}`))),
+      ...(former && counted[AHEAD] ? [chargeLate(quarter, usage, counted[AHEAD])] : []),
+    ];
+    const isSettled = await happened(store.transact(counting));
     if (isSettled) return { open, counted };
   }
 }

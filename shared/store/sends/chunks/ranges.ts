@@ -5,7 +5,7 @@ import type { Store, StoreReader } from "../../context.ts";
 import { familyOf } from "../../families.ts";
 import { countedOutcomeWrites, outcomesBeyond } from "../../insights/hours.ts";
 import { changeItem, type ItemWrite, putItem, type RowOf } from "../../item.ts";
-import { onConditionFailed, onTransactionCanceled } from "../../refusals.ts";
+import { happened, onConditionFailed } from "../../refusals.ts";
 import { settlement } from "../../workspaces/usage.ts";
 import { RangeItem } from "../audience/audience-items.ts";
 import { JobItem } from "../jobs/job-items.ts";
@@ -95,16 +95,14 @@ export async function closeRange(
   if (state.closed) return "closed";
   if (!row || !isComplete(state)) return "open";
   const added = addendsOf(row);
-  return store
-    .transact([
+  const isClosed = await happened(
+    store.transact([
       changeItem(RangeItem, { job, range }, { set: { closed: true } }, all(present(), absent("closed"))),
       changeItem(JobItem, { job }, { add: { ...added, ranges_closed: 1 } }, is("status", "processing")),
       ...countedOutcomeWrites(store, `${job}:${range}`, category, outcomesBeyond(added, timedOf(row))),
-    ])
-    .then(
-      () => "closed" as const,
-      onTransactionCanceled(() => "open" as const),
-    );
+    ]),
+  );
+  return isClosed ? "closed" : "open";
 }
 
 /**
@@ -126,15 +124,11 @@ export async function countStopped(
       const before = row[name as TimedName];
       return before === undefined ? absent(name as TimedName) : is(name as TimedName, before);
     });
-    const isCounted = await store
-      .transact([
-        changeItem(RangeItem, { job, range }, { add }, all(...isAsRead)),
-        ...countedOutcomeWrites(store, `${job}:${range}`, category, rest),
-      ])
-      .then(
-        () => true,
-        onTransactionCanceled(() => false),
-      );
+    const counting = [
+      changeItem(RangeItem, { job, range }, { add }, all(...isAsRead)),
+      ...countedOutcomeWrites(store, `${job}:${range}`, category, rest),
+    ];
+    const isCounted = await happened(store.transact(counting));
     if (isCounted) return;
   }
 }
@@ -154,10 +148,7 @@ export async function settleStopped(store: Store, id: string): Promise<void> {
     if (sent === (job.reserved ?? 0)) return;
     const settled = await settlement(store, [{ ...job, sent }]);
     const noting = changeItem(JobItem, { job: id }, { set: reservedSet(job, sent) }, isReserved(job));
-    const isSettled = await store.transact([noting, ...settled]).then(
-      () => true,
-      onTransactionCanceled(() => false),
-    );
+    const isSettled = await happened(store.transact([noting, ...settled]));
     if (isSettled) return;
   }
 }

@@ -9,7 +9,7 @@ import { type ChangeOf, type ConditionOf, type ItemWrite, type NewRowOf, putItem
 import { endedWrites } from "../../journeys/totals.ts";
 import { fromJson, toJson } from "../../json-text.ts";
 import { move, moveWrite } from "../../lifecycle.ts";
-import { onConditionFailed, onTransactionCanceled } from "../../refusals.ts";
+import { happened, onConditionFailed } from "../../refusals.ts";
 import { deliveredWrite } from "../../subscribers/engagement.ts";
 import { settlement } from "../../workspaces/usage.ts";
 import { claimOnJob } from "../chunks/leases.ts";
@@ -245,11 +245,8 @@ async function endJob(
     const end = moveWrite(JobItem, { job: job.id }, jobMoves, failure ? "fail" : "complete", { change: { set }, when });
     const settled = await settlement(store, [{ ...found, sent }]);
     const outcome = await outcomeWrites(store, job, failure);
-    const written = await store.transact([end, ...settled, ...others, ...outcome]).then(
-      () => "ended",
-      onTransactionCanceled(() => "refused"),
-    );
-    if (written === "ended") return;
+    const hasEnded = await happened(store.transact([end, ...settled, ...others, ...outcome]));
+    if (hasEnded) return;
     found = await findJob(store, job.id);
   }
 }

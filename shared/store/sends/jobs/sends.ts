@@ -59,14 +59,14 @@ export interface StartedSend {
   unknown?: readonly string[] | undefined;
 }
 
-export type Started = StartedSend | { refused: readonly Failure[] };
+/** `refused`: a condition of the extra items failed, one place for each. */
+export type Started = ({ kind: "started" } & StartedSend) | { kind: "refused"; failures: readonly Failure[] };
 
 /**
  * Starts a send, now or at its `scheduled_at`. The job row, its share of the quota and `extraItems` (what refers to the
  * job: an idempotency key, a campaign's message, an experience) are one transaction. The share of a send to one subscriber
  * was taken ahead, except near the limit (docs/decisions/0055).
- * @returns the job's id and `sent`; or, if a condition of `extraItems` failed, their failures, one place for each. A
- * repeat of an id whose job exists gets the same answer again.
+ * A repeat of an id whose job exists gets the same answer again.
  * @throws 402 beyond the quota or the workspace's own cap.
  */
 export async function startSend(
@@ -104,22 +104,22 @@ export async function startSend(
   const rest = [...reserved, ...others, ...uses];
   if (rest.length === 0)
     return store.put(JobItem, { job: id }, row, absent()).then(
-      () => answer,
-      onConditionFailed(JobItem, (old) => ({ id, sent: old?.sent ?? audience.sent })),
+      (): Started => ({ kind: "started", ...answer }),
+      onConditionFailed(JobItem, (old): Started => ({ kind: "started", id, sent: old?.sent ?? audience.sent })),
     );
   const started = await store.transact([putItem(JobItem, { job: id }, row, absent()), ...rest]).then(
-    (): Started => answer,
+    (): Started => ({ kind: "started", ...answer }),
     onTransactionCanceled(async ([existing, ...failures]): Promise<Started> => {
       const old = oldRow(JobItem, existing);
-      if (old) return { id, sent: old.sent };
+      if (old) return { kind: "started", id, sent: old.sent };
       if (!isRepeatable) await store.writeAll(audience.writes.map((write) => ({ ...write, write: "remove" as const })));
       const usage = reserved.length > 0 ? failures[0] : undefined;
       const refused = failures.slice(reserved.length);
-      if (refused.some(Boolean)) return { refused };
+      if (refused.some(Boolean)) return { kind: "refused", failures: refused };
       throw usageRefusal("sends", audience.sent, oldRow(Usage, usage), allowance);
     }),
   );
-  if (!("refused" in started) && reserved.length > 0) await warnOfUsage(store, "sends", allowance);
+  if (started.kind === "started" && reserved.length > 0) await warnOfUsage(store, "sends", allowance);
   return started;
 }
 
