@@ -1,7 +1,7 @@
 // `npm run probe -- <base_url>`: checks the lines of docs/edge.md that are visible from outside, on a real deployment.
 import { randomUUID } from "node:crypto";
-import { openToBrowsers } from "../shared/http/responses.ts";
 import { preflightHeaders } from "../shared/http/fallback.ts";
+import { openToBrowsers } from "../shared/http/responses.ts";
 import { ASSETS_PATH, assetHeaders } from "../shared/store/files/assets.ts";
 import { readArguments, refuse } from "../tools/arguments.ts";
 import { contents } from "./functions.ts";

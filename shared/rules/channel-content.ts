@@ -1,7 +1,8 @@
 // What a message says by a channel of its own (CHC-1): the fields of each class of channels, and what the arm of a test says.
-import type { ContentField } from "./content-kinds.ts";
+
 import type { ContentOf } from "./channel-fields.ts";
 import { type ChannelClass, channelTypes, classOf, type KindOf, kindOf } from "./channel-types.ts";
+import type { ContentField } from "./content-kinds.ts";
 import { type ContentKind, contentKinds } from "./content-kinds.ts";
 
 /** What each class of channels says in place of title and body. What a channel leaves out falls back to those. */

@@ -1,8 +1,8 @@
 // Liquid and URLs in the content of channels (CHC-1), and texts without HTML (CHC-2).
 import { type ByChannel, channelFields } from "./channel-content.ts";
 import { BLANK, isBlank } from "./characters.ts";
-import type { ContentField } from "./content-kinds.ts";
 import type { ContentProblem } from "./content-grammar.ts";
+import type { ContentField } from "./content-kinds.ts";
 import { validateTemplate } from "./render.ts";
 import { checkUrlTemplate } from "./safe-url.ts";
 

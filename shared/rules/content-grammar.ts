@@ -1,8 +1,8 @@
 // The grammar of what channels say in place of title and body (CHC-1), made of the fields of each kind of content.
 import { channelFields } from "./channel-content.ts";
-import type { ContentField } from "./content-kinds.ts";
 import { type ChannelClass, channelTypes, classOf, kindOf } from "./channel-types.ts";
 import { channels } from "./channels.ts";
+import type { ContentField } from "./content-kinds.ts";
 import { type ContentKind, contentKinds } from "./content-kinds.ts";
 import {
   described,

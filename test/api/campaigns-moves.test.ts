@@ -39,36 +39,36 @@ describe("moves", () => {
       const resumed = await here.call(`PATCH /api/v1/campaigns/${id}`, body);
       expect([resumed.status, resumed.body.status]).toEqual([200, "scheduled"]);
       await here.world.settle();
-      const after = async (ms: number) => {
+      const seenAfter = async (ms: number) => {
         await here.world.advance(ms);
         return here.inbox();
       };
-      return { ...here, id, after };
+      return { ...here, id, seenAfter };
     }
 
     it.each([undefined, "keep_distance"])(
       "overdue %s: the first now, the others as far apart as planned AMB-138",
       async (overdue) => {
-        const { after } = await paused(overdue);
-        expect(await after(0)).toEqual(["M0"]);
-        expect(await after(2 * HOUR - 1)).toEqual(["M0"]);
-        expect(await after(1)).toEqual(["M0", "M1"]);
-        expect(await after(57 * HOUR - 1)).toEqual(["M0", "M1"]);
-        expect(await after(1)).toEqual(["M0", "M1", "M2"]);
+        const { seenAfter } = await paused(overdue);
+        expect(await seenAfter(0)).toEqual(["M0"]);
+        expect(await seenAfter(2 * HOUR - 1)).toEqual(["M0"]);
+        expect(await seenAfter(1)).toEqual(["M0", "M1"]);
+        expect(await seenAfter(57 * HOUR - 1)).toEqual(["M0", "M1"]);
+        expect(await seenAfter(1)).toEqual(["M0", "M1", "M2"]);
       },
     );
 
     it("overdue now: all of them at once, and what is ahead at its time AMB-138", async () => {
-      const { after } = await paused("now");
-      expect((await after(0)).sort()).toEqual(["M0", "M1"]);
-      expect(await after(10 * HOUR - 1)).toHaveLength(2);
-      expect(await after(1)).toHaveLength(3);
+      const { seenAfter } = await paused("now");
+      expect((await seenAfter(0)).sort()).toEqual(["M0", "M1"]);
+      expect(await seenAfter(10 * HOUR - 1)).toHaveLength(2);
+      expect(await seenAfter(1)).toHaveLength(3);
     });
 
     it("overdue skip: none of them, and what is ahead at its time AMB-138", async () => {
       const { after, get, id, job } = await paused("skip");
-      expect(await after(10 * HOUR - 1)).toEqual([]);
-      expect(await after(1)).toEqual(["M2"]);
+      expect(await seenAfter(10 * HOUR - 1)).toEqual([]);
+      expect(await seenAfter(1)).toEqual(["M2"]);
       const campaign = await get(id);
       expect(campaign.status).toBe("completed");
       expect((await job(campaign.messages[0].job_id)).status).toBe("canceled");
@@ -80,9 +80,9 @@ describe("moves", () => {
       await world.advance(10 * HOUR);
       await act(id, "resume");
       await world.settle();
-      expect(await after(0)).toEqual(["M0", "M1"]);
-      expect(await after(57 * HOUR - 1)).toHaveLength(2);
-      expect(await after(1)).toEqual(["M0", "M1", "M2"]);
+      expect(await seenAfter(0)).toEqual(["M0", "M1"]);
+      expect(await seenAfter(57 * HOUR - 1)).toHaveLength(2);
+      expect(await seenAfter(1)).toEqual(["M0", "M1", "M2"]);
     });
 
     it.each([

@@ -11,8 +11,8 @@ import { eventFor } from "../../../shared/store/sends/content/arms.ts";
 import { rendererOf } from "../../../shared/store/sends/content/texts.ts";
 import { countInteraction } from "../../../shared/store/sends/interactions/interactions.ts";
 import { withContent } from "../../../shared/store/sends/jobs/job-content.ts";
-import { findJob } from "../../../shared/store/sends/jobs/jobs.ts";
 import type { Job } from "../../../shared/store/sends/jobs/job-record.ts";
+import { findJob } from "../../../shared/store/sends/jobs/jobs.ts";
 import { getProfiles, type LivingProfile } from "../../../shared/store/subscribers/subscribers.ts";
 
 interface TrackingContext {

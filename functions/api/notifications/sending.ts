@@ -27,10 +27,10 @@ import {
 import { resumeHalted } from "../../../shared/store/sends/jobs/brake.ts";
 import { withContent } from "../../../shared/store/sends/jobs/job-content.ts";
 import { costOfJob } from "../../../shared/store/sends/jobs/job-cost.ts";
+import type { Job } from "../../../shared/store/sends/jobs/job-record.ts";
 import { jobFields } from "../../../shared/store/sends/jobs/job-spec.ts";
 import { jobWidths } from "../../../shared/store/sends/jobs/job-width.ts";
 import { cancelJob, getJob } from "../../../shared/store/sends/jobs/jobs.ts";
-import type { Job } from "../../../shared/store/sends/jobs/job-record.ts";
 import { sendWatch } from "../../../shared/store/sends/jobs/send-watch.ts";
 import { sendQuota } from "../../../shared/store/workspaces/sends-ahead.ts";
 import { createNotification } from "./create.ts";

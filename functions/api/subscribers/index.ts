@@ -21,8 +21,8 @@ import {
   Subscriber,
   upsertSubscriber,
 } from "../../../shared/store/subscribers/subscribers.ts";
-import { TimelineEntry } from "../../../shared/store/subscribers/timeline-entries.ts";
 import { timelineOf } from "../../../shared/store/subscribers/timeline.ts";
+import { TimelineEntry } from "../../../shared/store/subscribers/timeline-entries.ts";
 import { userHash } from "../../../shared/store/workspaces/identity-keys.ts";
 import {
   ConsentInput,

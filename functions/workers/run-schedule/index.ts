@@ -17,8 +17,8 @@ import {
   tickWrite,
 } from "../../../shared/store/schedules/schedules.ts";
 import { noteFailedTick } from "../../../shared/store/sends/jobs/job-outcomes.ts";
-import type { JobSpec } from "../../../shared/store/sends/jobs/job-spec.ts";
 import type { JobFailure } from "../../../shared/store/sends/jobs/job-record.ts";
+import type { JobSpec } from "../../../shared/store/sends/jobs/job-spec.ts";
 import { startSend } from "../../../shared/store/sends/jobs/sends.ts";
 import { topicOfSend } from "../../../shared/store/topics/topics.ts";
 

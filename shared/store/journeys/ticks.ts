@@ -7,9 +7,9 @@ import type { ActiveJourneys, EnterableJourney } from "./active.ts";
 import { admitted, type Candidate, type Driven, evaluateAll, type Moving } from "./entries.ts";
 import { factsOf } from "./facts.ts";
 import { statusOf } from "./journeys.ts";
-import { type Move } from "./step-admission.ts";
 import { type PackDeps, storeMoves } from "./packs.ts";
 import { endRun, readActive } from "./runs.ts";
+import type { Move } from "./step-admission.ts";
 
 export interface JourneyDeps extends PackDeps {
   activeJourneys: ActiveJourneys;

@@ -11,8 +11,8 @@ import type { RootSecrets } from "../secrets.ts";
 import { InboxMessage, listMessages } from "../sends/inbox/inbox.ts";
 import { Consent, consentsOf } from "./consents.ts";
 import { readProfile, SubscriberProfile } from "./profile.ts";
-import { TimelineEntry, timelineKinds } from "./timeline-entries.ts";
 import { timelineOf } from "./timeline.ts";
+import { TimelineEntry, timelineKinds } from "./timeline-entries.ts";
 
 /** Messages and entries of a page; their bytes may end it before. */
 const PAGE_ENTRIES = 200;

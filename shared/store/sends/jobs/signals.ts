@@ -5,9 +5,8 @@ import type { StoreReader } from "../../context.ts";
 import { changeItem, type ItemWrite } from "../../item.ts";
 import { StepSignal } from "../../journeys/step-brake-items.ts";
 import { fromJson } from "../../json-text.ts";
-import { SIGNAL_SHARDS, SignalItem } from "./job-items.ts";
 import { isOfJourney } from "./job-ids.ts";
-import { JobItem } from "./job-items.ts";
+import { JobItem, SIGNAL_SHARDS, SignalItem } from "./job-items.ts";
 
 /** Count a bounce, complaint or opt-out, for the transaction that records it. */
 export async function signalWrites(
