@@ -66,7 +66,7 @@ describe("moves", () => {
     });
 
     it("overdue skip: none of them, and what is ahead at its time AMB-138", async () => {
-      const { after, get, id, job } = await paused("skip");
+      const { seenAfter, get, id, job } = await paused("skip");
       expect(await seenAfter(10 * HOUR - 1)).toEqual([]);
       expect(await seenAfter(1)).toEqual(["M2"]);
       const campaign = await get(id);
@@ -75,7 +75,7 @@ describe("moves", () => {
     });
 
     it("a second pause moves them once more, each as far from the one before as planned AMB-138", async () => {
-      const { after, act, world, id } = await paused();
+      const { seenAfter, act, world, id } = await paused();
       await act(id, "pause");
       await world.advance(10 * HOUR);
       await act(id, "resume");
