@@ -232,7 +232,7 @@ describe("preview", () => {
         );
       });
       await store.writeAll(rows);
-      await store.change(SubscriberCount, { shard: "0" }, { set: { n: to } });
+      await store.change(SubscriberCount, { shard: "0" }, { set: { n: to, changes: 1 } });
     };
     const route = "POST /api/v1/segments/preview";
     const rule = { attribute: { n: { $eq: 1 } } };

@@ -121,11 +121,11 @@ describe("alarms", () => {
         );
   });
 
-  it("watch eighteen metrics and two a queue, which docs/deploy.md says the price of", () => {
+  it("watch seventeen metrics and two a queue, which docs/deploy.md says the price of", () => {
     const metrics = only("AWS::CloudWatch::Alarm").flatMap(({ Metrics }) =>
       Metrics ? Metrics.filter(({ MetricStat }: { MetricStat?: object }) => MetricStat) : [1],
     );
-    expect(metrics).toHaveLength(18 + 2 * (contents.workers.length - 1));
+    expect(metrics).toHaveLength(17 + 2 * (contents.workers.length - 1));
   });
 
   it("write to an address if there is one; cdk-nag has nothing against the whole", () => {

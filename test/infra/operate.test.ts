@@ -121,7 +121,7 @@ it("RDA-19 failed records of the stream are handled again, and stay where they f
 
 it("RDA-19 a recount repairs the counters of one workspace now", async () => {
   const tenant = await world.tenant();
-  await tenant.store.change(WebhookCount, {}, { set: { n: 3 } });
+  await tenant.store.change(WebhookCount, {}, { set: { n: 3, changes: 1 } });
   expect(await operate("recount", tenant.id)).toContain("being recounted");
   await world.settle();
   expect(await tenant.store.get(WebhookCount, {})).toMatchObject({ n: 0 });

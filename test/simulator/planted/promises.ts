@@ -66,7 +66,7 @@ export const promisesBugs: readonly Bug[] = [
   {
     name: "erasures are not worked on",
     area: "erasure",
-    file: "functions/workers/react/subscribers.ts",
+    file: "functions/workers/react/messages.ts",
     find: "({ before }) => before?.erased_at === undefined",
     replace: "({ before }) => before === undefined",
   },

@@ -31,7 +31,7 @@ export const sends: Scenario = {
 /** The soft count of subscribers is far off: everybody is reached all the same, through the ranges of large audiences. */
 const pretend = async ({ ledger }: SimWorld, { id, store }: Tenant) => {
   ledger.pretended.add(id);
-  await store.change(SubscriberCount, { shard: "0" }, { add: { n: PRETENDED } });
+  await store.change(SubscriberCount, { shard: "0" }, { add: { n: PRETENDED, changes: 1 } });
 };
 
 async function live(world: SimWorld, tenant: Tenant, people: Person[], small: boolean): Promise<void> {
