@@ -197,7 +197,7 @@ describe("read", () => {
         {
           ...row,
           id,
-          details: toJson({ ...fromJson(row.details), source: { type: source, id: null } }),
+          details: toJson({ ...(row.details && fromJson(row.details)), source: { type: source, id: null } }),
           source_type: source,
         },
       ),

@@ -33,7 +33,8 @@ export const JobItem = item({
     react: v.literal("job"),
     ...storedFields,
     ...tallyAttributes,
-    details: json<JobDetails>(),
+    /** Absent where a send has nothing that is kept here: the row of a send to one subscriber is billed by its length. */
+    details: v.optional(json<JobDetails>()),
     /** The hash under which its content is stored. Absent: it is in `title`, `body` and `details`. */
     content: v.optional(v.string()),
     /** It has two arms; of a job whose content is stored by its hash. */

@@ -36,6 +36,8 @@ interface NewJob {
   ahead?: true | undefined;
 }
 
+const NOTHING = toJson({});
+
 /** The write that puts a new job: its insertion starts the send. */
 export const newJobWrite = (...job: Parameters<typeof newJobRow>): ItemWrite<"workspace"> =>
   putItem(JobItem, { job: job[1] }, newJobRow(...job), absent());
@@ -50,6 +52,7 @@ export function newJobRow(
   const { title, body, ...long } = contentOf(spec);
   const { category, channel_ids, channel_arbitration_mode: mode, holdout_percentage } = spec;
   const details: JobDetails = { target, event_id, topic, safety, step, ...(content === undefined && long) };
+  const text = toJson(withoutNulls(details));
   return {
     react: "job" as const,
     id,
@@ -64,7 +67,7 @@ export function newJobRow(
     holdout_percentage: holdout_percentage || undefined,
     split_percentage: spec.split_percentage ?? undefined,
     bypass_quiet_hours: spec.bypass_quiet_hours || undefined,
-    details: toJson(withoutNulls(details)),
+    ...(text !== NOTHING && { details: text }),
     ...(content === undefined
       ? { title: title ?? undefined, body: body ?? undefined }
       : { content, is_split: spec.variant_b !== null || undefined }),
@@ -78,7 +81,7 @@ export function newJobRow(
 }
 
 export function jobOf(row: JobRow): JobRecord {
-  const details = fromJson(row.details);
+  const details = row.details ? fromJson(row.details) : {};
   const content = row.content ?? inlineContent(row, details);
   return {
     id: row.id,

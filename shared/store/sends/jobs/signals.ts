@@ -19,7 +19,7 @@ export async function signalWrites(
   const change = { add: { [signal]: 1 } };
   const ofJob = changeItem(SignalItem, { job, shard: digit % SIGNAL_SHARDS }, change);
   const row = isOfJourney(job) ? await store.get(JobItem, { job }, { eventual: true }) : undefined;
-  const step = row && fromJson(row.details).step;
+  const step = row?.details && fromJson(row.details).step;
   if (!step || row.source_id === undefined) return [ofJob];
   const { version, id } = step;
   return [ofJob, changeItem(StepSignal, { journey: row.source_id, lane: digit % LANES, version, step: id }, change)];
