@@ -1,15 +1,11 @@
 // Gives every field of the document its sentence: its declaration's own, else the one of its name.
 import type { JsonSchema } from "../../shared/rules/json-schema.ts";
-import { costSentences } from "./sentences/cost.ts";
 import { placeSentences } from "./sentences/places.ts";
-import { safetySentences } from "./sentences/safety.ts";
 import { sendSentences } from "./sentences/sends.ts";
 import { workspaceSentences } from "./sentences/workspace.ts";
 
 const sentences: Record<string, string> = {
   ...sendSentences,
-  ...safetySentences,
-  ...costSentences,
   ...workspaceSentences,
   ...placeSentences,
 };

@@ -2,7 +2,6 @@
 
 import { camel } from "../../shared/http/operation-names.ts";
 import type { JsonSchema } from "../../shared/rules/json-schema.ts";
-import type { OpenApi } from "./openapi.ts";
 
 interface Sampled {
   group: string;
@@ -100,8 +99,15 @@ const formOf = (example: unknown): string =>
 
 const INDENT = "  ";
 
+interface SampledOperation {
+  operationId: string;
+  "x-codeSamples"?: CodeSample[];
+  parameters?: { name: string; in: string }[];
+  requestBody?: { content: Record<string, { schema: JsonSchema }> };
+}
+
 /** test/samples.gen.ts: the code of every operation, so that the compiler checks it against the SDK. */
-export function samplesModule({ paths }: Pick<OpenApi, "paths">): string {
+export function samplesModule({ paths }: { paths: Record<string, Record<string, SampledOperation>> }): string {
   const functions = Object.values(paths)
     .flatMap((methods) => Object.values(methods))
     .flatMap(({ operationId, "x-codeSamples": samples = [], parameters = [], requestBody }) => {

@@ -3267,7 +3267,7 @@ export interface WorkspacePage {
     /** The length of the window */
     per: "day" | "week";
   })[];
-  /** The limits at which it halts by itself. Left out: the workspace's. `null`: none */
+  /** The limits at which sends without limits of their own halt; `null`: none */
   safety: {
     /** Only sends to more subscribers than this have the brake */
     min_audience: number;
@@ -5976,7 +5976,7 @@ export interface AccountUpdateWorkspaceBody {
     /** The length of the window */
     per: "day" | "week";
   })[] | undefined;
-  /** The limits at which it halts by itself. Left out: the workspace's. `null`: none */
+  /** The limits at which sends without limits of their own halt; `null`: none */
   safety?: {
     /** Only sends to more subscribers than this have the brake */
     min_audience: number;

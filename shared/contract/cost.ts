@@ -1,15 +1,20 @@
 // What a send costs, or would cost (F10).
 import * as v from "valibot";
 
+const number = (about: string) => v.pipe(v.number(), v.description(about));
+
 export const SendCost = v.pipe(
   v.object({
-    dollars: v.number(),
-    service_dollars: v.number(),
-    provider_dollars: v.number(),
-    unpriced: v.array(v.string()),
-    write_units: v.number(),
-    read_units: v.number(),
-    queue_messages: v.number(),
+    dollars: number("All of it, in US dollars"),
+    service_dollars: number("Of that, the table, the queues and the functions"),
+    provider_dollars: number("Of that, what the providers charge"),
+    unpriced: v.pipe(
+      v.array(v.string()),
+      v.description("The types of channels without a price: their messages are not in it"),
+    ),
+    write_units: number("Write units of the table"),
+    read_units: number("Read units of the table"),
+    queue_messages: number("Messages of queues"),
   }),
   v.title("SendCost"),
 );

@@ -3,57 +3,69 @@ import * as v from "valibot";
 import { breachReasons, SAFETY_BOUNDS } from "../rules/brake.ts";
 import { Timestamp } from "./schemas.ts";
 
-const numberFrom = ({ min, max }: { min: number; max: number }) =>
+interface Bounds {
+  about: string;
+  min: number;
+  max: number;
+}
+
+const rate = ({ about, min, max }: Bounds) =>
   v.pipe(
     v.number("must be a number"),
     v.minValue(min, `must be at least ${min}`),
-    v.maxValue(max, `must be at most ${max}${max === 1 ? ", which is never exceeded" : ""}`),
+    v.maxValue(max, `must be at most ${max}, which is never exceeded`),
+    v.description(about),
   );
 
-const wholeNumber = (min: number, max: number) =>
+const wholeNumber = ({ about, min, max }: Bounds) =>
   v.pipe(
     v.number("must be a number"),
     v.integer("must be a whole number"),
     v.minValue(min, `must be at least ${min}`),
     v.maxValue(max, `must be at most ${max}`),
+    v.description(about),
   );
 
-const MAX_AUDIENCE = 1_000_000_000;
-
-const { canary_percent: percent, canary_wait_minutes: minutes } = SAFETY_BOUNDS;
+const audience = { about: "Only sends to more subscribers than this have the brake", min: 0, max: 1_000_000_000 };
 
 const fields = {
-  canary_percent: v.optional(wholeNumber(percent.min, percent.max)),
-  canary_wait_minutes: v.optional(wholeNumber(minutes.min, minutes.max)),
-  max_error_rate: v.optional(numberFrom(SAFETY_BOUNDS.max_error_rate)),
-  max_bounce_rate: v.optional(numberFrom(SAFETY_BOUNDS.max_bounce_rate)),
-  max_complaint_rate: v.optional(numberFrom(SAFETY_BOUNDS.max_complaint_rate)),
-  max_opt_out_rate: v.optional(numberFrom(SAFETY_BOUNDS.max_opt_out_rate)),
+  canary_percent: v.optional(wholeNumber(SAFETY_BOUNDS.canary_percent)),
+  canary_wait_minutes: v.optional(wholeNumber(SAFETY_BOUNDS.canary_wait_minutes)),
+  max_error_rate: v.optional(rate(SAFETY_BOUNDS.max_error_rate)),
+  max_bounce_rate: v.optional(rate(SAFETY_BOUNDS.max_bounce_rate)),
+  max_complaint_rate: v.optional(rate(SAFETY_BOUNDS.max_complaint_rate)),
+  max_opt_out_rate: v.optional(rate(SAFETY_BOUNDS.max_opt_out_rate)),
 };
 
 /** The limits of one send. Those left out are the workspace's. */
 export const Safety = v.pipe(v.strictObject(fields), v.title("Safety"));
 
 /** `null` switches the brake off. */
-export const SafetyInput = v.nullable(Safety);
+export const SafetyInput = v.pipe(
+  v.nullable(Safety),
+  v.description("The limits at which it halts by itself. Left out: the workspace's. `null`: none"),
+);
 export type SafetyInput = v.InferOutput<typeof SafetyInput>;
 
 /** The limits of sends without limits of their own. */
 export const DefaultSafety = v.pipe(
-  v.strictObject({ min_audience: wholeNumber(0, MAX_AUDIENCE), ...fields }),
+  v.strictObject({ min_audience: wholeNumber(audience), ...fields }),
   v.title("DefaultSafety"),
 );
+
+const text = (about: string) => v.pipe(v.string(), v.description(about));
+const number = (about: string) => v.pipe(v.number(), v.description(about));
 
 /** Why a send halted. */
 export const Halt = v.pipe(
   v.object({
-    at: Timestamp,
-    reason: v.picklist(breachReasons),
-    channel: v.string(),
-    rate: v.number(),
-    limit: v.number(),
-    count: v.number(),
-    tried: v.number(),
+    at: v.pipe(Timestamp, v.description("When it halted")),
+    reason: v.pipe(v.picklist(breachReasons), v.description("Which limit was exceeded")),
+    channel: text("The type of the channel that it is about"),
+    rate: number("`count` over `tried`"),
+    limit: number("The share at which it halts, from 0 to 1"),
+    count: number("Errors, bounces, complaints or opt-outs"),
+    tried: number("The messages that the rate is of"),
   }),
   v.title("Halt"),
 );

@@ -42,8 +42,11 @@ const CampaignShape = v.object({
 /** AMB-126. */
 const failures = { failed: v.number(), fail_reasons: v.record(v.string(), v.number()), uncertain };
 
-/** The sends that their brake stopped (F21). */
-const halted = v.array(v.object({ job_id: v.string(), ...Halt.entries }));
+/** F21. */
+const halted = v.pipe(
+  v.array(v.object({ job_id: v.string(), ...Halt.entries })),
+  v.description("The sends that their brake stopped"),
+);
 
 const acted = {
   opened: v.number(),

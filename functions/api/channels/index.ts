@@ -51,14 +51,17 @@ const ChannelChange = v.strictObject({
       ),
     ),
   ),
-  price_per_message: v.optional(
-    v.nullable(
-      v.pipe(
-        v.number("must be a number or null"),
-        v.minValue(0, "must be at least 0"),
-        v.maxValue(MAX_PRICE, `must be at most ${MAX_PRICE}`),
+  price_per_message: v.pipe(
+    v.optional(
+      v.nullable(
+        v.pipe(
+          v.number("must be a number or null"),
+          v.minValue(0, "must be at least 0"),
+          v.maxValue(MAX_PRICE, `must be at most ${MAX_PRICE}`),
+        ),
       ),
     ),
+    v.description("What the provider charges for a message, in US dollars; `null` removes it"),
   ),
 });
 

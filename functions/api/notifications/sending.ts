@@ -4,7 +4,7 @@ import { SendCost } from "../../../shared/contract/cost.ts";
 import { grammar } from "../../../shared/contract/grammar.ts";
 import { IdempotencyKey, NewNotification } from "../../../shared/contract/notification-input.ts";
 import { personal } from "../../../shared/contract/personal.ts";
-import { Halt, Safety, SafetyInput } from "../../../shared/contract/safety.ts";
+import { Halt, SafetyInput } from "../../../shared/contract/safety.ts";
 import { Timestamp } from "../../../shared/contract/schemas.ts";
 import { ShownContent } from "../../../shared/contract/shown-content.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
@@ -86,9 +86,8 @@ export const Notification = v.object({
   ...tallyFields,
   uncertain,
   /** F21. */
-  safety: v.nullable(Safety),
-  /** Of a send that its brake stopped, until it is resumed. */
-  halted: v.optional(Halt),
+  safety: SafetyInput,
+  halted: v.pipe(v.optional(Halt), v.description("Why its brake stopped it, until it is resumed")),
   /** Recipients that wait for the end of quiet hours (D-QUIET). */
   deferred: v.number(),
   /** Of a send in progress by channels with a rate (AMB-111). */

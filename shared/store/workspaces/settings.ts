@@ -49,6 +49,11 @@ const IdentityRequired = v.pipe(
 
 const REGION = "Where phone numbers without a country code are from, as ISO 3166, such as `DE`";
 
+const WorkspaceSafety = v.pipe(
+  v.nullable(DefaultSafety),
+  v.description("The limits at which sends without limits of their own halt; `null`: none"),
+);
+
 export const WorkspaceSettings = v.object({
   name: v.string(),
   timezone: v.string(),
@@ -56,7 +61,7 @@ export const WorkspaceSettings = v.object({
   email_consent_mode: v.picklist(["opt_out", "opt_in"]),
   quiet_hours: v.nullable(QuietHours),
   frequency_caps: v.array(FrequencyCap),
-  safety: v.nullable(DefaultSafety),
+  safety: WorkspaceSafety,
   identity_required: IdentityRequired,
   sender_name: v.nullable(v.string()),
   postal_address: v.nullable(v.string()),
@@ -87,7 +92,7 @@ export const SettingsChange = v.strictObject({
   frequency_caps: v.optional(
     v.pipe(v.array(FrequencyCap, "must be an array"), v.maxLength(20, "must have at most 20 caps")),
   ),
-  safety: v.optional(v.nullable(DefaultSafety)),
+  safety: v.optional(WorkspaceSafety),
   identity_required: v.optional(IdentityRequired),
   sender_name: v.optional(v.nullable(text(200))),
   postal_address: v.optional(v.nullable(text(500))),

@@ -70,7 +70,7 @@ export const SendPreview = v.object({
   /** Some of the ones that would be skipped, by reason. */
   skipped_samples: v.record(v.string(), v.array(v.string())),
   /** What it would cost in the deployment's own account, at list prices (F10). */
-  cost: SendCost,
+  cost: v.pipe(SendCost, v.description("What it would cost at list prices, an estimate")),
   rendered: v.object({ recipients: v.number(), failed: v.number(), unknown_variables: Numbers }),
   /** Who the renderings are for; `null` if they are for somebody without attributes. */
   rendered_for: v.nullable(v.string()),

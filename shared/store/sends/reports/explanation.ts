@@ -103,7 +103,10 @@ export const Explanation = v.object({
   split: v.nullable(Share),
   variant_id: v.nullable(v.string()),
   /** Of a send with a canary (F21). */
-  canary: v.nullable(Share),
+  canary: v.pipe(
+    v.nullable(Share),
+    v.description("The share that gets the send first, and the subscriber's place; `null` without one"),
+  ),
   attempts: v.array(Attempt),
   /** Null for a subscriber that does not exist. */
   now: v.nullable(RulesNow),
