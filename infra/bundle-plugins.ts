@@ -54,8 +54,8 @@ export const loadedLate: Plugin = {
 /** The files that declare items. Their statements have no effect but their value. */
 const ITEM_FILES = /shared\/store\/(?:[\w-]+\/)*(?:[\w-]+-)?(?:items|index)\.ts$/;
 
-/** Rules are pure, their grammars and tables too. */
-const RULES = /shared\/rules\/[\w-]+\.ts$/;
+/** Rules and contracts are pure, their grammars, schemas and tables too. */
+const PURE = /shared\/(?:rules|contract)\/[\w-]+\.ts$/;
 
 /**
  * A statement `const name = …;` that calls a function or lists values, as the formatter writes it: its last line begins
@@ -79,20 +79,23 @@ const pureStatements = (source: string): string =>
 
 const TEXT = /"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`/.source;
 const TEXTS = `\\s*(?:${TEXT})(?:\\s*\\+\\s*(?:${TEXT}))*,?`;
-/** What the reference says of a field, and of a part of a grammar. */
+/** What the reference says of a field, and what it and the console say of a part of a grammar or a channel. */
 const DESCRIPTION = new RegExp(`,\\s*v\\.description\\(${TEXTS}\\s*\\)`, "g");
-const ABOUT = new RegExp(`\\babout:${TEXTS}`, "g");
+const WORDING = new RegExp(`\\b(?:about|label|hint|example|(setting)):${TEXTS}`, "g");
 
-/** The source without such texts, on the same lines. */
+/** The source without such texts, on the same lines. That a field of credentials is a setting remains said. */
 const without = (texts: RegExp, source: string): string =>
-  source.replaceAll(texts, (text) => "\n".repeat(text.split("\n").length - 1));
+  source.replaceAll(texts, (text, setting: unknown) => {
+    const lines = "\n".repeat(text.split("\n").length - 1);
+    return setting === "setting" ? `setting: "",${lines}` : lines;
+  });
 
 export const declarations: Plugin = {
   name: "declarations",
   setup: ({ onLoad }) => {
     onLoad({ filter: /\/(?:functions|shared)\/.*\.ts$/ }, async ({ path }) => {
       const source = without(DESCRIPTION, await readFile(path, "utf8"));
-      if (RULES.test(path)) return { contents: pureStatements(without(ABOUT, source)), loader: "ts" };
+      if (PURE.test(path)) return { contents: pureStatements(without(WORDING, source)), loader: "ts" };
       return { contents: ITEM_FILES.test(path) ? pureStatements(source) : source, loader: "ts" };
     });
   },

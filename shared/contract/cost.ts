@@ -1,20 +1,20 @@
 // What a send costs, or would cost (F10).
 import * as v from "valibot";
 
-const number = (about: string) => v.pipe(v.number(), v.description(about));
+const number = ({ about }: { about: string }) => v.pipe(v.number(), v.description(about));
 
 export const SendCost = v.pipe(
   v.object({
-    dollars: number("All of it, in US dollars"),
-    service_dollars: number("Of that, the table, the queues and the functions"),
-    provider_dollars: number("Of that, what the providers charge"),
+    dollars: number({ about: "All of it, in US dollars" }),
+    service_dollars: number({ about: "Of that, the table, the queues and the functions" }),
+    provider_dollars: number({ about: "Of that, what the providers charge" }),
     unpriced: v.pipe(
       v.array(v.string()),
       v.description("The types of channels without a price: their messages are not in it"),
     ),
-    write_units: number("Write units of the table"),
-    read_units: number("Read units of the table"),
-    queue_messages: number("Messages of queues"),
+    write_units: number({ about: "Write units of the table" }),
+    read_units: number({ about: "Read units of the table" }),
+    queue_messages: number({ about: "Messages of queues" }),
   }),
   v.title("SendCost"),
 );

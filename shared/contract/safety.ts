@@ -53,19 +53,19 @@ export const DefaultSafety = v.pipe(
   v.title("DefaultSafety"),
 );
 
-const text = (about: string) => v.pipe(v.string(), v.description(about));
-const number = (about: string) => v.pipe(v.number(), v.description(about));
+const text = ({ about }: { about: string }) => v.pipe(v.string(), v.description(about));
+const number = ({ about }: { about: string }) => v.pipe(v.number(), v.description(about));
 
 /** Why a send halted. */
 export const Halt = v.pipe(
   v.object({
     at: v.pipe(Timestamp, v.description("When it halted")),
     reason: v.pipe(v.picklist(breachReasons), v.description("Which limit was exceeded")),
-    channel: text("The type of the channel that it is about"),
-    rate: number("`count` over `tried`"),
-    limit: number("The share at which it halts, from 0 to 1"),
-    count: number("Errors, bounces, complaints or opt-outs"),
-    tried: number("The messages that the rate is of"),
+    channel: text({ about: "The type of the channel that it is about" }),
+    rate: number({ about: "`count` over `tried`" }),
+    limit: number({ about: "The share at which it halts, from 0 to 1" }),
+    count: number({ about: "Errors, bounces, complaints or opt-outs" }),
+    tried: number({ about: "The messages that the rate is of" }),
   }),
   v.title("Halt"),
 );
