@@ -18,8 +18,12 @@ it("AMB-40 JST-1 the numbers of a journey are repaired in the night, with a line
   await world.settle();
   const right = await recounted(long);
   expect(right.runs).toMatchObject({ active: 4, canceled: 1 });
-  await tenant.store.change(JourneyCount, { journey: long, shard: 3 }, { add: { "r:active": 7, "a:pause": 7 } });
-  await tenant.store.change(JourneyCount, { journey: long, shard: 0 }, { add: { "r:canceled": -1 } });
+  await tenant.store.change(
+    JourneyCount,
+    { journey: long, shard: 3 },
+    { add: { "r:active": 7, "a:pause": 7, changes: 1 } },
+  );
+  await tenant.store.change(JourneyCount, { journey: long, shard: 0 }, { add: { "r:canceled": -1, changes: 1 } });
   expect((await stats(long)).runs).toMatchObject({ active: 11, canceled: 0 });
   const repairs = () => world.logs.filter(({ message }) => message === "a counter was repaired");
   await world.advance(DAY);
