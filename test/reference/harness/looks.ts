@@ -1,5 +1,4 @@
 // Which answers are read after a command, and at the end of a program: in our ids, as the owner of the workspace.
-import type { Body } from "../model/kit.ts";
 import type { World } from "../model/world.ts";
 
 export interface Look {
@@ -132,6 +131,3 @@ export const looksAfterWaiting = (world: World): Look[] =>
   ["sends", "segments", "journeys", "campaigns", "schedules"].flatMap((area) => AREAS[area]!(world, false));
 
 export const allLooks = (world: World): Look[] => Object.values(AREAS).flatMap((looks) => looks(world, true));
-
-/** What the providers were given, to be found in any order. */
-export const outboxOf = (world: World): Body[] => world.outbox;

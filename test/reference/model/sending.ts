@@ -8,7 +8,7 @@ import { takeFault } from "./channels.ts";
 import { channelsOf, isUsable, reachable } from "./gates.ts";
 import { notifyHooks } from "./hooks.ts";
 import { deliverToInbox } from "./inbox.ts";
-import { type Body, iso, isoOrNull, MINUTE } from "./kit.ts";
+import { type Body, isoOrNull, MINUTE } from "./kit.ts";
 import { render, type Values } from "./render.ts";
 import { at, type Delivery, found, type Job, newId, type Recipient, type Subscriber, type World } from "./world.ts";
 
@@ -251,5 +251,3 @@ export function cancelJob(world: World, job: Job): void {
   job.status = "canceled";
   jobClosed(world, job);
 }
-
-export const whenOf = (time: number | null) => (time === null ? null : iso(time));

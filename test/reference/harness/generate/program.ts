@@ -51,9 +51,6 @@ const AREAS: Record<string, [number, Make][]> = {
 
 export const areaNames = Object.keys(AREAS);
 
-/** What the suite draws from: areas in which no difference is known. */
-export const calmAreas = areaNames;
-
 export interface Scope {
   areas: readonly string[];
   /** Commands at most. */
