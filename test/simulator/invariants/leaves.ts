@@ -38,7 +38,7 @@ export const leaves: Invariant = {
         }
         for (const { tenant, item } of itemsOf(mirror, "segment")) {
           const { id, is_dynamic, rule } = rowOf(SegmentItem, item);
-          if (is_dynamic) continue;
+          if (is_dynamic !== false) continue;
           const members = new Set(
             [..."0123456789abcdef"].flatMap((shard) =>
               leavesIn(mirror, `T#${tenant}#leaves#${id}#${shard}`).flatMap(idsIn),
