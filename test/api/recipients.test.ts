@@ -21,6 +21,9 @@ it("F2 every reason to skip a subscriber is reached, and shown with the input of
   await tenant.rows.update({ pk: `T#${tenant.id}#S${dead[0]}`, sk: dead }, { set: { "c:email": "suppressed" } });
   const odd = await upsert("odd", { attributes: { phone: "0151" } });
   const bare = await upsert("bare", {});
+  const accented = await upsert("accented", { email: "jorg@example.com" });
+  const row = { pk: `T#${tenant.id}#S${accented[0]}`, sk: accented };
+  await tenant.rows.update(row, { set: { email: "jörg@example.com" } });
   await world.call("POST /api/v1/topics", {
     as: await tenant.dashboard(),
     body: { key: "x", name: "x", default: "out" },
@@ -29,6 +32,7 @@ it("F2 every reason to skip a subscriber is reached, and shown with the input of
     [opted, "email", "no_consent"],
     [dead, "email", "suppressed"],
     [odd, "sms", "invalid_phone"],
+    [accented, "email", "address_not_supported"],
     [bare, "email", "no_address"],
     [bare, "ios", "no_device"],
     [opted, "email", "topic_opt_out", "x"],

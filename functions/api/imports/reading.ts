@@ -31,14 +31,16 @@ export const readingFields = {
     ),
   ),
   phone_region: v.pipe(
-    v.optional(v.pipe(v.string(), upper, Region)),
+    v.optional(v.pipe(v.string(), v.maxLength(64), upper, Region)),
     v.description(
       "Where phone numbers without a country code are from, as ISO 3166. Default: the country of the row, else the region " +
         "of the workspace",
     ),
   ),
   encoding: v.pipe(
-    v.optional(v.pipe(v.string(), lower, v.picklist(encodings, `must be one of ${encodings.join(", ")}`))),
+    v.optional(
+      v.pipe(v.string(), v.maxLength(64), lower, v.picklist(encodings, `must be one of ${encodings.join(", ")}`)),
+    ),
     v.description("Default: UTF-8, UTF-16 with a byte order mark, or Windows-1252 if it is no UTF-8"),
   ),
   consent_at: v.pipe(
