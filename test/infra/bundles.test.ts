@@ -22,7 +22,6 @@ const MAX_TOOLS_OWN_BYTES = 426 * 1024;
 /** It calls the providers within a request (docs/decisions/0040). */
 const TESTS = "api-tests";
 const PROVIDER_BYTES = 160 * 1024;
-const MAX_TESTS_OWN_BYTES = 156 * 1024;
 const PATIENCE_MS = 120_000;
 
 let world: Awaited<ReturnType<typeof bundledWorld>>;
@@ -56,7 +55,7 @@ describe("weight", () => {
       name === TOOLS
         ? MAX_TOOLS_BYTES
         : MAX_ENDPOINT_BYTES + (usesS3.has(name) ? S3_BYTES : 0) + (name === TESTS ? PROVIDER_BYTES : 0);
-    const ownMaxes: Record<string, number> = { [TOOLS]: MAX_TOOLS_OWN_BYTES, [TESTS]: MAX_TESTS_OWN_BYTES };
+    const ownMaxes: Record<string, number> = { [TOOLS]: MAX_TOOLS_OWN_BYTES };
     const ownMaxOf = (name: string) => ownMaxes[name] ?? MAX_OWN_BYTES;
     const heavy = sizes.filter(({ name, bytes }) => name.startsWith("api-") && bytes > maxOf(name));
     expect(heavy).toEqual([]);
