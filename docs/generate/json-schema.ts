@@ -2,7 +2,7 @@
 import { toJsonSchema } from "@valibot/to-json-schema";
 import type { GenericSchema } from "valibot";
 import { Timestamp, TimestampInput, Uuid } from "../../shared/contract/schemas.ts";
-import { isEmailAddress, isLocale, isPhoneNumber } from "../../shared/rules/contacts.ts";
+import { isEmailAddress, isInternationalAddress, isLocale, isPhoneNumber } from "../../shared/rules/contacts.ts";
 import type { JsonSchema } from "../../shared/rules/json-schema.ts";
 import { isTimeZone } from "../../shared/rules/time-zones.ts";
 
@@ -23,6 +23,7 @@ const meanings: [is: (action: Action) => boolean, adds: JsonSchema][] = [
   [(action) => action === actionOf(TimestampInput, 1), { format: "date-time" }],
   [(action) => action === actionOf(Uuid, 1), { format: "uuid" }],
   [({ requirement }) => requirement === isEmailAddress, { format: "email" }],
+  [({ requirement }) => requirement === isInternationalAddress, { format: "email" }],
   [
     ({ requirement }) => requirement === isPhoneNumber,
     { examples: ["+4915123456789"], description: "The phone number in E.164, as `+4915123456789`" },

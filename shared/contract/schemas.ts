@@ -1,7 +1,7 @@
 // Schemas that several groups share.
 import * as v from "valibot";
 import { hasAtMost } from "../rules/characters.ts";
-import { isEmailAddress, isLocale } from "../rules/contacts.ts";
+import { isInternationalAddress, isLocale, withAsciiDomain } from "../rules/contacts.ts";
 import { isTimeZone } from "../rules/time-zones.ts";
 import { parseTimestamp } from "../rules/timestamps.ts";
 
@@ -67,10 +67,12 @@ export const TemplateId = TextUpTo(2_048);
 
 /** The longest of RFC 5321. */
 const MAX_EMAIL_CHARACTERS = 254;
+/** An address of a subscriber; an international domain is read and stored in ASCII (meaning, 2). */
 export const EmailAddress = v.pipe(
   v.string("must be a string"),
   v.maxLength(MAX_EMAIL_CHARACTERS, "must be an e-mail address"),
-  v.check(isEmailAddress, "must be an e-mail address"),
+  v.check(isInternationalAddress, "must be an e-mail address"),
+  v.transform(withAsciiDomain),
 );
 
 export const TimeZone = v.pipe(

@@ -1,3 +1,5 @@
+import { domainToASCII } from "node:url";
+
 // The syntax of e-mail addresses (AMB-84), phone numbers and languages (D-ATTR). Only a send shows whether they exist.
 
 const EMAIL_LENGTH = 254;
@@ -20,6 +22,16 @@ export function isEmailAddress(text: string): boolean {
     .split(".")
     .every((word) => LOCAL_WORD.test(word));
 }
+
+/** The address with its domain in ASCII (`user@xn--exmple-cua.com`), the form that is stored and sent to. */
+export function withAsciiDomain(address: string): string {
+  const at = address.lastIndexOf("@");
+  const domain = address.slice(at + 1);
+  return isBeyondAscii(domain) ? `${address.slice(0, at)}@${domainToASCII(domain)}` : address;
+}
+
+/** Whether mail can be sent to the address once its domain is in ASCII. */
+export const isInternationalAddress = (text: string): boolean => isEmailAddress(withAsciiDomain(text));
 
 /** Providers of mail refuse such an address (RFC 6531); its domain has a form in ASCII. */
 export const isBeyondAscii = (text: string): boolean => /[^\x20-\x7e]/.test(text);

@@ -1,6 +1,5 @@
 // Reads a row of an import by its columns (IMP-9 to IMP-12).
-import { domainToASCII } from "node:url";
-import { isBeyondAscii, isEmailAddress, isLocale } from "./contacts.ts";
+import { isBeyondAscii, isEmailAddress, isLocale, withAsciiDomain } from "./contacts.ts";
 import { type Columns, MAX_VALUE_BYTES } from "./import-columns.ts";
 import {
   type ConsentReading,
@@ -116,8 +115,7 @@ function sortCells({ cells, types }: Columns, row: readonly string[]): Sorted {
 function readAddress(text: string): { email?: string; warning?: string } | { problem: string } {
   const at = text.lastIndexOf("@");
   const local = text.slice(0, at);
-  const domain = text.slice(at + 1);
-  const email = `${local}@${isBeyondAscii(domain) ? domainToASCII(domain) : domain}`;
+  const email = withAsciiDomain(text);
   if (at > 0 && isEmailAddress(email)) return { email };
   const isOnlyLocal = isBeyondAscii(local) && isEmailAddress(email.replaceAll(/[^\x20-\x7e]/g, "a"));
   if (!isOnlyLocal) return { problem: "has a bad email address" };

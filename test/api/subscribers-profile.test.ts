@@ -75,3 +75,15 @@ it("RDA-7 RDA-20 a subscriber of another workspace, or an erased one, is neither
   const { items } = (await world.call("GET /api/v1/subscribers", { as: await other.dashboard() })).body;
   expect(items.map(({ email }: { email?: string }) => email)).toEqual([undefined]);
 });
+
+it("an address with an international domain is stored in ASCII and found in either form (AMB-128)", async () => {
+  const { world, tenant } = await withTenant();
+  const body = { external_id: "uma", email: "uma@exämple.com" };
+  const upserted = await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body });
+  expect([upserted.status, upserted.body.email]).toEqual([200, "uma@xn--exmple-cua.com"]);
+
+  const as = await tenant.dashboard();
+  const filters = ["uma%40ex%C3%A4mple.com", "uma%40xn--exmple-cua.com"];
+  const lists = await Promise.all(filters.map((email) => world.call(`GET /api/v1/subscribers?email=${email}`, { as })));
+  expect(lists.map((list) => list.body.items.length)).toEqual([1, 1]);
+});

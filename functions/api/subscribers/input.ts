@@ -13,7 +13,7 @@ import {
 import { MINUTE, timestamp } from "../../../shared/kernel/clock.ts";
 import { invalid } from "../../../shared/kernel/errors.ts";
 import { consentChannels } from "../../../shared/rules/channel-types.ts";
-import { isPhoneNumber } from "../../../shared/rules/contacts.ts";
+import { isPhoneNumber, withAsciiDomain } from "../../../shared/rules/contacts.ts";
 import { topicKeyOf } from "../../../shared/rules/topics.ts";
 import type { StoreReader } from "../../../shared/store/context.ts";
 import { timelineKinds } from "../../../shared/store/subscribers/timeline-entries.ts";
@@ -103,7 +103,7 @@ export const listQuery = v.object({
   cursor,
   updated_since: v.optional(TimestampInput),
   external_id: v.optional(TextUpTo(512)),
-  email: v.optional(TextUpTo(320)),
+  email: v.optional(v.pipe(TextUpTo(320), v.transform(withAsciiDomain))),
 });
 
 export const searchQuery = v.object({ ...listQuery.entries, q: v.optional(SearchText) });
