@@ -1,5 +1,3 @@
-import { domainToASCII } from "node:url";
-
 // The syntax of e-mail addresses (AMB-84), phone numbers and languages (D-ATTR). Only a send shows whether they exist.
 
 const EMAIL_LENGTH = 254;
@@ -27,7 +25,8 @@ export function isEmailAddress(text: string): boolean {
 export function withAsciiDomain(address: string): string {
   const at = address.lastIndexOf("@");
   const domain = address.slice(at + 1);
-  return isBeyondAscii(domain) ? `${address.slice(0, at)}@${domainToASCII(domain)}` : address;
+  if (!isBeyondAscii(domain) || /[/:?#@%\\]/.test(domain) || !URL.canParse(`http://${domain}`)) return address;
+  return `${address.slice(0, at)}@${new URL(`http://${domain}`).hostname}`;
 }
 
 /** Whether mail can be sent to the address once its domain is in ASCII. */
