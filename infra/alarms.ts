@@ -12,6 +12,7 @@ import {
   TreatMissingData,
 } from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
+import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
 import { STREAM_WORKER } from "../shared/contract/messages.ts";
@@ -102,6 +103,16 @@ function addBudget(stack: Stack, address: string, amount: number): void {
 
 function mailTo(stack: Stack, address: string): Topic {
   const topic = new Topic(stack, "AlarmTopic", { enforceSSL: true });
+  // A policy of its own replaces the default one, by which services of the account may publish.
+  topic.addToResourcePolicy(
+    new PolicyStatement({
+      sid: "AlarmsPublish",
+      principals: [new ServicePrincipal("cloudwatch.amazonaws.com")],
+      actions: ["sns:Publish"],
+      resources: [topic.topicArn],
+      conditions: { StringEquals: { "aws:SourceAccount": Aws.ACCOUNT_ID } },
+    }),
+  );
   topic.addSubscription(new EmailSubscription(address));
   return topic;
 }

@@ -12,11 +12,13 @@ import {
   FunctionEventType,
   FunctionRuntime,
   FunctionUrlOriginAccessControl,
+  HeadersReferrerPolicy,
   HttpVersion,
   OriginProtocolPolicy,
   OriginRequestPolicy,
   OriginSslPolicy,
   ResponseHeadersPolicy,
+  type ResponseSecurityHeadersBehavior,
   S3OriginAccessControl,
   SecurityPolicyProtocol,
   ViewerProtocolPolicy,
@@ -47,6 +49,12 @@ const DELETED_ASSET_STAYS = Duration.minutes(1);
 /** Longer than the time between two frames of the stream, which is at most 30 seconds (its keepalive). */
 const ORIGIN_SILENCE = Duration.seconds(60);
 
+/** Subdomains of the domain may belong to other services, so they are not included. */
+const safeTransport: ResponseSecurityHeadersBehavior = {
+  strictTransportSecurity: { accessControlMaxAge: Duration.days(365), override: true },
+  referrerPolicy: { referrerPolicy: HeadersReferrerPolicy.NO_REFERRER, override: false },
+};
+
 interface Origins {
   api: Api;
   lambdas: Lambdas;
@@ -71,7 +79,13 @@ export function createEdge(
     runtime: FunctionRuntime.JS_2_0,
     code: FunctionCode.fromInline(viewerRequestCode(streamPath, method)),
   });
+  const responseHeadersPolicy = new ResponseHeadersPolicy(stack, "AnswerHeaders", {
+    responseHeadersPolicyName: globalName(stack, "answers"),
+    comment: "Everything: HTTPS only, and no address of a page goes to another site.",
+    securityHeadersBehavior: safeTransport,
+  });
   const uncached: Omit<BehaviorOptions, "origin"> = {
+    responseHeadersPolicy,
     cachePolicy: CachePolicy.CACHING_DISABLED,
     originRequestPolicy: OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
     viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
@@ -118,6 +132,7 @@ export function createEdge(
         allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
         viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
         cachePolicy: CachePolicy.CACHING_OPTIMIZED,
+        responseHeadersPolicy,
         compress: true,
       },
     },
@@ -163,6 +178,7 @@ function assetBehavior(stack: Stack, assets: IBucket): BehaviorOptions {
       responseHeadersPolicyName: globalName(stack, "assets"),
       comment: "Assets: shown as images, never run as documents or scripts.",
       securityHeadersBehavior: {
+        ...safeTransport,
         contentTypeOptions: { override: true },
         contentSecurityPolicy: { contentSecurityPolicy: policy, override: true },
       },

@@ -240,10 +240,8 @@ const lines: Record<string, () => void | Promise<void>> = {
     expect(files.urlOf("x.png")).toBe("https://api.example.com/assets/x.png");
   },
   E22: () => {
-    const [policy, { Properties }] = ofType(template, "AWS::CloudFront::ResponseHeadersPolicy")[0]!;
-    expect(assets().ResponseHeadersPolicyId).toEqual({ Ref: policy });
-    const { SecurityHeadersConfig, CustomHeadersConfig } = Properties.ResponseHeadersPolicyConfig;
-    expect(SecurityHeadersConfig).toEqual({
+    const { SecurityHeadersConfig, CustomHeadersConfig } = headersOf(assets());
+    expect(SecurityHeadersConfig).toMatchObject({
       ContentTypeOptions: { Override: true },
       ContentSecurityPolicy: { ContentSecurityPolicy: "default-src 'none'; sandbox", Override: true },
     });
@@ -273,7 +271,20 @@ const lines: Record<string, () => void | Promise<void>> = {
     expect(pages("GET", "/console/a/none.js")).toBeUndefined();
     expect(pages("GET", "/consoles")).toBeUndefined();
   },
+  E25: () => {
+    for (const behaviour of [edge().DefaultCacheBehavior, ...edge().CacheBehaviors])
+      expect(headersOf(behaviour).SecurityHeadersConfig).toMatchObject({
+        StrictTransportSecurity: { AccessControlMaxAgeSec: 31_536_000, Override: true },
+        ReferrerPolicy: { ReferrerPolicy: "no-referrer", Override: false },
+      });
+  },
 };
+
+/** The headers that the edge adds to the answers of a behaviour. */
+function headersOf({ ResponseHeadersPolicyId }: { ResponseHeadersPolicyId: { Ref: string } }) {
+  const policies = new Map(ofType(template, "AWS::CloudFront::ResponseHeadersPolicy"));
+  return policies.get(ResponseHeadersPolicyId.Ref)!.Properties.ResponseHeadersPolicyConfig;
+}
 
 const page = readFileSync(new URL("../../docs/edge.md", import.meta.url), "utf8");
 const written = [...page.matchAll(/^\| (E\d+) \| \w+ \| (.+) \|$/gm)].map(([, id, line]) => [id!, line!] as const);
