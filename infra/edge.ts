@@ -79,11 +79,7 @@ export function createEdge(
     runtime: FunctionRuntime.JS_2_0,
     code: FunctionCode.fromInline(viewerRequestCode(streamPath, method)),
   });
-  const responseHeadersPolicy = new ResponseHeadersPolicy(stack, "AnswerHeaders", {
-    responseHeadersPolicyName: globalName(stack, "answers"),
-    comment: "Everything: HTTPS only, and no address of a page goes to another site.",
-    securityHeadersBehavior: safeTransport,
-  });
+  const responseHeadersPolicy = answerHeaders(stack);
   const uncached: Omit<BehaviorOptions, "origin"> = {
     responseHeadersPolicy,
     cachePolicy: CachePolicy.CACHING_DISABLED,
@@ -109,11 +105,7 @@ export function createEdge(
   const distribution = new Distribution(stack, "Distribution", {
     comment: `${stack.stackName}: API, live stream and assets`,
     httpVersion: HttpVersion.HTTP2_AND_3,
-    defaultBehavior: {
-      ...uncached,
-      allowedMethods: AllowedMethods.ALLOW_ALL,
-      origin: apiOrigin,
-    },
+    defaultBehavior: { ...uncached, allowedMethods: AllowedMethods.ALLOW_ALL, origin: apiOrigin },
     additionalBehaviors: {
       [streamPath]: {
         ...uncached,
@@ -153,6 +145,13 @@ export function createEdge(
 
 /** A name that is unique in the account, because it has the region: CloudFront's names are not regional. */
 const globalName = (stack: Stack, what: string): string => `${stack.stackName}-${stack.region}-${what}`;
+
+const answerHeaders = (stack: Stack): ResponseHeadersPolicy =>
+  new ResponseHeadersPolicy(stack, "AnswerHeaders", {
+    responseHeadersPolicyName: globalName(stack, "answers"),
+    comment: "Everything: HTTPS only, and no address of a page goes to another site.",
+    securityHeadersBehavior: safeTransport,
+  });
 
 /** Headers of assets: browsers show them as images, and never run one as a document or script. */
 function assetBehavior(stack: Stack, assets: IBucket): BehaviorOptions {
