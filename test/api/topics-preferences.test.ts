@@ -150,7 +150,5 @@ describe("preferences", () => {
       expect((await follow(world, method, forged)).status).toBe(404);
       expect((await follow(world, method, `/p/${ada}`)).status).toBe(404);
     }
-    await world.call(`DELETE /api/v1/subscribers/${ada}`, { as: await tenant.dashboard() });
-    expect((await save()).status).toBe(404);
   });
 });

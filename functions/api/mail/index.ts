@@ -14,7 +14,7 @@ import { choose, preferencesOf } from "../../../shared/store/topics/preferences.
 import { listTopics, MAX_TOPICS } from "../../../shared/store/topics/topics.ts";
 import { senderOf } from "../../../shared/store/workspaces/settings.ts";
 import { getWorkspace } from "../../../shared/store/workspaces/workspaces.ts";
-import { confirmationPage, pageHeaders, preferencesPage, staleLinkPage, unsubscribePage } from "./page.ts";
+import { confirmationPage, gonePage, pageHeaders, preferencesPage, staleLinkPage, unsubscribePage } from "./page.ts";
 import { trackClick, trackOpen } from "./tracking.ts";
 
 const endpoint = endpoints({ credentials: [], uses: [openedMailLink] });
@@ -49,7 +49,8 @@ export const mail = group("mail", "The links of e-mails.", [
       errors: ["NOT_FOUND"],
     },
     async ({ openLink, platform, params: { token }, headers }) => {
-      const { store, language, sender } = await requireSubscriber(openLink, platform, token, headers);
+      const { store, profile, language, sender } = await readerOf(openLink, platform, token, headers);
+      if (!profile) return gonePage(language, sender);
       return unsubscribePage(language, { token, sender, hasTopics: await hasTopics(store) });
     },
   ),
@@ -61,12 +62,13 @@ export const mail = group("mail", "The links of e-mails.", [
       summary: "Unsubscribe from marketing e-mail",
       description:
         "The target of `List-Unsubscribe` in each marketing mail: one click is enough (RFC 8058). Any body is accepted, " +
-        "and a repeat changes nothing. The link never expires, but is unknown once its subscriber is erased.",
+        "and a repeat changes nothing. The link never expires. Of a subscriber that was erased, every link answers 200 and says that no more mail is sent.",
       text: asPage,
       errors: ["NOT_FOUND"],
     },
     async ({ openLink, platform, params: { token }, headers }) => {
-      const { store, profile, language, sender } = await requireSubscriber(openLink, platform, token, headers);
+      const { store, profile, language, sender } = await readerOf(openLink, platform, token, headers);
+      if (!profile) return gonePage(language, sender);
       const job = await newestMailOf(store, profile.id);
       await unsubscribe(
         store,
@@ -89,7 +91,8 @@ export const mail = group("mail", "The links of e-mails.", [
       errors: ["NOT_FOUND"],
     },
     async ({ openLink, platform, params: { token }, headers }) => {
-      const { store, profile, language, sender } = await requireSubscriber(openLink, platform, token, headers);
+      const { store, profile, language, sender } = await readerOf(openLink, platform, token, headers);
+      if (!profile) return gonePage(language, sender);
       const topics = preferencesOf(profile, await listTopics(store));
       return preferencesPage(language, { token, sender, topics, isSaved: false });
     },
@@ -110,7 +113,8 @@ export const mail = group("mail", "The links of e-mails.", [
       errors: ["NOT_FOUND"],
     },
     async ({ openLink, platform, params: { token }, headers, raw }) => {
-      const { store, profile, language, sender } = await requireSubscriber(openLink, platform, token, headers);
+      const { store, profile, language, sender } = await readerOf(openLink, platform, token, headers);
+      if (!profile) return gonePage(language, sender);
       const form = new URLSearchParams(raw.toString("utf8"));
       const [shown, ticked] = [new Set(form.getAll("shown")), new Set(form.getAll("in"))];
       const keys = (await listTopics(store)).map(({ key }) => key).filter((key) => shown.has(key));
@@ -118,7 +122,7 @@ export const mail = group("mail", "The links of e-mails.", [
         keys.map((key) => [key, ticked.has(key) ? ("opted_in" as const) : ("opted_out" as const)]),
       );
       const topics = await choose(store, profile.id, choices, "preferences_page");
-      if (!topics) throw notFound("link");
+      if (!topics) return gonePage(language, sender);
       return preferencesPage(language, { token, sender, topics, isSaved: true });
     },
   ),
@@ -190,8 +194,8 @@ const followed = (target: string | undefined) => redirect(target ?? "/c");
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
-/** @throws 404 for an invalid token, and for a subscriber that was erased. */
-async function requireSubscriber(
+/** Who reads the page; without a profile where the subscriber was erased (AMB-143). @throws 404 for an invalid token. */
+async function readerOf(
   openLink: MailLinkOpener,
   platform: Pick<PlatformReader, "get">,
   token: string,
@@ -204,8 +208,7 @@ async function requireSubscriber(
     getProfile(store, link.subscriber),
     getWorkspace(platform, store.tenant),
   ]);
-  if (!profile) throw notFound("link");
-  const language = languageOf(attributesOf(profile).locale, headers["accept-language"]);
+  const language = languageOf(profile && attributesOf(profile).locale, headers["accept-language"]);
   return { store, profile, language, sender: senderOf(workspace) };
 }
 

@@ -74,6 +74,10 @@ export const confirmationPage = (language: Language, { token, sender, hasTopics 
     sender,
   );
 
+/** For the links of a subscriber that was erased: nothing is left to choose. */
+export const gonePage = ({ code, words }: Language, sender: Sender): string =>
+  page(code, words.unsubscribed, `<p>${words.noMoreMail}</p>`, sender);
+
 /** The topics with a box each. `shown` names them in the form, so that a topic that is made meanwhile stays as it is. */
 export function preferencesPage(
   language: Language,
