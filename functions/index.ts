@@ -31,6 +31,7 @@ import { schedules } from "./api/schedules/index.ts";
 import { segments } from "./api/segments/index.ts";
 import { service } from "./api/service/index.ts";
 import { subscribers } from "./api/subscribers/index.ts";
+import { suppressions } from "./api/suppressions/index.ts";
 import { team } from "./api/team/index.ts";
 import { templates } from "./api/templates/index.ts";
 import { tests } from "./api/tests/index.ts";
@@ -67,6 +68,7 @@ export const groups: readonly Group[] = [
   // Subscribers and their devices.
   subscribers,
   erasures,
+  suppressions,
   devices,
 
   // Sends, what they say, and to whom.

@@ -88,6 +88,30 @@ export async function erasuresListReceipts(service: Endpoints) {
   return answer;
 }
 
+export async function suppressionsList(service: Endpoints) {
+  const answer = await service.suppressions.list();
+  return answer;
+}
+
+export async function suppressionsCreate(service: Endpoints) {
+  const answer = await service.suppressions.create({ address: "ada@example.com", note: "Asked by phone" });
+  return answer;
+}
+
+export async function suppressionsImport(service: Endpoints) {
+  const answer = await service.suppressions.import({ csv: "email,reason\nada@example.com,hard bounce\n" });
+  return answer;
+}
+
+export async function suppressionsGet(service: Endpoints, id: string) {
+  const answer = await service.suppressions.get(id);
+  return answer;
+}
+
+export async function suppressionsDelete(service: Endpoints, id: string) {
+  await service.suppressions.delete(id, { reason: "text" });
+}
+
 export async function devicesCreate(service: Endpoints) {
   const answer = await service.devices.create({
     external_id: "user-4711",

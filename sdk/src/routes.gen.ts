@@ -22,6 +22,13 @@ export const routes: RouteTable = {
     get: {"route":"GET /api/v1/erasures/:id","credentials":["dashboard"]},
     listReceipts: {"route":"GET /.well-known/receipts.json","credentials":[]},
   },
+  suppressions: {
+    list: {"route":"GET /api/v1/suppressions","credentials":["dashboard"],"query":true},
+    create: {"route":"POST /api/v1/suppressions","credentials":["dashboard"],"body":"json"},
+    import: {"route":"POST /api/v1/suppressions/import","credentials":["dashboard"],"body":"json"},
+    get: {"route":"GET /api/v1/suppressions/:id","credentials":["dashboard"]},
+    delete: {"route":"DELETE /api/v1/suppressions/:id","credentials":["dashboard"],"query":true},
+  },
   devices: {
     create: {"route":"POST /api/v1/devices","credentials":["sdk"],"body":"json"},
     delete: {"route":"DELETE /api/v1/devices/:id","credentials":["sdk","dashboard"],"query":true},

@@ -1493,7 +1493,7 @@ export interface Export {
   /** The id, as the service assigned it */
   id: string;
   /** What is exported */
-  kind: "subscribers" | "list" | "segment" | "recipients" | "events" | "report";
+  kind: "subscribers" | "list" | "segment" | "recipients" | "events" | "report" | "suppressions";
   /** The status; see "States" for what may follow it */
   status: "pending" | "processing" | "completed" | "failed" | "expired";
   /** Rows of the file without its header; `null` before it is whole */
@@ -3109,6 +3109,23 @@ export interface Summary {
   revenue_cents: number;
 }
 
+export interface Suppression {
+  /** The id, as the service assigned it */
+  id: string;
+  /** What kind of address it is */
+  kind: "email" | "phone";
+  /** In lower case, its domain in ASCII; `null` once a subscriber with it was erased */
+  address: string | null;
+  /** `bounce`: it does not exist. `complaint`: its owner called a message spam. Else who said so */
+  reason: "bounce" | "complaint" | "imported" | "manual";
+  /** Where it comes from: the provider, an operator, a file */
+  source: string | null;
+  /** What was said about it */
+  note: string | null;
+  /** Since when it gets nothing; of a file, as the file says. RFC 3339. */
+  suppressed_at: string;
+}
+
 export interface TeamMember {
   /** The member */
   user_id: string;
@@ -3601,6 +3618,58 @@ export interface SubscribersCreateConsentBody {
 export interface ErasuresListReceiptsAnswer {
   /** The public keys, as JWK */
   keys: (Record<string, string>)[];
+}
+
+export interface SuppressionsListQuery {
+  /** Only this e-mail address or phone number */
+  address?: string | undefined;
+  /** Only those suppressed for this reason */
+  reason?: "bounce" | "complaint" | "imported" | "manual" | undefined;
+  /** Only those from this source */
+  source?: string | undefined;
+  /** At most 100: a larger one is taken as 100 */
+  limit?: number | undefined;
+  cursor?: string | undefined;
+}
+
+export interface SuppressionsListAnswer {
+  /** The items of this page */
+  items: Suppression[];
+  /** The cursor of the next page; empty on the last one */
+  next_cursor: string;
+}
+
+export interface SuppressionsCreateBody {
+  /** An e-mail address, or a phone number in E.164 form */
+  address: string;
+  /** Why */
+  note?: string | undefined;
+}
+
+export interface SuppressionsImportBody {
+  /** The text of the file */
+  csv: string;
+}
+
+export interface SuppressionsImportAnswer {
+  /** Addresses that are suppressed from now on */
+  suppressed: number;
+  /** Addresses that were suppressed before */
+  unchanged: number;
+  /** Rows without an address that can be read */
+  rejected: number;
+  /** The first 100 of them, by their line in the file */
+  problems: ({
+    /** The line of the file on which the row begins */
+    line: number;
+    /** Why, as a stable word; `null` if there is nothing to explain */
+    reason: string;
+  })[];
+}
+
+export interface SuppressionsDeleteQuery {
+  /** Why it is lifted */
+  reason: string;
 }
 
 export interface DevicesCreateBody {
@@ -5254,6 +5323,9 @@ export type ImportsCreateExportBody = {
     /** The end, included. Default: the time of the request. RFC 3339. */
     end?: string | undefined;
   } | undefined;
+} | {
+  /** What is exported. It decides which `filter` is required */
+  kind: "suppressions";
 };
 
 export interface ImportsCreateExportAnswer {
@@ -6182,6 +6254,18 @@ export interface Endpoints {
     get(id: string, options?: CallOptions): Promise<Erasure>;
     /** The public key that verifies receipts. `GET /.well-known/receipts.json` */
     listReceipts(options?: CallOptions): Promise<ErasuresListReceiptsAnswer>;
+  };
+  suppressions: {
+    /** List suppressed addresses, newest first. `GET /api/v1/suppressions` */
+    list(query?: SuppressionsListQuery, options?: CallOptions): Promise<SuppressionsListAnswer>;
+    /** Suppress an address. `POST /api/v1/suppressions` */
+    create(body: SuppressionsCreateBody, options?: CallOptions): Promise<Suppression>;
+    /** Suppress the addresses of a CSV file. `POST /api/v1/suppressions/import` */
+    import(body: SuppressionsImportBody, options?: CallOptions): Promise<SuppressionsImportAnswer>;
+    /** Get a suppression. `GET /api/v1/suppressions/:id` */
+    get(id: string, options?: CallOptions): Promise<Suppression>;
+    /** Lift a suppression. `DELETE /api/v1/suppressions/:id` */
+    delete(id: string, query: SuppressionsDeleteQuery, options?: CallOptions): Promise<void>;
   };
   devices: {
     /** Register a device for push. `POST /api/v1/devices` */

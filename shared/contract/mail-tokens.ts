@@ -5,6 +5,8 @@ interface Unsubscribing {
   kind: "unsubscribe";
   tenant: string;
   subscriber: string;
+  /** The id of the address that the mail goes to: it opts out, whoever has it (AMB-130). */
+  address: string;
   channel: "email";
   scope: "marketing";
 }
@@ -33,7 +35,7 @@ const arms = [undefined, "a", "b"] as const;
 /** A letter for each kind that is signed too, and the number of signed bytes. */
 const kinds = { unsubscribe: "u", open: "o", click: "c" } as const;
 const lengths: Record<MailToken["kind"], number> = {
-  unsubscribe: 2 * ID_BYTES + 1,
+  unsubscribe: 3 * ID_BYTES + 1,
   open: 3 * ID_BYTES + 5,
   click: 3 * ID_BYTES + 5 + 2 + 3,
 };
@@ -69,7 +71,7 @@ const macOf = (key: Buffer, kind: MailToken["kind"], bytes: Buffer): Buffer =>
 
 function bytesOf(token: MailToken): Buffer {
   const owner = [packed(token.tenant), packed(token.subscriber)];
-  if (token.kind === "unsubscribe") return Buffer.concat([...owner, Buffer.of(EMAIL_MARKETING)]);
+  if (token.kind === "unsubscribe") return Buffer.concat([...owner, packed(token.address), Buffer.of(EMAIL_MARKETING)]);
   const sent = Buffer.alloc(5);
   sent.writeUInt8(arms.indexOf(token.arm));
   sent.writeUInt32BE(token.sentAt, 1);
@@ -83,7 +85,7 @@ function bytesOf(token: MailToken): Buffer {
 function tokenOf(kind: MailToken["kind"], bytes: Buffer): MailToken {
   const id = (n: number) => unpacked(bytes.subarray(n * ID_BYTES, (n + 1) * ID_BYTES));
   const owner = { tenant: id(0), subscriber: id(1) };
-  if (kind === "unsubscribe") return { kind, ...owner, channel: "email", scope: "marketing" };
+  if (kind === "unsubscribe") return { kind, ...owner, address: id(2), channel: "email", scope: "marketing" };
   const rest = bytes.subarray(3 * ID_BYTES);
   const arm = arms[rest.readUInt8()];
   const sent = { ...owner, job: id(2), ...(arm && { arm }), sentAt: rest.readUInt32BE(1) };

@@ -25,6 +25,7 @@ export type ProvidedChannel = (typeof providedChannels)[number];
 export const pushChannels = by("token", "subscription");
 /** Those whose address is in the profile of a subscriber: each has a consent of its own (D-CONSENT). */
 export const consentChannels = by("email", "phone");
+export type ConsentChannel = (typeof consentChannels)[number];
 /** Those whose provider charges for each message; the others are free of charge, or have no provider. */
 export const pricedChannels = channelTypes.filter((type): type is PricedChannel => "isPriced" in channels[type]);
 

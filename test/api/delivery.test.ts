@@ -1,6 +1,7 @@
 // Delivery by every channel: who is reached where, why others are not, and the rows of the ledger (NTF-23, D-CONSENT).
 import { describe, expect, it } from "vitest";
 import { MINUTE } from "../../shared/kernel/clock.ts";
+import { suppressAddress } from "../../shared/store/subscribers/addresses.ts";
 import { jobOf } from "../support/notify.ts";
 import { addPeople, reachedOf, send } from "../support/people.ts";
 import { addPhone, ledgerOf, mend, openChannels, outboxOf, spoil } from "../support/reached.ts";
@@ -102,7 +103,7 @@ describe("skips", () => {
       (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id, ...more } })).body.id;
     const no = await upsert("no", { email: "no@example.com", consent: { status: "opted_out" } });
     const dead = await upsert("dead", { email: "dead@example.com" });
-    await tenant.rows.update({ pk: `T#${tenant.id}#S${dead[0]}`, sk: dead }, { set: { "c:email": "suppressed" } });
+    await suppressAddress(tenant.store, { kind: "email", address: "dead@example.com", reason: "manual" });
     const odd = await upsert("odd", { attributes: { phone: "0151-12345" } });
     const bare = await upsert("bare", {});
     const quiet = await upsert("quiet", {});

@@ -195,7 +195,7 @@ describe("consent", () => {
     const older = await run(`email,consent_status,consent_at\na@example.com,${past}b@example.com,${past}`);
     expect(older.consent_summary).toMatchObject({ opted_in: 0, unchanged: 2 });
     const out = await run("email,consent_status\na@example.com,no\n");
-    expect(out.consent_summary).toMatchObject({ unchanged: 1 });
+    expect(out.consent_summary).toMatchObject({ opted_out: 1 });
     expect([(await mail("a@example.com"))?.[0], (await mail("b@example.com"))?.[0]]).toEqual([
       "suppressed",
       "opted_out",

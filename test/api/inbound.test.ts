@@ -195,6 +195,13 @@ it("AMB-90 the newest consent counts: a late opt-out is only added to the histor
   expect(await tenant.store.get(Profile, { id: anna })).toMatchObject({ "c:chat_app": "opted_out" });
 });
 
+it("a message that says STOP opts out whoever gets its phone number later (AMB-130)", async () => {
+  const { post, person, consents } = await inboundWorld();
+  await post(wrote("STOP"));
+  const later = await person("later");
+  expect(await consents(later)).toMatchObject([{ channel: "chat_app", status: "opted_out", source: "address" }]);
+});
+
 it("AMB-90 a number that was changed, removed or erased matches no subscriber", async () => {
   const { world, tenant, post, person, consents } = await inboundWorld();
   const [moved, cleared, erased] = [await person("moved"), await person("cleared"), await person("erased")];

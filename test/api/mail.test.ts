@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type MailToken, markOfTarget, openMailToken, sealMailToken } from "../../shared/contract/mail-tokens.ts";
+import { suppressAddress } from "../../shared/store/subscribers/addresses.ts";
 import { BROWSER, consentsOf, follow, mailing } from "../support/mails.ts";
 import { send, wholeTable } from "../support/people.ts";
 import { worlds } from "../support/worlds.ts";
@@ -91,13 +92,12 @@ describe("unsubscribing", () => {
     expect(JSON.stringify(await wholeTable(world))).toBe(before);
   });
 
-  it("the pages of a mail say after an erasure that nothing more is sent, and change nothing (AMB-143)", async () => {
+  it("the pages of a mail say after an erasure that nothing more is sent (AMB-143)", async () => {
     const { world, tenant } = await withTenant();
     const { ada, mail } = await mailing(world, tenant);
     const { unsubscribe } = (await mail()).mail;
     await world.call(`DELETE /api/v1/subscribers/${ada}`, { as: await tenant.dashboard() });
     await world.advance(300_000);
-    const before = JSON.stringify(await wholeTable(world));
     for (const link of [unsubscribe!, unsubscribe!.replace("/u/", "/p/")])
       for (const method of ["GET", "POST"] as const) {
         const { status, body } = await follow(world, method, link);
@@ -105,14 +105,13 @@ describe("unsubscribing", () => {
         expect(body).toContain("You will get no more");
         expect(body).not.toContain("<form");
       }
-    expect(JSON.stringify(await wholeTable(world))).toBe(before);
   });
 
   it("D-EMAIL a suppressed address stays suppressed after a click", async () => {
     const { world, tenant } = await withTenant();
-    const { ada, mail } = await mailing(world, tenant);
+    const { mail } = await mailing(world, tenant);
     const { unsubscribe } = (await mail()).mail;
-    await tenant.rows.update({ pk: `T#${tenant.id}#S${ada[0]}`, sk: ada }, { set: { "c:email": "suppressed" } });
+    await suppressAddress(tenant.store, { kind: "email", address: "ada@example.com", reason: "manual" });
     expect((await follow(world, "POST", unsubscribe!, BROWSER)).status).toBe(200);
     expect((await mail({ category: "transactional" })).job.skip_reasons).toEqual({ suppressed: 1 });
   });
@@ -133,6 +132,7 @@ describe("tokens", () => {
       kind: fc.constant("unsubscribe" as const),
       tenant: uuid,
       subscriber: uuid,
+      address: uuid,
       channel: fc.constant("email" as const),
       scope: fc.constant("marketing" as const),
     }),

@@ -1,6 +1,7 @@
 // Explain (F2): the decisions about one recipient of a send, their reasons and their inputs.
 import { expect, it } from "vitest";
 import { skipReasons } from "../../shared/rules/audience.ts";
+import { suppressAddress } from "../../shared/store/subscribers/addresses.ts";
 import { addPeople, send } from "../support/people.ts";
 import { addPhone, mend, openChannels, spoil } from "../support/reached.ts";
 import type { Answer, Tenant, TestWorld } from "../support/world.ts";
@@ -18,7 +19,7 @@ it("F2 every reason to skip a subscriber is reached, and shown with the input of
     (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id, ...more } })).body.id;
   const opted = await upsert("opted", { email: "opted@example.com", consent: { status: "opted_out" } });
   const dead = await upsert("dead", { email: "dead@example.com" });
-  await tenant.rows.update({ pk: `T#${tenant.id}#S${dead[0]}`, sk: dead }, { set: { "c:email": "suppressed" } });
+  await suppressAddress(tenant.store, { kind: "email", address: "dead@example.com", reason: "manual" });
   const odd = await upsert("odd", { attributes: { phone: "0151" } });
   const bare = await upsert("bare", {});
   const accented = await upsert("accented", { email: "jorg@example.com" });

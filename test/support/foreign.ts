@@ -150,6 +150,11 @@ const experience: Make = async (world, tenant) => {
   return (await world.call("POST /api/v1/in-app/experiences", { as: await tenant.dashboard(), body })).body.id;
 };
 
+const suppression: Make = async (world, tenant) => {
+  const body = { address: "gone@example.com" };
+  return (await world.call("POST /api/v1/suppressions", { as: await tenant.dashboard(), body })).body.id;
+};
+
 const makers: [prefix: string, make: Make][] = [
   ["/api/v1/subscribers/", subscriber],
   ["/api/v1/devices/", device],
@@ -159,6 +164,7 @@ const makers: [prefix: string, make: Make][] = [
   ["/v1/notifications/", notification],
   ["/api/v1/templates/", template],
   ["/api/v1/erasures/", subscriber],
+  ["/api/v1/suppressions/", suppression],
   ["/api/v1/annotations/", annotation],
   ["/api/v1/schedules/", schedule],
   ["/api/v1/campaigns/", campaign],

@@ -35,6 +35,7 @@ const NewExport = v.variant(
     }),
     v.strictObject({ kind: v.literal("events"), filter: Period }),
     v.strictObject({ kind: v.literal("report"), filter: Period }),
+    v.strictObject({ kind: v.literal("suppressions") }),
   ],
   `must be one of ${exportKinds.join(", ")}`,
 );

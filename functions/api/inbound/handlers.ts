@@ -1,5 +1,6 @@
 // Applies a callback: stores verdicts and opt-outs. A repeated callback changes nothing.
 
+import { timestamp } from "../../../shared/kernel/clock.ts";
 import { isOptOut, verdictOf } from "../../../shared/rules/chat-app-template-states.ts";
 import {
   chatAppTemplateId,
@@ -7,6 +8,8 @@ import {
   noteVerdict,
 } from "../../../shared/store/channels/chat-app-templates.ts";
 import type { Store } from "../../../shared/store/context.ts";
+import { happened } from "../../../shared/store/refusals.ts";
+import { addressId, optOutWrite } from "../../../shared/store/subscribers/addresses.ts";
 import { recordOptOut } from "../../../shared/store/subscribers/consents.ts";
 import { findByPhone } from "../../../shared/store/subscribers/phones.ts";
 import type { ReceivedMessage, ReportedVerdict } from "./callback.ts";
@@ -27,9 +30,12 @@ export async function storeVerdicts(
   }
 }
 
-/** AMB-90: opts out every subscriber that has the phone number. */
+/** AMB-90: opts out every subscriber that has the phone number, and the number for who gets it later (AMB-130). */
 export async function storeOptOuts(store: Store, messages: readonly ReceivedMessage[]): Promise<void> {
-  for (const { id, phone, text, at } of messages.filter((message) => isOptOut(message.text)))
+  for (const { id, phone, text, at } of messages.filter((message) => isOptOut(message.text))) {
+    const address = { id: addressId("phone", phone), text: phone };
+    await happened(store.transact([optOutWrite("phone", address, "chat_app", timestamp(at))]));
     for (const subscriber of await findByPhone(store, phone))
       await recordOptOut(store, subscriber, { channel: "chat_app", message: id, text, at });
+  }
 }

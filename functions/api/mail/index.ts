@@ -67,14 +67,11 @@ export const mail = group("mail", "The links of e-mails.", [
       errors: ["NOT_FOUND"],
     },
     async ({ openLink, platform, params: { token }, headers }) => {
-      const { store, profile, language, sender } = await readerOf(openLink, platform, token, headers);
+      const { store, link, profile, language, sender } = await readerOf(openLink, platform, token, headers);
+      const job = profile && (await newestMailOf(store, profile.id));
+      const counted = job === undefined ? [] : await signalWrites(store, job, link.subscriber, "opted_out");
+      await unsubscribe(store, link, counted);
       if (!profile) return gonePage(language, sender);
-      const job = await newestMailOf(store, profile.id);
-      await unsubscribe(
-        store,
-        profile.id,
-        job === undefined ? [] : await signalWrites(store, job, profile.id, "opted_out"),
-      );
       return confirmationPage(language, { token, sender, hasTopics: await hasTopics(store) });
     },
   ),
@@ -209,7 +206,7 @@ async function readerOf(
     getWorkspace(platform, store.tenant),
   ]);
   const language = languageOf(profile && attributesOf(profile).locale, headers["accept-language"]);
-  return { store, profile, language, sender: senderOf(workspace) };
+  return { store, link, profile, language, sender: senderOf(workspace) };
 }
 
 const hasTopics = async (store: StoreReader): Promise<boolean> => (await listTopics(store)).length > 0;

@@ -9,7 +9,8 @@ import { notFound } from "../../../shared/kernel/errors.ts";
 import { plans } from "../../../shared/rules/plans.ts";
 import { audienceSize, secrets } from "../../../shared/store/capabilities.ts";
 import { type StoreReader, storeRead, storeWrite } from "../../../shared/store/context.ts";
-import { Consent, consentsOf } from "../../../shared/store/subscribers/consents.ts";
+import { consentsOf } from "../../../shared/store/subscribers/consent-history.ts";
+import { Consent } from "../../../shared/store/subscribers/consents.ts";
 import { changeSubscriber, recordConsent } from "../../../shared/store/subscribers/edits.ts";
 import { exportSubscriber, SubscriberExport } from "../../../shared/store/subscribers/export.ts";
 import { listSubscribers } from "../../../shared/store/subscribers/list.ts";
@@ -17,6 +18,7 @@ import { MAX_MEMBERSHIPS, readProfile, SubscriberProfile } from "../../../shared
 import {
   countSubscribers,
   eraseSubscriber,
+  getProfile,
   getSubscriber,
   Subscriber,
   upsertSubscriber,
@@ -233,12 +235,15 @@ export const subscribers = group("subscribers", "The users that a workspace send
     { agents: "read", uses: [storeRead] },
     {
       summary: "List a subscriber's consent history, newest first",
+      description:
+        "What holds for its present addresses comes first: a suppression, and an opt-out by whoever had the address before.",
       returns: v.object({ items: v.array(Consent) }),
       errors: ["NOT_FOUND"],
     },
     async ({ store, params }) => {
-      if (!(await getSubscriber(store, params.id))) throw notFound("subscriber");
-      return { items: await consentsOf(store, params.id) };
+      const profile = await getProfile(store, params.id);
+      if (!profile) throw notFound("subscriber");
+      return { items: await consentsOf(store, profile) };
     },
   ),
 

@@ -20,6 +20,7 @@ import { type Arm, NOBODY, scopeOf } from "../../../shared/store/sends/content/a
 import { type Rendered, rendererOf } from "../../../shared/store/sends/content/texts.ts";
 import { messageWrite } from "../../../shared/store/sends/inbox/inbox.ts";
 import type { DeliverySettings, JobSpec } from "../../../shared/store/sends/jobs/job-spec.ts";
+import { addressesOf, mailAddressId } from "../../../shared/store/subscribers/addresses.ts";
 import { contactOf } from "../../../shared/store/subscribers/contacts.ts";
 import { deviceRows } from "../../../shared/store/subscribers/devices.ts";
 import { attributesOf, type LivingProfile } from "../../../shared/store/subscribers/subscribers.ts";
@@ -97,7 +98,10 @@ async function sendingsTo(
   id: string,
   profile: LivingProfile | undefined,
 ): Promise<Sending[]> {
-  const devices = profile ? await deviceRows(store, id) : [];
+  const [devices, [addresses]] = await Promise.all([
+    profile ? deviceRows(store, id) : [],
+    addressesOf(store, [profile]),
+  ]);
   const emailConsent = workspace?.email_consent_mode ?? "opt_out";
   return via.flatMap(({ type }): Sending[] => {
     const decided = (reason: string): Sending[] => [
@@ -105,7 +109,7 @@ async function sendingsTo(
     ];
     if (!profile) return decided("erased");
     const rules = { channels: [type], category: said.category, emailConsent, topic: said.topic };
-    const reached = reachOf(contactOf(profile, devices), rules);
+    const reached = reachOf(contactOf(profile, devices, addresses), rules);
     if ("reason" in reached) return decided(reached.reason);
     return reached.targets.map((target) => {
       const device = devices.find((one) => one.id === target.device);
@@ -201,8 +205,11 @@ function mailOf(
     profile,
   }: { tenant: string; subscriber: string | undefined; profile: LivingProfile | undefined },
 ) {
+  const address = mailAddressId(profile);
   const token =
-    subscriber && ({ kind: "unsubscribe", tenant, subscriber, channel: "email", scope: "marketing" } as const);
+    subscriber &&
+    address &&
+    ({ kind: "unsubscribe", tenant, subscriber, address, channel: "email", scope: "marketing" } as const);
   const unsubscribeUrl = token && category === "marketing" ? urlOf(token) : undefined;
   const parts = mailParts(bodies, {
     unsubscribe: unsubscribeUrl,

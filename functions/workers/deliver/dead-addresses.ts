@@ -2,8 +2,10 @@
 // address that could not be marked is reported dead again by the next send to it.
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import { errorFields } from "../../../shared/kernel/log.ts";
+import { normalizedAddress } from "../../../shared/rules/addresses.ts";
+import { suppressAddress } from "../../../shared/store/subscribers/addresses.ts";
 import { markInvalid } from "../../../shared/store/subscribers/devices.ts";
-import { suppress } from "../../../shared/store/subscribers/mail-consents.ts";
+
 import type { Prepared, Work } from "./work.ts";
 
 /** No mark begins after this much of a worker's minute: other chunks of the same invocation may be in progress. */
@@ -20,8 +22,10 @@ export async function markDeadAddresses(work: Work, started: number): Promise<vo
     });
 }
 
-async function markOne({ store, clock }: Work, { subscriber, device, email }: Prepared, until: number): Promise<void> {
+async function markOne({ store, clock }: Work, { device, email }: Prepared, until: number): Promise<void> {
   if (clock.now() >= until) throw new Error("The worker's time is over.");
   if (device) await markInvalid(store, device);
-  else if (email !== undefined) await suppress(store, subscriber, { email, source: "provider" });
+  const address = normalizedAddress("email", email);
+  if (address !== undefined)
+    await suppressAddress(store, { kind: "email", address, reason: "bounce", source: "provider" });
 }

@@ -19,6 +19,7 @@ import type { Recipient } from "../../../shared/store/sends/chunks/recipients.ts
 import { type Arm, eventFor } from "../../../shared/store/sends/content/arms.ts";
 import { type Renderer, rendererOf } from "../../../shared/store/sends/content/texts.ts";
 import type { RoundTimes } from "../../../shared/store/sends/ledger/touches.ts";
+import { mailAddressId } from "../../../shared/store/subscribers/addresses.ts";
 import { contactOf } from "../../../shared/store/subscribers/contacts.ts";
 import type { DeviceRow } from "../../../shared/store/subscribers/device-items.ts";
 import { deviceOf } from "../../../shared/store/subscribers/devices.ts";
@@ -154,7 +155,8 @@ async function messageTo(
   const profile = rows.profileOf(subscriber);
   if (profile && hasConsent(channel)) {
     const emailConsent = job.deliverySettings?.emailConsent ?? "opt_out";
-    const reached = reachOf(contactOf(profile, []), { channels: [channel], category: job.category, emailConsent });
+    const contact = contactOf(profile, [], rows.addressesOf(subscriber));
+    const reached = reachOf(contact, { channels: [channel], category: job.category, emailConsent });
     if ("reason" in reached) return decided(rejected(reached.reason));
   }
   const words = texts.render(arm, profile, channel);
@@ -193,13 +195,14 @@ async function mailFor(
   const urlOf = await work.mailLinks();
   const whose = { tenant: store.tenant, subscriber };
   const sent = { ...whose, job: id, arm, sentAt: Math.floor(clock.now() / SECOND) };
-  const token = { kind: "unsubscribe", ...whose, channel: "email", scope: "marketing" } as const;
-  const unsubscribe = category === "marketing" ? urlOf(token) : undefined;
+  const address = mailAddressId(profile);
+  const token = address && ({ kind: "unsubscribe", ...whose, address, channel: "email", scope: "marketing" } as const);
+  const unsubscribe = token && category === "marketing" ? urlOf(token) : undefined;
   const parts = mailParts(bodies, {
     unsubscribe,
     sender: category === "marketing" ? senderOf(await ownerOf(work)) : [],
     words: languageOf(profile && attributesOf(profile).locale).words,
-    preferences: topic && urlOf(token, PREFERENCES),
+    preferences: token && topic && urlOf(token, PREFERENCES),
     open: urlOf({ kind: "open", ...sent }),
     click: (target, link) => urlOf({ kind: "click", ...sent, link, mark: markOfTarget(target) }),
   });

@@ -1,5 +1,6 @@
-// The profiles and devices of a chunk's recipients, read for a window of addresses at once.
+// The profiles, addresses and devices of a chunk's recipients, read for a window of addresses at once.
 import type { Unit } from "../../../shared/rules/progress.ts";
+import { type Addresses, addressesOf } from "../../../shared/store/subscribers/addresses.ts";
 import { DeviceItem, type DeviceRow } from "../../../shared/store/subscribers/device-items.ts";
 import { getProfiles, type LivingProfile } from "../../../shared/store/subscribers/subscribers.ts";
 import { isOld } from "./send-gates.ts";
@@ -13,6 +14,8 @@ export interface RecipientRows {
   load(units: readonly Unit[], group: readonly Unit[], needsProfile: (unit: Unit) => boolean): Promise<void>;
   /** Undefined as well where it was not read. */
   profileOf(subscriber: string): LivingProfile | undefined;
+  /** What holds for its addresses on the channels of the send. */
+  addressesOf(subscriber: string): Addresses;
   /** The profile was read, and the subscriber does not exist any more. */
   isGone(subscriber: string): boolean;
   deviceOf(unit: Unit): DeviceRow | undefined;
@@ -24,6 +27,7 @@ export function createRecipientRows(work: Work): RecipientRows {
   /** By subscriber and device: a recipient whose devices are in two windows is read twice. */
   let loaded = new Set<string>();
   let profiles = new Map<string, LivingProfile | undefined>();
+  let addresses = new Map<string, Addresses>();
   let devices = new Map<string, DeviceRow | undefined>();
   const subscriberOf = (unit: Unit) => recipientOf(chunk, unit).subscriber;
   const nameOf = (unit: Unit) => `${subscriberOf(unit)}:${targetOf(chunk, unit).device}`;
@@ -46,11 +50,15 @@ export function createRecipientRows(work: Work): RecipientRows {
         store.getAll(DeviceItem, unread, { eventual: true }),
       ]);
       const found = new Map([...fresh, ...unread.map((key, i) => [deviceName(key), foundDevices[i]] as const)]);
+      const channels = [...new Set(window.map((unit) => targetOf(chunk, unit).channel))];
+      const foundAddresses = await addressesOf(store, foundProfiles, channels);
       loaded = new Set(window.map(nameOf));
+      addresses = new Map(ids.map((id, i) => [id, foundAddresses[i] ?? {}]));
       profiles = new Map(ids.map((id, i) => [id, foundProfiles[i]]));
       devices = new Map(withDevice.map(({ unit, key }) => [nameOf(unit), found.get(deviceName(key))]));
     },
     profileOf: (subscriber) => profiles.get(subscriber),
+    addressesOf: (subscriber) => addresses.get(subscriber) ?? {},
     isGone: (subscriber) => profiles.has(subscriber) && !profiles.get(subscriber),
     deviceOf: (unit) => devices.get(nameOf(unit)),
   };

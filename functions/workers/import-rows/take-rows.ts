@@ -8,6 +8,7 @@ import { topicKeyOf } from "../../../shared/rules/topics.ts";
 import type { Record } from "../../../shared/store/files/records.ts";
 import { addMembers } from "../../../shared/store/lists/lists.ts";
 import type { RootSecrets } from "../../../shared/store/secrets.ts";
+import { heldAddresses } from "../../../shared/store/subscribers/addresses.ts";
 import { createSubscribers } from "../../../shared/store/subscribers/creations.ts";
 import {
   type ConsentSummary,
@@ -65,7 +66,6 @@ export async function takeRows(
     phones: { ...NO_PHONES },
     choices: {},
   };
-  const reading = readingOf(job);
   const told = ({ line, cells }: Record, reason: string): Rejected => ({
     line: job.line + line,
     reason,
@@ -75,12 +75,7 @@ export async function takeRows(
     taken.failed++;
     taken.rejected.push(told(record, reason));
   };
-  const good: { row: ImportedRow; record: Record }[] = [];
-  for (const record of batch) {
-    const row = readRow(columns, record.cells, reading);
-    if ("problem" in row) reject(record, row.problem);
-    else good.push({ row, record });
-  }
+  const good = goodRows(job, columns, batch, reject);
   // Of rows with the same external_id, the last one wins.
   const last = new Map(good.map((each) => [each.row.external_id, each]));
   const countChoices = (outcomes: ChoiceOutcomes) => {
@@ -107,6 +102,11 @@ export async function takeRows(
   const root = await secrets.root();
   const { allowed, created } = await createNew(context, root, [...last.values()], room);
   taken.created = allowed.size;
+  const agreeing = [...last.values()].filter(({ row }) => row.consent?.status === "opted_in");
+  const held = await heldAddresses(
+    store,
+    agreeing.flatMap(({ row }) => row.email ?? []),
+  );
   const members: string[] = [];
   const take = async ({ row, record }: { row: ImportedRow; record: Record }) => {
     const { external_id, email, attributes, consent, choices } = row;
@@ -116,7 +116,7 @@ export async function takeRows(
       const id = created.get(external_id) ?? (await upsertSubscriber(store, root, input, { mayCreate })).id;
       members.push(id);
       count(row, record);
-      if (consent) taken.consents[await recordImportedConsent(store, id, job, consent)]++;
+      if (consent) taken.consents[await recordImportedConsent(store, id, job, consent, { email, held })]++;
       countChoices(await recordImportedChoices(store, id, job, choices));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -126,6 +126,23 @@ export async function takeRows(
   for (const some of chunksOf([...last.values()], MAX_CONCURRENT)) await Promise.all(some.map(take));
   await addMembers(store, job.list, members);
   return taken;
+}
+
+/** The rows that can be read. */
+function goodRows(
+  job: ImportJob,
+  columns: Columns,
+  batch: readonly Record[],
+  reject: (record: Record, reason: string) => void,
+): { row: ImportedRow; record: Record }[] {
+  const reading = readingOf(job);
+  const good: { row: ImportedRow; record: Record }[] = [];
+  for (const record of batch) {
+    const row = readRow(columns, record.cells, reading);
+    if ("problem" in row) reject(record, row.problem);
+    else good.push({ row, record });
+  }
+  return good;
 }
 
 const statusesOf = (choices: ImportedChoices) =>

@@ -4,7 +4,15 @@ import { exportStatuses } from "../../rules/export-states.ts";
 import { entity } from "../item.ts";
 import { json } from "../json-text.ts";
 
-export const exportKinds = ["subscribers", "list", "segment", "recipients", "events", "report"] as const;
+export const exportKinds = [
+  "subscribers",
+  "list",
+  "segment",
+  "recipients",
+  "events",
+  "report",
+  "suppressions",
+] as const;
 export type ExportKind = (typeof exportKinds)[number];
 
 /** What of a kind is exported. */

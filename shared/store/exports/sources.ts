@@ -18,9 +18,11 @@ import type { RootSecrets } from "../secrets.ts";
 import { getJob } from "../sends/jobs/jobs.ts";
 import { listRecipients, RecipientPosition } from "../sends/ledger/recipient-list.ts";
 import { SHARDS } from "../shards.ts";
+import { type Addresses, addressesOf, consentNow } from "../subscribers/addresses.ts";
 import { audiencePage, isProfileRow } from "../subscribers/audience-pages.ts";
 import { namesOf } from "../subscribers/names.ts";
 import { attributesOf, getProfiles, type LivingProfile, living } from "../subscribers/subscribers.ts";
+import { suppressionsOfShard } from "../subscribers/suppressions.ts";
 import { listTopics } from "../topics/topics.ts";
 import type { ExportJob } from "./exports.ts";
 import type { ExportKind } from "./items.ts";
@@ -65,6 +67,7 @@ const EVENT = [
   "received_at",
   "properties",
 ] as const;
+const SUPPRESSION = ["address", "kind", "reason", "source", "note", "suppressed_at"] as const;
 const CAMPAIGN = ["campaign_id", "name", "status", "category", "created_at"] as const;
 const FUNNEL = ["sent", "delivered", "failed", "opened", "opened_human", "clicked", "clicked_human"] as const;
 const REPORT = [...CAMPAIGN, ...FUNNEL, "converted", "revenue_cents"] as const;
@@ -74,6 +77,7 @@ export async function columnsOf(store: StoreReader, kind: ExportKind): Promise<s
   if (kind === "recipients") return [...RECIPIENT];
   if (kind === "events") return [...EVENT];
   if (kind === "report") return [...REPORT];
+  if (kind === "suppressions") return [...SUPPRESSION];
   const [topics, attributes] = await Promise.all([listTopics(store), namesOf(store, "attributes")]);
   const own = [...OWN, ...topics.flatMap(({ key }) => [consentChannelOf(key), `${TOPIC_TIME}${key}`])];
   return [...new Set([...own, ...attributes])];
@@ -88,6 +92,7 @@ const readers: Record<ExportKind, Reader> = {
   recipients: readRecipients,
   events: readEvents,
   report: readReports,
+  suppressions: readSuppressions,
 };
 
 /** The page of rows that begins at a position. @throws 404 if what is exported was deleted */
@@ -95,7 +100,17 @@ export const readPage: Reader = (source, position) => readers[source.job.kind](s
 
 const filterOf = ({ filter }: ExportJob) => fromJson(filter);
 
-function subscriberCells(columns: readonly string[], profile: LivingProfile): string[] {
+async function subscriberRows(
+  store: StoreReader,
+  columns: readonly string[],
+  profiles: readonly LivingProfile[],
+): Promise<string[][]> {
+  const addresses = await addressesOf(store, profiles, ["email"]);
+  return profiles.map((profile, i) => subscriberCells(columns, profile, addresses[i] ?? {}));
+}
+
+function subscriberCells(columns: readonly string[], profile: LivingProfile, addresses: Addresses): string[] {
+  const email = consentNow(profile, addresses, "email");
   const attributes = attributesOf(profile);
   const statuses = familyOf(profile, "c:");
   const times = familyOf(profile, "ct:");
@@ -105,8 +120,8 @@ function subscriberCells(columns: readonly string[], profile: LivingProfile): st
     ...Object.fromEntries(times.map(([channel, at]) => [channel.replace(/^topic:/, TOPIC_TIME), at])),
     external_id: profile.external_id,
     email: profile.email,
-    consent_status: statuses.find(([channel]) => channel === "email")?.[1],
-    consent_at: times.find(([channel]) => channel === "email")?.[1],
+    consent_status: email?.status,
+    consent_at: email?.at,
   };
   return columns.map((name) => cellOf(Object.hasOwn(cells, name) ? cells[name] : undefined));
 }
@@ -118,12 +133,20 @@ async function readSubscribers({ store, job }: Source, position = `${SHARDS[0]}`
   const [shard = "", after] = position.split(" ");
   const page = await audiencePage(store, shard, { after, limit: PAGE, eventual: true });
   const columns = columnsIn(job);
-  const rows = page.rows.flatMap((row) => {
-    const profile = isProfileRow(row) ? living(row) : undefined;
-    return profile ? [subscriberCells(columns, profile)] : [];
-  });
+  const profiles = page.rows.flatMap((row) => (isProfileRow(row) ? (living(row) ?? []) : []));
+  const rows = await subscriberRows(store, columns, profiles);
   const following = SHARDS[SHARDS.indexOf(shard) + 1];
   return { rows, next: page.next === undefined ? following : `${shard} ${page.next}` };
+}
+
+/** The position is the shard and that of its last row. Addresses of erased subscribers are left out. */
+async function readSuppressions({ store }: Source, position = `${SHARDS[0]}`): Promise<Page> {
+  const [shard = "", after] = position.split(" ");
+  const { items, next } = await suppressionsOfShard(store, shard, { after, limit: PAGE });
+  const rows = items
+    .filter(({ address }) => address !== null)
+    .map((one) => SUPPRESSION.map((name) => cellOf(one[name])));
+  return { rows, next: next === undefined ? SHARDS[SHARDS.indexOf(shard) + 1] : `${shard} ${next}` };
 }
 
 async function readMembers({ store, job }: Source, kind: Group["kind"], after: string | undefined): Promise<Page> {
@@ -136,7 +159,12 @@ async function readMembers({ store, job }: Source, kind: Group["kind"], after: s
     { eventual: true },
   );
   const columns = columnsIn(job);
-  return { rows: profiles.flatMap((profile) => (profile ? [subscriberCells(columns, profile)] : [])), next };
+  const rows = await subscriberRows(
+    store,
+    columns,
+    profiles.flatMap((profile) => profile ?? []),
+  );
+  return { rows, next };
 }
 
 async function readRecipients({ store, job }: Source, position: string | undefined): Promise<Page> {

@@ -6,7 +6,7 @@ import { Timestamp } from "../../contract/schemas.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { uuidV7 } from "../../kernel/ids.ts";
 import { absent, all, any, atMost, is } from "../conditions.ts";
-import type { Store, StoreContext, StoreReader } from "../context.ts";
+import type { Store, StoreContext } from "../context.ts";
 import { type ConditionOf, changeItem, checkItem, type ItemWrite, putItem, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { onTransactionCanceled } from "../refusals.ts";
@@ -26,8 +26,7 @@ export type Consent = v.InferOutput<typeof Consent>;
 
 export interface ConsentAssertion {
   channel: string;
-  /** Only an import or a provider suppresses. */
-  status: "opted_in" | "opted_out" | "suppressed";
+  status: "opted_in" | "opted_out";
   /** RFC 3339. */
   consented_at: string;
   source?: string | undefined;
@@ -35,8 +34,6 @@ export interface ConsentAssertion {
   text?: string | undefined;
   import_job_id?: string | undefined;
 }
-
-const MAX_SHOWN = 1_000;
 
 /** The write that adds an assertion to the history. */
 export const consentWrite = (
@@ -71,7 +68,7 @@ export function foldedConsent({ channel, status, consented_at }: ConsentAssertio
   return set;
 }
 
-/** The subscriber has not opted out of the channel, and the address is not suppressed. */
+/** The subscriber has not opted out of the channel. */
 export const isOpenConsent = (channel: string): ConditionOf<typeof Profile> =>
   any(absent(`c:${channel}`), is(`c:${channel}`, "opted_in"));
 
@@ -102,12 +99,6 @@ export async function recordOptOut(
     await store
       .transact([checkItem(Profile, profile, isAlive()), history])
       .catch(onTransactionCanceled(() => undefined));
-}
-
-/** Newest first. */
-export async function consentsOf(store: StoreReader, subscriber: string): Promise<Consent[]> {
-  const { items } = await store.query(ConsentItem, { subscriber }, { newestFirst: true, limit: MAX_SHOWN });
-  return items.map(consentOf);
 }
 
 export function consentOf(row: RowOf<typeof ConsentItem>): Consent {

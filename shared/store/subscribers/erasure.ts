@@ -23,6 +23,8 @@ import { ChunkItem } from "../sends/audience/audience-items.ts";
 import { JobItem } from "../sends/jobs/job-items.ts";
 import { DeliveryItem } from "../webhooks/delivery-items.ts";
 import { erasePayloads } from "../webhooks/payload-erasure.ts";
+import { AddressItem } from "./address-items.ts";
+import { forgetAddresses } from "./addresses.ts";
 import { DeviceItem, DevicePointer } from "./device-items.ts";
 import { deviceTraces } from "./devices.ts";
 import { addRemoved, isOfReceipt, type Removed, type RemovedStore } from "./erasure-receipts.ts";
@@ -142,6 +144,11 @@ export const places: readonly ErasureStep[] = [
     name: "the names by which it is found",
     covers: [SearchEntry],
     erase: async (store, _, { tombstone }) => ({ other: tombstone ? await forgetEntries(store, tombstone) : 0 }),
+  },
+  {
+    name: "its addresses, of which the hashes keep what holds for them",
+    covers: [AddressItem],
+    erase: async (store, _, { tombstone }) => ({ other: tombstone ? await forgetAddresses(store, tombstone) : 0 }),
   },
   {
     name: "the profile, of which the tombstone stays",

@@ -9,8 +9,10 @@ import type { Visibility } from "../experiences/visibility.ts";
 import { Converted } from "../insights/items.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { InboxMessage, listMessages } from "../sends/inbox/inbox.ts";
-import { Consent, consentsOf } from "./consents.ts";
+import { consentsOf } from "./consent-history.ts";
+import { Consent } from "./consents.ts";
 import { readProfile, SubscriberProfile } from "./profile.ts";
+import { getProfile } from "./subscribers.ts";
 import { timelineOf } from "./timeline.ts";
 import { TimelineEntry, timelineKinds } from "./timeline-entries.ts";
 
@@ -55,8 +57,8 @@ export async function exportSubscriber(
 ): Promise<SubscriberExport> {
   const scope = `export:${store.tenant}:${id}`;
   const position = cursor === undefined ? undefined : v.parse(Position, openCursor(secrets, scope, cursor));
-  const profile = await readProfile(store, id);
-  if (!profile) throw notFound("subscriber");
+  const [profile, person] = await Promise.all([getProfile(store, id), readProfile(store, id)]);
+  if (!profile || !person) throw notFound("subscriber");
   const page = { exported_at: timestamp(store.clock.now()), inbox: [], history: [] };
   if (position && "history" in position) {
     const before = position.history === "" ? undefined : position.history;
@@ -80,9 +82,9 @@ export async function exportSubscriber(
   const next_cursor = sealCursor(secrets, scope, hasMore ? { inbox: last.id } : { history: "" });
   if (position) return { ...page, inbox, next_cursor };
   const [consents, conversions] = await Promise.all([
-    consentsOf(store, id),
+    consentsOf(store, profile),
     store.queryAll(Converted, { subscriber: id }, { eventual: true }),
   ]);
   const sources = conversions.map(({ sk }) => sk.slice("X#".length));
-  return { ...page, subscriber: profile, consents, conversions: sources, inbox, next_cursor };
+  return { ...page, subscriber: person, consents, conversions: sources, inbox, next_cursor };
 }

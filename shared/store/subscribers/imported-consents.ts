@@ -1,5 +1,6 @@
 // Consents of imported rows: noted once per job and subscriber. An import never reverts an opt-out (D-CSV).
 import { ApiError } from "../../kernel/errors.ts";
+import { normalizedAddress } from "../../rules/addresses.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import type { ImportedChoice, ImportedChoices, ImportedConsent } from "../../rules/import-consents.ts";
 import { absent, all, present } from "../conditions.ts";
@@ -8,26 +9,58 @@ import { familyOf } from "../families.ts";
 import { uuidOfText } from "../hash.ts";
 import { changeItem } from "../item.ts";
 import { contended, done, happened, onTransactionCanceled, untilUncontended } from "../refusals.ts";
+import { heldAddresses, suppressAddress } from "./addresses.ts";
 import { type ConsentAssertion, consentWrite, foldedConsent, isNewestConsent, isOpenConsent } from "./consents.ts";
 import { isAlive, Profile } from "./items.ts";
 import { getProfile, type LivingProfile } from "./subscribers.ts";
 
 const CHANNEL = "email";
 
-/** @returns the status that was recorded, or that nothing changed. */
+/**
+ * A suppression is of the address, which the row names or the profile has. Who has none opts out. An import resubscribes
+ * nobody whose address is suppressed or opted out.
+ * @param email of the row
+ * @param held those of the file that are
+ * @returns the status that was recorded, or that nothing changed
+ */
 export async function recordImportedConsent(
   store: Store,
   subscriber: string,
   { id: job, created_at }: { id: string; created_at: string },
-  { status, at: consented_at = created_at, source, ip }: ImportedConsent,
+  imported: ImportedConsent,
+  { email, held }: { email: string | undefined; held: ReadonlySet<string> },
 ): Promise<ImportedConsent["status"] | "unchanged"> {
+  const { status, at: consented_at = created_at, source, ip } = imported;
+  const own = { consented_at, source, ip };
   if (status === "unknown") return "unknown";
-  const assertion = { channel: CHANNEL, status, consented_at, source, ip, import_job_id: job };
+  if (status === "opted_out") return recordOwn(store, subscriber, job, { status, ...own });
+
+  const profile = email === undefined ? await getProfile(store, subscriber) : undefined;
+  const address = normalizedAddress("email", email ?? profile?.email);
+  if (status === "opted_in") {
+    const isHeld =
+      held.has(address ?? "") || (profile?.email && (await heldAddresses(store, [profile.email])).size > 0);
+    return isHeld ? "unchanged" : recordOwn(store, subscriber, job, { status, ...own });
+  }
+  if (address === undefined) return recordOwn(store, subscriber, job, { status: "opted_out", ...own });
+  const said = { reason: "imported", source: source ?? "import", at: Date.parse(consented_at) } as const;
+  const { row } = await suppressAddress(store, { kind: "email", address, ...said });
+  return row.reason === said.reason && row.suppressed_at === consented_at ? "suppressed" : "unchanged";
+}
+
+/** Of the person. */
+async function recordOwn(
+  store: Store,
+  subscriber: string,
+  job: string,
+  own: Pick<ConsentAssertion, "status" | "consented_at" | "source" | "ip">,
+): Promise<ConsentAssertion["status"] | "unchanged"> {
+  const assertion = { ...own, channel: CHANNEL, import_job_id: job };
+  const { status } = own;
   const isNotErased = [present(), absent("erased_at")];
   const conditions = {
     opted_in: [...isNotErased, isOpenConsent(CHANNEL), isNewestConsent(assertion)],
     opted_out: [...isNotErased, isOpenConsent(CHANNEL)],
-    suppressed: isNotErased,
   };
   return store
     .transact([

@@ -3,9 +3,9 @@
 import * as v from "valibot";
 import { openCursor, pageRoom, sealCursor } from "../../contract/paging.ts";
 import type { StoreReader } from "../context.ts";
-import type { Key } from "../model.ts";
+import type { RowOf } from "../item.ts";
+import { newestOfShards } from "../newest-of-shards.ts";
 import type { RootSecrets } from "../secrets.ts";
-import { SHARDS } from "../shards.ts";
 import { SubscribersByAge } from "./items.ts";
 import { searchSubscribers } from "./search.ts";
 import { findByExternalId, getProfiles, type Subscriber, subscriberOf } from "./subscribers.ts";
@@ -30,8 +30,6 @@ interface SubscriberPage {
 const MAX_EXAMINED = 5_000;
 /** Rows read at a time: when large rows fill the page early, few were read in vain. */
 const MAX_CONCURRENT = 100;
-/** Rows read from each shard beyond its even share of a page. */
-const SPARE = 8;
 
 export async function listSubscribers(
   store: StoreReader,
@@ -44,8 +42,11 @@ export async function listSubscribers(
     return { items: [found].filter((one) => one !== undefined).filter(matches(query)), next_cursor: "" };
   }
   if (query.q !== undefined) return searchSubscribers(store, secrets, { ...query, q: query.q }, matches(query));
-  const nextPositions = newestFirst(
-    store,
+  const nextRows = newestOfShards(
+    {
+      query: (shard, range) => store.query(SubscribersByAge, { shard }, range),
+      positionOf: ({ i2sk }: RowOf<typeof SubscribersByAge>) => i2sk,
+    },
     query.cursor === undefined ? undefined : positionOf(secrets, scope, query.cursor),
     query.limit,
   );
@@ -54,11 +55,15 @@ export async function listSubscribers(
   const takes = pageRoom();
   let last: string | undefined;
   for (let examined = 0; items.length < query.limit && examined < MAX_EXAMINED; ) {
-    const batch = await nextPositions(Math.min(MAX_CONCURRENT, query.limit - items.length));
+    const batch = await nextRows(Math.min(MAX_CONCURRENT, query.limit - items.length));
     if (batch.length === 0) return { items, next_cursor: "" };
     examined += batch.length;
-    const profiles = await getProfiles(store, batch.map(idOf), { eventual: true });
-    for (const [i, position] of batch.entries()) {
+    const profiles = await getProfiles(
+      store,
+      batch.map(({ i2sk }) => idOf(i2sk)),
+      { eventual: true },
+    );
+    for (const [i, { i2sk: position }] of batch.entries()) {
       const profile = profiles[i];
       const subscriber = profile && subscriberOf(profile);
       if (subscriber && isWanted(subscriber)) {
@@ -83,48 +88,3 @@ const matches =
     (email === undefined || subscriber.email?.toLowerCase() === email.toLowerCase());
 
 const idOf = (position: string) => position.slice(position.indexOf("#") + 1);
-
-interface Shard {
-  shard: string;
-  /** Positions that were read and not handed out yet. */
-  positions: string[];
-  after: Key | undefined;
-  ended: boolean;
-}
-
-/** Hands out positions (`created_at#id`) before `before`, newest first over all shards. */
-function newestFirst(store: StoreReader, before: string | undefined, expected: number) {
-  const limit = Math.ceil(expected / SHARDS.length) + SPARE;
-  const shards = SHARDS.map((shard): Shard => ({ shard, positions: [], after: undefined, ended: false }));
-
-  const refill = async (state: Shard) => {
-    while (state.positions.length === 0 && !state.ended) {
-      const range = { newestFirst: true, limit, ...(before !== undefined && { to: before }), after: state.after };
-      const page = await store.query(SubscribersByAge, state, range);
-      state.positions.push(...page.items.map(({ i2sk }) => i2sk).filter((position) => position !== before));
-      state.after = page.next;
-      state.ended = page.next === undefined;
-    }
-  };
-
-  return async (count: number): Promise<string[]> => {
-    const taken: string[] = [];
-    await Promise.all(shards.map(refill));
-    while (taken.length < count) {
-      const next = newest(shards);
-      const position = next?.positions.shift();
-      if (!next || position === undefined) break;
-      taken.push(position);
-      await refill(next);
-    }
-    return taken;
-  };
-}
-
-/** The shard whose first position is the newest; undefined if none has a position left. */
-const newest = (shards: readonly Shard[]): Shard | undefined =>
-  shards.reduce<Shard | undefined>((best, one) => {
-    const [position] = one.positions;
-    const [bestPosition] = best?.positions ?? [];
-    return position !== undefined && (bestPosition === undefined || position > bestPosition) ? one : best;
-  }, undefined);

@@ -1,62 +1,40 @@
-// Consents that follow from mails: an unsubscribe link, a dead mailbox, a complaint. A repeat changes nothing.
+// Opting out by the link of a mail: of the person, and of the address that the mail went to (AMB-130).
 import { timestamp } from "../../kernel/clock.ts";
-import { absent, all, any, is, oneOf } from "../conditions.ts";
+import { absent, all, any, oneOf } from "../conditions.ts";
 import type { Store } from "../context.ts";
-import { type AttributeOf, type ConditionOf, changeItem, type ItemWrite } from "../item.ts";
-import { onTransactionCanceled } from "../refusals.ts";
+import { changeItem, type ItemWrite } from "../item.ts";
+import { happened } from "../refusals.ts";
+import { mailAddressId, optOutWrite } from "./addresses.ts";
 import { type ConsentAssertion, consentWrite, foldedConsent } from "./consents.ts";
 import { isAlive, Profile } from "./items.ts";
-
-type Condition = ConditionOf<typeof Profile>;
-type Assertion = Pick<ConsentAssertion, "status" | "source">;
+import { getProfile } from "./subscribers.ts";
 
 /**
- * No marketing mail from now on. A suppressed address stays suppressed, which is the stricter status. Nothing changes
- * for a subscriber who has opted out already or was erased. `counted` is written with the change, once.
+ * No marketing mail from now on, to this subscriber and to whoever has the address. A subscriber who opted out before or
+ * was erased gets no consent; the address opts out all the same. A repeat changes nothing.
+ * @param address the id of the one that the mail went to
+ * @param counted written with the change, once
  */
-export const unsubscribe = (
+export async function unsubscribe(
   store: Store,
-  subscriber: string,
-  counted: readonly ItemWrite<"workspace">[] = [],
-): Promise<void> =>
-  assertNow(
-    store,
-    subscriber,
-    { status: "opted_out", source: "unsubscribe" },
-    [statusIs("opted_in", "unknown")],
-    counted,
-  );
-
-/**
- * D-CONSENT: no mail at all to an address that bounces permanently, that the provider rejects as dead, or whose owner
- * complained. Another address of the subscriber is not affected.
- */
-export const suppress = (
-  store: Store,
-  subscriber: string,
-  { email, source }: { email: string; source: "bounce" | "complaint" | "provider" },
-): Promise<void> => {
-  const conditions = [statusIs("opted_in", "opted_out", "unknown"), is("email", email)];
-  return assertNow(store, subscriber, { status: "suppressed", source }, conditions);
-};
-
-const statusIs = (...statuses: string[]): Condition => any(absent("c:email"), oneOf("c:email", statuses));
-
-async function assertNow(
-  store: Store,
-  subscriber: string,
-  { status, source }: Assertion,
-  conditions: readonly Condition[],
+  { subscriber, address }: { subscriber: string; address: string },
   counted: readonly ItemWrite<"workspace">[] = [],
 ): Promise<void> {
   const now = store.clock.now();
-  const consent: ConsentAssertion = { channel: "email", status, consented_at: timestamp(now), source };
-  const isAllowed = all<AttributeOf<typeof Profile>>(isAlive(), ...conditions);
-  await store
-    .transact([
-      changeItem(Profile, { id: subscriber }, { set: foldedConsent(consent) }, isAllowed),
+  const at = timestamp(now);
+  const profile = await getProfile(store, subscriber);
+  const text = mailAddressId(profile) === address ? profile?.email?.toLowerCase() : undefined;
+  const ofAddress = optOutWrite("email", { id: address, text }, "email", at);
+
+  const consent: ConsentAssertion = { channel: "email", status: "opted_out", consented_at: at, source: "unsubscribe" };
+  const isOpen = any(absent("c:email"), oneOf("c:email", ["opted_in", "unknown"]));
+  const isDone = await happened(
+    store.transact([
+      changeItem(Profile, { id: subscriber }, { set: foldedConsent(consent) }, all(isAlive(), isOpen)),
       consentWrite(store, subscriber, store.ids.uuidAt(now), consent, absent()),
+      ofAddress,
       ...counted,
-    ])
-    .catch(onTransactionCanceled(() => undefined));
+    ]),
+  );
+  if (!isDone) await happened(store.transact([ofAddress]));
 }

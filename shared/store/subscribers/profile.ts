@@ -1,15 +1,15 @@
 // A subscriber as a person reads it: what is known of it, its devices, consents, lists and segments.
 import * as v from "valibot";
 import { Timestamp } from "../../contract/schemas.ts";
-import { topicKeyOf } from "../../rules/topics.ts";
+import { consentChannels } from "../../rules/channel-types.ts";
 import { is } from "../conditions.ts";
 import type { StoreReader } from "../context.ts";
-import { familyOf } from "../families.ts";
 import { ListItem, ListMembership, SegmentMembership } from "../lists/items.ts";
 import { SegmentItem } from "../segments/items.ts";
 import { staticMembershipsOf } from "../segments/static-memberships.ts";
 import { Preference, preferencesOf } from "../topics/preferences.ts";
 import { listTopics } from "../topics/topics.ts";
+import { type Addresses, addressesOf, consentNow } from "./addresses.ts";
 import { Device, devicesOf } from "./devices.ts";
 import { consentStatuses } from "./items.ts";
 import { getProfile, type LivingProfile, Subscriber, subscriberOf } from "./subscribers.ts";
@@ -24,7 +24,7 @@ export const SubscriberProfile = v.pipe(
   v.object({
     ...Subscriber.entries,
     devices: v.array(Device),
-    /** The newest assertion of each channel. */
+    /** What counts on each channel: of the person, or of the address that it has now. */
     consents: v.array(CurrentConsent),
     topics: v.array(Preference),
     lists: v.array(Membership),
@@ -38,7 +38,8 @@ type SubscriberProfile = v.InferOutput<typeof SubscriberProfile>;
 export async function readProfile(store: StoreReader, id: string): Promise<SubscriberProfile | undefined> {
   const profile = await getProfile(store, id);
   if (!profile) return undefined;
-  const [devices, lists, segments, topics] = await Promise.all([
+  const [[addresses = {}], devices, lists, segments, topics] = await Promise.all([
+    addressesOf(store, [profile]),
     devicesOf(store, id),
     listsOf(store, id),
     segmentsOf(store, id),
@@ -47,18 +48,17 @@ export async function readProfile(store: StoreReader, id: string): Promise<Subsc
   return {
     ...subscriberOf(profile),
     devices,
-    consents: currentConsents(profile),
+    consents: currentConsents(profile, addresses),
     topics: preferencesOf(profile, topics),
     lists,
     segments,
   };
 }
 
-function currentConsents(profile: LivingProfile) {
-  const statuses = new Map(familyOf(profile, "c:"));
-  return familyOf(profile, "ct:").flatMap(([channel, consented_at]) => {
-    const status = statuses.get(channel);
-    return status === undefined || topicKeyOf(channel) !== undefined ? [] : [{ channel, status, consented_at }];
+function currentConsents(profile: LivingProfile, addresses: Addresses) {
+  return consentChannels.flatMap((channel) => {
+    const now = consentNow(profile, addresses, channel);
+    return now ? [{ channel, status: now.status, consented_at: now.at }] : [];
   });
 }
 

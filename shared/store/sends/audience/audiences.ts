@@ -1,12 +1,14 @@
 // How an audience is planned: candidates are judged one by one and packed into chunks.
 import { DAY, SECOND } from "../../../kernel/clock.ts";
-import { type AudienceRules, judge } from "../../../rules/audience.ts";
+import { type AudienceRules, type Judgement, judge } from "../../../rules/audience.ts";
+import { hasConsent } from "../../../rules/channel-types.ts";
 import { chunksOf } from "../../../rules/chunks.ts";
 import { compilePredicate } from "../../../rules/predicates.ts";
 import { compileDevicePredicate } from "../../../rules/versions.ts";
 import type { Store, StoreReader } from "../../context.ts";
 import { type ItemWrite, putItem } from "../../item.ts";
 import { groupOf } from "../../lists/targets.ts";
+import { addressesOf, consentsNow } from "../../subscribers/addresses.ts";
 import { personalEngagements } from "../../subscribers/engagement.ts";
 import { CHUNK_SIZE, completeChunk, type PlannedChunk, packChunk, peopleIn } from "../chunks/chunks.ts";
 import { GIVEN_PER_ROW } from "../chunks/range-names.ts";
@@ -80,11 +82,15 @@ export async function planSmall(
   return parts.map((judged, n) => packChunk(judged, n + 1 < parts.length ? String(n + 1) : undefined, now));
 }
 
-/** Judges candidates and leaves out the ones that the filters exclude. A smart send reads the history of the rest. */
+/**
+ * Judges candidates and leaves out the ones that the filters exclude. What holds for the addresses of the rest is read
+ * (AMB-128), and by a smart send their history.
+ */
 export async function keep(store: StoreReader, candidates: readonly Placed[], rules: AudienceRules) {
-  const kept = candidates
+  const included = candidates
     .map((candidate) => ({ ...candidate, judgement: judge(candidate, rules) }))
     .filter(({ judgement }) => judgement.verdict !== "excluded");
+  const kept = await heldToAddresses(store, included, rules);
   if (!rules.tenant) return kept;
   const ranked = kept.flatMap(({ profile, judgement }) => (profile && judgement.verdict === "send" ? [profile] : []));
   const found = await personalEngagements(store, ranked);
@@ -94,6 +100,27 @@ export async function keep(store: StoreReader, candidates: readonly Placed[], ru
     const engagement = engagements.get(id);
     if (!subscriber || !engagement) return one;
     return { ...one, judgement: judge({ id, subscriber: { ...subscriber, engagement } }, rules) };
+  });
+}
+
+type Judged = Placed & { judgement: Judgement };
+
+/** Judges those again whose address is suppressed or opted out. */
+async function heldToAddresses(store: StoreReader, kept: Judged[], rules: AudienceRules): Promise<Judged[]> {
+  const { channels } = rules.reach;
+  if (!channels.some(hasConsent)) return kept;
+  const all = await addressesOf(
+    store,
+    kept.map(({ profile }) => profile),
+    channels,
+  );
+  return kept.map((one, i) => {
+    const { id, subscriber, profile } = one;
+    const addresses = all[i] ?? {};
+    if (!subscriber || !profile || Object.values(addresses).every((row) => row === undefined)) return one;
+    const contact = { ...subscriber.contact, consents: consentsNow(profile, addresses) };
+    const held = { ...subscriber, contact };
+    return { ...one, subscriber: held, judgement: judge({ id, subscriber: held }, rules) };
   });
 }
 

@@ -1,13 +1,14 @@
 // What became of a mail after its provider accepted it: recorded in its row of the ledger, and dead or unwilling
 // addresses are suppressed (D-EMAIL).
 import type { MailEvent } from "../../../contract/mail-events.ts";
+import { normalizedAddress } from "../../../rules/addresses.ts";
 import { absent, all, is, oneOf } from "../../conditions.ts";
 import type { Store, StoreReader } from "../../context.ts";
 import { mailFateWrites } from "../../insights/hours.ts";
 import { type ChangeOf, type ConditionOf, changeItem, type RowOf } from "../../item.ts";
 import { oldRow, onConditionFailed, onTransactionCanceled } from "../../refusals.ts";
+import { suppressAddress } from "../../subscribers/addresses.ts";
 import { Profile } from "../../subscribers/items.ts";
-import { suppress } from "../../subscribers/mail-consents.ts";
 import { getSubscriber, isLiving } from "../../subscribers/subscribers.ts";
 import { isTestId } from "../jobs/job-ids.ts";
 import { signalWrites } from "../jobs/signals.ts";
@@ -82,13 +83,17 @@ export async function recordFate(
   return !profile || !isLiving(profile);
 }
 
-/** Suppresses a subscriber whose present address bounced permanently or complained. A repeat changes nothing. */
+/**
+ * Suppresses the addresses that bounced permanently or complained, whoever has them now. Nothing is stored of a
+ * subscriber that was erased. A repeat changes nothing.
+ */
 export async function applyFate(
   store: Store,
   { subscriber, fate, emails }: Pick<MailEvent, "subscriber" | "fate" | "emails">,
 ): Promise<void> {
   if (fate !== "bounced" && fate !== "complained") return;
-  const email = (await getSubscriber(store, subscriber))?.email;
-  if (email === undefined || !emails.some((one) => one.toLowerCase() === email.toLowerCase())) return;
-  await suppress(store, subscriber, { email, source: fate === "bounced" ? "bounce" : "complaint" });
+  if (!(await getSubscriber(store, subscriber))) return;
+  const reason = fate === "bounced" ? "bounce" : "complaint";
+  for (const address of new Set(emails.map((email) => normalizedAddress("email", email))))
+    if (address !== undefined) await suppressAddress(store, { kind: "email", address, reason, source: "provider" });
 }

@@ -11,6 +11,7 @@ import { compileDevicePredicate } from "../../../rules/versions.ts";
 import type { StoreReader } from "../../context.ts";
 import { fromJson } from "../../json-text.ts";
 import { shardOf } from "../../shards.ts";
+import { addressesOf } from "../../subscribers/addresses.ts";
 import { contactOf } from "../../subscribers/contacts.ts";
 import { deviceRows } from "../../subscribers/devices.ts";
 import { personalEngagements, tenantEngagements } from "../../subscribers/engagement.ts";
@@ -104,9 +105,9 @@ async function rulesNow(
   profile: LivingProfile,
   workspace: () => Promise<WorkspaceRecord | undefined>,
 ): Promise<RulesNow> {
-  const devices = await deviceRows(store, profile.id);
+  const [devices, [addresses]] = await Promise.all([deviceRows(store, profile.id), addressesOf(store, [profile])]);
   const attributes = attributesForRules(profile);
-  const contact = contactOf(profile, devices);
+  const contact = contactOf(profile, devices, addresses);
   const deliverySettings =
     job.deliverySettings ?? deliverySettingsOf(job, await selectedChannels(store, job), await workspace());
   const { timezone = "UTC", caps = [] } = deliverySettings;

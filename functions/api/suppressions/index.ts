@@ -1,0 +1,136 @@
+// Suppressed addresses: no subscriber with one of them gets a message (AMB-128).
+import * as v from "valibot";
+import { cursor, limit } from "../../../shared/contract/paging.ts";
+import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { notFound } from "../../../shared/kernel/errors.ts";
+import { suppressionReasons } from "../../../shared/rules/addresses.ts";
+import { secrets } from "../../../shared/store/capabilities.ts";
+import { storeRead, storeWrite } from "../../../shared/store/context.ts";
+import {
+  findSuppression,
+  lift,
+  listSuppressions,
+  readAddress,
+  Suppression,
+  suppress,
+} from "../../../shared/store/subscribers/suppressions.ts";
+import { importSuppressions, MAX_CHARACTERS, MAX_ROWS, SuppressionsImported } from "./file.ts";
+
+const MAX_NOTE_CHARACTERS = 500;
+const MAX_ADDRESS_CHARACTERS = 320;
+
+const Note = v.pipe(
+  v.string(),
+  v.trim(),
+  v.nonEmpty("must not be empty"),
+  v.maxLength(MAX_NOTE_CHARACTERS, `must have at most ${MAX_NOTE_CHARACTERS} characters`),
+);
+
+const Address = v.pipe(
+  v.string(),
+  v.description("An e-mail address, or a phone number in E.164 form"),
+  v.maxLength(MAX_ADDRESS_CHARACTERS, "is no address"),
+  v.rawTransform(({ dataset, addIssue, NEVER }) => {
+    const address = readAddress(dataset.value);
+    if (address) return address;
+    addIssue({ message: "must be an e-mail address, or a phone number in E.164 form" });
+    return NEVER;
+  }),
+);
+
+const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
+
+export const suppressions = group("suppressions", "Addresses that get no message, whoever has them.", [
+  endpoint(
+    "GET /api/v1/suppressions",
+    { agents: "read", uses: [storeRead, secrets] },
+    {
+      summary: "List suppressed addresses, newest first",
+      description: "A page may be short, or empty with a cursor, where a filter leaves most out.",
+      query: v.object({
+        address: v.pipe(
+          v.optional(v.pipe(v.string(), v.maxLength(MAX_ADDRESS_CHARACTERS, "is no address"))),
+          v.description("Only this e-mail address or phone number"),
+        ),
+        reason: v.pipe(
+          v.optional(v.picklist(suppressionReasons, `must be one of ${suppressionReasons.join(", ")}`)),
+          v.description("Only those suppressed for this reason"),
+        ),
+        source: v.pipe(v.optional(v.pipe(v.string(), v.maxLength(200))), v.description("Only those from this source")),
+        limit: limit(50, 100),
+        cursor,
+      }),
+      returns: v.object({ items: v.array(Suppression), next_cursor: v.string() }),
+    },
+    async ({ store, secrets, query }) => listSuppressions(store, await secrets.root(), query),
+  ),
+
+  endpoint(
+    "POST /api/v1/suppressions",
+    { permission: "subscribers:write", uses: [storeWrite] },
+    {
+      summary: "Suppress an address",
+      description:
+        "No subscriber with it gets a message any more, transactional ones included. An address that is suppressed by " +
+        "an operator already stays as it is; other reasons become `manual`, which only an operator lifts.",
+      body: v.strictObject({
+        address: Address,
+        note: v.pipe(v.optional(Note), v.description("Why")),
+      }),
+      returns: Suppression,
+      status: 201,
+      example: { body: { address: "ada@example.com", note: "Asked by phone" } },
+    },
+    async ({ store, body: { address, note } }) =>
+      (await suppress(store, { ...address, reason: "manual", source: "operator", note })).suppression,
+  ),
+
+  endpoint(
+    "POST /api/v1/suppressions/import",
+    { permission: "subscribers:write", uses: [storeWrite] },
+    {
+      summary: "Suppress the addresses of a CSV file",
+      description:
+        "With a header. The columns of e-mail addresses and phone numbers are found by their usual names, a reason and a " +
+        `time too. At most ${MAX_ROWS.toLocaleString("en")} rows; what cannot be read is named and the rest is suppressed. Only an operator ` +
+        "lifts these. Repeating the call changes nothing.",
+      body: v.strictObject({
+        csv: v.pipe(
+          v.string(),
+          v.maxLength(MAX_CHARACTERS, `must have at most ${MAX_CHARACTERS} characters`),
+          v.description("The text of the file"),
+        ),
+      }),
+      returns: SuppressionsImported,
+      status: 200,
+      example: { body: { csv: "email,reason\nada@example.com,hard bounce\n" } },
+      errors: ["BAD_REQUEST"],
+    },
+    ({ store, body }) => importSuppressions(store, body.csv),
+  ),
+
+  endpoint(
+    "GET /api/v1/suppressions/:id",
+    { agents: "read", uses: [storeRead] },
+    { summary: "Get a suppression", returns: Suppression, errors: ["NOT_FOUND"] },
+    async ({ store, params }) => {
+      const found = await findSuppression(store, params.id);
+      if (!found) throw notFound("suppression");
+      return found;
+    },
+  ),
+
+  endpoint(
+    "DELETE /api/v1/suppressions/:id",
+    { permission: "subscribers:write", uses: [storeWrite] },
+    {
+      summary: "Lift a suppression",
+      description: "Messages go to the address again. The reason stays with the address.",
+      query: v.object({ reason: v.pipe(Note, v.description("Why it is lifted")) }),
+      errors: ["NOT_FOUND"],
+    },
+    async ({ store, params, query }) => {
+      if (!(await lift(store, params.id, query.reason))) throw notFound("suppression");
+    },
+  ),
+]);

@@ -1,0 +1,52 @@
+// What holds for an address, whoever has it: a suppression, and opt-outs by a link or a message (AMB-128, AMB-130).
+import type { ChannelType } from "./channel-types.ts";
+import { channels } from "./channels.ts";
+import { isBeyondAscii, isInternationalAddress, isPhoneNumber, withAsciiDomain } from "./contacts.ts";
+
+export const addressKinds = ["email", "phone"] as const;
+export type AddressKind = (typeof addressKinds)[number];
+
+/** Why an address is suppressed, the weakest first: what is stronger replaces it. */
+export const suppressionReasons = ["bounce", "complaint", "imported", "manual"] as const;
+export type SuppressionReason = (typeof suppressionReasons)[number];
+
+/** The kind of address that a channel sends to; undefined for an inbox and for devices. */
+export const addressKindOf = (channel: ChannelType): AddressKind | undefined =>
+  addressKinds.find((kind) => kind === channels[channel].address);
+
+/** The form in which an address is compared: lower case and its domain in ASCII, or E.164. Undefined if it is none. */
+export function normalizedAddress(kind: AddressKind, text: unknown): string | undefined {
+  if (typeof text !== "string") return undefined;
+  if (kind === "phone") return isPhoneNumber(text) ? text : undefined;
+  const ascii = withAsciiDomain(text);
+  return isInternationalAddress(text) && !isBeyondAscii(ascii) ? ascii.toLowerCase() : undefined;
+}
+
+export type ConsentStatus = "opted_in" | "opted_out" | "unknown" | "suppressed";
+
+/** What was said last, on one channel. */
+export interface Said {
+  status: ConsentStatus;
+  /** RFC 3339. */
+  at: string;
+}
+
+export interface AddressState {
+  /** RFC 3339; undefined while it is not suppressed. */
+  suppressedAt: string | undefined;
+  /** When it opted out of a channel, in RFC 3339. */
+  optedOutAt(channel: string): string | undefined;
+}
+
+/** What counts for a person on a channel: the suppression first, then whichever of person and address spoke last. */
+export function consentAt(
+  channel: string,
+  own: Said | undefined,
+  address: AddressState | undefined,
+): (Said & { of: "person" | "address" }) | undefined {
+  if (address?.suppressedAt !== undefined) return { status: "suppressed", at: address.suppressedAt, of: "address" };
+  const at = address?.optedOutAt(channel);
+  const isOwn = at === undefined || own?.status === "opted_out" || (own?.status === "opted_in" && own.at > at);
+  if (!isOwn) return { status: "opted_out", at, of: "address" };
+  return own && { ...own, of: "person" };
+}

@@ -1,0 +1,167 @@
+// What holds for an address, whoever has it: one row of the address says that it is suppressed, and of which channels it
+// opted out (AMB-128 to AMB-130).
+import { timestamp } from "../../kernel/clock.ts";
+import {
+  type AddressKind,
+  type AddressState,
+  addressKindOf,
+  addressKinds,
+  consentAt,
+  normalizedAddress,
+  type SuppressionReason,
+  suppressionReasons,
+} from "../../rules/addresses.ts";
+import { type ChannelType, type ConsentChannel, consentChannels } from "../../rules/channel-types.ts";
+import { channels } from "../../rules/channels.ts";
+import type { Contact } from "../../rules/reach.ts";
+import { absent, any, atMost, oneOf, present } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
+import { familyOf } from "../families.ts";
+import { uuidOfText } from "../hash.ts";
+import { changeItem, type ItemWrite, indexKey, type RowOf } from "../item.ts";
+import { onConditionFailed } from "../refusals.ts";
+import { shardOf } from "../shards.ts";
+import { AddressItem, SuppressionsByTime } from "./address-items.ts";
+import type { ProfileRow } from "./items.ts";
+import { attributesOf, type LivingProfile } from "./subscribers.ts";
+
+export type AddressRow = RowOf<typeof AddressItem>;
+
+/** The rows of the addresses that a subscriber has now; a kind without a row is held to nothing. */
+export type Addresses = Partial<Record<AddressKind, AddressRow>>;
+
+/** The id of the row of an address, which is normalized. */
+export const addressId = (kind: AddressKind, address: string): string => uuidOfText(`${kind} ${address}`);
+
+/** The normalized addresses of a subscriber. */
+function addressesIn(profile: ProfileRow): { kind: AddressKind; address: string }[] {
+  const texts = { email: profile.email, phone: attributesOf(profile).phone };
+  return addressKinds.flatMap((kind) => {
+    const address = normalizedAddress(kind, texts[kind]);
+    return address === undefined ? [] : [{ kind, address }];
+  });
+}
+
+/** The id of the address that mail to a subscriber goes to. */
+export function mailAddressId(profile: ProfileRow | undefined): string | undefined {
+  const address = normalizedAddress("email", profile?.email);
+  return address === undefined ? undefined : addressId("email", address);
+}
+
+/**
+ * What holds for the addresses of subscribers, in their order. One request reads a hundred.
+ * @param by only the kinds of address that these send to are read; default: all
+ */
+export async function addressesOf(
+  store: StoreReader,
+  profiles: readonly (LivingProfile | undefined)[],
+  by?: readonly ChannelType[],
+): Promise<Addresses[]> {
+  const kinds = new Set<AddressKind | undefined>(by?.map(addressKindOf) ?? addressKinds);
+  const wanted = profiles.map((profile) =>
+    (profile ? addressesIn(profile) : [])
+      .filter(({ kind }) => kinds.has(kind))
+      .map(({ kind, address }) => ({ kind, id: addressId(kind, address) })),
+  );
+  const keys = wanted.flat();
+  if (keys.length === 0) return profiles.map(() => ({}));
+  const rows = await store.getAll(AddressItem, keys, { eventual: true });
+  let next = 0;
+  return wanted.map((ids) => Object.fromEntries(ids.map(({ kind }) => [kind, rows[next++]])));
+}
+
+/** Of e-mail addresses, those in normalized form that are suppressed or opted out. One request reads a hundred. */
+export async function heldAddresses(store: StoreReader, emails: readonly string[]): Promise<ReadonlySet<string>> {
+  const all = emails.flatMap((email) => normalizedAddress("email", email) ?? []);
+  const keys = all.map((address) => ({ id: addressId("email", address) }));
+  const rows = keys.length === 0 ? [] : await store.getAll(AddressItem, keys, { eventual: true });
+  return new Set(all.filter((_, i) => rows[i]?.reason !== undefined || rows[i]?.["o:email"] !== undefined));
+}
+
+const stateOf = (row: AddressRow): AddressState => ({
+  suppressedAt: row.reason && row.suppressed_at,
+  optedOutAt: (channel) => row[`o:${channel}`],
+});
+
+/** What counts on a channel, of the person and of the address that it has now. */
+export function consentNow(profile: ProfileRow, addresses: Addresses, channel: ConsentChannel) {
+  const [status, at = ""] = [profile[`c:${channel}`], profile[`ct:${channel}`]];
+  const row = addresses[channels[channel].address];
+  return consentAt(channel, status && { status, at }, row && stateOf(row));
+}
+
+/** The same by channel, and the choices of topics. */
+export function consentsNow(profile: ProfileRow, addresses: Addresses): Contact["consents"] {
+  const now = consentChannels.map((channel) => [channel, consentNow(profile, addresses, channel)?.status]);
+  return { ...Object.fromEntries(familyOf(profile, "c:")), ...Object.fromEntries(now) };
+}
+
+export interface Suppressing {
+  kind: AddressKind;
+  /** Normalized. */
+  address: string;
+  reason: SuppressionReason;
+  source?: string | undefined;
+  note?: string | undefined;
+  /** In milliseconds. Default: now. */
+  at?: number | undefined;
+}
+
+/**
+ * Suppresses an address. A weaker reason changes nothing, and neither does a repeat.
+ * @returns the row as it is then, and whether it was written
+ */
+export async function suppressAddress(
+  store: Store,
+  { kind, address, reason, source, note, at = store.clock.now() }: Suppressing,
+): Promise<{ row: AddressRow; isNew: boolean }> {
+  const id = addressId(kind, address);
+  const suppressed_at = timestamp(at);
+  const set = {
+    id,
+    kind,
+    address,
+    reason,
+    suppressed_at,
+    source,
+    note,
+    ...indexKey(SuppressionsByTime, store.tenant, { shard: shardOf(id), suppressed_at, id }),
+  };
+  const weaker = suppressionReasons.slice(0, suppressionReasons.indexOf(reason));
+  const isStronger = weaker.length === 0 ? absent("reason") : any(absent("reason"), oneOf("reason", weaker));
+  return store.change(AddressItem, { id }, { set }, isStronger).then(
+    (row) => ({ row, isNew: true }),
+    onConditionFailed(AddressItem, (old) => ({ row: old!, isNew: false })),
+  );
+}
+
+/** The write that opts an address out of a channel; a repeat moves the time. */
+export function optOutWrite(
+  kind: AddressKind,
+  address: { id: string; text?: string | undefined },
+  channel: string,
+  at: string,
+): ItemWrite<"workspace"> {
+  const set: Partial<AddressRow> = {
+    id: address.id,
+    kind,
+    ...(address.text !== undefined && { address: address.text }),
+  };
+  set[`o:${channel}`] = at;
+  return changeItem(AddressItem, { id: address.id }, { set }, any(absent(`o:${channel}`), atMost(`o:${channel}`, at)));
+}
+
+/** An address whose owner is erased keeps what holds for it, under its hash. @returns how many rows named one */
+export async function forgetAddresses(store: Store, profile: ProfileRow): Promise<number> {
+  const forgotten = await Promise.all(
+    addressesIn(profile).map(({ kind, address }) =>
+      store
+        .change(AddressItem, { id: addressId(kind, address) }, { remove: ["address", "note"] }, present("address"))
+        .then(
+          () => 1,
+          onConditionFailed(() => 0),
+        ),
+    ),
+  );
+  return forgotten.reduce<number>((sum, n) => sum + n, 0);
+}

@@ -1,0 +1,33 @@
+// The consents of a subscriber as they are shown: what holds for its addresses, and what it said (D-CONSENT).
+import { consentChannels } from "../../rules/channel-types.ts";
+import { channels } from "../../rules/channels.ts";
+import type { StoreReader } from "../context.ts";
+import { type Addresses, addressesOf, consentNow } from "./addresses.ts";
+import { type Consent, consentOf } from "./consents.ts";
+import { ConsentItem } from "./items.ts";
+import type { LivingProfile } from "./subscribers.ts";
+
+const MAX_SHOWN = 1_000;
+
+/** What holds for the present addresses first (AMB-128, AMB-130), then the history, newest first. */
+export async function consentsOf(store: StoreReader, profile: LivingProfile): Promise<Consent[]> {
+  const [{ items }, [addresses = {}]] = await Promise.all([
+    store.query(ConsentItem, { subscriber: profile.id }, { newestFirst: true, limit: MAX_SHOWN }),
+    addressesOf(store, [profile]),
+  ]);
+  return [...consentsOfAddresses(profile, addresses), ...items.map(consentOf)];
+}
+
+/** Suppressions, and opt-outs that decide in place of what the person said. */
+function consentsOfAddresses(profile: LivingProfile, addresses: Addresses): Consent[] {
+  return consentChannels.flatMap((channel) => {
+    const row = addresses[channels[channel].address];
+    const now = consentNow(profile, addresses, channel);
+    if (!row || now?.of !== "address") return [];
+    const { status, at } = now;
+    const source = status === "suppressed" ? (row.reason ?? null) : "address";
+    const evidence = { ip: null, text: row.note ?? null, import_job_id: null };
+    const shared = { id: row.id, subscriber_id: profile.id, channel, status, express: false, source, evidence };
+    return [{ ...shared, consented_at: at, recorded_at: at }];
+  });
+}

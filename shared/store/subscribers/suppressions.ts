@@ -1,0 +1,149 @@
+// Suppressed addresses as operators see them: listed, made, lifted with a reason, and read from files (AMB-128, AMB-129).
+import * as v from "valibot";
+import { openCursor, sealCursor } from "../../contract/paging.ts";
+import { personal } from "../../contract/personal.ts";
+import { Timestamp } from "../../contract/schemas.ts";
+import { timestamp } from "../../kernel/clock.ts";
+import { addressKinds, normalizedAddress, type SuppressionReason, suppressionReasons } from "../../rules/addresses.ts";
+import { present } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
+import { newestOfShards } from "../newest-of-shards.ts";
+import { onConditionFailed } from "../refusals.ts";
+import type { RootSecrets } from "../secrets.ts";
+import { AddressItem, SuppressionsByTime } from "./address-items.ts";
+import { type AddressRow, addressId, type Suppressing, suppressAddress } from "./addresses.ts";
+
+export const Suppression = v.pipe(
+  v.object({
+    id: v.string(),
+    kind: v.pipe(v.picklist(addressKinds), v.description("What kind of address it is")),
+    address: v.pipe(
+      personal(v.nullable(v.string())),
+      v.description("In lower case, its domain in ASCII; `null` once a subscriber with it was erased"),
+    ),
+    reason: v.pipe(
+      v.picklist(suppressionReasons),
+      v.description("`bounce`: it does not exist. `complaint`: its owner called a message spam. Else who said so"),
+    ),
+    source: v.pipe(v.nullable(v.string()), v.description("Where it comes from: the provider, an operator, a file")),
+    note: v.pipe(personal(v.nullable(v.string())), v.description("What was said about it")),
+    suppressed_at: v.pipe(Timestamp, v.description("Since when it gets nothing; of a file, as the file says")),
+  }),
+  v.title("Suppression"),
+);
+export type Suppression = v.InferOutput<typeof Suppression>;
+
+type Suppressed = AddressRow & { reason: SuppressionReason; suppressed_at: string };
+const isSuppressed = (row: AddressRow | undefined): row is Suppressed =>
+  row?.reason !== undefined && row.suppressed_at !== undefined;
+
+const shown = ({ id, kind, address, reason, source, note, suppressed_at }: Suppressed): Suppression => ({
+  id,
+  kind,
+  address: address ?? null,
+  reason,
+  source: source ?? null,
+  note: note ?? null,
+  suppressed_at,
+});
+
+export interface SuppressionQuery {
+  limit: number;
+  cursor?: string | undefined;
+  address?: string | undefined;
+  reason?: SuppressionReason | undefined;
+  source?: string | undefined;
+}
+
+/** An address of either kind in its normalized form; undefined if it is none. */
+export function readAddress(text: string): Pick<Suppressing, "kind" | "address"> | undefined {
+  for (const kind of addressKinds) {
+    const address = normalizedAddress(kind, text.trim());
+    if (address !== undefined) return { kind, address };
+  }
+  return undefined;
+}
+
+/** Rows that a page looks at, where a filter leaves most out. */
+const MAX_EXAMINED = 2_000;
+const ROWS_AT_ONCE = 100;
+
+const Position = v.pipe(v.string(), v.regex(/^[0-9T:.Z-]{24}#[0-9a-f-]{36}$/));
+const positionOf = ({ suppressed_at = "", id }: AddressRow) => `${suppressed_at}#${id}`;
+
+/** Newest first. A selective filter gives a short page and a cursor. */
+export async function listSuppressions(
+  store: StoreReader,
+  secrets: RootSecrets,
+  query: SuppressionQuery,
+): Promise<{ items: Suppression[]; next_cursor: string }> {
+  const isWanted = ({ reason, source }: AddressRow) =>
+    (query.reason === undefined || reason === query.reason) && (query.source === undefined || source === query.source);
+  if (query.address !== undefined) {
+    const address = readAddress(query.address);
+    const row = address && (await store.get(AddressItem, { id: addressId(address.kind, address.address) }));
+    return { items: isSuppressed(row) && isWanted(row) ? [shown(row)] : [], next_cursor: "" };
+  }
+  const scope = `suppressions:${store.tenant}`;
+  const before = query.cursor === undefined ? undefined : v.parse(Position, openCursor(secrets, scope, query.cursor));
+  const next = newestOfShards<AddressRow>(
+    { query: (shard, range) => store.query(SuppressionsByTime, { shard }, range), positionOf },
+    before,
+    query.limit,
+  );
+  const items: Suppression[] = [];
+  let last: string | undefined;
+  for (let examined = 0; items.length < query.limit && examined < MAX_EXAMINED; ) {
+    const rows = await next(Math.min(ROWS_AT_ONCE, query.limit - items.length));
+    if (rows.length === 0) return { items, next_cursor: "" };
+    examined += rows.length;
+    items.push(...rows.filter(isSuppressed).filter(isWanted).map(shown));
+    last = rows.at(-1) && positionOf(rows.at(-1)!);
+  }
+  return { items, next_cursor: sealCursor(secrets, scope, last) };
+}
+
+/** A page of one shard, for an export. */
+export async function suppressionsOfShard(
+  store: StoreReader,
+  shard: string,
+  { after, limit }: { after: string | undefined; limit: number },
+): Promise<{ items: Suppression[]; next: string | undefined }> {
+  const from = after === undefined ? undefined : `${after}~`;
+  const { items, next } = await store.query(SuppressionsByTime, { shard }, { limit, ...(from && { from }) });
+  const last = items.at(-1);
+  return { items: items.filter(isSuppressed).map(shown), next: next && last && positionOf(last) };
+}
+
+/** @returns undefined if the address is not suppressed. */
+export async function findSuppression(store: StoreReader, id: string): Promise<Suppression | undefined> {
+  const row = await store.get(AddressItem, { id });
+  return isSuppressed(row) ? shown(row) : undefined;
+}
+
+/** Suppresses an address. @returns the suppression that holds then, and whether it is new */
+export async function suppress(
+  store: Store,
+  suppressing: Suppressing,
+): Promise<{ suppression: Suppression; isNew: boolean }> {
+  const { row, isNew } = await suppressAddress(store, suppressing);
+  if (!isSuppressed(row)) throw new Error("A suppressed address has no reason.");
+  return { suppression: shown(row), isNew };
+}
+
+/** Ends a suppression; who did and why stays at the address. @returns false if there is none. */
+export const lift = (store: Store, id: string, because: string): Promise<boolean> =>
+  store
+    .change(
+      AddressItem,
+      { id },
+      {
+        set: { lifted_at: timestamp(store.clock.now()), lifted_because: because },
+        remove: ["reason", "suppressed_at", "source", "note", "i1pk", "i1sk"],
+      },
+      present("reason"),
+    )
+    .then(
+      () => true,
+      onConditionFailed(() => false),
+    );

@@ -1,0 +1,203 @@
+// Suppressions and opt-outs of addresses: they hold for whoever has the address, and for nobody who left it.
+import { describe, expect, it } from "vitest";
+import { consentsOf, follow, mailing } from "../support/mails.ts";
+import { send } from "../support/people.ts";
+import type { Tenant, TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const BOUNCES = "bounce@simulator.amazonses.com";
+const COMPLAINS = "complaint@simulator.amazonses.com";
+
+const client = (world: TestWorld, tenant: Tenant) => ({
+  call: async (route: string, body?: object) => world.call(route, { as: await tenant.dashboard(), body }),
+  upsert: async (external_id: string, more: object): Promise<string> =>
+    (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id, ...more } })).body.id,
+  statusesOf: async (id: string): Promise<string[]> =>
+    (await consentsOf(world, tenant, id)).items.map(({ status }: { status: string }) => status),
+});
+
+/** A workspace that mails, in which an address is suppressed because of what its provider said. */
+async function suppressed(email: string) {
+  const { world, tenant } = await withTenant();
+  const { ada, channel, mail } = await mailing(world, tenant, email);
+  await mail();
+  await world.advance(MINUTE);
+  const to = async (subscriber: string, more: object = {}) =>
+    (await send(world, tenant, { subscriberIds: [subscriber], channel_ids: [channel], ...more })).job;
+  return { world, tenant, ada, channel, to, ...client(world, tenant) };
+}
+
+describe("the suppression of an address", () => {
+  it("stops mail to every subscriber that has the address (AMB-128)", async () => {
+    const { to, upsert } = await suppressed(COMPLAINS);
+    const child = await upsert("child", { email: COMPLAINS.toUpperCase() });
+    expect((await to(child)).skip_reasons).toEqual({ suppressed: 1 });
+    expect((await to(child, { category: "transactional" })).skip_reasons).toEqual({ suppressed: 1 });
+  });
+
+  it("stays behind when a subscriber gets another address (AMB-128)", async () => {
+    const { ada, to, upsert, statusesOf } = await suppressed(BOUNCES);
+    expect(await statusesOf(ada)).toEqual(["suppressed"]);
+    await upsert("ada", { email: "right@example.com" });
+    expect(await statusesOf(ada)).toEqual([]);
+    expect((await to(ada)).counts.delivered).toBe(1);
+  });
+
+  it("holds for who gets the address later (AMB-128)", async () => {
+    const { ada, to, upsert } = await suppressed(BOUNCES);
+    await upsert("ada", { email: "right@example.com" });
+    const bob = await upsert("bob", { email: BOUNCES });
+    expect((await to(bob)).skip_reasons).toEqual({ suppressed: 1 });
+    expect((await to(ada)).counts.delivered).toBe(1);
+  });
+
+  it("is asked again when a message is sent (AMB-128)", async () => {
+    const { world, tenant } = await withTenant();
+    const { ada, channel } = await mailing(world, tenant);
+    const { call } = client(world, tenant);
+    const quiet_hours = { start: "10:00", end: "23:00", timezone_mode: "workspace" };
+    await call("PATCH /api/v1/workspace", { quiet_hours });
+    const wish = { subscriberIds: [ada], channel_ids: [channel], title: "Hi", body: "There" };
+    const { id } = (await call("POST /api/v1/notifications", wish)).body;
+    await world.settle();
+    expect((await call(`GET /api/v1/notifications/${id}`)).body.deferred).toBe(1);
+    await call("POST /api/v1/suppressions", { address: "ada@example.com" });
+    await world.advance(24 * 60 * MINUTE);
+    expect((await call(`GET /api/v1/notifications/${id}`)).body.counts.delivered).toBe(0);
+    const explained = await call(`GET /api/v1/notifications/${id}/recipients/${ada}`);
+    expect(explained.body).toMatchObject({ reason: "suppressed" });
+  });
+
+  it("is not lifted by an upsert, a consent or an import (AMB-129)", async () => {
+    const { ada, to, upsert, call } = await suppressed(BOUNCES);
+    await upsert("ada", { email: BOUNCES, consent: { status: "opted_in" } });
+    await call(`POST /api/v1/subscribers/${ada}/consents`, { channel: "email", status: "opted_in" });
+    expect((await to(ada)).skip_reasons).toEqual({ suppressed: 1 });
+  });
+
+  it("is lifted by an operator who says why (AMB-129)", async () => {
+    const { ada, to, call } = await suppressed(BOUNCES);
+    const [found] = (await call("GET /api/v1/suppressions")).body.items;
+    expect(found).toMatchObject({ kind: "email", address: BOUNCES, reason: "bounce", source: "provider" });
+    const route = `DELETE /api/v1/suppressions/${found.id}`;
+    expect((await call(route)).body).toMatchObject({
+      code: "VALIDATION_ERROR",
+      fields: { reason: expect.anything() },
+    });
+    expect((await call(`${route}?reason=Mailbox%20is%20back`)).status).toBe(204);
+    expect((await call(`${route}?reason=again`)).status).toBe(404);
+    expect((await call("GET /api/v1/suppressions")).body.items).toEqual([]);
+    expect((await to(ada)).skip_reasons).toEqual({});
+  });
+});
+
+describe("the opt-out by a link", () => {
+  it("opts out every subscriber that has the address, and who gets it later (AMB-130)", async () => {
+    const { world, tenant } = await withTenant();
+    const { ada, channel, mail } = await mailing(world, tenant);
+    const { upsert, statusesOf } = client(world, tenant);
+    const twin = await upsert("twin", { email: "ADA@example.com", consent: { status: "opted_in" } });
+    await world.advance(SECOND);
+    await follow(world, "POST", (await mail()).mail.unsubscribe!);
+    const later = await upsert("later", { email: "ada@example.com" });
+    for (const subscriber of [ada, twin, later]) {
+      expect((await statusesOf(subscriber))[0]).toBe("opted_out");
+      const { job } = await send(world, tenant, { subscriberIds: [subscriber], channel_ids: [channel] });
+      expect(job.skip_reasons).toEqual({ no_consent: 1 });
+    }
+  });
+
+  it("does not stop transactional mail (AMB-130)", async () => {
+    const { world, tenant } = await withTenant();
+    const { channel, mail } = await mailing(world, tenant);
+    const twin = await client(world, tenant).upsert("twin", { email: "ada@example.com" });
+    await follow(world, "POST", (await mail()).mail.unsubscribe!);
+    const wish = { subscriberIds: [twin], channel_ids: [channel], category: "transactional" };
+    expect((await send(world, tenant, wish)).job.counts.delivered).toBe(1);
+  });
+
+  it("ends for a person who opts in after it, and for nobody else (AMB-130)", async () => {
+    const { world, tenant } = await withTenant();
+    const { ada, channel, mail } = await mailing(world, tenant);
+    const { upsert } = client(world, tenant);
+    const twin = await upsert("twin", { email: "ada@example.com" });
+    await follow(world, "POST", (await mail()).mail.unsubscribe!);
+    await world.advance(SECOND);
+    await upsert("twin", { consent: { status: "opted_in" } });
+    const reasonsOf = async (subscriber: string) =>
+      (await send(world, tenant, { subscriberIds: [subscriber], channel_ids: [channel] })).job.skip_reasons;
+    expect([await reasonsOf(twin), await reasonsOf(ada)]).toEqual([{}, { no_consent: 1 }]);
+  });
+
+  it("is of the address that the mail went to (AMB-130)", async () => {
+    const { world, tenant } = await withTenant();
+    const { channel, mail } = await mailing(world, tenant);
+    const { upsert } = client(world, tenant);
+    const { unsubscribe } = (await mail()).mail;
+    await upsert("ada", { email: "new@example.com" });
+    await follow(world, "POST", unsubscribe!);
+    const bob = await upsert("bob", { email: "new@example.com" });
+    expect((await send(world, tenant, { subscriberIds: [bob], channel_ids: [channel] })).job.counts.delivered).toBe(1);
+  });
+});
+
+describe("/api/v1/suppressions", () => {
+  it("lists suppressions newest first, page by page, and by address, reason and source (AMB-128)", async () => {
+    const { world, tenant } = await withTenant();
+    const { call } = client(world, tenant);
+    for (let n = 0; n < 5; n++) {
+      await call("POST /api/v1/suppressions", { address: `p${n}@example.com`, note: `n${n}` });
+      await world.advance(SECOND);
+    }
+    const pages: string[][] = [];
+    for (let cursor = ""; pages.length === 0 || cursor !== ""; ) {
+      const { items, next_cursor } = (await call(`GET /api/v1/suppressions?limit=2${cursor && `&cursor=${cursor}`}`))
+        .body;
+      pages.push(items.map(({ note }: { note: string }) => note));
+      cursor = next_cursor;
+    }
+    expect(pages.flat()).toEqual(["n4", "n3", "n2", "n1", "n0"]);
+    const found = async (query: string) => (await call(`GET /api/v1/suppressions?${query}`)).body.items.length;
+    expect(await found("address=P3@EXAMPLE.com")).toBe(1);
+    expect(await found("address=p9@example.com")).toBe(0);
+    expect([await found("reason=manual"), await found("reason=bounce")]).toEqual([5, 0]);
+    expect([await found("source=operator"), await found("source=file")]).toEqual([5, 0]);
+  });
+
+  it.each([
+    ["text", { address: "nobody" }],
+    ["a number without a country", { address: "0151 1234567" }],
+    ["nothing", {}],
+  ])("refuses %s as an address (AMB-128)", async (_, body) => {
+    const { world, tenant } = await withTenant();
+    const answer = await client(world, tenant).call("POST /api/v1/suppressions", body);
+    expect([answer.status, answer.body.fields?.address]).toEqual([422, expect.any(String)]);
+  });
+
+  it("suppresses the addresses of a file and names the rows that have none (AMB-128)", async () => {
+    const { world, tenant } = await withTenant();
+    const { call } = client(world, tenant);
+    const file =
+      "Email Address,Reason,Created\nA@example.com,hard bounce,2024-03-04T05:06:07Z\nnobody,,\n+4915112345678,,\n";
+    const load = () => call("POST /api/v1/suppressions/import", { csv: file });
+    expect((await load()).body).toEqual({
+      ...{ suppressed: 2, unchanged: 0, rejected: 1 },
+      problems: [{ line: 3, reason: "no e-mail address, and no phone number in E.164 form" }],
+    });
+    expect((await load()).body).toMatchObject({ suppressed: 0, unchanged: 2 });
+    const [a] = (await call("GET /api/v1/suppressions?address=a@example.com")).body.items;
+    expect(a).toMatchObject({ reason: "imported", note: "hard bounce", suppressed_at: "2024-03-04T05:06:07.000Z" });
+  });
+
+  it("forgets an address after the erasure of a subscriber with it, and still holds (AMB-128)", async () => {
+    const { world, ada, to, upsert, call } = await suppressed(BOUNCES);
+    await call(`DELETE /api/v1/subscribers/${ada}`);
+    await world.advance(5 * MINUTE);
+    expect((await call("GET /api/v1/suppressions")).body.items).toMatchObject([{ address: null, reason: "bounce" }]);
+    expect((await to(await upsert("again", { email: BOUNCES }))).skip_reasons).toEqual({ suppressed: 1 });
+  });
+});
