@@ -107,7 +107,7 @@ it("D-NTF-STATE D-DEV a throttled mark of one dead device leaves the others mark
 
 it("D-NTF-STATE D-CONSENT a throttled suppression of a dead mailbox changes no outcome", async () => {
   const { world, tenant, throttle } = await throttledWorkspace(
-    (operation, input) => operation === "TransactWriteItems" && input.includes("suppressed"),
+    (operation, input) => operation === "UpdateItem" && input.includes("#AD#"),
   );
   const { email } = await openChannels(world, tenant, "email");
   const people = await addPeople(world, tenant, 3, (n) => ({ email: `p${n}@example.com` }));
@@ -130,8 +130,8 @@ it("D-CONSENT a dead mailbox does not suppress the address that replaced it befo
   const { world, tenant } = await withTenant({
     hooks: (name) => ({
       before: async (_, operation, input: Wire) => {
-        if (name !== "deliver" || operation !== "TransactWriteItems") return;
-        if (JSON.stringify(input).includes("suppressed")) await replace?.();
+        if (name !== "deliver" || operation !== "UpdateItem") return;
+        if (JSON.stringify(input).includes("#AD#")) await replace?.();
       },
     }),
   });

@@ -32,6 +32,7 @@ export const kinds: Record<string, Kind> = {
   lists: { title: "Lists", noun: "list" },
   segments: { title: "Segments", noun: "segment", page: "segments" },
   subscribers: { title: "People", noun: "person", page: "people" },
+  suppressions: { title: "Suppressions", noun: "suppression" },
   devices: { title: "Devices", noun: "device" },
   preferences: { title: "Preferences", noun: "person", page: "people" },
   inbox: { title: "Inbox", noun: "message" },
@@ -81,6 +82,9 @@ const past: Record<string, string> = {
   invite: "invited",
   withdraw: "withdrew",
   erase: "erased",
+  suppress: "suppressed",
+  import: "imported",
+  lift: "lifted",
 };
 
 /** Methods that are called differently in a sentence. */
@@ -91,6 +95,9 @@ const own: Record<string, string> = {
   "subscribers.delete": "erase the person",
   "subscribers.bulkDelete": "erase people",
   "subscribers.createConsent": "record a consent of",
+  "suppressions.create": "suppress an address",
+  "suppressions.import": "import suppressed addresses",
+  "suppressions.delete": "lift the suppression",
   "devices.delete": "remove the device",
   "notifications.create": "start the send",
   "tests.testNotifications": "send a test message",

@@ -17,16 +17,18 @@ export const Suppression = v.pipe(
   v.object({
     id: v.string(),
     kind: v.pipe(v.picklist(addressKinds), v.description("What kind of address it is")),
-    address: v.pipe(
-      personal(v.nullable(v.string())),
-      v.description("In lower case, its domain in ASCII; `null` once a subscriber with it was erased"),
+    address: personal(
+      v.pipe(
+        v.nullable(v.string()),
+        v.description("In lower case, its domain in ASCII; `null` once a subscriber with it was erased"),
+      ),
     ),
     reason: v.pipe(
       v.picklist(suppressionReasons),
       v.description("`bounce`: it does not exist. `complaint`: its owner called a message spam. Else who said so"),
     ),
     source: v.pipe(v.nullable(v.string()), v.description("Where it comes from: the provider, an operator, a file")),
-    note: v.pipe(personal(v.nullable(v.string())), v.description("What was said about it")),
+    note: personal(v.pipe(v.nullable(v.string()), v.description("What was said about it"))),
     suppressed_at: v.pipe(Timestamp, v.description("Since when it gets nothing; of a file, as the file says")),
   }),
   v.title("Suppression"),

@@ -22,6 +22,7 @@ const AREAS: Record<string, Looks> = {
       ...(isEnd ? [look(`/api/v1/subscribers/${id}/consents`), look(`/api/v1/subscribers/${id}/devices`)] : []),
     ]),
     look("/api/v1/subscribers/count"),
+    look("/api/v1/suppressions", isEnd ? { limit: "2" } : {}),
   ],
   lists: ({ lists }, isEnd) => [
     look("/api/v1/lists", isEnd ? { page_size: "2" } : {}),

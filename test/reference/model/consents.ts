@@ -1,7 +1,8 @@
 // Consents (D-CONSENT): append-only, the newest statement decides.
+import { consentOfAddress } from "./addresses.ts";
 import { optionalInstant, optionalOneOf } from "./checks.ts";
 import { type Body, invalid, iso, isRecord, MINUTE, OneOf } from "./kit.ts";
-import { type Consent, newId, type Subscriber, type World } from "./world.ts";
+import { type Consent, found, newId, type Subscriber, type World } from "./world.ts";
 
 const CHANNELS = ["email", "sms", "chat_app"];
 
@@ -40,9 +41,12 @@ export function currentConsent(world: World, subscriber: string, channel: string
   return rows.reduce<Consent | undefined>((newest, row) => (newest && isNewer(newest, row) ? newest : row), undefined);
 }
 
-export function currentConsents(world: World, { id }: Subscriber): Body[] {
-  return CHANNELS.flatMap((channel) => {
+export function currentConsents(world: World, subscriber: Subscriber): Body[] {
+  const { id } = subscriber;
+  return CHANNELS.flatMap((channel): Body[] => {
     const row = currentConsent(world, id, channel);
+    const of = consentOfAddress(world, subscriber, channel, row);
+    if (of) return [{ channel, status: of.status, consented_at: iso(of.at) }];
     // Before AMB_131 it is open whether a time ahead is shown as said or as recorded.
     const times = row ? [row.consented_at, Math.min(row.consented_at, row.recorded_at)].map(iso) : [];
     return row ? [{ channel, status: row.status, consented_at: new OneOf(times) }] : [];
@@ -52,13 +56,23 @@ export function currentConsents(world: World, { id }: Subscriber): Body[] {
 /** D-CONSENT: marketing demands no opt-out, or an opt-in where the workspace says so; a suppression stops all mail. */
 export function maySend(world: World, subscriber: string, channel: string, category: string): string | null {
   if (!CHANNELS.includes(channel)) return null;
-  const status = currentConsent(world, subscriber, channel)?.status;
-  const isSuppressed = world.consents.some(
-    (row) => row.subscriber_id === subscriber && row.channel === channel && row.status === "suppressed",
-  );
-  if (status === "suppressed" || isSuppressed) return "suppressed";
+  const own = currentConsent(world, subscriber, channel);
+  const of = consentOfAddress(world, found(world.subscribers, subscriber), channel, own);
+  const status = of?.status ?? own?.status;
+  if (status === "suppressed") return "suppressed";
   if (category === "transactional") return null;
   if (status === "opted_out") return "no_consent";
   const isOptIn = channel === "email" && world.settings.email_consent_mode === "opt_in";
   return isOptIn && status !== "opted_in" ? "no_consent" : null;
 }
+
+/** What holds for the addresses comes first (AMB-128). */
+export const consentsOfAddresses = (world: World, subscriber: Subscriber): Body[] =>
+  CHANNELS.flatMap((channel) => {
+    const of = consentOfAddress(world, subscriber, channel, currentConsent(world, subscriber.id, channel));
+    if (!of) return [];
+    const { id, status, at, source, note } = of;
+    const evidence = { ip: null, text: note, import_job_id: null };
+    const times = { consented_at: iso(at), recorded_at: iso(at) };
+    return [{ id, subscriber_id: subscriber.id, channel, status, express: false, source, evidence, ...times }];
+  });

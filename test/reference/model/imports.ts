@@ -1,6 +1,7 @@
 // Bulk import (IMP, D-CSV, AMB-49, AMB-88): rows of a file become subscribers, members and consents.
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
+import { consentOfAddress, suppress } from "./addresses.ts";
 import { currentConsent, recordConsent } from "./consents.ts";
 import { attributeKey, parseCsv, typed } from "./csv.ts";
 import { ABSENT, ANY, type Body, instant, invalid, isUuid, notFound, Refusal, type Request } from "./kit.ts";
@@ -136,10 +137,15 @@ function translate(
   const current = currentConsent(world, subscriber.id, "email")?.status;
   if (consent.status === "unknown" && current === undefined)
     subscriber.attributes.imported_consent = fields.consent_status;
-  const isKept = (current === "opted_out" || current === "suppressed") && consent.status !== "suppressed";
+  if (consent.status === "suppressed" && subscriber.email) {
+    const said = { reason: "imported", source: ANY, suppressed_at: consent.at ?? world.now };
+    return void suppress(world, fields.email ?? subscriber.email, said);
+  }
+  const isHeld = consent.status === "opted_in" && consentOfAddress(world, subscriber, "email") !== undefined;
+  const isKept = isHeld || ((current === "opted_out" || current === "suppressed") && consent.status !== "suppressed");
   if (isKept || consent.status === "unknown") return;
   const evidence = { ip: null, text: null, import_job_id: job.id };
-  const { status } = consent;
+  const status = consent.status === "suppressed" ? "opted_out" : consent.status;
   recordConsent(world, subscriber, { channel: "email", status, consented_at: consent.at ?? world.now, evidence });
 }
 

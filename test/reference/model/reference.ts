@@ -1,5 +1,7 @@
 // The reference: every operation over one world of plain arrays.
+
 import { admit, type Operation } from "./access.ts";
+import { addressOperations } from "./addresses.ts";
 import { annotationOperations } from "./annotations.ts";
 import { campaignOperations } from "./campaigns.ts";
 import { addChannel, channelOperations } from "./channels.ts";
@@ -30,7 +32,7 @@ const operations: Operation[] = [
   ...[...topicOperations, ...channelOperations, ...interactionOperations, ...notificationOperations],
   ...[...inboxOperations, ...eventOperations, ...segmentOperations, ...journeyOperations, ...insightOperations],
   ...[...campaignOperations, ...scheduleOperations, ...experienceOperations, ...hookOperations],
-  ...[...annotationOperations, ...workspaceOperations],
+  ...[...addressOperations, ...annotationOperations, ...workspaceOperations],
 ];
 
 const routes = operations.map((operation) => {

@@ -3,11 +3,11 @@
 /** Every ruling of the second round, off until the product has it. */
 export const rulings = {
   /** Suppression belongs to the address. Off: a row of the person's consent history, as D-CONSENT had it. */
-  AMB_128_suppression_of_the_address: false,
+  AMB_128_suppression_of_the_address: true,
   /** Who lifts a suppression. Off: nobody but an operator; an upsert or an import never does. */
-  AMB_129_lifting_a_suppression: false,
+  AMB_129_lifting_a_suppression: true,
   /** An opt-out by link is a row of the address. Off: of the person. */
-  AMB_130_opt_out_of_the_address: false,
+  AMB_130_opt_out_of_the_address: true,
   /** No stored consent lies ahead of its recording. Off: accepted ahead, stored as said (AMB-117). */
   AMB_131_times_of_consents: false,
   /** Columns that state a consent by their name. Off: they are attributes. */

@@ -1,8 +1,9 @@
 // Subscribers: SUB, D-SUB-LIST, D-ATTR, and what an erasure takes with it.
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
+import { forgetAddress } from "./addresses.ts";
 import { checkEmail, idList, limitOf, listing, optionalRecord, requiredText } from "./checks.ts";
-import { consentAssertion, currentConsents, recordConsent } from "./consents.ts";
+import { consentAssertion, consentsOfAddresses, currentConsents, recordConsent } from "./consents.ts";
 import { deviceRecord } from "./devices.ts";
 import { instant, invalid, iso, isUuid, OrderedBy, type Request, Unordered } from "./kit.ts";
 import { createSubscriber, mergeAttributes, subscriberOf, subscriberRecord, tellCreated } from "./people.ts";
@@ -46,6 +47,7 @@ function patch(world: World, { body }: Request, { id }: Record<string, string>) 
 export function eraseSubscriber(world: World, subscriber: Subscriber): void {
   const { id } = subscriber;
   cancelRunsOf(world, id);
+  forgetAddress(world, subscriber);
   world.subscribers = world.subscribers.filter((other) => other !== subscriber);
   world.devices = world.devices.filter(({ subscriber_id }) => subscriber_id !== id);
   world.memberships = world.memberships.filter(({ subscriber_id }) => subscriber_id !== id);
@@ -115,14 +117,14 @@ function profile(world: World, _: Request, { id }: Record<string, string>) {
 }
 
 function consentHistory(world: World, _: Request, { id }: Record<string, string>) {
-  subscriberOf(world, id);
+  const subscriber = subscriberOf(world, id);
   const rows = world.consents.filter(({ subscriber_id }) => subscriber_id === id).toSorted((a, b) => b.order - a.order);
   const items = rows.map(({ order, ...row }) => ({
     ...row,
     consented_at: iso(row.consented_at),
     recorded_at: iso(row.recorded_at),
   }));
-  return { status: 200, body: { items } };
+  return { status: 200, body: { items: [...consentsOfAddresses(world, subscriber), ...items] } };
 }
 
 /** D-CONSENT, A7: a statement recorded by a member of the workspace. */

@@ -288,6 +288,19 @@ export interface Fault {
   subscriber_id: string | undefined;
 }
 
+/** What holds for an address (AMB-128). `key`: the address itself, which the API forgets after an erasure. */
+export interface Address {
+  id: string;
+  kind: "email" | "phone";
+  address: string | null;
+  key: string;
+  reason: string | null;
+  source: Body;
+  note: string | null;
+  suppressed_at: number;
+  optedOut: Record<string, number>;
+}
+
 export interface World {
   now: number;
   rulings: Rulings;
@@ -302,6 +315,7 @@ export interface World {
   spent: number[];
   subscribers: Subscriber[];
   consents: Consent[];
+  addresses: Address[];
   devices: Device[];
   lists: List[];
   memberships: Membership[];
@@ -337,7 +351,14 @@ export function createWorld(now: number, rulings: Rulings, bucket: World["bucket
   return {
     ...{ now, rulings, bucket, made: {}, order: 0, plan: "enterprise", monthly_send_cap: null },
     settings: { timezone: "UTC", email_consent_mode: "opt_out", quiet_hours: null, frequency_caps: [] },
-    ...{ subscribers: none(), consents: none(), devices: none(), lists: none(), memberships: none() },
+    ...{
+      subscribers: none(),
+      consents: none(),
+      addresses: none(),
+      devices: none(),
+      lists: none(),
+      memberships: none(),
+    },
     ...{ templates: none(), channels: none(), topics: none(), jobs: none(), inbox: none() },
     ...{ interactions: none(), events: none(), aliases: none(), segments: none(), members: none() },
     ...{ campaigns: none(), schedules: none(), journeys: none(), runs: none(), outcomes: none() },

@@ -9,6 +9,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 export type Kind =
+  | "suppression"
   | "person"
   | "list"
   | "template"
@@ -39,7 +40,7 @@ export function openDraft(seed: number, now: number): Draft {
     made: {
       ...{ person: none(), list: none(), template: none(), topic: none(), channel: none(), send: none() },
       ...{ segment: none(), journey: none(), campaign: none(), schedule: none(), experience: none() },
-      ...{ hook: none(), device: none() },
+      ...{ hook: none(), device: none(), suppression: none() },
     },
   };
 }

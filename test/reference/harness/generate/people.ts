@@ -48,6 +48,22 @@ export const consent = (draft: Draft) =>
     body: consentOf(draft),
   });
 
+export function suppression(draft: Draft): void {
+  const { random } = draft;
+  const address = random.pick(["ada@example.com", "ADA@example.com", "bo@example.com", "+4915112345670", "nobody"]);
+  const as = dashboardOf(draft);
+  if (random.chance(0.6)) {
+    const body = { address, ...(random.chance(0.5) && { note: "asked" }) };
+    return void add(
+      draft,
+      { as, method: "POST", path: "/api/v1/suppressions", body, handle: newHandle(draft, "sup") },
+      "suppression",
+    );
+  }
+  const query: Record<string, string> = random.chance(0.9) ? { reason: "back" } : {};
+  add(draft, { as, method: "DELETE", path: `/api/v1/suppressions/${someOf(draft, "suppression")}`, query });
+}
+
 export function change(draft: Draft): void {
   const { random } = draft;
   const body = { attributes: attributesOf(draft), ...(random.chance(0.3) && { email: random.pick(EMAILS) }) };

@@ -13,6 +13,7 @@ const AREAS: Record<string, [number, Make][]> = {
   people: [
     [6, people.upsert],
     [2, people.consent],
+    [1, people.suppression],
     [2, people.change],
     [1, people.erase],
     [3, people.device],

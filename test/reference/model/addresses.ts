@@ -1,0 +1,97 @@
+// What holds for an address, whoever has it (AMB-128 to AMB-130): a suppression, and opt-outs by link or STOP.
+import type { Operation } from "./access.ts";
+import { read, write } from "./access.ts";
+import { limitOf, listing } from "./checks.ts";
+import { type Body, invalid, iso, notFound, OrderedBy, type Request } from "./kit.ts";
+import { type Address, type Consent, newId, type Subscriber, type World } from "./world.ts";
+
+const REASONS = ["bounce", "complaint", "imported", "manual"];
+
+function normal(text: unknown): { kind: "email" | "phone"; key: string } | null {
+  if (typeof text !== "string") return null;
+  if (/^\+[1-9]\d{6,14}$/.test(text.trim())) return { kind: "phone", key: text.trim() };
+  return /^[^@\s]+@[^@\s.]+(\.[^@\s.]+)+$/.test(text.trim()) ? { kind: "email", key: text.trim().toLowerCase() } : null;
+}
+
+const addressOf = (world: World, text: unknown) => world.addresses.find(({ key }) => key === normal(text)?.key);
+
+/** The address that a channel sends to. */
+export const heldBy = (world: World, subscriber: Subscriber | undefined, channel: string): Address | undefined =>
+  addressOf(world, channel === "email" ? subscriber?.email : subscriber?.attributes.phone);
+
+/** A stronger reason replaces a weaker one; else nothing changes. */
+export function suppress(world: World, text: unknown, said: Partial<Address> & { reason: string }): Address | null {
+  const named = normal(text);
+  if (!named) return null;
+  let row = addressOf(world, text);
+  if (!row) {
+    const nothing = { reason: null, source: null, note: null, suppressed_at: 0, optedOut: {} };
+    row = { id: newId(world, "suppression"), kind: named.kind, key: named.key, address: named.key, ...nothing };
+    world.addresses.push(row);
+  }
+  if (REASONS.indexOf(row.reason ?? "") >= REASONS.indexOf(said.reason)) return row;
+  Object.assign(row, { source: null, note: null, suppressed_at: world.now, address: row.key, ...said });
+  return row;
+}
+
+/** An erasure leaves the suppression and takes the address. */
+export function forgetAddress(world: World, subscriber: Subscriber): void {
+  for (const text of [subscriber.email, subscriber.attributes.phone]) {
+    const row = addressOf(world, text);
+    if (row) Object.assign(row, { address: null, note: null });
+  }
+}
+
+/** What the address decides in place of the person: a suppression; an opt-out, unless the person agreed after it. */
+export function consentOfAddress(world: World, subscriber: Subscriber | undefined, channel: string, own?: Consent) {
+  const row = world.rulings.AMB_128_suppression_of_the_address ? heldBy(world, subscriber, channel) : undefined;
+  if (!row) return undefined;
+  if (row.reason !== null)
+    return { id: row.id, status: "suppressed", at: row.suppressed_at, source: row.reason, note: row.note };
+  const at = row.optedOut[channel];
+  if (at === undefined || own?.status === "opted_out") return undefined;
+  if (own?.status === "opted_in" && own.consented_at > at) return undefined;
+  return { id: row.id, status: "opted_out", at, source: "address", note: null };
+}
+
+const record = ({ id, kind, address, reason, source, note, suppressed_at }: Address): Body => ({
+  ...{ id, kind, address, reason, source, note, suppressed_at: iso(suppressed_at) },
+});
+
+const held = (world: World) => world.addresses.filter(({ reason }) => reason !== null);
+
+function list(world: World, request: Request) {
+  const { query } = request;
+  const size = limitOf(request, 50, 100);
+  const address = query.address === undefined ? undefined : (normal(query.address)?.key ?? "none");
+  const rows = held(world).filter(
+    (row) => (address === undefined || row.key === address) && (query.reason ?? row.reason) === row.reason,
+  );
+  const items = rows.toSorted((a, b) => b.suppressed_at - a.suppressed_at).map(record);
+  return listing("items", new OrderedBy(items, (item) => item.suppressed_at), size);
+}
+
+function create(world: World, { body }: Request) {
+  if (!normal(body.address)) invalid("address");
+  if (body.note !== undefined && !String(body.note).trim()) invalid("note");
+  const note = body.note ?? null;
+  const row = suppress(world, body.address, { reason: "manual", source: "operator", note })!;
+  return { status: 201, body: record(row) };
+}
+
+function lift(world: World, { query }: Request, { id }: Record<string, string>) {
+  if (!query.reason) invalid("reason");
+  const row = held(world).find((one) => one.id === id) ?? notFound();
+  Object.assign(row, { reason: null, source: null, note: null });
+  return { status: 204 };
+}
+
+export const addressOperations: Operation[] = [
+  read("GET /api/v1/suppressions", list),
+  write("POST /api/v1/suppressions", "subscribers:write", create),
+  read("GET /api/v1/suppressions/:id", (world, _, { id }) => ({
+    status: 200,
+    body: record(held(world).find((one) => one.id === id) ?? notFound()),
+  })),
+  write("DELETE /api/v1/suppressions/:id", "subscribers:write", lift),
+];
