@@ -80,7 +80,7 @@ async function wide(channel: Channel, count: number): Promise<Cost[]> {
     const as = await tenant.dashboard();
     const targets =
       channel === "e-mail"
-        ? [most("wcu", 2.1), most("requests", 0.4), most("hottest", 0.048), most("cpu", 9, "post")]
+        ? [most("wcu", 2.1), most("requests", 0.42), most("hottest", 0.048), most("cpu", 9, "post")]
         : [most("wcu", 1.2), most("requests", 0.2), most("hottest", 0.048)];
     const query = { work: channel === "e-mail" ? "e-mail with receipts" : `${channel} send to many`, per: "recipient" };
     return [

@@ -46,6 +46,13 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       "csv download file subscribers recipients events report",
       () => import("./exports/index.tsx"),
     ],
+    [
+      "suppressions",
+      "shield",
+      "b",
+      "blocked bounce complaint unsubscribed address lift",
+      () => import("./suppressions/index.tsx"),
+    ],
     ["segments", "segment", "e", "audience rule dynamic members", () => import("./segments/index.tsx")],
   ],
   "Set-up": [

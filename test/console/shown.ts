@@ -66,6 +66,7 @@ export const shown: readonly Shown[] = [
 /** Pages without a picture in the documentation. */
 export const others = [
   "campaigns/new",
+  "suppressions",
   "content/topics",
   "content/lists",
   "content/schedules",

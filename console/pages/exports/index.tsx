@@ -22,6 +22,7 @@ const kinds: Record<Export["kind"], string> = {
   recipients: "Recipients of a send",
   events: "Events",
   report: "Report",
+  suppressions: "Suppressed addresses",
 };
 
 const DATA = {
@@ -29,6 +30,7 @@ const DATA = {
   recipients: kinds.recipients,
   events: kinds.events,
   report: "Report of all sends",
+  suppressions: kinds.suppressions,
 };
 
 export function View() {
@@ -41,7 +43,7 @@ export function View() {
 }
 
 interface Wanted {
-  what: "people" | "recipients" | "events" | "report";
+  what: "people" | "recipients" | "events" | "report" | "suppressions";
   target: Target;
   send: string;
   /** As typed. */
@@ -57,6 +59,7 @@ function bodyOf({ what, target, send, start, end }: Wanted): ImportsCreateExport
       ? { kind: "segment", filter: { segment_id: target.segment_id } }
       : { kind: "subscribers" };
   }
+  if (what === "suppressions") return { kind: what };
   const filter = { ...(start && { start: fromLocalInput(start) }), ...(end && { end: fromLocalInput(end) }) };
   return { kind: what, filter };
 }

@@ -1,0 +1,137 @@
+// Suppressions: addresses that get no message, whoever has them, and why.
+import { useState } from "preact/hooks";
+import type { Suppression } from "../../../sdk/src/types.gen.ts";
+import { useAction } from "../../app/action.ts";
+import { useFields } from "../../app/fields.ts";
+import { usePages } from "../../app/rows.ts";
+import { plural } from "../../app/time.ts";
+import { say } from "../../app/toast.ts";
+import { Button } from "../../components/button.tsx";
+import { Collection } from "../../components/collection.tsx";
+import { FormDialog } from "../../components/dialog.tsx";
+import { TextField } from "../../components/field.tsx";
+import { Search, searched } from "../../components/filters.tsx";
+import { Time } from "../../components/page.tsx";
+
+const REASONS: Record<Suppression["reason"], string> = {
+  bounce: "Does not exist",
+  complaint: "Complained",
+  imported: "Imported",
+  manual: "By an operator",
+};
+
+const addressOf = ({ address }: Suppression) => address ?? "an erased person's";
+
+export function View() {
+  const [isImporting, setImporting] = useState(false);
+  const address = searched();
+  const rows = usePages("suppressions.list", [{ limit: 100, ...(address && { address }) }], ({ items }) => items);
+  return (
+    <Collection
+      noun="suppression"
+      page={{
+        title: "Suppressions",
+        about: "No message goes to these addresses, transactional ones included, whoever has them.",
+      }}
+      rows={rows}
+      keyOf={({ id }) => id}
+      nameOf={addressOf}
+      filters={
+        <>
+          <Search label="Find by address" placeholder="Email or phone number" />
+          <Button icon="import" needs="suppressions.import" onClick={() => setImporting(true)}>
+            Import
+          </Button>
+        </>
+      }
+      empty={{
+        title: address ? `${address} is not suppressed.` : undefined,
+        about: "Addresses come here when mail to them bounces for good, or when their owner complains.",
+      }}
+      columns={[
+        { title: "Address", cell: (row) => (row.address ? <b>{row.address}</b> : <span class="dim">Erased</span>) },
+        { title: "Reason", cell: ({ reason }) => REASONS[reason] },
+        { title: "Source", cell: ({ source }) => source ?? <span class="dim">–</span> },
+        { title: "Note", cell: ({ note }) => note ?? <span class="dim">–</span> },
+        { title: "Since", cell: ({ suppressed_at }) => <Time at={suppressed_at} /> },
+      ]}
+      add={{
+        operation: "suppressions.create",
+        label: "Suppress an address",
+        by: (close) => <Suppress close={close} />,
+      }}
+      remove={{
+        operation: "suppressions.delete",
+        verb: "Lift",
+        dialog: (row, close) => <Lift row={row} close={close} />,
+      }}
+    >
+      {isImporting && <ImportFile close={() => setImporting(false)} />}
+    </Collection>
+  );
+}
+
+function Suppress({ close }: { close: () => void }) {
+  const create = useAction("suppressions.create");
+  const { values, field, placed } = useFields({ address: "", note: "" }, create);
+  const suppress = async () => {
+    const { address, note } = values;
+    if (!(await create.run({ address, ...(note && { note }) }))) return;
+    say(`${address} is suppressed.`);
+    close();
+  };
+  return (
+    <FormDialog
+      title="Suppress an address"
+      action={create}
+      placed={placed}
+      submit="Suppress"
+      close={close}
+      onSubmit={suppress}
+    >
+      <TextField label="Email or phone number" required {...field("address")} />
+      <TextField label="Note (optional)" {...field("note")} hint="Why, for your colleagues." />
+    </FormDialog>
+  );
+}
+
+/** The text of a file, as providers of mail export it. */
+function ImportFile({ close }: { close: () => void }) {
+  const load = useAction("suppressions.import");
+  const { values, field, placed } = useFields({ csv: "" }, load);
+  const run = async () => {
+    const done = await load.run({ csv: values.csv });
+    if (!done) return;
+    const { suppressed, rejected } = done.answer;
+    const left = rejected > 0 ? ` ${plural(rejected, "row")} had no address that can be read.` : "";
+    say(`${plural(suppressed, "address", "addresses")} more are suppressed.${left}`);
+    close();
+  };
+  return (
+    <FormDialog title="Import suppressions" action={load} placed={placed} submit="Import" close={close} onSubmit={run}>
+      <TextField label="CSV" required rows={8} code {...field("csv")} hint="With a header, such as email,reason." />
+    </FormDialog>
+  );
+}
+
+function Lift({ row, close }: { row: Suppression; close: () => void }) {
+  const lift = useAction("suppressions.delete");
+  const { values, field, placed } = useFields({ reason: "" }, lift);
+  const run = async () => {
+    if (!(await lift.run(row.id, { reason: values.reason }))) return;
+    say("The suppression is lifted.");
+    close();
+  };
+  return (
+    <FormDialog
+      title={`Lift the suppression of ${addressOf(row)}`}
+      action={lift}
+      placed={placed}
+      submit="Lift"
+      close={close}
+      onSubmit={run}
+    >
+      <TextField label="Why" required {...field("reason")} hint="It stays with the address." />
+    </FormDialog>
+  );
+}
