@@ -1229,6 +1229,12 @@ export interface ChannelReport {
   channel: string;
   /** Recipients that a provider accepted the message for */
   delivered: number;
+  /** Whose mail came back and whom no other channel reached; not among `delivered` */
+  bounced: number;
+  /** Who called the mail spam */
+  complained: number;
+  /** Who opted out by a link of the mail */
+  unsubscribed: number;
   /** Recipients who opened it */
   opened: number;
   /** Recipients who opened it, without what a machine seems to have done */
@@ -2071,6 +2077,12 @@ export interface MessageReport {
   label: string;
   /** Recipients that a provider accepted the message for */
   delivered: number;
+  /** Whose mail came back and whom no other channel reached; not among `delivered` */
+  bounced: number;
+  /** Who called the mail spam */
+  complained: number;
+  /** Who opted out by a link of the mail */
+  unsubscribed: number;
   /** Recipients who opened it */
   opened: number;
   /** Recipients who opened it, without what a machine seems to have done */
@@ -2172,6 +2184,14 @@ export interface Notification {
     skipped: number;
     /** Recipients of the control group, who get nothing */
     held_out: number;
+    /** Recipients whose mail came back and whom no other channel reached; they are not among `delivered` */
+    bounced: number;
+    /** Recipients who called the mail spam */
+    complained: number;
+    /** Recipients who opted out by a link of the mail */
+    unsubscribed: number;
+    /** Those among `failed` who may have got it */
+    uncertain: number;
   };
   /** Skipped recipients by reason */
   skip_reasons: Record<string, number>;
@@ -2732,6 +2752,12 @@ export interface Series {
   failed: number | null;
   /** Recipients that were left out, such as those without consent */
   skipped: number | null;
+  /** Recipients whose mail came back and whom no other channel reached; they are not among `delivered` */
+  bounced: number | null;
+  /** Recipients who called the mail spam */
+  complained: number | null;
+  /** Recipients who opted out by a link of the mail */
+  unsubscribed: number | null;
   /** Recipients who opened it */
   opened: number | null;
   /** Recipients who opened it, without what a machine seems to have done */
@@ -4569,6 +4595,12 @@ export interface CampaignsGetReportAnswer {
   sent: number;
   /** Recipients that a provider accepted the message for */
   delivered: number;
+  /** Whose mail came back and whom no other channel reached; not among `delivered` */
+  bounced: number;
+  /** Who called the mail spam */
+  complained: number;
+  /** Who opted out by a link of the mail */
+  unsubscribed: number;
   /** Recipients who opened it */
   opened: number;
   /** Recipients who opened it, without what a machine seems to have done */
@@ -5360,6 +5392,16 @@ export interface InsightsGetFunnelAnswer {
   sent: number;
   /** Recipients that a provider accepted the message for */
   delivered: number;
+  /** Recipients whose mail came back and whom no other channel reached; they are not among `delivered` */
+  bounced: number;
+  /** Recipients who called the mail spam */
+  complained: number;
+  /** Recipients who opted out by a link of the mail */
+  unsubscribed: number;
+  /** Recipients that were not reached */
+  failed: number;
+  /** Those among `failed` who may have got it */
+  uncertain: number;
   /** Recipients who opened it */
   opened: number;
   /** Recipients who opened it, without what a machine seems to have done */

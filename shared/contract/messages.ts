@@ -145,6 +145,8 @@ export const queues = {
       events: v.optional(v.array(id), []),
       moves: v.optional(v.array(v.object({ subscriber: id, segment: id, entered: v.boolean(), at: v.string() })), []),
       people: v.optional(v.array(id), []),
+      /** A send of a step that has ended: the outcomes of its runs follow it. */
+      ended: v.optional(id),
       sweep: v.optional(
         v.object({
           journey: id,

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { MINUTE } from "../../shared/kernel/clock.ts";
 import { suppressAddress } from "../../shared/store/subscribers/addresses.ts";
+import { NOTHING_LATE } from "../support/late.ts";
 import { jobOf } from "../support/notify.ts";
 import { addPeople, reachedOf, send } from "../support/people.ts";
 import { addPhone, ledgerOf, mend, openChannels, outboxOf, spoil } from "../support/reached.ts";
@@ -229,7 +230,7 @@ describe("outcomes", () => {
     const { job } = await send(world, tenant, body);
     expect([job.status, job.counts, job.fail_reasons]).toEqual([
       "completed",
-      { total: 1, sent: 1, delivered: 1, failed: 0, skipped: 0, held_out: 0 },
+      { ...NOTHING_LATE, total: 1, sent: 1, delivered: 1, failed: 0, skipped: 0, held_out: 0 },
       {},
     ]);
     expect((await ledgerOf(tenant, ada)).map(({ state }) => state).sort()).toEqual(["failed", "sent"]);

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { withBuyers } from "../support/conversions.ts";
+import { NOTHING_BACK, NOTHING_LATE } from "../support/late.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
@@ -50,6 +51,7 @@ describe("funnel and summary", () => {
     await buy(ids[0]!, 250);
     await buy(ids[1]!);
     expect(await funnel(id)).toEqual({
+      ...{ ...NOTHING_LATE, failed: 0 },
       sent: 4,
       delivered: 4,
       opened: 3,
@@ -61,6 +63,7 @@ describe("funnel and summary", () => {
       cost: expect.objectContaining({ provider_dollars: 0, unpriced: [] }),
     });
     expect(await funnel(UNKNOWN)).toEqual({
+      ...{ ...NOTHING_LATE, failed: 0 },
       sent: 0,
       delivered: 0,
       opened: 0,
@@ -220,6 +223,7 @@ describe("campaign report", () => {
     await buy(ids[0]!, 500);
     const report = async (query = "") => (await call(`GET /api/v1/campaigns/${id}/report${query}`)).body;
     expect(await report()).toEqual({
+      ...NOTHING_LATE,
       sent: 8,
       delivered: 8,
       opened: 2,
@@ -236,6 +240,7 @@ describe("campaign report", () => {
       cost: expect.objectContaining({ provider_dollars: 0, per_conversion: expect.any(Number) }),
       by_channel: [
         {
+          ...NOTHING_BACK,
           channel: "in_app",
           delivered: 8,
           opened: 2,
@@ -247,6 +252,7 @@ describe("campaign report", () => {
       ],
       by_message: [
         {
+          ...NOTHING_BACK,
           position: 0,
           label: "First",
           delivered: 4,
@@ -257,6 +263,7 @@ describe("campaign report", () => {
           dollars: expect.any(Number),
         },
         {
+          ...NOTHING_BACK,
           position: 1,
           label: "From the template",
           delivered: 4,
@@ -267,6 +274,7 @@ describe("campaign report", () => {
           dollars: expect.any(Number),
         },
         {
+          ...NOTHING_BACK,
           position: 2,
           label: "From the template",
           delivered: 0,

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, timestamp } from "../../shared/kernel/clock.ts";
 import { graphOf, journeySetting } from "../support/journeys.ts";
+import { NOTHING_LATE } from "../support/late.ts";
 import { openChannels, outboxOf } from "../support/reached.ts";
 import { spent } from "../support/spending.ts";
 import { worlds } from "../support/worlds.ts";
@@ -38,6 +39,7 @@ describe("funnel and summary of a journey", () => {
     const funnel = async (query = "") =>
       (await call(`GET /api/v1/insights/funnel?source_type=journey&source_id=${id}${query}`)).body;
     expect(await funnel()).toEqual({
+      ...{ ...NOTHING_LATE, failed: 0 },
       sent: 6,
       delivered: 6,
       opened: 2,

@@ -2,20 +2,13 @@
 import { describe, expect, it } from "vitest";
 import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { interactionTotals } from "../../shared/store/sends/interactions/totals.ts";
-import { consentsOf, follow, mailing, SES } from "../support/mails.ts";
+import { consentsOf, follow, mailing, SES, tellOfMail as tell } from "../support/mails.ts";
 import { send, wholeTable } from "../support/people.ts";
 import { ledgerOf, spoil } from "../support/reached.ts";
-import { type TestWorld, testWorld } from "../support/world.ts";
+import { testWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
-
-const tell = async (world: TestWorld, detail: object) => {
-  const { QueueUrl } = await world.sqs.operate("GetQueueUrl", { QueueName: "mail-event" });
-  const MessageBody = JSON.stringify({ version: "0", source: "aws.ses", "detail-type": "Email Bounced", detail });
-  await world.sqs.operate("SendMessage", { QueueUrl, MessageBody });
-  await world.settle();
-};
 
 describe("events of SES", () => {
   it.each([

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { htmlLinks, mailParts, withoutAdditions } from "../../shared/providers/mail-parts.ts";
 import { interactionTotals, recountInteractions } from "../../shared/store/sends/interactions/totals.ts";
+import { NOTHING_BACK } from "../support/late.ts";
 import { follow, mailing, mailsOf } from "../support/mails.ts";
 import { receiver } from "../support/receiver.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
@@ -256,6 +257,7 @@ describe("counting", () => {
     expect(report).toMatchObject({ opened: 2, opened_human: 1 });
     expect(report.by_channel).toEqual([
       {
+        ...NOTHING_BACK,
         channel: "email",
         delivered: 2,
         opened: 2,

@@ -1,6 +1,7 @@
 // One-off sends: request, record, references, idempotency, list (NTF-1 to NTF-21, D-NTF).
 import { describe, expect, it } from "vitest";
 import { ChannelItem } from "../../shared/store/channels/items.ts";
+import { NOTHING_LATE } from "../support/late.ts";
 import { post } from "../support/notify.ts";
 import { addPeople, inboxOf, operate, reachedOf, send } from "../support/people.ts";
 import { START } from "../support/world.ts";
@@ -63,7 +64,7 @@ describe("create", () => {
       variant_b: null,
       source: { type: "api", id: null },
       sent: 2,
-      counts: { total: 2, sent: 2, delivered: 2, failed: 0, skipped: 0, held_out: 0 },
+      counts: { ...NOTHING_LATE, total: 2, sent: 2, delivered: 2, failed: 0, skipped: 0, held_out: 0 },
       skip_reasons: {},
       fail_reasons: {},
       uncertain: 0,

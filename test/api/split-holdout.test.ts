@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { Message } from "../../shared/store/sends/inbox/inbox-items.ts";
+import { NOTHING_LATE } from "../support/late.ts";
 import { inMs, jobOf, post } from "../support/notify.ts";
 import { addPeople, inboxOf, quickStore, send } from "../support/people.ts";
 import { addPhone, openChannels, outboxOf } from "../support/reached.ts";
@@ -91,6 +92,7 @@ describe.each([
     expect(await fates(world, tenant, ids, job.id)).toEqual(expected);
     const treated = expected.filter((fate) => fate !== "held out").length;
     expect(job.counts).toEqual({
+      ...NOTHING_LATE,
       total: count,
       sent: treated,
       delivered: treated,

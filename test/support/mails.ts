@@ -85,3 +85,11 @@ export const follow = (world: TestWorld, method: "GET" | "POST" | "HEAD", path: 
 
 export const consentsOf = async (world: TestWorld, tenant: Tenant, id: string): Promise<Answer["body"]> =>
   (await world.call(`GET /api/v1/subscribers/${id}/consents`, { as: await tenant.dashboard() })).body;
+
+/** An event of SES about a mail that was sent. */
+export const tellOfMail = async (world: TestWorld, detail: object) => {
+  const { QueueUrl } = await world.sqs.operate("GetQueueUrl", { QueueName: "mail-event" });
+  const MessageBody = JSON.stringify({ version: "0", source: "aws.ses", "detail-type": "Email Bounced", detail });
+  await world.sqs.operate("SendMessage", { QueueUrl, MessageBody });
+  await world.settle();
+};

@@ -54,7 +54,16 @@ const acted = {
   clicked: v.number(),
   clicked_human: v.number(),
 };
-const reached = { delivered: v.number(), ...acted };
+const reached = {
+  delivered: v.number(),
+  bounced: v.pipe(
+    v.number(),
+    v.description("Whose mail came back and whom no other channel reached; not among `delivered`"),
+  ),
+  complained: v.pipe(v.number(), v.description("Who called the mail spam")),
+  unsubscribed: v.pipe(v.number(), v.description("Who opted out by a link of the mail")),
+  ...acted,
+};
 
 const message = {
   content: { title: "Hello {{ subscriber.first_name }}", body: "It is spring." },

@@ -6,7 +6,7 @@ import { notFound } from "../../../shared/kernel/errors.ts";
 import { languageOf } from "../../../shared/rules/translations.ts";
 import { type PlatformReader, platformRead, type StoreReader } from "../../../shared/store/context.ts";
 import { type MailLinkOpener, openedMailLink } from "../../../shared/store/mail-links.ts";
-import { signalWrites } from "../../../shared/store/sends/jobs/signals.ts";
+import { lateWrites } from "../../../shared/store/sends/jobs/late.ts";
 import { newestMailOf } from "../../../shared/store/sends/ledger/touches.ts";
 import { unsubscribe } from "../../../shared/store/subscribers/mail-consents.ts";
 import { attributesOf, getProfile } from "../../../shared/store/subscribers/subscribers.ts";
@@ -68,8 +68,10 @@ export const mail = group("mail", "The links of e-mails.", [
     },
     async ({ openLink, platform, params: { token }, headers }) => {
       const { store, link, profile, language, sender } = await readerOf(openLink, platform, token, headers);
-      const job = profile && (await newestMailOf(store, profile.id));
-      const counted = job === undefined ? [] : await signalWrites(store, job, link.subscriber, "opted_out");
+      const mail = profile && (await newestMailOf(store, profile.id));
+      const counted = mail
+        ? await lateWrites(store, mail.job, link.subscriber, { kind: "unsubscribed", at: mail.at })
+        : [];
       await unsubscribe(store, link, counted);
       if (!profile) return gonePage(language, sender);
       return confirmationPage(language, { token, sender, hasTopics: await hasTopics(store) });

@@ -14,13 +14,12 @@ import { recipients } from "../recipients/index.ts";
 import { schedules } from "../schedules/index.ts";
 import { segments } from "../segments/index.ts";
 import { subscribers } from "../subscribers/index.ts";
-import { suppressions } from "../suppressions/index.ts";
 import { templates } from "../templates/index.ts";
 import { topics } from "../topics/index.ts";
 
 const groups = [
   ...[subscribers, notifications, recipients, templates, schedules, topics, campaigns, journeys, segments],
-  ...[channels, experiences, insights, annotations, lists, suppressions, billing],
+  ...[channels, experiences, insights, annotations, lists, billing],
 ];
 
 /** Route → the name of the operation. */

@@ -43,7 +43,7 @@ const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 export const suppressions = group("suppressions", "Addresses that get no message, whoever has them.", [
   endpoint(
     "GET /api/v1/suppressions",
-    { agents: "read", uses: [storeRead, secrets] },
+    { uses: [storeRead, secrets] },
     {
       summary: "List suppressed addresses, newest first",
       description: "A page may be short, or empty with a cursor, where a filter leaves most out.",
@@ -111,7 +111,7 @@ export const suppressions = group("suppressions", "Addresses that get no message
 
   endpoint(
     "GET /api/v1/suppressions/:id",
-    { agents: "read", uses: [storeRead] },
+    { uses: [storeRead] },
     { summary: "Get a suppression", returns: Suppression, errors: ["NOT_FOUND"] },
     async ({ store, params }) => {
       const found = await findSuppression(store, params.id);

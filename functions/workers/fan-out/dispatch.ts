@@ -43,7 +43,7 @@ export async function dispatch(work: Work, { via, template }: Of<"dispatch">): P
   const deliverySettings = {
     ...deliverySettingsOf(job, via, settings),
     ...(brake && { brake }),
-    ...(job.step && { isCounted: true as const }),
+    ...(job.step?.hasBrake && { isCounted: true as const }),
   };
   const set = {
     dispatched_at: timestamp(clock.now()),

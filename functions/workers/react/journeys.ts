@@ -3,6 +3,7 @@
 import type { Message } from "../../../shared/contract/messages.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
+import { isTerminal } from "../../../shared/rules/job-states.ts";
 import { stepJourneyQueue } from "../../../shared/runtime/resources.ts";
 import { activeJourneys, type JourneyIndex, segmentTrigger } from "../../../shared/store/journeys/active.ts";
 import { DeletedJourney, JourneyItem } from "../../../shared/store/journeys/items.ts";
@@ -11,6 +12,7 @@ import { StepState } from "../../../shared/store/journeys/step-brake-items.ts";
 import { MemberLeaf, SegmentMembership } from "../../../shared/store/lists/items.ts";
 import { movesIn, segmentOfLeaf } from "../../../shared/store/lists/leaves.ts";
 import { changedKeys } from "../../../shared/store/segments/facts.ts";
+import { JobItem } from "../../../shared/store/sends/jobs/job-items.ts";
 import { Profile } from "../../../shared/store/subscribers/items.ts";
 import { becomes, type Change, type Changes, isNew, newEvents, ofTenants } from "./change.ts";
 
@@ -32,6 +34,7 @@ export async function queueJourneys(
     ...changes.of(DeletedJourney, "journey-gone").filter(isNew).map(sweeping("delete")),
     ...changes.of(StepState, "journey-step").filter(isReleased).map(releasing),
     ...changes.of(MigrationItem, "migration").filter(isNew).map(migrating),
+    ...changes.of(JobItem, "job").filter(hasLost).map(following),
   ]);
   const memberships = ofTenants(changes.of(SegmentMembership, "membership"));
   const leaves = ofTenants(changes.of(MemberLeaf, "leaf"));
@@ -78,6 +81,15 @@ const releasing = ({ tenant, after: { journey } }: Change<typeof StepState>): St
 
 const migrating = ({ tenant, after: { journey, id } }: Change<typeof MigrationItem>): StepMessage =>
   step(tenant, { sweep: { journey, mode: "migrate", migration: id } });
+
+/** A send of a step has ended, and not everybody got its message. */
+const hasLost = ({ before, after }: Change<typeof JobItem>): boolean =>
+  after.source_type === "journey" &&
+  isTerminal(after.status) &&
+  before?.status !== after.status &&
+  (after.status === "canceled" || (after["n:failed"] ?? 0) + (after["n:skipped"] ?? 0) > 0);
+
+const following = ({ tenant, after }: Change<typeof JobItem>): StepMessage => step(tenant, { ended: after.id });
 
 const isAwaited = (eventName: string, { byTrigger, byEvent }: JourneyIndex): boolean =>
   byTrigger.has(`event#${eventName}`) || byEvent.has(eventName);

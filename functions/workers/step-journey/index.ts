@@ -16,6 +16,7 @@ import {
   segmentTrigger,
 } from "../../../shared/store/journeys/active.ts";
 import type { Candidate } from "../../../shared/store/journeys/entries.ts";
+import { followSend } from "../../../shared/store/journeys/late-outcomes.ts";
 import { findMigration, noteShardDone, shardsLeft } from "../../../shared/store/journeys/migrations.ts";
 import { settleLeftPacks } from "../../../shared/store/journeys/run-packs.ts";
 import { activeRuns, findRuns } from "../../../shared/store/journeys/runs.ts";
@@ -23,6 +24,7 @@ import { clearJourney, sweepRuns } from "../../../shared/store/journeys/sweeps.t
 import { drive, enter } from "../../../shared/store/journeys/ticks.ts";
 import { nightlyRecounts } from "../../../shared/store/nightly-recounts.ts";
 import { jobWidths } from "../../../shared/store/sends/jobs/job-width.ts";
+import { getJob } from "../../../shared/store/sends/jobs/jobs.ts";
 import { SHARDS } from "../../../shared/store/shards.ts";
 import { ownersOf } from "../../../shared/store/subscribers/aliases.ts";
 
@@ -49,6 +51,7 @@ export const stepJourney = queueWorker(
     await context.nightlyRecounts.plan([message.tenant]);
     if (context.isRepeated) await settleLeftPacks(context.store, LEFT_AFTER_MS);
     if (message.sweep) return sweepJourney(context, message, message.sweep);
+    if (message.ended !== undefined) return followSend(context.store, await getJob(context.store, message.ended));
     if (message.run) return tickRuns(context, [message.run]);
     if (message.runs) return tickRuns(context, message.runs);
     await enterBySegments(context, message.moves);

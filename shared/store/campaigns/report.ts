@@ -9,16 +9,40 @@ import type { InteractionTotals } from "../sends/interactions/totals.ts";
 import { withContents } from "../sends/jobs/job-content.ts";
 import { costOfJob } from "../sends/jobs/job-cost.ts";
 import type { JobRecord } from "../sends/jobs/job-record.ts";
+import { countsNow, reachedNow } from "../sends/jobs/late.ts";
 import { TemplateItem } from "../templates/items.ts";
 import type { Campaign, ReleasedMessage } from "./campaigns.ts";
 
-interface Reached {
+/** What became of messages (AMB-139). */
+interface Results {
   delivered: number;
+  bounced: number;
+  complained: number;
+  unsubscribed: number;
+}
+
+interface Reached extends Results {
   opened: number;
   /** F19. */
   opened_human: number;
   clicked: number;
   clicked_human: number;
+}
+
+const NOBODY: Reached = {
+  delivered: 0,
+  bounced: 0,
+  complained: 0,
+  unsubscribed: 0,
+  opened: 0,
+  opened_human: 0,
+  clicked: 0,
+  clicked_human: 0,
+};
+
+function resultsOf(job: JobRecord | undefined): Results {
+  const { delivered, bounced, complained, unsubscribed } = job ? countsNow(job, job) : NOBODY;
+  return { delivered, bounced, complained, unsubscribed };
 }
 
 /** What of a campaign failed (AMB-126). */
@@ -44,7 +68,7 @@ export interface CampaignReport extends Omit<Funnel, "cost">, CampaignFailures, 
   /** Recipients by the reason for which they were skipped. */
   skip_reasons: Record<string, number>;
   /** What the recipients of each arm did; empty without arms. */
-  by_variant: ({ variant_id: string } & Omit<Reached, "delivered">)[];
+  by_variant: ({ variant_id: string } & Omit<Reached, keyof Results>)[];
   by_message: ({ position: number; label: string; dollars: number } & Reached & Pick<ReleasedMessage, "error">)[];
 }
 
@@ -62,12 +86,16 @@ export async function reportOf(store: StoreReader, campaign: Campaign, window: W
   const sends = jobs.map((job, n) => ({ job, totals: sent[n]!.totals }));
   const channels = new Map<string, Reached>();
   const reachedBy = (channel: string): Reached => {
-    const found = channels.get(channel) ?? { delivered: 0, opened: 0, opened_human: 0, clicked: 0, clicked_human: 0 };
+    const found = channels.get(channel) ?? { ...NOBODY };
     channels.set(channel, found);
     return found;
   };
   for (const { job, totals } of sends) {
-    for (const [channel, n] of Object.entries(job.delivered_by_channel)) reachedBy(channel).delivered += n;
+    for (const [channel, n] of Object.entries(reachedNow(job, job))) reachedBy(channel).delivered += n;
+    if (job.late.bounced + job.late.complained + job.late.unsubscribed > 0) {
+      const mail = reachedBy("email");
+      for (const name of ["bounced", "complained", "unsubscribed"] as const) mail[name] += job.late[name];
+    }
     for (const [channel, { recipients }] of Object.entries(totals.channels)) {
       const reached = reachedBy(channel);
       reached.opened += recipients.opened;
@@ -85,7 +113,7 @@ export async function reportOf(store: StoreReader, campaign: Campaign, window: W
     return {
       position: message.position,
       label: message.content?.title ?? titles.get(message.id) ?? `Message ${message.position + 1}`,
-      delivered: job?.counts.delivered ?? 0,
+      ...resultsOf(job),
       opened: recipients?.opened ?? 0,
       opened_human: recipients?.opened_human ?? 0,
       clicked: recipients?.clicked ?? 0,

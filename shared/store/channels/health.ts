@@ -116,8 +116,9 @@ async function mailRates(store: StoreReader, channel: ChannelRow) {
   if (channelOf(channel).settings?.provider !== "ses") return none;
   const now = store.clock.now();
   const { delivered, bounced, complained } = await mailFates(store, { start: now - RATES_OVER_MS, end: now });
-  if (delivered === 0) return none;
-  return { bounce_rate: bounced / delivered, complaint_rate: complained / delivered };
+  const sent = delivered + bounced;
+  if (sent === 0) return none;
+  return { bounce_rate: bounced / sent, complaint_rate: complained / sent };
 }
 
 /** Notes that the provider of a channel accepted a message, or why it did not. */

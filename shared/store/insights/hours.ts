@@ -8,6 +8,7 @@ import { hashOf } from "../hash.ts";
 import { changeItem, type ItemWrite } from "../item.ts";
 import { beyond } from "../sends/chunks/tallies.ts";
 import type { Category } from "../sends/jobs/job-spec.ts";
+import type { LateResult } from "../sends/jobs/late.ts";
 import { HourCount } from "./items.ts";
 
 /** What is counted at a time: attributes of `HourCount` and how much is added to each. */
@@ -105,6 +106,16 @@ export function countedConversion(at: string, kind: string, revenue: number, n: 
   };
 }
 
-/** The write that counts a mail that bounced or was complained about now. */
-export const mailFateWrites = ({ clock }: Pick<Store, "clock">, subscriber: string, fate: string) =>
-  dayWrites(hashOf(subscriber).slice(0, 1), [{ at: timestamp(clock.now()), add: { [`c|email|${fate}`]: 1 } }]);
+/** The writes that count what came back of a mail, on the day of the mail: a day's numbers add up at every moment. */
+export function lateDayWrites(
+  subscriber: string,
+  { kind, at, isLost = false }: LateResult,
+  category: Category,
+): ItemWrite<"workspace">[] {
+  const ofCategory =
+    kind === "bounced"
+      ? isLost && { [`k|${category}|delivered`]: -1, [`k|${category}|bounced`]: 1 }
+      : { [`k|${category}|${kind}`]: 1 };
+  const ofChannel = { [`c|email|${kind}`]: 1, ...(kind === "bounced" && { "c|email|delivered": -1 }) };
+  return dayWrites(hashOf(subscriber).slice(0, 1), [{ at: timestamp(at), add: { ...ofChannel, ...ofCategory } }]);
+}

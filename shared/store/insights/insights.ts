@@ -14,6 +14,7 @@ import { type InteractionTotals, interactionTotals } from "../sends/interactions
 import { costOfJob } from "../sends/jobs/job-cost.ts";
 import type { JobRecord } from "../sends/jobs/job-record.ts";
 import { findJobs, getJob } from "../sends/jobs/jobs.ts";
+import { countsNow } from "../sends/jobs/late.ts";
 import { CONVERSION_SHARDS } from "../shards.ts";
 import { conversionDefinitions, DEFAULT_WINDOW_SECONDS } from "./conversions.ts";
 import { countersOfDays } from "./days.ts";
@@ -95,6 +96,11 @@ const conversionsWithin = (store: StoreReader, day: string, { start, end }: Wind
 export interface Funnel {
   sent: number;
   delivered: number;
+  bounced: number;
+  complained: number;
+  unsubscribed: number;
+  failed: number;
+  uncertain: number;
   opened: number;
   /** Without messages that only machines opened (F19). */
   opened_human: number;
@@ -165,9 +171,15 @@ async function sendsOf(store: StoreReader, id: string, window: Window): Promise<
 
 function campaignTotals(sends: readonly CampaignSend[]): JourneyTotals & { cost: SendCost } {
   const sum = (count: (send: CampaignSend) => number) => sends.reduce((total, send) => total + count(send), 0);
+  const result = (name: keyof ReturnType<typeof countsNow>) => sum(({ job }) => countsNow(job, job)[name]);
   return {
     sent: sum(({ job }) => job.counts.sent),
-    delivered: sum(({ job }) => job.counts.delivered),
+    delivered: result("delivered"),
+    bounced: result("bounced"),
+    complained: result("complained"),
+    unsubscribed: result("unsubscribed"),
+    failed: result("failed"),
+    uncertain: result("uncertain"),
     opened: sum(({ totals }) => totals.recipients.opened),
     opened_human: sum(({ totals }) => totals.recipients.opened_human),
     clicked: sum(({ totals }) => totals.recipients.clicked),

@@ -47,6 +47,11 @@ export const DayTotals = item({
     last_revenue: count,
     sent: count,
     delivered: count,
+    bounced: count,
+    complained: count,
+    unsubscribed: count,
+    failed: count,
+    uncertain: count,
     opened: count,
     opened_human: count,
     clicked: count,
@@ -56,7 +61,7 @@ export const DayTotals = item({
     /** Sends with messages whose price is not known, by the type of channel. */
     "unpriced|*": v.number(),
   },
-  writers: ["attribute", "fan-out", "deliver", "api-notifications", "api-mail"],
+  writers: ["attribute", "fan-out", "deliver", "mail-event", "api-notifications", "api-mail"],
 });
 
 export const JobConversionCount = item({

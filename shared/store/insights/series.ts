@@ -7,6 +7,7 @@ import type { StoreReader } from "../context.ts";
 import { dayOf } from "../events/events.ts";
 import { familyOf } from "../families.ts";
 import { interactionDays } from "../sends/interactions/totals.ts";
+import { countsNow } from "../sends/jobs/late.ts";
 import { countersOfDays } from "./days.ts";
 import { campaignJobs, startOfDay, type Window } from "./insights.ts";
 import { DayTotals } from "./items.ts";
@@ -16,6 +17,9 @@ const measures = [
   "delivered",
   "failed",
   "skipped",
+  "bounced",
+  "complained",
+  "unsubscribed",
   "opened",
   "opened_human",
   "clicked",
@@ -88,8 +92,8 @@ const hourRows = (store: StoreReader, { start, end }: Window) =>
   countersOfDays(store, { from: dayOf(timestamp(start)), to: dayOf(timestamp(end)) });
 
 /**
- * By days in UTC; the days in which the window begins and ends count whole. `sent` is what was delivered or failed, on
- * the day of the outcome. By channel, only what belongs to a channel is counted. A conversion counts for the last message
+ * By days in UTC; the days in which the window begins and ends count whole. `sent` is what was delivered, failed or bounced, on
+ * the day of the outcome; what came back later counts on the day of its mail. By channel, only what belongs to a channel is counted. A conversion counts for the last message
  * delivered before it.
  */
 async function daySeries(store: StoreReader, group: SeriesGroup | undefined, window: Window): Promise<Bucket[]> {
@@ -104,7 +108,8 @@ async function daySeries(store: StoreReader, group: SeriesGroup | undefined, win
       const at = midnightOf(row.sk);
       const bucket = group === undefined ? null : of;
       sums.add(at, bucket, measure, n);
-      if (!isByChannel && (measure === "delivered" || measure === "failed")) sums.add(at, bucket, "sent", n);
+      if (!isByChannel && (measure === "delivered" || measure === "failed" || measure === "bounced"))
+        sums.add(at, bucket, "sent", n);
     }
   return sums.buckets();
 }
@@ -149,8 +154,16 @@ async function sourceSeries(
     if (source.type === "campaign") continue;
     add(day, "sent", sent);
     add(day, "delivered", delivered);
-    add(day, "failed", sent - delivered);
-    for (const stage of ["opened", "opened_human", "clicked", "clicked_human"] as const)
+    for (const stage of [
+      "failed",
+      "bounced",
+      "complained",
+      "unsubscribed",
+      "opened",
+      "opened_human",
+      "clicked",
+      "clicked_human",
+    ] as const)
       add(day, stage, stages[stage] ?? 0);
   }
   return sums.buckets();
@@ -165,6 +178,8 @@ export async function mailFates(store: StoreReader, window: Window) {
   return fates;
 }
 
+const OF_A_SEND = ["sent", "delivered", "failed", "skipped", "bounced", "complained", "unsubscribed"] as const;
+
 async function addCampaign(
   store: StoreReader,
   id: string,
@@ -174,10 +189,11 @@ async function addCampaign(
   const jobs = campaign ? await campaignJobs(store, campaign) : [];
   const dispatched = jobs.flatMap((job) => (job.dispatched_at ? [{ ...job, dispatched_at: job.dispatched_at }] : []));
   await Promise.all(
-    dispatched.map(async ({ id: job, counts, dispatched_at }) => {
-      const day = dayOf(dispatched_at);
-      for (const name of ["sent", "delivered", "failed", "skipped"] as const) add(day, name, counts[name]);
-      for (const { after, stage, n } of await interactionDays(store, job)) {
+    dispatched.map(async (job) => {
+      const day = dayOf(job.dispatched_at);
+      const counts = countsNow(job, job);
+      for (const name of OF_A_SEND) add(day, name, counts[name]);
+      for (const { after, stage, n } of await interactionDays(store, job.id)) {
         const measure = measureOf(stage);
         if (measure) add(dayOf(timestamp(startOfDay(day) + after * DAY)), measure, n);
       }

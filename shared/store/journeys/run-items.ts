@@ -50,8 +50,10 @@ export const RunItem = item({
     pack: v.optional(v.string()),
     /** How often a step had an outcome: `o:<step>|<outcome>`. */
     "o:*": v.number(),
+    /** What became later of a message that was sent, by its job: `f:<job>`. */
+    "f:*": v.string(),
   },
-  writers: ["step-journey", "api-journeys", "erase", "recount"],
+  writers: ["step-journey", "api-journeys", "mail-event", "erase", "recount"],
   personal: "removed",
 });
 
@@ -128,5 +130,5 @@ export const JourneyCount = item({
     /** `changes` when the row was last compared with the runs. */
     recounted: v.optional(v.number()),
   },
-  writers: ["step-journey", "api-journeys", "erase", "recount"],
+  writers: ["step-journey", "api-journeys", "mail-event", "erase", "recount"],
 });

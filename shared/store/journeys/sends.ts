@@ -130,7 +130,7 @@ async function planGroup<S extends Sender>(
     [...recipients.values()].every(({ targets }) => isInAppOnly(targets)) &&
     !workspace.frequency_caps?.length &&
     spec.topic === undefined &&
-    spec.step === undefined;
+    !spec.step?.hasBrake;
   const whole = isDirect ? { ...spec, ...texts } : spec;
   const content = await storeContent(store, whole);
   const deliverySettings = isDirect ? deliverySettingsOf(spec, via.map(channelSettings), undefined) : undefined;
@@ -216,5 +216,5 @@ const specOf = (
   bypass_quiet_hours: false,
   source: { type: "journey", id: senders[0]?.run.journey_id ?? null },
   ...(event !== undefined && { event_id: event }),
-  ...(safety && { step: { version: senders[0]?.run.version ?? 0, id } }),
+  step: { version: senders[0]?.run.version ?? 0, id, ...(safety && { hasBrake: true }) },
 });

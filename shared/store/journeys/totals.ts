@@ -5,10 +5,24 @@ import { dayOf } from "../events/events.ts";
 import { familyOf } from "../families.ts";
 import { conversionShard, DayTotals } from "../insights/items.ts";
 import { changeItem, type ItemWrite, type RowOf } from "../item.ts";
+import { uncertainIn } from "../sends/chunks/tallies.ts";
 import { expensesOf } from "../sends/jobs/job-cost.ts";
 import type { JobRecord } from "../sends/jobs/job-record.ts";
+import type { LateResult } from "../sends/jobs/late.ts";
 
-const stages = ["sent", "delivered", "opened", "opened_human", "clicked", "clicked_human"] as const;
+const stages = [
+  "sent",
+  "delivered",
+  "bounced",
+  "complained",
+  "unsubscribed",
+  "failed",
+  "uncertain",
+  "opened",
+  "opened_human",
+  "clicked",
+  "clicked_human",
+] as const;
 export type JourneyTotals = Record<(typeof stages)[number], number>;
 
 const MILLION = 1_000_000;
@@ -22,8 +36,10 @@ export function endedWrites(jobs: readonly JobRecord[]): ItemWrite<"workspace">[
     ({ source, dispatched_at }) => `${source.type} ${source.id} ${dayOf(dispatched_at ?? "")}`,
   );
   return [...groups.values()].flatMap((group) => {
-    const sum = (stage: "sent" | "delivered") => group.reduce((n, { counts }) => n + counts[stage], 0);
-    return group[0] ? addWrites(group[0], { sent: sum("sent"), delivered: sum("delivered"), ...costsOf(group) }) : [];
+    const sum = (stage: "sent" | "delivered" | "failed") => group.reduce((n, { counts }) => n + counts[stage], 0);
+    const uncertain = group.reduce((n, { fail_reasons }) => n + uncertainIn(fail_reasons), 0);
+    const ended = { sent: sum("sent"), delivered: sum("delivered"), failed: sum("failed"), uncertain };
+    return group[0] ? addWrites(group[0], { ...ended, ...costsOf(group) }) : [];
   });
 }
 
@@ -38,6 +54,15 @@ export const reachedWrites = (job: Sent, reached: readonly Stage[], n: 1 | -1 = 
       reached.filter((stage) => stage !== "reached").map((stage) => [stage, n]),
     ) as Partial<JourneyTotals>,
   );
+
+/** The writes for a mail of a journey that came back, was complained about or led to an opt-out. */
+export function lateTotalWrites(
+  job: Sent,
+  { kind, isLost = false }: Pick<LateResult, "kind" | "isLost">,
+): ItemWrite<"workspace">[] {
+  if (kind !== "bounced") return addWrites(job, { [kind]: 1 });
+  return isLost ? addWrites(job, { bounced: 1, delivered: -1 }) : [];
+}
 
 type Costs = Record<`cost|${string}` | `unpriced|${string}`, number>;
 
@@ -58,7 +83,7 @@ function costsOf(jobs: readonly JobRecord[]): Costs {
 
 function addWrites(
   { id, source, dispatched_at }: Sent,
-  counted: Partial<JourneyTotals> & Costs,
+  counted: Partial<JourneyTotals & Costs>,
 ): ItemWrite<"workspace">[] {
   const add = Object.fromEntries(Object.entries(counted).filter(([, n]) => n !== 0));
   if (source.type !== "journey" || source.id === null || !dispatched_at || Object.keys(add).length === 0) return [];
@@ -68,7 +93,7 @@ function addWrites(
 
 /** The sums of one journey in the rows of some days. */
 export function journeyTotals(rows: readonly RowOf<typeof DayTotals>[], journey: string): JourneyTotals {
-  const totals: JourneyTotals = { sent: 0, delivered: 0, opened: 0, opened_human: 0, clicked: 0, clicked_human: 0 };
+  const totals = Object.fromEntries(stages.map((stage) => [stage, 0])) as JourneyTotals;
   for (const row of rows)
     if (row.sk.split("#")[1] === journey) for (const stage of stages) totals[stage] += row[stage] ?? 0;
   return totals;

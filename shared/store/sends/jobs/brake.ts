@@ -20,9 +20,10 @@ import { countTarget } from "../../lists/targets.ts";
 import { onConditionFailed, onTransactionCanceled } from "../../refusals.ts";
 import { RangeItem } from "../audience/audience-items.ts";
 import { sumOf, tallyOf } from "../chunks/tallies.ts";
-import { JobItem, SIGNAL_SHARDS, SignalItem } from "./job-items.ts";
+import { JobItem } from "./job-items.ts";
 import type { JobRecord } from "./job-record.ts";
 import type { DeliverySettings } from "./job-spec.ts";
+import type { LateResult } from "./late.ts";
 
 /** The limits of a send that is dispatched now: its own, on top of the workspace's, or the workspace's for a large one. */
 export async function brakeFor(
@@ -55,19 +56,18 @@ export interface BrakeView {
 
 /** Reads the totals of the ranges, which may be a moment old: late figures allow less, never more. */
 export async function brakeView(store: StoreReader, { id, ranges = [] }: JobRecord): Promise<BrakeView> {
-  const shards = Array.from({ length: SIGNAL_SHARDS }, (_, shard) => ({ job: id, shard }));
-  const [rows, signals] = await Promise.all([
+  const [rows, job] = await Promise.all([
     store.getAll(
       RangeItem,
       ranges.map((range) => ({ job: id, range })),
       { eventual: true },
     ),
-    store.getAll(SignalItem, shards, { eventual: true }),
+    store.get(JobItem, { job: id }, { eventual: true }),
   ]);
   const { attempts } = sumOf(rows.flatMap((row) => (row ? [tallyOf(row)] : [])));
-  const sum = (name: "bounced" | "complained" | "opted_out") => signals.reduce((n, row) => n + (row?.[name] ?? 0), 0);
+  const late = (kind: LateResult["kind"]) => job?.[`late:${kind}`] ?? 0;
   return {
-    figures: { ...attempts, bounced: sum("bounced"), complained: sum("complained"), opted_out: sum("opted_out") },
+    figures: { ...attempts, bounced: late("bounced"), complained: late("complained"), opted_out: late("unsubscribed") },
     sizes: rows.map((row) => ({ chunks: row?.chunks ?? 0, planned: row?.planned === true })),
     passedAt: Math.max(0, ...rows.map((row) => row?.passed_at ?? 0)),
   };

@@ -33,6 +33,8 @@ export const JobItem = item({
     react: v.literal("job"),
     ...storedFields,
     ...tallyAttributes,
+    /** What came back later: `bounced` and `complained` mails, `lost` and `unsubscribed` recipients. */
+    "late:*": v.number(),
     /** Absent where a send has nothing that is kept here: the row of a send to one subscriber is billed by its length. */
     details: v.optional(json<JobDetails>()),
     /** The hash under which its content is stored. Absent: it is in `title`, `body` and `details`. */
@@ -92,6 +94,8 @@ export const JobItem = item({
     "end-experience",
     "fan-out",
     "deliver",
+    "mail-event",
+    "api-mail",
     "erase",
   ],
   personal: "anonymized",
@@ -128,22 +132,6 @@ export const IdempotencyRecord = item({
   },
   writers: ["api-notifications"],
   lifetime: "24 hours",
-});
-
-/** Reports come in bursts, and one item takes only so many transactions. */
-export const SIGNAL_SHARDS = 4;
-
-export const SignalItem = item({
-  about: "Bounces, complaints and opt-outs of a job, in shards, each counted in the transaction that records it.",
-  pk: ({ job }: { job: string }) => `J#${job}`,
-  sk: ({ shard }: { shard: number }) => `B#${shard}`,
-  prefix: "B#",
-  row: {
-    bounced: v.optional(v.number()),
-    complained: v.optional(v.number()),
-    opted_out: v.optional(v.number()),
-  },
-  writers: ["mail-event", "api-mail"],
 });
 
 export const QuarterItem = item({

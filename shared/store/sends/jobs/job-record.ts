@@ -7,6 +7,14 @@ import type { Tally } from "../chunks/tallies.ts";
 import type { JobItem } from "./job-items.ts";
 import type { DeliverySettings, JobContent, JobSpec } from "./job-spec.ts";
 
+/** Mails that bounced, with recipients whom nothing else reached; complaints; opt-outs by a link. */
+export interface Late {
+  bounced: number;
+  lost: number;
+  complained: number;
+  unsubscribed: number;
+}
+
 /** A job as its row says it. `withContent` adds what it says. */
 export interface JobRecord
   extends Omit<JobSpec, keyof JobContent>,
@@ -16,6 +24,8 @@ export interface JobRecord
   content: JobContent | string;
   /** Its recipients are in two arms. */
   isSplit: boolean;
+  /** What came back after it was handed over. */
+  late: Late;
   error: string | null;
   dispatched_at: string | null;
   completed_at: string | null;

@@ -84,13 +84,15 @@ export interface JobDetails extends Partial<Omit<JobContent, "title" | "body">> 
   topic?: SendTopic | undefined;
   /** The limits of its brake, where it has its own (F21). */
   safety?: Safety | "off" | undefined;
-  /** Only of journeys: the step with a brake that it is of (F21). */
+  /** Only of journeys: the step that it is of. */
   step?: JobStep | undefined;
 }
 
 interface JobStep {
   version: number;
   id: string;
+  /** It has limits of its own (F21). */
+  hasBrake?: true | undefined;
 }
 
 type SetByTheService = "id" | "status" | "sent" | "created_at";

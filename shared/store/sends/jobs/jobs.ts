@@ -5,6 +5,7 @@ import { type Halt, textOf } from "../../../rules/brake.ts";
 import { jobMoves, outcomeOf } from "../../../rules/job-states.ts";
 import { absent, all, is, oneOf, present } from "../../conditions.ts";
 import type { Store, StoreReader } from "../../context.ts";
+import { familyOf } from "../../families.ts";
 import { type ChangeOf, type ConditionOf, type ItemWrite, type NewRowOf, putItem, type RowOf } from "../../item.ts";
 import { endedWrites } from "../../journeys/totals.ts";
 import { fromJson, toJson } from "../../json-text.ts";
@@ -80,6 +81,8 @@ export function newJobRow(
   };
 }
 
+const NOTHING_LATE = { bounced: 0, lost: 0, complained: 0, unsubscribed: 0 };
+
 export function jobOf(row: JobRow): JobRecord {
   const details = row.details ? fromJson(row.details) : {};
   const content = row.content ?? inlineContent(row, details);
@@ -107,6 +110,7 @@ export function jobOf(row: JobRow): JobRecord {
     sent: row.sent,
     created_at: row.created_at,
     ...tallyOf(row),
+    late: { ...NOTHING_LATE, ...Object.fromEntries(familyOf(row, "late:")) },
     error: row.error ?? null,
     dispatched_at: row.dispatched_at ?? null,
     completed_at: row.completed_at ?? null,

@@ -4,16 +4,18 @@ import type { MailEvent } from "../../../contract/mail-events.ts";
 import { normalizedAddress } from "../../../rules/addresses.ts";
 import { absent, all, is, oneOf } from "../../conditions.ts";
 import type { Store, StoreReader } from "../../context.ts";
-import { mailFateWrites } from "../../insights/hours.ts";
 import { type ChangeOf, type ConditionOf, changeItem, type RowOf } from "../../item.ts";
+import { followOne, stepSendOf } from "../../journeys/late-outcomes.ts";
 import { oldRow, onConditionFailed, onTransactionCanceled } from "../../refusals.ts";
 import { suppressAddress } from "../../subscribers/addresses.ts";
 import { Profile } from "../../subscribers/items.ts";
 import { getSubscriber, isLiving } from "../../subscribers/subscribers.ts";
-import { isTestId } from "../jobs/job-ids.ts";
-import { signalWrites } from "../jobs/signals.ts";
+import { messagesSince } from "../inbox/inbox.ts";
+import { isOfJourney, isTestId } from "../jobs/job-ids.ts";
+import { findJob } from "../jobs/jobs.ts";
+import { lateWrites } from "../jobs/late.ts";
 import { TouchItem } from "./ledger-items.ts";
-import { touchKey } from "./touches.ts";
+import { CLOCK_TOLERANCE_MS, touchesSince, touchKey } from "./touches.ts";
 
 interface FateChange {
   when: ConditionOf<typeof TouchItem>;
@@ -58,6 +60,29 @@ export async function recordFate(
   store: Store,
   { job, subscriber, at, fate, reason }: Pick<MailEvent, "job" | "subscriber" | "at" | "fate" | "reason">,
 ): Promise<boolean> {
+  const isRecorded = await recordInLedger(store, { job, subscriber, at, fate, reason });
+  if (fate === "bounced" && isOfJourney(job)) {
+    const send = await findJob(store, job);
+    const step = send && stepSendOf(send);
+    if (step && !(await isReached(store, { job, subscriber, at }))) await followOne(store, step, subscriber, "bounced");
+  }
+  return isRecorded;
+}
+
+/** Whether another channel reached the recipient of a mail. */
+async function isReached(store: StoreReader, { job, subscriber, at }: OfMail): Promise<boolean> {
+  const [touches, messages] = await Promise.all([
+    touchesSince(store, subscriber, at - CLOCK_TOLERANCE_MS),
+    messagesSince(store, subscriber, at - CLOCK_TOLERANCE_MS),
+  ]);
+  const isOther = (row: RowOf<typeof TouchItem>) => row.job === job && row.channel !== "email" && row.state === "sent";
+  return touches.some(isOther) || messages.some((row) => row.job === job);
+}
+
+async function recordInLedger(
+  store: Store,
+  { job, subscriber, at, fate, reason }: Pick<MailEvent, "job" | "subscriber" | "at" | "fate" | "reason">,
+): Promise<boolean> {
   const transition = changes[fate];
   if (!transition || isTestId(job)) return true;
   const key = rowKey({ job, subscriber, at });
@@ -69,12 +94,12 @@ export async function recordFate(
     isRefused = true;
     row = old;
   };
+  const isLost = fate === "bounced" && !(await isReached(store, { job, subscriber, at }));
   if (transition.counted)
     await store
       .transact([
         changeItem(TouchItem, key, change, transition.when),
-        ...mailFateWrites(store, subscriber, fate),
-        ...(await signalWrites(store, job, subscriber, transition.counted)),
+        ...(await lateWrites(store, job, subscriber, { kind: transition.counted, at, isLost })),
       ])
       .catch(onTransactionCanceled(([touch]) => refuse(oldRow(TouchItem, touch))));
   else await store.change(TouchItem, key, change, transition.when).catch(onConditionFailed(TouchItem, refuse));

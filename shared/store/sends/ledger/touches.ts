@@ -124,8 +124,12 @@ const OPT_OUT_MS = 7 * DAY;
 const NEWEST_ROWS = 20;
 
 /** The send of the newest mail that a subscriber got within a week: an opt-out counts there (F21). */
-export async function newestMailOf(store: StoreReader, subscriber: string): Promise<string | undefined> {
+export async function newestMailOf(
+  store: StoreReader,
+  subscriber: string,
+): Promise<{ job: string; at: number } | undefined> {
   const range = touchesFrom(timestamp(store.clock.now() - OPT_OUT_MS));
   const page = await store.query(TouchItem, { subscriber }, { ...range, newestFirst: true, limit: NEWEST_ROWS });
-  return page.items.find(({ channel, state }) => channel === "email" && state === "sent")?.job;
+  const row = page.items.find(({ channel, state }) => channel === "email" && state === "sent");
+  return row && { job: row.job, at: Date.parse(row.sk.split("#")[1] ?? "") };
 }

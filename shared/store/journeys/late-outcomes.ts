@@ -1,0 +1,75 @@
+// What became of a message of a journey's step after its run went on: the step's outcome follows it (AMB-142).
+import { timeOfUuid } from "../../kernel/ids.ts";
+import { absent, all, is, present } from "../conditions.ts";
+import type { Store } from "../context.ts";
+import { changeItem } from "../item.ts";
+import { happened } from "../refusals.ts";
+import type { JobRecord } from "../sends/jobs/job-record.ts";
+import { listRecipients } from "../sends/ledger/recipient-list.ts";
+import { CLOCK_TOLERANCE_MS } from "../sends/ledger/touches.ts";
+import { countWrites, type OutcomeAddends } from "./counts.ts";
+import { RunItem, type RunRow, rowKeyOf, runPrefix } from "./run-items.ts";
+
+/** The send of a step, as its job says. */
+export interface StepSend {
+  job: string;
+  journey: string;
+  step: string;
+}
+
+const PAGE = 100;
+
+/** The send of a step; undefined for a job of another source. */
+export const stepSendOf = ({ id, source, step }: Pick<JobRecord, "id" | "source" | "step">): StepSend | undefined =>
+  source.id && step ? { job: id, journey: source.id, step: step.id } : undefined;
+
+/** Of a send that has ended, the outcomes of all whose message did not arrive. A repeat changes nothing. */
+export async function followSend(store: Store, job: JobRecord): Promise<void> {
+  const send = stepSendOf(job);
+  if (!send) return;
+  let from: Parameters<typeof listRecipients>[3]["from"];
+  do {
+    const page = await listRecipients(store, job, {}, { from, limit: PAGE });
+    for (const { subscriber_id, state, reason } of page.items) {
+      const outcome = outcomeOf(state, reason);
+      if (subscriber_id && outcome) await followOne(store, send, subscriber_id, outcome);
+    }
+    from = page.next;
+  } while (from);
+}
+
+function outcomeOf(state: string, reason: string | null): string | undefined {
+  if (state === "failed" || state === "uncertain") return "failed";
+  if (state === "bounced" || state === "canceled") return state;
+  return state === "skipped" ? `skipped:${reason ?? "unknown"}` : undefined;
+}
+
+/** The outcome of one run: `sent` becomes this one, once for a job. An erased subscriber has no run. */
+export async function followOne(
+  store: Store,
+  { job, journey, step }: StepSend,
+  subscriber: string,
+  outcome: string,
+): Promise<void> {
+  const prefix = runPrefix(journey);
+  const rows = await store.queryAll(RunItem, { subscriber }, { from: prefix, to: `${prefix}~` });
+  const row = rows.find((one) => isOf(one, step, timeOfUuid(job)));
+  if (!row || row[`f:${job}`] !== undefined) return;
+
+  const sent = `o:${step}|sent` as const;
+  const add: OutcomeAddends = { [sent]: -1, [`o:${step}|${outcome}`]: 1 };
+  const set: Partial<RunRow> = {};
+  set[`f:${job}`] = outcome;
+  await happened(
+    store.transact([
+      changeItem(RunItem, rowKeyOf(row), { set, add }, all(is("id", row.id), present(sent), absent(`f:${job}`))),
+      ...countWrites(journey, row.id, add),
+    ]),
+  );
+}
+
+/** The run took the step at the time of the send: a subscriber has one run of a journey at a time. */
+const isOf = (row: RunRow, step: string, at: number): boolean =>
+  (row[`o:${step}|sent`] ?? 0) > 0 &&
+  Date.parse(row.entered_at) <= at + CLOCK_TOLERANCE_MS &&
+  (row.ended_at === undefined || Date.parse(row.ended_at) >= at - CLOCK_TOLERANCE_MS);

@@ -1,0 +1,87 @@
+// What comes back of a send after it was handed over: bounces, complaints and opt-outs. They are counted on the row of its
+// job, beside its tally, which stays as it was closed; what is shown has both (AMB-139, docs/decisions/0098).
+import * as v from "valibot";
+import { LANES } from "../../../rules/step-brake.ts";
+import { present } from "../../conditions.ts";
+import type { StoreReader } from "../../context.ts";
+import { lateDayWrites } from "../../insights/hours.ts";
+import { changeItem, type ItemWrite } from "../../item.ts";
+import { StepSignal } from "../../journeys/step-brake-items.ts";
+import { lateTotalWrites } from "../../journeys/totals.ts";
+import { type Tally, tallyFields, uncertainIn } from "../chunks/tallies.ts";
+import { JobItem } from "./job-items.ts";
+import type { JobRecord } from "./job-record.ts";
+import { findJob } from "./jobs.ts";
+
+const figure = (sentence: string) => v.pipe(v.number(), v.description(sentence));
+
+/** The counts of a send as they are shown. */
+export const shownCounts = v.object({
+  ...tallyFields.counts.entries,
+  bounced: figure("Recipients whose mail came back and whom no other channel reached; they are not among `delivered`"),
+  complained: figure("Recipients who called the mail spam"),
+  unsubscribed: figure("Recipients who opted out by a link of the mail"),
+  uncertain: figure("Those among `failed` who may have got it"),
+});
+
+/** The counts of a job with what came back later. */
+export const countsNow = (
+  { late }: Pick<JobRecord, "late">,
+  { counts, fail_reasons }: Pick<Tally, "counts" | "fail_reasons">,
+): v.InferOutput<typeof shownCounts> => ({
+  ...counts,
+  delivered: Math.max(0, counts.delivered - late.lost),
+  bounced: late.lost,
+  complained: late.complained,
+  unsubscribed: late.unsubscribed,
+  uncertain: uncertainIn(fail_reasons),
+});
+
+/** Recipients reached by channel, without mails that came back. */
+export function reachedNow(
+  { late }: Pick<JobRecord, "late">,
+  { delivered_by_channel: reached }: Pick<Tally, "delivered_by_channel">,
+): Record<string, number> {
+  return late.bounced > 0 && reached.email !== undefined
+    ? { ...reached, email: Math.max(0, reached.email - late.bounced) }
+    : reached;
+}
+
+export interface LateResult {
+  kind: "bounced" | "complained" | "unsubscribed";
+  /** When the mail was sent, in milliseconds: it counts on that day. */
+  at: number;
+  /** Of a bounce: no other channel reached the recipient. */
+  isLost?: boolean;
+}
+
+/** Count a late result, for the transaction that records it. None for a job that is gone. */
+export async function lateWrites(
+  store: StoreReader,
+  id: string,
+  subscriber: string,
+  { kind, at, isLost = false }: LateResult,
+): Promise<ItemWrite<"workspace">[]> {
+  const job = await findJob(store, id);
+  if (!job) return [];
+  const add = { [`late:${kind}`]: 1, ...(isLost && { "late:lost": 1 }) };
+  return [
+    changeItem(JobItem, { job: id }, { add }, present("id")),
+    ...lateDayWrites(subscriber, { kind, at, isLost }, job.category),
+    ...lateTotalWrites(job, { kind, isLost }),
+    ...stepWrites(job, subscriber, kind),
+  ];
+}
+
+/** For the brake of a journey's step (F21). */
+function stepWrites(
+  { source, step }: JobRecord,
+  subscriber: string,
+  kind: LateResult["kind"],
+): ItemWrite<"workspace">[] {
+  if (!step?.hasBrake || source.id === null) return [];
+  const lane = (Number.parseInt(subscriber.slice(-1), 16) || 0) % LANES;
+  const signal = kind === "unsubscribed" ? "opted_out" : kind;
+  const key = { journey: source.id, lane, version: step.version, step: step.id };
+  return [changeItem(StepSignal, key, { add: { [signal]: 1 } })];
+}

@@ -1,0 +1,142 @@
+// What comes back after a message was handed over changes every number that was made before.
+import { describe, expect, it } from "vitest";
+import { graphOf, journeySetting } from "../support/journeys.ts";
+import { follow, mailing, mailsOf, SES, tellOfMail } from "../support/mails.ts";
+import { send } from "../support/people.ts";
+import { ledgerOf, openChannels, spoil } from "../support/reached.ts";
+import type { Tenant, TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh, withTenant } = worlds();
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const DAY = 24 * 60 * MINUTE;
+const BOUNCES = "bounce@simulator.amazonses.com";
+const COMPLAINS = "complaint@simulator.amazonses.com";
+
+const reader = (world: TestWorld, tenant: Tenant) => async (route: string, body?: object) =>
+  (await world.call(route, { as: await tenant.dashboard(), ...(body && { body }) })).body;
+
+describe("a mail that comes back", () => {
+  it("is not among the delivered ones, but among the bounced ones, as its recipient says (AMB-139)", async () => {
+    const { world, tenant } = await withTenant();
+    const { ada, mail } = await mailing(world, tenant, BOUNCES);
+    const { job } = await mail();
+    await world.advance(MINUTE);
+    const read = reader(world, tenant);
+    const record = await read(`GET /api/v1/notifications/${job.id}`);
+    expect(record).toMatchObject({ counts: { sent: 1, delivered: 0, bounced: 1 }, delivered_by_channel: { email: 0 } });
+    const { items } = await read(`GET /api/v1/notifications/${job.id}/recipients`);
+    expect(items).toMatchObject([{ subscriber_id: ada, state: "bounced" }]);
+  });
+
+  it("leaves the recipient delivered whom another channel reached (AMB-139)", async () => {
+    const { world, tenant } = await withTenant();
+    const { ada, channel } = await mailing(world, tenant, BOUNCES);
+    const read = reader(world, tenant);
+    const { channels } = await read("GET /api/v1/channels");
+    const inApp = channels.find(({ type }: { type: string }) => type === "in_app").id;
+    const { job } = await send(world, tenant, { subscriberIds: [ada], channel_ids: [channel, inApp] });
+    await world.advance(MINUTE);
+    const record = await read(`GET /api/v1/notifications/${job.id}`);
+    expect(record).toMatchObject({
+      counts: { delivered: 1, bounced: 0 },
+      delivered_by_channel: { email: 0, in_app: 1 },
+    });
+  });
+
+  it("moves in the report, the funnel and the series of its campaign (AMB-139)", async () => {
+    const { world, tenant } = await withTenant();
+    const { channel } = await mailing(world, tenant, BOUNCES);
+    const read = reader(world, tenant);
+    const messages = [{ content: { title: "t", body: "b" }, channel_ids: [channel] }];
+    const { id } = await read("POST /api/v1/campaigns", { name: "News", messages, target: { type: "all" } });
+    await read(`POST /api/v1/campaigns/${id}/release`);
+    await world.advance(MINUTE);
+    await world.advance(20 * MINUTE);
+    const moved = { sent: 1, delivered: 0, bounced: 1 };
+    const source = `source_type=campaign&source_id=${id}`;
+    expect(await read(`GET /api/v1/campaigns/${id}/report`)).toMatchObject({
+      ...moved,
+      by_channel: [{ channel: "email", delivered: 0, bounced: 1 }],
+    });
+    expect(await read(`GET /api/v1/insights/funnel?${source}`)).toMatchObject(moved);
+    expect((await read(`GET /api/v1/insights/series?${source}`)).buckets).toMatchObject([moved]);
+    expect((await read("GET /api/v1/insights/series")).buckets).toMatchObject([moved]);
+    expect((await read("GET /api/v1/insights/series?group_by=channel")).buckets).toMatchObject([
+      { group: "email", delivered: 0, bounced: 1 },
+    ]);
+  });
+
+  it("counts on the day of the mail (AMB-139)", async () => {
+    const { world, tenant } = await withTenant();
+    const { ada, mail } = await mailing(world, tenant);
+    const { job } = await mail();
+    await world.advance(DAY);
+    const [row] = await ledgerOf(tenant, ada);
+    const at = String(Date.parse(String(row!.sk).split("#")[1]!));
+    await tellOfMail(world, {
+      eventType: "Bounce",
+      mail: { tags: { tenant: [tenant.id], job: [job.id], subscriber: [ada], at: [at] } },
+      bounce: {
+        bounceType: "Permanent",
+        bounceSubType: "General",
+        bouncedRecipients: [{ emailAddress: "ada@example.com" }],
+      },
+    });
+    const { buckets } = await reader(world, tenant)("GET /api/v1/insights/series");
+    expect(buckets).toMatchObject([{ sent: 1, delivered: 0, bounced: 1 }]);
+  });
+});
+
+it("complaints and opt-outs by a link are counted with the send (AMB-139)", async () => {
+  const { world, tenant } = await withTenant();
+  const { mail } = await mailing(world, tenant, COMPLAINS);
+  const { job, mail: letter } = await mail();
+  await world.advance(MINUTE);
+  await follow(world, "POST", letter.unsubscribe!);
+  const record = await reader(world, tenant)(`GET /api/v1/notifications/${job.id}`);
+  expect(record.counts).toMatchObject({ delivered: 1, bounced: 0, complained: 1, unsubscribed: 1 });
+});
+
+describe("the outcome of a journey's send step", () => {
+  const mailingJourney = async () => {
+    const setting = await journeySetting(await fresh());
+    const { world, tenant, call, active } = setting;
+    const { email = "" } = await openChannels(world, tenant, "email");
+    await call(`POST /api/v1/channels/${email}/credentials/email`, SES);
+    await world.settle();
+    const message = { channel_ids: [email], content: { title: "Hello", body: "b" } };
+    const id = await active(graphOf({ m: { send: message }, end: "exit" } as never));
+    const reached = async (address: string) => {
+      const body = { external_id: "ada", email: address };
+      await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body });
+      await setting.track("ada", "signed_up");
+      await world.advance(MINUTE);
+      return (await setting.stats(id)).steps.m.outcomes;
+    };
+    return { ...setting, id, reached };
+  };
+
+  it("is failed where its message failed (AMB-142)", async () => {
+    const { world, reached, call, id } = await mailingJourney();
+    await spoil(world, { channel: "email", outcome: "permanent", times: 1 });
+    expect(await reached("ada@example.com")).toEqual({ failed: 1 });
+    const [job] = (await call(`GET /api/v1/notifications?source_type=journey&source_id=${id}`)).body.items;
+    expect(job.counts).toMatchObject({ delivered: 0, failed: 1 });
+  });
+
+  it("is bounced where its mail came back, and so are the funnel and the run (AMB-142)", async () => {
+    const { reached, call, id } = await mailingJourney();
+    expect(await reached(BOUNCES)).toEqual({ bounced: 1 });
+    const funnel = (await call(`GET /api/v1/insights/funnel?source_type=journey&source_id=${id}`)).body;
+    expect(funnel).toMatchObject({ sent: 1, delivered: 0, bounced: 1 });
+  });
+
+  it("stays sent where its message arrived (AMB-142)", async () => {
+    const { reached, world } = await mailingJourney();
+    expect(await reached("ada@example.com")).toEqual({ sent: 1 });
+    expect(await mailsOf(world)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,4 @@
+// Of a send of which nothing came back later.
+export const NOTHING_BACK = { bounced: 0, complained: 0, unsubscribed: 0 };
+/** The same as the counts of a send say it. */
+export const NOTHING_LATE = { ...NOTHING_BACK, uncertain: 0 };
