@@ -1,5 +1,6 @@
-// Tokens in the links of mails: ids, signed by an HMAC. They contain no address and do not expire (D-EMAIL).
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+// Tokens in the links of mails: ids and the target, signed by an HMAC. They contain no address and do not expire (D-EMAIL).
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { deflateRawSync, inflateRawSync } from "node:zlib";
 
 interface Unsubscribing {
   kind: "unsubscribe";
@@ -21,8 +22,8 @@ interface Sent {
 }
 
 export type Opening = Sent & { kind: "open" };
-/** `link`: the position in the HTML body. `mark`: a short hash that finds the target if the body has changed since. */
-export type Clicking = Sent & { kind: "click"; link: number; mark: string };
+/** `link`: the position in the HTML body, which has `links`. `target`: where it led when it was sent (AMB-149). */
+export type Clicking = Sent & { kind: "click"; link: number; links: number; target: string };
 export type MailToken = Unsubscribing | Opening | Clicking;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -37,13 +38,20 @@ const kinds = { unsubscribe: "u", open: "o", click: "c" } as const;
 const lengths: Record<MailToken["kind"], number> = {
   unsubscribe: 3 * ID_BYTES + 1,
   open: 3 * ID_BYTES + 5,
-  click: 3 * ID_BYTES + 5 + 2 + 3,
+  click: 3 * ID_BYTES + 5 + 4,
 };
 
-/** A few bytes of the hash of a target: enough to find it among the links of one mail. */
-export const markOfTarget = (target: string): string => createHash("sha256").update(target).digest("hex").slice(0, 6);
+/** What a target takes in a token at most. */
+const MAX_TARGET_BYTES = 2_048;
+/** A target is read up to this length, however small it was packed. */
+const MAX_TARGET_CHARACTERS = 65_536;
+const MAX_TOKEN_CHARACTERS = 2_900;
 
-/** The token: about 100 characters that need no escaping in a path. */
+/** Whether the target of a link fits into a token. A longer one is sent as it is. */
+export const fitsMailToken = (target: string): boolean =>
+  target.length <= MAX_TARGET_CHARACTERS && deflateRawSync(target).length <= MAX_TARGET_BYTES;
+
+/** The token: about 100 characters, and those of the target of a click. None needs escaping in a path. */
 export function sealMailToken(key: Buffer, token: MailToken): string {
   const bytes = bytesOf(token);
   return Buffer.concat([bytes, macOf(key, token.kind, bytes)]).toString("base64url");
@@ -51,7 +59,10 @@ export function sealMailToken(key: Buffer, token: MailToken): string {
 
 /** Whether a text has the form of a token of this kind: others are refused without reading the key. */
 export const looksLikeMailToken = (kind: MailToken["kind"], text: string): boolean =>
-  /^[\w-]{1,128}$/.test(text) && Buffer.byteLength(text, "base64url") === lengths[kind] + MAC_BYTES;
+  text.length <= MAX_TOKEN_CHARACTERS && /^[\w-]+$/.test(text) && hasLength(kind, Buffer.byteLength(text, "base64url"));
+
+const hasLength = (kind: MailToken["kind"], bytes: number): boolean =>
+  kind === "click" ? bytes > lengths.click + MAC_BYTES : bytes === lengths[kind] + MAC_BYTES;
 
 /** @returns the content of a token of this kind if its signature is valid. */
 export function openMailToken<K extends MailToken["kind"]>(
@@ -61,8 +72,8 @@ export function openMailToken<K extends MailToken["kind"]>(
 ): Extract<MailToken, { kind: K }> | undefined {
   const all = Buffer.from(text, "base64url");
   if (all.toString("base64url") !== text || !looksLikeMailToken(kind, text)) return undefined;
-  const bytes = all.subarray(0, lengths[kind]);
-  if (!timingSafeEqual(all.subarray(lengths[kind]), macOf(key, kind, bytes))) return undefined;
+  const bytes = all.subarray(0, -MAC_BYTES);
+  if (!timingSafeEqual(all.subarray(-MAC_BYTES), macOf(key, kind, bytes))) return undefined;
   return tokenOf(kind, bytes) as Extract<MailToken, { kind: K }>;
 }
 
@@ -77,9 +88,10 @@ function bytesOf(token: MailToken): Buffer {
   sent.writeUInt32BE(token.sentAt, 1);
   const mail = [...owner, packed(token.job), sent];
   if (token.kind === "open") return Buffer.concat(mail);
-  const link = Buffer.alloc(2);
+  const link = Buffer.alloc(4);
   link.writeUInt16BE(token.link);
-  return Buffer.concat([...mail, link, Buffer.from(token.mark, "hex")]);
+  link.writeUInt16BE(token.links, 2);
+  return Buffer.concat([...mail, link, deflateRawSync(token.target)]);
 }
 
 function tokenOf(kind: MailToken["kind"], bytes: Buffer): MailToken {
@@ -90,7 +102,8 @@ function tokenOf(kind: MailToken["kind"], bytes: Buffer): MailToken {
   const arm = arms[rest.readUInt8()];
   const sent = { ...owner, job: id(2), ...(arm && { arm }), sentAt: rest.readUInt32BE(1) };
   if (kind === "open") return { kind, ...sent };
-  return { kind, ...sent, link: rest.readUInt16BE(5), mark: rest.subarray(7).toString("hex") };
+  const target = inflateRawSync(rest.subarray(9), { maxOutputLength: 4 * MAX_TARGET_CHARACTERS }).toString();
+  return { kind, ...sent, link: rest.readUInt16BE(5), links: rest.readUInt16BE(7), target };
 }
 
 function packed(id: string): Buffer {

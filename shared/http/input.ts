@@ -12,10 +12,13 @@ import type { Upload } from "./upload.ts";
 type RefusalStyle = Pick<Shape, "refusal">;
 
 const ID = /^[\w.:-]{1,128}$/;
+/** The token of a link of a mail holds the target of the link. */
+const TOKEN = /^[\w-]{1,4096}$/;
 
 /** Path parameters. @throws 404 for a text that cannot be an id. */
 export function readParams(params: Record<string, string | undefined> = {}): Record<string, string | undefined> {
-  for (const value of Object.values(params)) if (value === undefined || !ID.test(value)) throw notFound("resource");
+  for (const [name, value = ""] of Object.entries(params))
+    if (!(name === "token" ? TOKEN : ID).test(value)) throw notFound("resource");
   return params;
 }
 

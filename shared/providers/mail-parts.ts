@@ -15,7 +15,7 @@ export interface MailUrls {
   words?: Pick<Translation, "unsubscribe" | "preferences">;
   /** Both only of mail whose opens and clicks are counted. */
   open?: string | undefined;
-  click?(target: string, link: number): string;
+  click?(target: string, link: number, links: number): string;
 }
 
 /** The parts of a mail. The links of the text part are not tracked. */
@@ -45,7 +45,9 @@ export function mailParts({ text, html }: MailBodies, urls: MailUrls): MailParts
 function withLinks(html: string, click: NonNullable<MailUrls["click"]>): string {
   const { pieces, targets } = htmlLinks(html);
   const [first = "", ...others] = pieces;
-  return first + others.map((piece, n) => `"${click(targets[n] ?? "", n)}"${piece}`).join("");
+  return (
+    first + others.map((piece, n) => `"${escapeHtml(click(targets[n] ?? "", n, targets.length))}"${piece}`).join("")
+  );
 }
 
 const UNSUBSCRIBE = '<p data-part="unsubscribe" style="font-size:12px;color:#666666">';

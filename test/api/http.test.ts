@@ -32,7 +32,7 @@ describe("routes", () => {
       "GET /v1/whoami",
     ])
       expect(routes).toContain(route);
-    const isLinkOfMail = (route: string) => /^[A-Z]+ \/[a-z]\/:token$/.test(route) || route === "GET /c";
+    const isLinkOfMail = (route: string) => /^[A-Z]+ \/[a-z]\/:token$/.test(route);
     const elsewhere = routes.filter((route) => !/^[A-Z]+ \/(api\/)?v1\//.test(route) && !isLinkOfMail(route));
     const aboutItself = [
       "GET /healthz",

@@ -14,7 +14,7 @@ import { choose, preferencesOf } from "../../../shared/store/topics/preferences.
 import { listTopics, MAX_TOPICS } from "../../../shared/store/topics/topics.ts";
 import { senderOf } from "../../../shared/store/workspaces/settings.ts";
 import { getWorkspace } from "../../../shared/store/workspaces/workspaces.ts";
-import { confirmationPage, gonePage, pageHeaders, preferencesPage, staleLinkPage, unsubscribePage } from "./page.ts";
+import { confirmationPage, gonePage, pageHeaders, preferencesPage, unsubscribePage } from "./page.ts";
 import { trackClick, trackOpen } from "./tracking.ts";
 
 const endpoint = endpoints({ credentials: [], uses: [openedMailLink] });
@@ -154,42 +154,27 @@ export const mail = group("mail", "The links of e-mails.", [
   ),
 
   endpoint(
-    "GET /c",
-    {},
-    {
-      summary: "Show that a link has expired",
-      description: "Links lead here whose target is not as it was sent.",
-      text: asPage,
-    },
-    async () => staleLinkPage,
-  ),
-
-  endpoint(
     "GET /c/:token",
     {},
     {
       summary: "Count a click, and redirect to the target of the link",
       description:
-        "The token names a link of a message. The target is taken from the message, never from the request; if changed " +
-        "attributes of the subscriber have changed it, the link leads to a page that says so. Counts as `email_clicked`, with a verdict if a " +
-        "machine requested it.",
+        "The signed token holds the target as it was sent, whatever has changed since; nothing of the request changes it. " +
+        "Counts as `email_clicked`, with a verdict if a machine requested it, while the subscriber exists.",
       status: 302,
       text: asNothing,
       errors: ["NOT_FOUND"],
     },
-    async (call) => followed(await trackClick(call, "GET")),
+    async (call) => redirect(await trackClick(call, "GET")),
   ),
 
   endpoint(
     "HEAD /c/:token",
     {},
     { summary: "Get the target of a link", status: 302, text: asNothing, errors: ["NOT_FOUND"] },
-    async (call) => followed(await trackClick(call, "HEAD")),
+    async (call) => redirect(await trackClick(call, "HEAD")),
   ),
 ]);
-
-/** A redirect to the target as it was sent, or a page that leads nowhere. */
-const followed = (target: string | undefined) => redirect(target ?? "/c");
 
 type Headers = Readonly<Record<string, string | undefined>>;
 

@@ -106,6 +106,3 @@ export function preferencesPage(
     sender,
   );
 }
-
-/** For a link whose target no longer exists as it was sent. It leads nowhere. */
-export const staleLinkPage = page("en", "This link has expired", "<p>The page that it led to is no longer known.</p>");

@@ -1,19 +1,14 @@
 // Opens and clicks of sent mails: always counted, with a verdict if a machine made them (AMB-92).
 
-import { type Clicking, markOfTarget, type Opening } from "../../../shared/contract/mail-tokens.ts";
+import type { Clicking, Opening } from "../../../shared/contract/mail-tokens.ts";
 import { type Clock, SECOND, timestamp } from "../../../shared/kernel/clock.ts";
 import { notFound } from "../../../shared/kernel/errors.ts";
-import { htmlLinks } from "../../../shared/providers/mail-parts.ts";
 import { machineVerdict } from "../../../shared/rules/tracking.ts";
 import type { Store } from "../../../shared/store/context.ts";
 import type { MailLinkOpener } from "../../../shared/store/mail-links.ts";
-import { eventFor } from "../../../shared/store/sends/content/arms.ts";
-import { rendererOf } from "../../../shared/store/sends/content/texts.ts";
 import { countInteraction } from "../../../shared/store/sends/interactions/interactions.ts";
-import { withContent } from "../../../shared/store/sends/jobs/job-content.ts";
-import type { Job } from "../../../shared/store/sends/jobs/job-record.ts";
 import { findJob } from "../../../shared/store/sends/jobs/jobs.ts";
-import { getProfiles, type LivingProfile } from "../../../shared/store/subscribers/subscribers.ts";
+import { getProfile } from "../../../shared/store/subscribers/subscribers.ts";
 
 interface TrackingContext {
   openLink: MailLinkOpener;
@@ -22,61 +17,37 @@ interface TrackingContext {
   clock: Clock;
 }
 
-/** @throws 404 for an invalid token, and for a subscriber or job that is missing. */
+/** Nothing is counted for a subscriber or a send that is gone. @throws 404 for an invalid token */
 export async function trackOpen(context: TrackingContext, method: string): Promise<void> {
   const opened = await context.openLink("open", context.params.token);
   if (!opened) throw notFound("link");
-  const { store, link } = opened;
-  const { profile, job } = await findSent(store, link);
-  if (!profile || !job) throw notFound("link");
-  await countLink(store, link, context, method);
+  await countLink(opened.store, opened.link, context, method);
 }
 
-/**
- * @returns the target of the link as it was sent; undefined where the message, rendered for the subscriber of today, has
- *   no such target: nothing is counted. @throws 404 as above.
- */
-export async function trackClick(context: TrackingContext, method: string): Promise<string | undefined> {
+/** @returns the target of the link as it was sent (AMB-149), whoever is gone since (AMB-143). @throws 404 as above */
+export async function trackClick(context: TrackingContext, method: string): Promise<string> {
   const opened = await context.openLink("click", context.params.token);
   if (!opened) throw notFound("link");
-  const { store, link } = opened;
-  const { profile, job } = await findSent(store, link);
-  if (!profile || !job) throw notFound("link");
-  const targets = await targetsOf(store, job, profile, link);
-  const { link: position, mark } = link;
-  const isSent = (target: string) => markOfTarget(target) === mark;
-  const target = targets.slice(position, position + 1).find(isSent) ?? targets.find(isSent);
-  if (target !== undefined) await countLink(store, link, context, method, { url: target, count: targets.length });
-  return target;
-}
-
-async function findSent(store: Store, { job: id, subscriber }: Opening | Clicking) {
-  const [[profile], job] = await Promise.all([getProfiles(store, [subscriber]), findJob(store, id)]);
-  return { profile, job: job && (await withContent(store, job)) };
-}
-
-/** The targets of all links of the message, as it would be rendered today. */
-async function targetsOf(store: Store, job: Job, profile: LivingProfile, { arm, sentAt }: Clicking): Promise<string[]> {
-  const texts = rendererOf(job, sentAt * SECOND, await eventFor(store, job)).render(arm, profile, "email");
-  return texts?.bodies ? htmlLinks(texts.bodies.html).targets : [];
+  await countLink(opened.store, opened.link, context, method);
+  return opened.link.target;
 }
 
 /** The time is cut to the second, so that repeated requests cost at most one report a second. */
-function countLink(
+async function countLink(
   store: Store,
   link: Opening | Clicking,
   { headers, clock }: TrackingContext,
   method: string,
-  target?: { url: string; count: number },
-) {
-  const { kind, job, subscriber, arm, sentAt } = link;
+): Promise<void> {
+  const { kind, job: id, subscriber, arm, sentAt } = link;
+  const [profile, job] = await Promise.all([getProfile(store, subscriber), findJob(store, id)]);
+  if (!profile || !job) return;
   const now = clock.now();
-  return countInteraction(store, {
-    job_id: job,
+  await countInteraction(store, {
+    job_id: id,
     subscriber_id: subscriber,
     platform: "email",
-    url: target?.url,
-    link: target && link.kind === "click" ? { position: link.link, count: target.count } : undefined,
+    ...(link.kind === "click" && { url: link.target, link: { position: link.link, count: link.links } }),
     interaction: kind === "open" ? "email_opened" : "email_clicked",
     occurred_at: timestamp(Math.floor(now / SECOND) * SECOND),
     variant_id: arm,

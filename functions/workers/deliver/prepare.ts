@@ -1,6 +1,6 @@
 // Prepares the messages of a group: addresses read, consent checked again, texts rendered, credentials opened.
 
-import { markOfTarget } from "../../../shared/contract/mail-tokens.ts";
+import { fitsMailToken } from "../../../shared/contract/mail-tokens.ts";
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import { isPseudonym } from "../../../shared/kernel/ids.ts";
 import { addressOf, providerOf } from "../../../shared/providers/addresses.ts";
@@ -204,7 +204,8 @@ async function mailFor(
     words: languageOf(profile && attributesOf(profile).locale).words,
     preferences: token && topic && urlOf(token, PREFERENCES),
     open: urlOf({ kind: "open", ...sent }),
-    click: (target, link) => urlOf({ kind: "click", ...sent, link, mark: markOfTarget(target) }),
+    click: (target, link, links) =>
+      fitsMailToken(target) ? urlOf({ kind: "click", ...sent, link, links, target }) : target,
   });
   return { parts, ...(unsubscribe !== undefined && { unsubscribeUrl: unsubscribe }) };
 }
