@@ -514,6 +514,11 @@ export async function journeysListRuns(service: Endpoints, id: string) {
   return answer;
 }
 
+export async function journeysGetSubscriber(service: Endpoints, id: string, subscriberId: string) {
+  const answer = await service.journeys.getSubscriber(id, subscriberId);
+  return answer;
+}
+
 export async function journeysCancelRun(service: Endpoints, id: string, runId: string) {
   const answer = await service.journeys.cancelRun(id, runId);
   return answer;

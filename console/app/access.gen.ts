@@ -89,6 +89,7 @@ export const access: Record<string, Access> = {
   "journeys.delete": {"permission":"content:write","effect":"write"},
   "journeys.getStats": {},
   "journeys.listRuns": {},
+  "journeys.getSubscriber": {},
   "journeys.cancelRun": {"permission":"send","effect":"write"},
   "brakes.list": {},
   "brakes.resume": {"permission":"send","effect":"write"},

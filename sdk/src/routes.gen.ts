@@ -115,6 +115,7 @@ export const routes: RouteTable = {
     delete: {"route":"DELETE /api/v1/journeys/:id","credentials":["dashboard"]},
     getStats: {"route":"GET /api/v1/journeys/:id/stats","credentials":["dashboard"],"query":true},
     listRuns: {"route":"GET /api/v1/journeys/:id/runs","credentials":["dashboard"],"query":true},
+    getSubscriber: {"route":"GET /api/v1/journeys/:id/subscribers/:subscriberId","credentials":["dashboard"]},
     cancelRun: {"route":"POST /api/v1/journeys/:id/runs/:runId/cancel","credentials":["dashboard"]},
   },
   brakes: {

@@ -1939,6 +1939,50 @@ export interface JourneyMigration {
   created_at: string;
 }
 
+export interface JourneyOfPerson {
+  /** The journey */
+  journey_id: string;
+  /** The subscriber */
+  subscriber_id: string;
+  /** Events of the last 90 days that could start a run, newest first, at most 100 */
+  triggers: ({
+    /** When it was received. RFC 3339. */
+    at: string;
+    /** The event */
+    event_id: string;
+    /** The name of the event */
+    event_name: string;
+    /** When it happened. RFC 3339. */
+    occurred_at: string;
+    /** `entered`, or why not. `not_active`: the journey was not active yet, or is archived */
+    outcome: "entered" | "historical" | "too_old" | "paused" | "already_active" | "reentry_window" | "not_eligible" | "not_active";
+    /** The run that it started, or that stood in the way */
+    run_id: string | null;
+  })[];
+  /** Newest first, at most 100 */
+  runs: JourneysJourney[];
+  /** What a trigger would do now */
+  now: {
+    /** Whether a trigger would start a run now */
+    would_enter: boolean;
+    /** Why not */
+    reason: "historical" | "too_old" | "paused" | "already_active" | "reentry_window" | "not_eligible" | "not_active" | null;
+    /** The rules of entry, clause by clause, as of now */
+    clauses: ({
+      /** Where the clause stands in `entry_rules.eligibility` */
+      path: string;
+      /** Whether the person meets it now */
+      matched: boolean;
+      /** What the clause asks for */
+      expected: Record<string, JsonValue>;
+      /** What the person has; absent if nothing */
+      actual?: JsonValue | undefined;
+    })[];
+  };
+  /** Where something of today stands in for what was then: said in words, empty if nothing does */
+  assumes: string[];
+}
+
 export interface JourneyVersion {
   /** The number of the version */
   version: number;
@@ -1980,6 +2024,17 @@ export interface JourneysJourney {
     /** The segment */
     segment_id?: string | undefined;
   };
+  /** What happened at the steps that it took, in the order of their ids */
+  steps: ({
+    /** The id of the step */
+    step: string;
+    /** `sent`, `failed`, `bounced`, `skipped:no_consent`, `delayed`, `wait:timeout` … */
+    outcome: string;
+    /** How often: a run may come back to a step */
+    count: number;
+  })[];
+  /** Until when it waits at its step; `null` if it does not, or for an event without a limit. RFC 3339. */
+  waiting_until: string | null;
   /** Of a run that waits at a send step which its brake halted: why */
   halted?: {
     /** When it halted. RFC 3339. */
@@ -4808,6 +4863,8 @@ export interface JourneysGetStatsAnswer {
     /** How often the step ended in each way */
     outcomes: Record<string, number>;
   }>;
+  /** What would have started a run and did not, by reason; not of a version */
+  refused?: Record<string, number> | undefined;
   /** Of a version: whether every run was counted */
   exact?: boolean | undefined;
 }
@@ -6462,6 +6519,8 @@ export interface Endpoints {
     getStats(id: string, query?: JourneysGetStatsQuery, options?: CallOptions): Promise<JourneysGetStatsAnswer>;
     /** List the runs of a journey, newest first. `GET /api/v1/journeys/:id/runs` */
     listRuns(id: string, query?: JourneysListRunsQuery, options?: CallOptions): Promise<JourneysListRunsAnswer>;
+    /** Explain one person in a journey: what would have started a run, its runs, and what would happen now. `GET /api/v1/journeys/:id/subscribers/:subscriberId` */
+    getSubscriber(id: string, subscriberId: string, options?: CallOptions): Promise<JourneyOfPerson>;
     /** Cancel an active run. `POST /api/v1/journeys/:id/runs/:runId/cancel` */
     cancelRun(id: string, runId: string, options?: CallOptions): Promise<JourneysJourney>;
   };

@@ -130,7 +130,7 @@ async function activeJourneys(store: StoreReader, uses: (step: SendStep) => bool
   const active = await store.queryAll(ActiveJourney, {});
   const rows = await store.getAll(
     JourneyItem,
-    active.map(({ sk }) => ({ id: sk })),
+    active.flatMap(({ sk, paused }) => (paused ? [] : [{ id: sk }])),
   );
   const isUser = ({ steps }: JourneyRow) =>
     Object.values((fromJson(steps) as { steps?: Record<string, { send?: SendStep }> }).steps ?? {}).some(({ send }) =>

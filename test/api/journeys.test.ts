@@ -241,6 +241,7 @@ describe("activate, pause, archive", () => {
   it("JNY-20 JST-1 JST-2 stats of a journey without runs name its steps", async () => {
     const { call, create } = await setting();
     expect((await call(`GET /api/v1/journeys/${await create(whole)}/stats`)).body).toEqual({
+      refused: {},
       runs: { active: 0, completed: 0, exited: 0, canceled: 0 },
       steps: { pause: { active: 0, outcomes: {} }, end: { active: 0, outcomes: {} } },
     });

@@ -4,7 +4,7 @@ import { cursor, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/co
 import { Uuid } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group, replyWith } from "../../../shared/http/endpoint.ts";
-import { conflict } from "../../../shared/kernel/errors.ts";
+import { conflict, notFound } from "../../../shared/kernel/errors.ts";
 import { runStatuses } from "../../../shared/rules/run-states.ts";
 import { secrets, timers } from "../../../shared/store/capabilities.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
@@ -22,9 +22,12 @@ import {
   removeJourney,
   replaceJourney,
 } from "../../../shared/store/journeys/journeys.ts";
+import { JourneyOfPerson, journeyOfPerson } from "../../../shared/store/journeys/person.ts";
+import { refusedOf } from "../../../shared/store/journeys/refusals.ts";
 import { listRuns } from "../../../shared/store/journeys/run-list.ts";
 import { cancelRun, Run } from "../../../shared/store/journeys/runs.ts";
 import { countsOfVersion } from "../../../shared/store/journeys/version-counts.ts";
+import { getProfile } from "../../../shared/store/subscribers/subscribers.ts";
 import { definitionOf, JOURNEY_LIMITS, JourneyInput, journeyExample, requireRunnable } from "./input.ts";
 import { journeyMigrations } from "./migrations.ts";
 import { simulateJourney } from "./simulate.ts";
@@ -228,6 +231,10 @@ export const journeys = group("journeys", "What happens to each subscriber, from
       returns: v.object({
         runs: v.record(v.string(), v.number()),
         steps: v.record(v.string(), v.object({ active: v.number(), outcomes: v.record(v.string(), v.number()) })),
+        refused: v.pipe(
+          v.optional(v.record(v.string(), v.number())),
+          v.description("What would have started a run and did not, by reason; not of a version"),
+        ),
         exact: v.pipe(v.optional(v.boolean()), v.description("Of a version: whether every run was counted")),
       }),
       errors: ["NOT_FOUND"],
@@ -239,8 +246,8 @@ export const journeys = group("journeys", "What happens to each subscriber, from
         const counted = await countsOfVersion(store, params.id, Number(version));
         return { ...counted, steps: { ...withoutRuns(graph.steps), ...counted.steps } };
       }
-      const [counts] = await countsOf(store, [params.id]);
-      return { runs: { ...counts?.runs }, steps: { ...withoutRuns(steps.steps ?? {}), ...counts?.steps } };
+      const [[counts], refused] = await Promise.all([countsOf(store, [params.id]), refusedOf(store, params.id)]);
+      return { runs: { ...counts?.runs }, refused, steps: { ...withoutRuns(steps.steps ?? {}), ...counts?.steps } };
     },
   ),
 
@@ -269,6 +276,24 @@ export const journeys = group("journeys", "What happens to each subscriber, from
       const query = { journey: params.id, status, step, subscriber: subscriber_id, after, limit: MAX_PER_PAGE };
       const { runs, next } = await listRuns(store, query);
       return { items: runs, next_cursor: next === undefined ? "" : sealCursor(root, scope, next) };
+    },
+  ),
+
+  endpoint(
+    "GET /api/v1/journeys/:id/subscribers/:subscriberId",
+    { agents: "read:pii", uses: [storeRead] },
+    {
+      summary: "Explain one person in a journey: what would have started a run, its runs, and what would happen now",
+      returns: JourneyOfPerson,
+      errors: ["NOT_FOUND"],
+    },
+    async ({ store, params }) => {
+      const [journey, profile] = await Promise.all([
+        getJourney(store, params.id),
+        getProfile(store, params.subscriberId),
+      ]);
+      if (!profile) throw notFound("subscriber");
+      return journeyOfPerson(store, journey, profile);
     },
   ),
 

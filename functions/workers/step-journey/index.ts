@@ -15,9 +15,10 @@ import {
   eventTrigger,
   segmentTrigger,
 } from "../../../shared/store/journeys/active.ts";
-import type { Candidate } from "../../../shared/store/journeys/entries.ts";
+import { type Candidate, refusal } from "../../../shared/store/journeys/entries.ts";
 import { followSend } from "../../../shared/store/journeys/late-outcomes.ts";
 import { findMigration, noteShardDone, shardsLeft } from "../../../shared/store/journeys/migrations.ts";
+import { countRefused } from "../../../shared/store/journeys/refusals.ts";
 import { settleLeftPacks } from "../../../shared/store/journeys/run-packs.ts";
 import { activeRuns, findRuns } from "../../../shared/store/journeys/runs.ts";
 import { clearJourney, sweepRuns } from "../../../shared/store/journeys/sweeps.ts";
@@ -162,14 +163,21 @@ async function takeEvents(context: WorkerContext, ids: readonly string[]): Promi
       .map((run) => ({ run, seen: event })),
   );
   const held = new Set([...(await drive(context, driven))].map(({ seen }) => seen?.id));
-  const entries = events.flatMap(({ event, subscriber }) => {
-    if (event.historical) return [];
+  const wanted = events.flatMap(({ event, subscriber }) => {
     const { id, event_name, occurred_at, received_at: at } = event;
     const isLate = Date.parse(occurred_at) < Date.parse(at);
     const cause = { event_id: id, event_name, ...(isLate && { occurred_at }), at, key: `event#${id}` };
-    const journeys = (byTrigger.get(eventTrigger(event_name)) ?? []).filter(({ trigger }) => !isTooOld(trigger, event));
-    return journeys.map((journey) => ({ journey, candidate: { subscriber, cause, seen: event, of: id } }));
+    return (byTrigger.get(eventTrigger(event_name)) ?? []).map((journey) => {
+      const isLateFor = isTooOld(journey.trigger, event);
+      const reason = event.historical ? ("historical" as const) : isLateFor ? ("too_old" as const) : undefined;
+      return { journey, reason, candidate: { subscriber, cause, seen: event, of: id } };
+    });
   });
+  const entries = wanted.filter(({ reason }) => reason === undefined);
+  for (const [journey, some] of Map.groupBy(wanted, (one) => one.journey.id)) {
+    const refused = some.flatMap(({ reason, candidate }) => (reason ? [refusal(candidate, reason)] : []));
+    await countRefused(store, journey, refused);
+  }
   for (const id of await enterEach(context, entries)) held.add(id);
   const again = ids.filter((id) => held.has(id));
   if (again.length > 0) await queue.send([messageOf(context, { events: again })], { delaySeconds: HELD_SECONDS });

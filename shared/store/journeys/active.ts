@@ -14,12 +14,13 @@ export interface EnterableJourney {
   version: number;
   trigger: Trigger;
   entry_rules: EntryRules | null;
+  isPaused: boolean;
 }
 
 export interface JourneyIndex {
   version: number;
   journeys: ReadonlyMap<string, EnterableJourney>;
-  /** Journeys by `event#<name>`, `entered#<segment>` or `exited#<segment>`. */
+  /** Journeys, paused ones too, by `event#<name>`, `entered#<segment>` or `exited#<segment>`. */
   byTrigger: ReadonlyMap<string, readonly EnterableJourney[]>;
   /** Ids of journeys whose runs wait for an event, or can be ended by it. */
   byEvent: ReadonlyMap<string, readonly string[]>;
@@ -77,16 +78,18 @@ async function readIndex(store: StoreReader, version: number): Promise<JourneyIn
       version: row.version,
       trigger: fromJson(row.trigger),
       entry_rules: fromJson(row.entry_rules),
+      isPaused: row.paused === true,
     },
     dependencies: fromJson(row.heard),
   }));
   const journeys = active.map(({ journey }) => journey);
+  const running = active.filter(({ journey }) => !journey.isPaused);
   return {
     version,
     journeys: new Map(journeys.map((journey) => [journey.id, journey])),
     byTrigger: Map.groupBy(journeys, ({ trigger }) => triggerName(trigger)),
-    byEvent: idsByName(active.map(({ journey, dependencies }) => [journey.id, dependencies.events])),
-    byAttribute: idsByName(active.map(({ journey, dependencies }) => [journey.id, dependencies.attributes])),
+    byEvent: idsByName(running.map(({ journey, dependencies }) => [journey.id, dependencies.events])),
+    byAttribute: idsByName(running.map(({ journey, dependencies }) => [journey.id, dependencies.attributes])),
   };
 }
 

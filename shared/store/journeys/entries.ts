@@ -5,12 +5,14 @@ import { throwFailures } from "../../kernel/failures.ts";
 import { uuidV7 } from "../../kernel/ids.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import { parseDuration } from "../../rules/durations.ts";
+import type { RefusalReason } from "../../rules/entry-refusals.ts";
 import type { Graph } from "../../rules/journey-graph.ts";
 import type { Store } from "../context.ts";
 import type { StoredEvent } from "../events/events.ts";
 import { getProfiles } from "../subscribers/subscribers.ts";
 import type { EnterableJourney } from "./active.ts";
 import { factsOf } from "./facts.ts";
+import type { Refused } from "./refusals.ts";
 import type { Cause } from "./run-items.ts";
 import { settledNewest } from "./run-packs.ts";
 import { type EntryGuard, entryGuard, newestKey } from "./run-rows.ts";
@@ -45,6 +47,7 @@ export interface Admitted {
   entering: (Moving & { candidate: Candidate })[];
   /** Runs that an earlier delivery of the same message began, and may not have looked at since. */
   begun: (Driven & { candidate: Candidate })[];
+  refused: Refused[];
 }
 
 /** Who may enter, and who has entered by the same cause before. */
@@ -59,15 +62,17 @@ export async function admitted(
   const now = store.clock.now();
   const places = candidates.map(({ subscriber }) => ({ subscriber, journey: journey.id }));
   const newest = await settledNewest(store, places);
-  const open = candidates.flatMap((candidate, i) => {
-    const entry = entryGuard(newest[i], { reentryAfter, now });
-    return entry ? [{ candidate, entry }] : [];
-  });
-  const begun = candidates.flatMap((candidate, i) => {
+  const open: { candidate: Candidate; entry: EntryGuard }[] = [];
+  const begun: Admitted["begun"] = [];
+  const refused: Refused[] = [];
+  for (const [i, candidate] of candidates.entries()) {
     const row = newest[i];
-    const isOwn = row?.status === "active" && row.id === runIdOf(store.tenant, journey.id, candidate);
-    return isOwn ? [{ candidate, run: runOf(row), seen: candidate.seen }] : [];
-  });
+    const entry = entryGuard(row, { reentryAfter, now });
+    const isOwn = row?.id === runIdOf(store.tenant, journey.id, candidate);
+    if (entry && !isOwn) open.push({ candidate, entry });
+    else if (isOwn && row.status === "active") begun.push({ candidate, run: runOf(row), seen: candidate.seen });
+    else if (!isOwn) refused.push(refusal(candidate, row?.status === "active" ? "already_active" : "reentry_window"));
+  }
   const profiles = await getProfiles(
     store,
     open.map(({ candidate }) => candidate.subscriber),
@@ -78,13 +83,26 @@ export async function admitted(
       const { seen } = candidate;
       return { candidate, entry, seen, run: newRun(store, graph, journey, candidate) };
     });
-  if (!eligibility) return { entering: living, begun };
+  if (!eligibility) return { entering: living, begun, refused };
   const judged = await evaluateAll(living, async (one) =>
     (await factsOf(store, graph, one.run, { seen: one.seen, now }).holds(eligibility)) ? one : undefined,
   );
   throwFailures(judged);
-  return { entering: judged.flatMap((one) => (one.status === "fulfilled" && one.value ? [one.value] : [])), begun };
+  const entering = judged.flatMap((one) => (one.status === "fulfilled" && one.value ? [one.value] : []));
+  const isIn = new Set(entering.map(({ candidate }) => candidate));
+  const unfit = living.flatMap(({ candidate }) => (isIn.has(candidate) ? [] : [refusal(candidate, "not_eligible")]));
+  return { entering, begun, refused: [...refused, ...unfit] };
 }
+
+/** A refused entry, for the counts. */
+export const refusal = (
+  { subscriber, cause: { key } }: Pick<Candidate, "subscriber" | "cause">,
+  reason: RefusalReason,
+) => ({
+  reason,
+  subscriber,
+  key,
+});
 
 /** A cause that is reported twice makes the same run. */
 function runIdOf(tenant: string, journey: string, { subscriber, cause: { key, at } }: Candidate): string {
@@ -110,6 +128,8 @@ function newRun(
     entered_at: timestamp(clock.now()),
     ended_at: null,
     end_reason: null,
+    steps: [],
+    waiting_until: null,
     context,
     seq: 0,
     position: { step: graph.start },

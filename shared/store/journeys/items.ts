@@ -51,7 +51,7 @@ export const DeletedJourney = item({
 });
 
 export const ActiveJourney = item({
-  about: "An active journey: its trigger, and the events and attributes that its runs react to.",
+  about: "An active or paused journey: its trigger, and the events and attributes that its runs react to.",
   pk: () => "ACTIVE",
   sk: ({ journey }: { journey: string }) => journey,
   row: {
@@ -59,6 +59,8 @@ export const ActiveJourney = item({
     entry_rules: json<EntryRules | null>(),
     version: v.number(),
     heard: json<RunDependencies>(),
+    /** Nobody enters it, and its runs stand still; who would enter is counted. */
+    paused: v.optional(v.literal(true)),
   },
   writers: ["api-journeys", "api-segments", "api-channels", "api-templates"],
 });

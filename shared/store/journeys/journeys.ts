@@ -12,7 +12,16 @@ import type { Store, StoreReader } from "../context.ts";
 import { type EntityPage, type EntityRange, entityPage } from "../entity-pages.ts";
 import { watchWrites } from "../events/watchers.ts";
 import { type AutoKind, annotationWrite } from "../insights/annotations.ts";
-import { type ChangeOf, fieldsOf, type ItemWrite, keyOf, type NewRowOf, putItem, removeItem } from "../item.ts";
+import {
+  type ChangeOf,
+  changeItem,
+  fieldsOf,
+  type ItemWrite,
+  keyOf,
+  type NewRowOf,
+  putItem,
+  removeItem,
+} from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { onTransactionCanceled } from "../refusals.ts";
 import { changeListed, createListed, Status } from "../status-index.ts";
@@ -139,12 +148,11 @@ export async function activateJourney(store: Store, journey: Journey, graph: Gra
   const own = dependenciesOf(graph);
   // Runs of earlier versions go on.
   const dependencies = stored ? union(fromJson(stored), own) : own;
-  const triggers = trigger.type === "event" && trigger.event_name ? [trigger.event_name] : [];
   const row = { trigger: toJson<Trigger>(trigger), entry_rules: toJson<EntryRules | null>(entry_rules) };
   const extraItems = [
     putItem(ActiveJourney, { journey: id }, { ...row, version, heard: toJson(dependencies) }),
     putItem(JourneyVersion, { journey: id, version }, { ...row, steps: toJson(graph) }),
-    ...watchWrites("journey", id, [...triggers, ...dependencies.events]),
+    ...watchWrites("journey", id, [...triggerEvents(trigger), ...dependencies.events]),
     annotationOf(store, "journey_activated", journey, "activated"),
   ];
   const { from, to: status } = journeyMoves.activate;
@@ -160,7 +168,11 @@ export async function activateJourney(store: Store, journey: Journey, graph: Gra
 export async function pauseJourney(store: Store, id: string, reason?: string): Promise<Journey> {
   const journey = await getJourney(store, id);
   const text = reason === undefined ? "paused" : `paused: ${reason}`;
-  const extraItems = [...deactivationWrites(id), annotationOf(store, "journey_paused", journey, text)];
+  const extraItems = [
+    changeItem(ActiveJourney, { journey: id }, { set: { paused: true } }, present()),
+    ...watchWrites("journey", id, triggerEvents(journey.trigger)),
+    annotationOf(store, "journey_paused", journey, text),
+  ];
   const { from, to: status } = journeyMoves.pause;
   return changeJourney(store, journey, { status }, { from, verb: "paused", extraItems });
 }
@@ -170,7 +182,7 @@ export async function archiveJourney(store: Store, id: string): Promise<Journey>
   const journey = await getJourney(store, id);
   if (journey.status === "archived") return journey;
   const { from, to: status } = journeyMoves.archive;
-  return changeJourney(store, journey, { status }, { from, verb: "archived" });
+  return changeJourney(store, journey, { status }, { from, verb: "archived", extraItems: deactivationWrites(id) });
 }
 
 /** A new draft with the same definition. @throws 404, 429. */
@@ -225,6 +237,8 @@ export async function getVersion(store: StoreReader, id: string, version: number
   if (!row) return undefined;
   return { trigger: fromJson(row.trigger), entry_rules: fromJson(row.entry_rules), graph: fromJson(row.steps) };
 }
+
+const triggerEvents = ({ type, event_name }: Trigger): string[] => (type === "event" && event_name ? [event_name] : []);
 
 /** From now on no subscriber enters. */
 const deactivationWrites = (id: string): ItemWrite<"workspace">[] => [

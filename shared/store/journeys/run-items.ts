@@ -119,6 +119,20 @@ export const runKeys = (journey: string, entries: readonly RunEntryRow[]) =>
 /** The key of a run in the shard of its journey. */
 export const runEntryKey = (journey: string, run: string) => ({ journey, shard: run.at(-1) ?? "", run });
 
+export const RefusalCount = item({
+  about: "Entries that a journey refused, by reason, in 8 shards, and the batches that were counted last.",
+  pk: ({ journey, shard }: { journey: string; shard: number }) => `journey#${journey}#n${shard}`,
+  sk: () => "REFUSED",
+  row: {
+    "n:*": v.number(),
+    /** Guards each change. */
+    rev: v.number(),
+    /** Digest and time of each. */
+    seen: json<(readonly [digest: string, at: number])[]>(),
+  },
+  writers: ["step-journey"],
+});
+
 export const JourneyCount = item({
   about: "Runs by status, and active runs and outcomes by step, in 8 shards; changed in the transactions of runs.",
   pk: ({ journey, shard }: { journey: string; shard: number }) => `journey#${journey}#n${shard}`,

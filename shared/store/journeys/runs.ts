@@ -10,6 +10,7 @@ import type { Outcome, Position } from "../../rules/journey-run.ts";
 import { type RunStatus, runMoves } from "../../rules/run-states.ts";
 import { absent, all, is, oneOf } from "../conditions.ts";
 import type { Store } from "../context.ts";
+import { familyOf } from "../families.ts";
 import { changeItem, fieldsOf, type ItemWrite, putItem, removeItem } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import type { Key } from "../model.ts";
@@ -26,6 +27,23 @@ export const Run = v.object({
   ended_at: v.nullable(Timestamp),
   end_reason: v.nullable(v.string()),
   context: Cause,
+  steps: v.pipe(
+    v.array(
+      v.object({
+        step: v.pipe(v.string(), v.description("The id of the step")),
+        outcome: v.pipe(
+          v.string(),
+          v.description("`sent`, `failed`, `bounced`, `skipped:no_consent`, `delayed`, `wait:timeout` …"),
+        ),
+        count: v.pipe(v.number(), v.description("How often: a run may come back to a step")),
+      }),
+    ),
+    v.description("What happened at the steps that it took, in the order of their ids"),
+  ),
+  waiting_until: v.pipe(
+    v.nullable(Timestamp),
+    v.description("Until when it waits at its step; `null` if it does not, or for an event without a limit"),
+  ),
   halted: v.pipe(v.optional(Halt), v.description("Of a run that waits at a send step which its brake halted: why")),
 });
 export type Run = v.InferOutput<typeof Run>;
@@ -206,10 +224,23 @@ export async function forgetRuns(store: Store, subscriber: string, rows: readonl
   }
 }
 
+/** What happened at its steps: `o:<step>|<outcome>`. */
+const stepsOf = (row: RunRow): Run["steps"] =>
+  familyOf(row, "o:")
+    .filter(([_, count]) => count > 0)
+    .map(([name, count]) => {
+      const at = name.lastIndexOf("|");
+      return { step: name.slice(0, at), outcome: name.slice(at + 1), count };
+    })
+    .sort((a, b) => (a.step === b.step ? (a.outcome < b.outcome ? -1 : 1) : a.step < b.step ? -1 : 1));
+
 export function runOf(row: RunRow): RunState {
   const { step, entered_at, ended_at = null, end_reason = null, context, seq, since, until, spent } = row;
+  const isActive = row.status === "active";
   return {
     ...fieldsOf(runFields, row),
+    steps: stepsOf(row),
+    waiting_until: isActive && until !== undefined ? timestamp(until) : null,
     key: rowKeyOf(row),
     current_step: step,
     entered_at,

@@ -7,7 +7,16 @@ import { countKeys } from "./counts.ts";
 import { DeletedJourney, JourneyVersion } from "./items.ts";
 import { SECOND_PASS_MS } from "./journeys.ts";
 import { type Migration, migrateRuns } from "./migrations.ts";
-import { JourneyCount, RunEntry, type RunEntryRow, RunItem, rowKeyOf, runEntryKey, runKeys } from "./run-items.ts";
+import {
+  JourneyCount,
+  RefusalCount,
+  RunEntry,
+  type RunEntryRow,
+  RunItem,
+  rowKeyOf,
+  runEntryKey,
+  runKeys,
+} from "./run-items.ts";
 import { runRows } from "./run-rows.ts";
 import { endRun, type RunState, readActive } from "./runs.ts";
 import { clearSteps } from "./step-states.ts";
@@ -92,7 +101,8 @@ async function removeRuns(store: Store, journey: string, entries: readonly RunEn
 export async function clearJourney(store: Store, id: string): Promise<void> {
   const deleted = await store.get(DeletedJourney, { journey: id });
   if (!deleted || store.clock.now() < deleted.at + SECOND_PASS_MS) return;
-  await store.writeAll(countKeys(id).map((key) => removeItem(JourneyCount, key)));
+  const counters = [JourneyCount, RefusalCount] as const;
+  await store.writeAll(counters.flatMap((counter) => countKeys(id).map((key) => removeItem(counter, key))));
   await clearSteps(store, id);
   const readVersions = () => store.query(JourneyVersion, { journey: id }, { limit: ROWS_PER_PAGE });
   for (let page = await readVersions(); page.items.length > 0; page = await readVersions())

@@ -4,10 +4,11 @@ import { throwFailures } from "../../kernel/failures.ts";
 import type { Graph } from "../../rules/journey-graph.ts";
 import { nextMove } from "../../rules/journey-move.ts";
 import type { ActiveJourneys, EnterableJourney } from "./active.ts";
-import { admitted, type Candidate, type Driven, evaluateAll, type Moving } from "./entries.ts";
+import { admitted, type Candidate, type Driven, evaluateAll, type Moving, refusal } from "./entries.ts";
 import { factsOf } from "./facts.ts";
 import { statusOf } from "./journeys.ts";
 import { type PackDeps, storeMoves } from "./packs.ts";
+import { countRefused } from "./refusals.ts";
 import { endRun, readActive } from "./runs.ts";
 import type { Move } from "./step-admission.ts";
 
@@ -29,11 +30,20 @@ export async function enter(
   candidates: readonly Candidate[],
 ): Promise<Set<Candidate>> {
   const { store, activeJourneys } = deps;
-  const version = await activeJourneys.version(store.tenant, journey.id, journey.version);
   const held = new Set<Candidate>();
+  if (journey.isPaused) {
+    await countRefused(
+      store,
+      journey.id,
+      candidates.map((one) => refusal(one, "paused")),
+    );
+    return held;
+  }
+  const version = await activeJourneys.version(store.tenant, journey.id, journey.version);
   if (!version) return held;
   for (const turn of turnsOf(candidates, ({ subscriber }) => subscriber)) {
-    const { entering, begun } = await admitted(store, version.graph, journey, turn);
+    const { entering, begun, refused } = await admitted(store, version.graph, journey, turn);
+    await countRefused(store, journey.id, refused);
     const candidateOf = new Map(
       [...entering, ...begun].map(({ candidate, ...moving }) => [moving, candidate] as const),
     );

@@ -50,7 +50,9 @@ async function releaseSegment(
     releasedCampaigns(store),
     usersOf(store, { kind: "segment", id }),
   ]);
-  const journeys = active.filter(({ trigger }) => fromJson(trigger).segment_id === id).map(({ sk }) => sk);
+  const journeys = active
+    .filter(({ trigger, paused }) => !paused && fromJson(trigger).segment_id === id)
+    .map(({ sk }) => sk);
   const campaigns = released.filter((row) => {
     const target = fromJson(row.target);
     return target.type === "segment" && target.segment_id === id;

@@ -1,0 +1,62 @@
+// Entries that a journey refused, counted by reason (AMB-147).
+import { MINUTE } from "../../kernel/clock.ts";
+import { type RefusalReason, refusalReasons } from "../../rules/entry-refusals.ts";
+import { absent, is } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
+import { familyOf } from "../families.ts";
+import { hashOf } from "../hash.ts";
+import { fromJson, toJson } from "../json-text.ts";
+import { contended, done, happened, untilUncontended } from "../refusals.ts";
+import { COUNT_SHARDS, countKeys } from "./counts.ts";
+import { RefusalCount } from "./run-items.ts";
+
+export interface Refused {
+  reason: RefusalReason;
+  subscriber: string;
+  /** Names what would have started the run. */
+  key: string;
+}
+
+/** How long a batch is remembered, so that a message that is delivered again is counted once. */
+const REMEMBERED_MS = 15 * MINUTE;
+const MAX_REMEMBERED = 40;
+const DIGEST_LENGTH = 12;
+
+/** Counts refused entries of one message, in one write. */
+export async function countRefused(store: Store, journey: string, refused: readonly Refused[]): Promise<void> {
+  if (refused.length === 0) return;
+  const names = refused.map(({ reason, subscriber, key }) => `${reason} ${subscriber} ${key}`).sort();
+  const digest = hashOf(names.join("\n")).slice(0, DIGEST_LENGTH);
+  const shard = Number.parseInt(digest.slice(0, 2), 16) % COUNT_SHARDS;
+  const add: Record<string, number> = { rev: 1 };
+  for (const { reason } of refused) add[`n:${reason}`] = (add[`n:${reason}`] ?? 0) + 1;
+  const now = store.clock.now();
+
+  await untilUncontended(
+    async () => {
+      const row = await store.get(RefusalCount, { journey, shard });
+      const seen = row ? fromJson(row.seen) : [];
+      if (seen.some(([one]) => one === digest)) return done(undefined);
+      const kept = seen.filter(([_, at]) => at > now - REMEMBERED_MS).slice(1 - MAX_REMEMBERED);
+      const set = { seen: toJson([...kept, [digest, now] as const]) };
+      const isAsRead = row ? is<"rev">("rev", row.rev) : absent();
+      const isCounted = await happened(store.change(RefusalCount, { journey, shard }, { set, add }, isAsRead));
+      return isCounted ? done(undefined) : contended;
+    },
+    () =>
+      Object.assign(new Error("Refused entries are being counted by others."), {
+        name: "TransactionConflictException",
+      }),
+  );
+}
+
+/** Refused entries of a journey by reason; reasons without one are left out. */
+export async function refusedOf(store: StoreReader, journey: string): Promise<Record<string, number>> {
+  const rows = await store.getAll(RefusalCount, countKeys(journey), { eventual: true });
+  const sums = new Map<string, number>();
+  for (const row of rows)
+    for (const [reason, n] of row ? familyOf(row, "n:") : []) sums.set(reason, (sums.get(reason) ?? 0) + n);
+  return Object.fromEntries(
+    refusalReasons.map((reason) => [reason, sums.get(reason) ?? 0] as const).filter(([_, n]) => n > 0),
+  );
+}

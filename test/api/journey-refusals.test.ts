@@ -1,0 +1,154 @@
+// What would have started a run and did not: counted by reason, and explained for one person.
+import { describe, expect, it } from "vitest";
+import { DAY, HOUR } from "../../shared/kernel/clock.ts";
+import { countRefused } from "../../shared/store/journeys/refusals.ts";
+import { attribute, delayed, graphOf, journeySetting } from "../support/journeys.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh } = worlds();
+
+const setting = async () => {
+  const found = await journeySetting(await fresh());
+  return { ...found, refused: async (id: string) => (await found.stats(id)).refused };
+};
+
+describe("refused entries", () => {
+  it("of a person whose run is active count as already_active (AMB-147)", async () => {
+    const { active, person, track, refused } = await setting();
+    const id = await active(delayed("1h"));
+    await person("ada");
+    await track("ada", "signed_up");
+    expect(await refused(id)).toEqual({});
+    await track("ada", "signed_up");
+    await track("ada", "signed_up");
+    expect(await refused(id)).toEqual({ already_active: 2 });
+  });
+
+  it("of a person who may not enter again yet count as reentry_window (AMB-147)", async () => {
+    const { active, person, track, refused, send } = await setting();
+    const entry_rules = { allow_reentry: true, reentry_window: "1d" };
+    const id = await active(graphOf({ only: send("Hi") }), { entry_rules });
+    await person("ada");
+    await track("ada", "signed_up");
+    await track("ada", "signed_up");
+    expect(await refused(id)).toEqual({ reentry_window: 1 });
+  });
+
+  it("of a person who does not meet the rules count as not_eligible (AMB-147)", async () => {
+    const { active, person, track, refused, send } = await setting();
+    const entry_rules = { eligibility: attribute("plan", "pro") };
+    const id = await active(graphOf({ only: send("Hi") }), { entry_rules });
+    await person("ada", { plan: "free" });
+    await track("ada", "signed_up");
+    expect(await refused(id)).toEqual({ not_eligible: 1 });
+  });
+
+  it("by old and by historical events count as too_old and historical (AMB-147)", async () => {
+    const { world, active, person, tenant, track, refused, send } = await setting();
+    const id = await active(graphOf({ only: send("Hi") }));
+    await person("ada");
+    const occurred_at = new Date(world.clock.now() - 10 * DAY).toISOString();
+    await track("ada", "signed_up", { occurred_at });
+    const body = { historical: true, events: [{ event_name: "signed_up", external_id: "ada" }] };
+    await world.call("POST /v1/events", { as: tenant.server, body });
+    await world.settle();
+    expect(await refused(id)).toEqual({ historical: 1, too_old: 1 });
+  });
+
+  it("while the journey is paused count as paused (AMB-147)", async () => {
+    const { active, person, track, refused, send, call, stats } = await setting();
+    const id = await active(graphOf({ only: send("Hi") }));
+    await call(`POST /api/v1/journeys/${id}/pause`);
+    await person("ada");
+    await track("ada", "signed_up");
+    expect(await refused(id)).toEqual({ paused: 1 });
+    expect((await stats(id)).runs.completed).toBe(0);
+  });
+
+  it("are counted once however often their message is delivered (AMB-147)", async () => {
+    const { tenant, refused, active } = await setting();
+    const id = await active(delayed("1h"));
+    const some = [{ reason: "not_eligible", subscriber: "a", key: "event#1" }] as const;
+    await countRefused(tenant.store, id, some);
+    await countRefused(tenant.store, id, some);
+    expect(await refused(id)).toEqual({ not_eligible: 1 });
+  });
+});
+
+describe("GET /api/v1/journeys/:id/subscribers/:subscriberId", () => {
+  const explained = async (rules: object = {}) => {
+    const found = await setting();
+    const message = { first: found.send("Hi", "rest"), rest: { delay: { duration: "2h", next: "end" } }, end: "exit" };
+    const id = await found.active(graphOf(message as never), rules);
+    const ask = async (subscriber: string) =>
+      (await found.call(`GET /api/v1/journeys/${id}/subscribers/${subscriber}`)).body;
+    return { ...found, id, ask };
+  };
+
+  it("says which events started a run and which did not, and why (AMB-147)", async () => {
+    const { world, person, track, ask } = await explained();
+    const ada = await person("ada");
+    await track("ada", "signed_up", { occurred_at: new Date(world.clock.now() - 10 * DAY).toISOString() });
+    await track("ada", "signed_up");
+    await world.advance(HOUR);
+    await track("ada", "signed_up");
+    await world.advance(DAY);
+    await track("ada", "signed_up");
+    const { triggers, runs } = await ask(ada);
+    expect(triggers.map(({ outcome }: { outcome: string }) => outcome)).toEqual([
+      "reentry_window",
+      "already_active",
+      "entered",
+      "too_old",
+    ]);
+    expect(triggers[2].run_id).toBe(runs[0].id);
+  });
+
+  it("says what happened at each step and until when it waits (AMB-147)", async () => {
+    const { world, person, track, ask } = await explained();
+    const ada = await person("ada");
+    await track("ada", "signed_up");
+    const { runs } = await ask(ada);
+    expect(runs).toMatchObject([
+      {
+        current_step: "rest",
+        steps: [{ step: "first", outcome: "sent", count: 1 }],
+        waiting_until: new Date(world.clock.now() + 2 * HOUR).toISOString(),
+      },
+    ]);
+  });
+
+  it("shows the rules of entry clause by clause, and whether a trigger would start a run now (AMB-147)", async () => {
+    const entry_rules = { eligibility: attribute("plan", "pro") };
+    const { person, track, ask } = await explained({ entry_rules });
+    const ada = await person("ada", { plan: "free" });
+    await track("ada", "signed_up");
+    const { triggers, now, assumes } = await ask(ada);
+    expect(triggers).toMatchObject([{ outcome: "not_eligible", run_id: null }]);
+    expect(now).toEqual({
+      would_enter: false,
+      reason: "not_eligible",
+      clauses: [{ path: "attribute.plan", matched: false, expected: { $eq: "pro" }, actual: "free" }],
+    });
+    expect(assumes).toHaveLength(1);
+    await person("ada", { plan: "pro" });
+    expect((await ask(ada)).now).toMatchObject({ would_enter: true, reason: null });
+  });
+
+  it("knows when the journey was paused (AMB-147)", async () => {
+    const { world, id, call, person, track, ask } = await explained();
+    const ada = await person("ada");
+    await call(`POST /api/v1/journeys/${id}/pause`);
+    await world.advance(1_000);
+    await track("ada", "signed_up");
+    expect(await ask(ada)).toMatchObject({ triggers: [{ outcome: "paused" }], now: { reason: "paused" } });
+  });
+
+  it("is 404 for an unknown journey and an unknown person (AMB-147)", async () => {
+    const { call, person, id } = await explained();
+    const ada = await person("ada");
+    const unknown = "00000000-0000-4000-8000-000000000000";
+    expect((await call(`GET /api/v1/journeys/${unknown}/subscribers/${ada}`)).status).toBe(404);
+    expect((await call(`GET /api/v1/journeys/${id}/subscribers/${unknown}`)).status).toBe(404);
+  });
+});
