@@ -1969,13 +1969,13 @@ export interface JourneyOfPerson {
     reason: "historical" | "too_old" | "paused" | "already_active" | "reentry_window" | "not_eligible" | "not_active" | null;
     /** The rules of entry, clause by clause, as of now */
     clauses: ({
-      /** Where the clause stands in `entry_rules.eligibility` */
+      /** Where the clause stands in the rule */
       path: string;
-      /** Whether the person meets it now */
+      /** Whether the clause holds */
       matched: boolean;
       /** What the clause asks for */
-      expected: Record<string, JsonValue>;
-      /** What the person has; absent if nothing */
+      expected: Expectation;
+      /** The attribute as it is; for an event, how often it counts */
       actual?: JsonValue | undefined;
     })[];
   };

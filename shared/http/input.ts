@@ -13,7 +13,7 @@ type RefusalStyle = Pick<Shape, "refusal">;
 
 const ID = /^[\w.:-]{1,128}$/;
 /** The token of a link of a mail holds the target of the link. */
-const TOKEN = /^[\w-]{1,4096}$/;
+const TOKEN = /^[\w.:-]{1,4096}$/;
 
 /** Path parameters. @throws 404 for a text that cannot be an id. */
 export function readParams(params: Record<string, string | undefined> = {}): Record<string, string | undefined> {

@@ -138,6 +138,7 @@ describe("GET /api/v1/journeys/:id/subscribers/:subscriberId", () => {
   it("knows when the journey was paused (AMB-147)", async () => {
     const { world, id, call, person, track, ask } = await explained();
     const ada = await person("ada");
+    await world.advance(1_000);
     await call(`POST /api/v1/journeys/${id}/pause`);
     await world.advance(1_000);
     await track("ada", "signed_up");

@@ -89,12 +89,12 @@ it("F3 a journey that was live has the counts of its runs, by step, status and e
   await world.advance(DAY + HOUR);
   await all("signed_up", ["ada", "bob", "cay", "dan"], { code: "C" });
   await world.advance(DAY + MINUTE);
-  const real = await stats(id);
+  const { refused: _, ...real } = await stats(id);
   const before = await wholeTable(world);
   const { status, body } = await simulate(id);
   expect([status, body.status, body.progress]).toEqual([200, "completed", 1]);
   const { result } = body;
-  expect({ refused: {}, runs: { ...result.runs, canceled: 0 }, steps: result.steps }).toEqual(real);
+  expect({ runs: { ...result.runs, canceled: 0 }, steps: result.steps }).toEqual(real);
   const added = (await wholeTable(world)).filter((row) => !JSON.stringify(row).includes(body.id));
   expect(added).toHaveLength(before.length);
   expect(result.subscribers).toBe(5);

@@ -94,6 +94,7 @@ function sendsOf(world: TestWorld, tenant: Tenant, { ada, job }: { ada: string; 
     "POST /v1/notifications/:id/resume": halted,
     "GET /api/v1/notifications/:id/recipients/:subscriberId": () => ({ params: { id: job, subscriberId: ada } }),
     "GET /api/v1/segments/:id/members/:subscriberId": () => ({ params: { subscriberId: ada } }),
+    "GET /api/v1/journeys/:id/subscribers/:subscriberId": () => ({ params: { subscriberId: ada } }),
     "POST /v1/in-app/messages/:id/read": message,
     "POST /v1/in-app/messages/:id/dismiss": message,
     "POST /api/v1/webhooks/:id/deliveries/:deliveryId/redeliver": async () => {

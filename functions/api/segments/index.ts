@@ -11,7 +11,7 @@ import { RULE_JSON_DEPTH, RULE_NODES } from "../../../shared/rules/segment-gramm
 import { secrets, timers } from "../../../shared/store/capabilities.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { listMembers, memberList } from "../../../shared/store/lists/membership-list.ts";
-import { explainMembership } from "../../../shared/store/segments/explain.ts";
+import { ClauseResult, explainMembership } from "../../../shared/store/segments/explain.ts";
 import { previewChange, previewRule } from "../../../shared/store/segments/preview.ts";
 import { removeSegment } from "../../../shared/store/segments/removal.ts";
 import {
@@ -45,13 +45,6 @@ const Rule = v.pipe(
   grammar("SegmentRule"),
 );
 const IsDynamic = v.boolean("must be true or false");
-
-const Reason = v.object({
-  path: v.string(),
-  matched: v.boolean(),
-  expected: v.pipe(v.record(v.string(), v.any()), grammar("Expectation")),
-  actual: v.optional(v.any()),
-});
 
 const Side = v.pipe(
   v.object({ estimated_count: v.number(), sample_subscriber_ids: v.array(v.string()) }),
@@ -224,7 +217,7 @@ export const segments = group("segments", "Subscribers that match a rule over at
     { uses: [storeRead] },
     {
       summary: "Get whether a subscriber is in a segment, and the result of each clause of the rule",
-      returns: v.object({ member: v.boolean(), reasons: v.array(Reason) }),
+      returns: v.object({ member: v.boolean(), reasons: v.array(ClauseResult) }),
       errors: ["NOT_FOUND"],
     },
     async ({ store, params }) => {

@@ -13,6 +13,7 @@ import type { StoreReader } from "../context.ts";
 import type { StoredEvent } from "../events/events.ts";
 import { eventsOf } from "../events/history.ts";
 import { listAnnotations } from "../insights/annotations.ts";
+import { ClauseResult } from "../segments/explain.ts";
 import { readSubscriberFacts } from "../segments/facts.ts";
 import { attributesForRules, type LivingProfile } from "../subscribers/subscribers.ts";
 import type { Journey } from "./journeys.ts";
@@ -24,17 +25,6 @@ const MAX_TRIGGERS = 100;
 const MAX_RUNS = 100;
 
 const refusal = v.picklist(refusalReasons);
-
-/** A clause of the rules of entry, as the person meets it. */
-export const EntryClause = v.pipe(
-  v.object({
-    path: v.pipe(v.string(), v.description("Where the clause stands in `entry_rules.eligibility`")),
-    matched: v.pipe(v.boolean(), v.description("Whether the person meets it now")),
-    expected: v.pipe(v.record(v.string(), v.any()), v.description("What the clause asks for")),
-    actual: v.pipe(v.optional(v.any()), v.description("What the person has; absent if nothing")),
-  }),
-  v.title("EntryClause"),
-);
 
 export const JourneyOfPerson = v.pipe(
   v.object({
@@ -61,7 +51,7 @@ export const JourneyOfPerson = v.pipe(
       v.object({
         would_enter: v.pipe(v.boolean(), v.description("Whether a trigger would start a run now")),
         reason: v.pipe(v.nullable(v.union([refusal, v.literal("not_active")])), v.description("Why not")),
-        clauses: v.pipe(v.array(EntryClause), v.description("The rules of entry, clause by clause, as of now")),
+        clauses: v.pipe(v.array(ClauseResult), v.description("The rules of entry, clause by clause, as of now")),
       }),
       v.description("What a trigger would do now"),
     ),
@@ -92,7 +82,8 @@ export async function journeyOfPerson(
   const entry: Entry = { journey, runs, reentryAfter, times };
   const judged = events.toReversed().map((event) => ({ event, ...outcomeOf(entry, event) }));
   const { matches, clauses } = await eligibilityOf(store, rules, profile);
-  const standing = standingAt(entry, now)?.reason ?? (matches ? null : ("not_eligible" as const));
+  const closed = journey.status === "active" ? undefined : journey.status === "paused" ? "paused" : "not_active";
+  const standing = closed ?? standingAt(entry, now)?.reason ?? (matches ? null : "not_eligible");
   const usesToday = judged.some(({ isOfToday }) => isOfToday);
   return {
     journey_id: journey.id,

@@ -1,5 +1,7 @@
 // Why a subscriber is in a segment or not (F2): the membership as stored, and each clause of the rule as of now.
 
+import * as v from "valibot";
+import { grammar } from "../../contract/grammar.ts";
 import { compileRule, type Reason } from "../../rules/segment-evaluation.ts";
 import type { StoreReader } from "../context.ts";
 import { ref } from "../item.ts";
@@ -9,6 +11,14 @@ import { Profile } from "../subscribers/items.ts";
 import { attributesForRules, isLiving } from "../subscribers/subscribers.ts";
 import { readSubscriberFacts } from "./facts.ts";
 import { SegmentItem } from "./items.ts";
+
+/** The result of one clause of a rule, as the API shows it. */
+export const ClauseResult = v.object({
+  path: v.string(),
+  matched: v.boolean(),
+  expected: v.pipe(v.record(v.string(), v.any()), grammar("Expectation")),
+  actual: v.optional(v.any()),
+});
 
 /** @returns undefined if there is no such segment or no such subscriber. */
 export async function explainMembership(

@@ -125,8 +125,8 @@ export const packsBugs: readonly Bug[] = [
     name: "a run is looked at once by the message that begins it",
     area: "journeys",
     file: "shared/store/journeys/entries.ts",
-    find: 'row?.status === "active" && row.id === runIdOf',
-    replace: "false && row.id === runIdOf",
+    find: 'isOwn && row.status === "active"',
+    replace: "false",
   },
   {
     name: "a pack is sealed before it is known which of its runs moved",
