@@ -1,19 +1,26 @@
-// Lines of CSV files (RFC 4180) that a spreadsheet does not take for formulas.
+// Lines of CSV files (RFC 4180) that no spreadsheet takes for formulas, whichever separator its locale has: some split a
+// line at semicolons or tabs, and then what follows one of these begins a cell.
 
-const FORMULA = /^[=+\-@\t\r]/;
-/** Numbers and phone numbers begin so too, and do no harm. */
-const NUMBER = /^[+-]?[\d ().]+$/;
+/** Full-width signs begin a formula as well. */
+const FORMULA = /^\s*[=+\-@＝＋－＠]/;
+const PARTS = /([,;|\t\r\n])/;
+/** Numbers and phone numbers begin so too, and do no harm; also at the end of a list in JSON. */
+const NUMBER = /^\s*[+-]?\d[\d ().]*[\]}"]*$/;
 
-/** A cell that a spreadsheet would take for a formula, escaped. */
-export const harmless = (cell: string): string => (FORMULA.test(cell) ? `'${cell}` : cell);
+/** A cell of which no part would be taken for a formula: an apostrophe stands before what would. */
+export const harmless = (cell: string): string =>
+  cell
+    .split(PARTS)
+    .map((part) => (FORMULA.test(part) && !NUMBER.test(part) ? `'${part}` : part))
+    .join("");
 
-const quoted = (cell: string): string => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
+const quoted = (cell: string): string => (/[",;|\t\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
 
 export const csvLine = (cells: readonly string[]): string => `${cells.map(quoted).join(",")}\r\n`;
 
 /** A value as the cell of an export. */
 export function cellOf(value: unknown): string {
   if (value === undefined || value === null) return "";
-  if (typeof value === "string") return NUMBER.test(value) ? value : harmless(value);
+  if (typeof value === "string") return harmless(value);
   return typeof value === "object" ? harmless(JSON.stringify(value)) : String(value);
 }

@@ -1,0 +1,38 @@
+// Cells of exported files in spreadsheets of every locale (RDA-16).
+import { describe, expect, it } from "vitest";
+import { cellOf, csvLine } from "../../shared/rules/csv.ts";
+
+/** What a spreadsheet that splits lines at this separator sees, where the quotes of the file do not help. */
+const partsOf = (line: string, separator: string) => line.split(separator).map((part) => part.replace(/^"|"$/g, ""));
+
+describe("a cell", () => {
+  it.each([
+    ["at the beginning", "=1+1", "'=1+1"],
+    ["after a semicolon", "a;=1+1", "a;'=1+1"],
+    ["after a comma", "a,@sum(1)", "a,'@sum(1)"],
+    ["after a tab", "a\t+cmd", "a\t'+cmd"],
+    ["after a line break", "a\n=1+1", "a\n'=1+1"],
+    ["after spaces", "  =1+1", "'  =1+1"],
+    ["in full width", "＝1+1", "'＝1+1"],
+    ["as a number and a command", "-2+cmd", "'-2+cmd"],
+  ])("with a formula %s is text in every locale (RDA-16)", (_, value, expected) => {
+    expect(cellOf(value)).toBe(expected);
+  });
+
+  it.each(["+49 151 123", "-5", "-5.25", "+4915112345678", "[1,-2]", "a;-5"])(
+    "keeps the number in %s (RDA-16)",
+    (value) => {
+      expect(cellOf(value)).toBe(value);
+    },
+  );
+
+  it("with a separator of any locale is quoted (RDA-16)", () => {
+    expect(csvLine(["a;b", "c\td", "e|f", "g"])).toBe('"a;b","c\td","e|f",g\r\n');
+  });
+
+  it("begins no formula after any separator of its line (RDA-16)", () => {
+    const line = csvLine(["x", "a;=b\n+c", "@d"].map(cellOf)).trimEnd();
+    for (const separator of [",", ";", "\t", "\n"])
+      for (const part of partsOf(line, separator)) expect(/^[=+\-@]/.test(part)).toBe(false);
+  });
+});
