@@ -44,6 +44,15 @@ it("AMB-99 D-AGENCY ANN-3 ANN-4 an agency makes a client's workspace, goes in an
   expect(channels).toEqual([expect.objectContaining({ type: "in_app", status: "active" })]);
 });
 
+it("a token for a client's workspace switches to no other workspace (AMB-145)", async () => {
+  const tenant = await agency();
+  const as = await tenant.dashboard();
+  const { id } = (await create(as)).body;
+  const inside = bearer(await session(as, id));
+  const answer = await world.call("POST /api/v1/auth/switch", { as: inside, body: { tenant_id: tenant.id } });
+  expect([answer.status, answer.body.code]).toEqual([404, "NOT_FOUND"]);
+});
+
 it("D-AGENCY a workspace that is no agency makes no clients, and sees no other agency's", async () => {
   const [ours, other] = [await agency(), await agency()];
   const { id } = (await create(await ours.dashboard())).body;

@@ -1,6 +1,7 @@
 // Login, refresh, logout and switching of workspaces.
 import { generateKeyPairSync, sign } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
+import { DAY } from "../../shared/kernel/clock.ts";
 import type { TenantId } from "../../shared/kernel/ids.ts";
 import { platformWrite } from "../../shared/store/context.ts";
 import { hashOf } from "../../shared/store/hash.ts";
@@ -175,6 +176,40 @@ describe("other tokens", () => {
       body: { tenant_id: tenant.id },
     });
     expect((await me(free.body.access_token)).body.read_only).toBe(false);
+  });
+
+  const derived = async () => {
+    const first = (await register()).body;
+    const as = bearer(first.access_token);
+    const body = { tenant_id: first.tenant.id };
+    const second = (await world.call("POST /api/v1/auth/switch", { as, body })).body;
+    const third = (await world.call("POST /api/v1/auth/switch", { as: bearer(second.access_token), body })).body;
+    return { first, second, third };
+  };
+
+  it("a session that was switched to ends with the one that it came from (AMB-145)", async () => {
+    const { first, second, third } = await derived();
+    await world.call("POST /api/v1/auth/logout", { body: { refresh_token: first.refresh_token } });
+    for (const { access_token, refresh_token } of [second, third]) {
+      expect((await me(access_token)).status).toBe(401);
+      expect((await refresh(refresh_token)).status).toBe(401);
+    }
+  });
+
+  it("a session does not end with one that came from it (AMB-145)", async () => {
+    const { first, second } = await derived();
+    await world.call("POST /api/v1/auth/logout", { body: { refresh_token: second.refresh_token } });
+    expect((await me(first.access_token)).status).toBe(200);
+    expect((await refresh(first.refresh_token)).status).toBe(200);
+  });
+
+  it("a derived session does not outlive its parent by being used (AMB-145)", async () => {
+    const { first, second } = await derived();
+    await world.advance(20 * DAY);
+    const used = (await refresh(second.refresh_token)).body;
+    await world.advance(11 * DAY);
+    expect((await refresh(first.refresh_token)).status).toBe(401);
+    expect((await refresh(used.refresh_token)).status).toBe(401);
   });
 
   it("D-AUTH publishes the key that verifies a token", async () => {

@@ -150,6 +150,8 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
     { credentials: ["dashboard"], uses: issuing },
     {
       summary: "Switch to another workspace of the user; a read-only token stays read-only",
+      description:
+        "The session ends with the one that it came from. With a token for a client's workspace it is a 404.",
       body: v.strictObject({ tenant_id: Id }),
       returns: Session,
       status: 200,
@@ -157,6 +159,8 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
     },
     async ({ platform, signer, caller, body, headers, sourceIp }) => {
       if (caller.kind !== "dashboard") throw unauthorized();
+      // A token for a client's workspace reaches that workspace alone.
+      if (caller.agency !== undefined) throw notFound("workspace");
       const memberships = await membershipsOf(platform, caller.user);
       const membership = memberships.find(({ tenant }) => tenant === body.tenant_id);
       if (!membership) throw notFound("workspace");

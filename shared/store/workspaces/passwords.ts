@@ -9,6 +9,7 @@ import { changeItem, type ItemWrite, type RowOf, removeItem } from "../item.ts";
 import { contended, done, happened, onConditionFailed, onTransactionCanceled, untilUncontended } from "../refusals.ts";
 import { hashPassword, membershipsOf } from "./identity.ts";
 import { MemberItem, UserItem } from "./identity-items.ts";
+import { withParents } from "./refresh.ts";
 import { AccountMail, AccountToken, type MailPurpose, UserSession } from "./session-items.ts";
 
 const MAIL_KEPT_MS = HOUR;
@@ -111,7 +112,9 @@ export async function passwordWrites(
   hash: string,
   { isProven = false, joins = false, kept }: { isProven?: boolean; joins?: boolean; kept?: string | undefined } = {},
 ): Promise<ItemWrite<"platform">[]> {
-  const sessions = (await platform.queryAll(UserSession, { user: user.id })).filter(({ id }) => id !== kept);
+  const rows = await platform.queryAll(UserSession, { user: user.id });
+  const open = withParents(rows, kept);
+  const sessions = rows.filter(({ id }) => !open.has(id));
   const ended = sessions.map(({ id }) => removeItem(UserSession, { user: user.id, id }));
   await platform.writeAll(ended.slice(MAX_ENDED_TOGETHER));
   const isAsRead = all(

@@ -7,7 +7,7 @@ import { all, is, present } from "../conditions.ts";
 import type { Platform, PlatformReader } from "../context.ts";
 import { hashOf } from "../hash.ts";
 import { changeItem, checkItem, type ItemWrite, putItem, type RowOf, removeItem } from "../item.ts";
-import { happened, onTransactionCanceled } from "../refusals.ts";
+import { happened, onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { UserItem } from "./identity-items.ts";
 import { RefreshFamily, UserSession } from "./session-items.ts";
 
@@ -52,7 +52,16 @@ export async function beginSession(
   const session = { id, user, tenant, readOnly };
   const { token, write } = newFamily(platform, session);
   const now = timestamp(platform.clock.now());
-  const row = { id, tenant, device, address, created_at: now, last_used_at: now, expires: expiry(platform).expires };
+  const row = {
+    id,
+    tenant,
+    device,
+    address,
+    parent,
+    created_at: now,
+    last_used_at: now,
+    expires: expiry(platform).expires,
+  };
   const isUnchanged = (password: string) => all(present(), is("password", password));
   const writes: ItemWrite<"platform">[] = [
     putItem(UserSession, { user, id }, row),
@@ -92,11 +101,12 @@ export async function rotateRefreshToken(platform: Platform, token: string): Pro
   const successor = createHmac("sha256", Buffer.from(row.seed, "base64")).update(secret).digest("base64url");
   const { user, tenant, session: id, read_only: readOnly = false } = row;
   const renewed = { id, user, tenant, readOnly, token: `${family}.${successor}` };
-  const isValid =
-    (row.current === given && (await advance(platform, family, given, successor))) ||
-    (await isRaced(platform, family, given));
-  if (isValid && (await noteUse(platform, renewed))) return renewed;
-  await platform.writeAll([removeItem(RefreshFamily, { family }), removeItem(UserSession, { user, id })]);
+  const hasAdvanced = row.current === given && (await advance(platform, family, given, successor));
+  const isValid = hasAdvanced || (await isRaced(platform, family, given));
+  const isOpen = isValid && (await noteUse(platform, renewed));
+  if (isOpen) return renewed;
+  await platform.remove(RefreshFamily, { family });
+  await endWithDerived(platform, user, id);
   return undefined;
 }
 
@@ -126,7 +136,7 @@ export async function replaceRefreshToken(platform: Platform, token: string): Pr
 export async function revokeRefreshToken(platform: Platform, token: string): Promise<void> {
   const parts = partsOf(token);
   const row = parts && (await platform.remove(RefreshFamily, { family: parts.family }));
-  if (row?.session !== undefined) await platform.remove(UserSession, { user: row.user, id: row.session });
+  if (row?.session !== undefined) await endWithDerived(platform, row.user, row.session);
 }
 
 /** The sessions of a user, the one used last first. */
@@ -138,9 +148,30 @@ export async function listSessions(platform: PlatformReader, user: string): Prom
     .sort((a, b) => b.last_used_at.localeCompare(a.last_used_at));
 }
 
-/** @returns false if the user has no such session. */
-export const endSession = (platform: Platform, user: string, id: string): Promise<boolean> =>
-  happened(platform.remove(UserSession, { user, id }, present()));
+/** Ends a session and all that came from it (AMB-145). @returns false if the user has no such session */
+export async function endSession(platform: Platform, user: string, id: string): Promise<boolean> {
+  const isThere = await happened(platform.remove(UserSession, { user, id }, present()));
+  if (isThere) await endWithDerived(platform, user, id);
+  return isThere;
+}
+
+async function endWithDerived(platform: Platform, user: string, id: string): Promise<void> {
+  const rows = await platform.queryAll(UserSession, { user });
+  const ended = new Set([id]);
+  for (let size = 0; size < ended.size; ) {
+    size = ended.size;
+    for (const row of rows) if (row.parent !== undefined && ended.has(row.parent)) ended.add(row.id);
+  }
+  await platform.writeAll([...ended].map((one) => removeItem(UserSession, { user, id: one })));
+}
+
+/** A session and those that it came from. */
+export function withParents(rows: readonly RowOf<typeof UserSession>[], id: string | undefined): ReadonlySet<string> {
+  const kept = new Set<string>();
+  for (let one = id; one !== undefined && !kept.has(one); one = rows.find((row) => row.id === one)?.parent)
+    kept.add(one);
+  return kept;
+}
 
 const advance = (platform: Platform, family: string, given: string, successor: string): Promise<boolean> =>
   happened(
@@ -165,16 +196,17 @@ async function isRaced(platform: Platform, family: string, given: string): Promi
   return row?.previous === given && (row.previous_until ?? 0) >= platform.clock.now();
 }
 
-/** @returns false if the session has ended. */
-const noteUse = (platform: Platform, { user, id }: Session): Promise<boolean> =>
-  happened(
-    platform.change(
-      UserSession,
-      { user, id },
-      { set: { last_used_at: timestamp(platform.clock.now()), expires: expiry(platform).expires } },
-      present(),
-    ),
-  );
+/** @returns false if the session has ended, or the one that it came from. */
+async function noteUse(platform: Platform, { user, id }: Session): Promise<boolean> {
+  const set = { last_used_at: timestamp(platform.clock.now()), expires: expiry(platform).expires };
+  const row = await platform
+    .change(UserSession, { user, id }, { set }, present())
+    .catch(onConditionFailed(UserSession, () => undefined));
+  if (!row) return false;
+  if (row.parent === undefined) return true;
+  const parent = await platform.get(UserSession, { user, id: row.parent });
+  return parent !== undefined && parent.expires * SECOND > platform.clock.now();
+}
 
 function expiry(platform: Platform) {
   const expires_at = platform.clock.now() + LIFETIME_MS;

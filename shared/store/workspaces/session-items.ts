@@ -35,6 +35,8 @@ export const UserSession = platformItem({
     tenant: WorkspaceId,
     device: v.optional(v.string()),
     address: v.optional(v.string()),
+    /** The session that it came from, with which it ends. */
+    parent: v.optional(v.string()),
     created_at: Timestamp,
     last_used_at: Timestamp,
     expires: v.number(),
