@@ -1,6 +1,6 @@
-// Limits of requests with a publishable key, which anybody can read from a page: per key and per network address. They
-// protect the service from abuse and are far above what users cause; the limit per minute of a plan does not count them
-// (LIM-3).
+// Limits of requests with a publishable key, which anybody can read from a page: per key and per network address, in
+// requests and in write units, because one request may cost as much as hundreds (AMB-146). They protect the service from
+// abuse and are far above what users cause; the limit per minute of a plan does not count them (LIM-3).
 import { MINUTE } from "../kernel/clock.ts";
 import type { Capability } from "../kernel/deps.ts";
 import type { Platform } from "../store/context.ts";
@@ -8,18 +8,33 @@ import { recent } from "../store/recent.ts";
 import { type AttemptLimit, countAttempt } from "../store/workspaces/attempts.ts";
 import type { Caller } from "./authenticate.ts";
 
-/** An environment writes a counter once for so many requests, so that a counted request costs a fiftieth of a write. */
-const REQUESTS_PER_WRITE = 50;
+/** An environment writes a counter once for so many requests or units, so that a counted one costs a fiftieth of a write. */
+const COUNTED_TOGETHER = 50;
+/** Write units that a limit of one request allows: what users send takes two or three. */
+const UNITS_PER_REQUEST = 4;
+const UNIT_BYTES = 1_024;
 const MAX_CACHED = 10_000;
 
 export interface SdkLimits {
-  /** Counts a request. @throws 429 RATE_LIMITED with `Retry-After` until the minute ends (ERR-16). */
-  count(caller: Caller, address: () => string, platform: Pick<Platform, "change" | "clock">): Promise<void>;
+  /** Counts a request and its units. @throws 429 RATE_LIMITED with `Retry-After` until the minute ends (ERR-16). */
+  count(request: CountedRequest, platform: Pick<Platform, "change" | "clock">): Promise<void>;
 }
+
+export interface CountedRequest {
+  caller: Caller;
+  address: () => string;
+  /** See `unitsOf`. */
+  units: number;
+}
+
+/** What a request writes at most, in write units: a row and its index, and one for each KB of its body. None if it reads. */
+export const unitsOf = (method: string, bytes: number): number =>
+  method === "GET" || method === "HEAD" ? 0 : 2 + Math.floor(bytes / UNIT_BYTES);
 
 interface Minute {
   minute: number;
-  requests: number;
+  /** That were not written yet. */
+  open: number;
   refusal: unknown;
 }
 
@@ -29,32 +44,52 @@ export const sdkLimits: Capability<"sdkLimits", SdkLimits> = {
   env: ["SDK_REQUESTS_PER_ADDRESS", "SDK_REQUESTS_PER_KEY"],
   grants: [],
   open: ({ env }) => {
-    const limitOf = (kind: string, max: string | undefined): AttemptLimit | undefined =>
-      Number(max ?? 0) === 0 ? undefined : { kind, max: Number(max), windowMs: MINUTE };
-    const perAddress = limitOf("sdk-address", env.SDK_REQUESTS_PER_ADDRESS);
-    const perKey = limitOf("sdk-key", env.SDK_REQUESTS_PER_KEY);
+    const limitsOf = (kind: string, text: string | undefined) => {
+      const max = Number(text ?? 0);
+      return max === 0
+        ? undefined
+        : {
+            requests: { kind, max, windowMs: MINUTE },
+            units: { kind: `${kind}-units`, max: max * UNITS_PER_REQUEST, windowMs: MINUTE },
+          };
+    };
+    const perAddress = limitsOf("sdk-address", env.SDK_REQUESTS_PER_ADDRESS);
+    const perKey = limitsOf("sdk-key", env.SDK_REQUESTS_PER_KEY);
     const minutes = recent<Minute>(MAX_CACHED);
 
-    const countFor = async (platform: Pick<Platform, "change" | "clock">, limit: AttemptLimit, who: string) => {
+    const countFor = async (
+      platform: Pick<Platform, "change" | "clock">,
+      limit: AttemptLimit,
+      who: string,
+      by: number,
+    ) => {
       const minute = Math.floor(platform.clock.now() / MINUTE);
       const name = `${limit.kind} ${who}`;
       const cached = minutes.get(name);
-      const state = cached?.minute === minute ? cached : { minute, requests: 0, refusal: undefined };
+      const state = cached?.minute === minute ? cached : { minute, open: 0, refusal: undefined };
       if (state !== cached) minutes.set(name, state);
       if (state.refusal) throw state.refusal;
-      state.requests++;
-      if (state.requests % REQUESTS_PER_WRITE > 0) return;
-      await countAttempt(platform, limit, who, REQUESTS_PER_WRITE).catch((error: unknown) => {
+      state.open += by;
+      if (state.open < COUNTED_TOGETHER) return;
+      const counted = state.open;
+      state.open = 0;
+      await countAttempt(platform, limit, who, counted).catch((error: unknown) => {
         state.refusal = error;
         throw error;
       });
     };
 
     const limits: SdkLimits = {
-      count: async (caller, address, platform) => {
+      count: async ({ caller, address, units }, platform) => {
         if (caller.kind !== "sdk") return;
-        if (perAddress) await countFor(platform, perAddress, address());
-        if (perKey) await countFor(platform, perKey, caller.workspace.tenant);
+        const counted = [
+          ...(perAddress ? [{ limits: perAddress, who: address() }] : []),
+          ...(perKey ? [{ limits: perKey, who: caller.workspace.tenant }] : []),
+        ];
+        for (const { limits, who } of counted) {
+          await countFor(platform, limits.requests, who, 1);
+          if (units > 0) await countFor(platform, limits.units, who, units);
+        }
       },
     };
     return () => limits;

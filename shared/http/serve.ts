@@ -37,6 +37,7 @@ import {
 } from "./input.ts";
 import { noteKeyUse } from "./key-use.ts";
 import { type ApiHandler, commonHeaders, json, type Response, respond, withoutBody } from "./responses.ts";
+import { unitsOf } from "./sdk-limits.ts";
 import { servingUses } from "./serving.ts";
 
 type Event = APIGatewayProxyEventV2;
@@ -164,7 +165,8 @@ const gatesOf =
   (access: Endpoint["access"], { platform, requestTokens, sdkLimits, demandsConfirmation, addressOf }: Serving) =>
   async ({ caller, event }: RequestContext): Promise<void> => {
     await limitRequests(caller, platform, requestTokens);
-    await sdkLimits.count(caller, () => addressOf(event), platform);
+    const units = unitsOf(event.requestContext.http.method, Buffer.byteLength(event.body ?? ""));
+    await sdkLimits.count({ caller, address: () => addressOf(event), units }, platform);
     requireWorkspace(caller, access);
     requireWritable(caller, access);
     requirePermission(caller, access.permission);

@@ -160,6 +160,19 @@ describe("requests with a publishable key", () => {
     expect(await requests(3, "203.0.113.1")).toBe(0);
   });
 
+  it("are limited in write units too: a few large ones as many small ones (AMB-146)", async () => {
+    world = await testWorld({ env: { SDK_REQUESTS_PER_ADDRESS: "100", SDK_REQUESTS_PER_KEY: "0" } });
+    const { sdk } = await world.tenant();
+    const attributes = Object.fromEntries(Array.from({ length: 15 }, (_, n) => [`a${n}`, "x".repeat(1_000)]));
+    const statuses: number[] = [];
+    for (let n = 0; n < 30; n++) {
+      const body = { external_id: `p${n}`, attributes };
+      statuses.push((await world.call("POST /api/v1/subscribers/upsert", { as: sdk, body })).status);
+    }
+    expect(statuses[0]).toBe(200);
+    expect(statuses.at(-1)).toBe(429);
+  });
+
   it("OPS-2 are not limited by a limit of 0", async () => {
     world = await testWorld({ env: { SDK_REQUESTS_PER_ADDRESS: "0", SDK_REQUESTS_PER_KEY: "0" } });
     const { sdk } = await world.tenant();

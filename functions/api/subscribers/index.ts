@@ -15,6 +15,7 @@ import { changeSubscriber, recordConsent } from "../../../shared/store/subscribe
 import { exportSubscriber, SubscriberExport } from "../../../shared/store/subscribers/export.ts";
 import { listSubscribers } from "../../../shared/store/subscribers/list.ts";
 import { MAX_MEMBERSHIPS, readProfile, SubscriberProfile } from "../../../shared/store/subscribers/profile.ts";
+import { refuseLargeProfile } from "../../../shared/store/subscribers/publishable-profiles.ts";
 import {
   countSubscribers,
   eraseSubscriber,
@@ -71,7 +72,9 @@ type Upserting = Context<typeof upsertUses> & Pick<Call<typeof upserting>, "call
 async function upsert({ store, secrets, audienceSize, caller, body }: Upserting) {
   const { external_id, consent, ...change } = body;
   const asserted = consent && (await consentOf(store, consent, "consent."));
-  const input = { external_id, ...changeOf(change), consent: asserted };
+  const isPublishable = caller.kind === "sdk";
+  const input = { external_id, ...changeOf(change), consent: asserted, isPublishable };
+  if (isPublishable) refuseLargeProfile(input.attributes);
   const cap = await audienceSize.capOf(plans[workspaceOf(caller).plan].subscribers);
   return upsertSubscriber(store, await secrets.root(), input, cap);
 }

@@ -27,6 +27,8 @@ export const Profile = item({
     /** Status and time of the newest consent by channel, and of the newest choice by topic (`c:topic:news`). */
     "c:*": v.picklist(consentStatuses),
     "ct:*": v.string(),
+    /** It has as many attributes as the publishable key may write: each further change by it is measured. */
+    full: v.optional(v.literal(true)),
     /** Answers by class of channels and week: `we:push:2954`. */
     "we:*": v.number(),
     ...indexAttributes("i2"),

@@ -1,6 +1,6 @@
 // The writes of a profile: an update is conditional on it, a creation is a transaction with the counter of subscribers.
 import { timestamp } from "../../kernel/clock.ts";
-import { ApiError } from "../../kernel/errors.ts";
+import { ApiError, invalid } from "../../kernel/errors.ts";
 import { absent, all } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { countChange } from "../counters.ts";
@@ -12,6 +12,7 @@ import { counterShardOf, shardOf } from "../shards.ts";
 import { type ConsentAssertion, consentWrite, foldedConsent, isNewestConsent } from "./consents.ts";
 import { isAlive, Profile, type ProfileRow, SubscriberCount, SubscribersByAge } from "./items.ts";
 import { phoneIndexKey } from "./phones.ts";
+import { growsTooLarge, isFull } from "./publishable-profiles.ts";
 
 /** Attempts of an upsert that meets creations of the same subscriber. */
 
@@ -21,6 +22,8 @@ export interface SubscriberInput {
   /** Shallow merge; null deletes the key (AMB-44). */
   attributes?: Record<string, Value>;
   consent?: ConsentAssertion | undefined;
+  /** It is written with the publishable key (AMB-146). */
+  isPublishable?: boolean;
 }
 
 /** How many subscribers a plan allows and how many there are, as last counted; hence whether one may be added. */
@@ -42,9 +45,7 @@ export async function writeProfile(
 ): Promise<ProfileRow> {
   return untilUncontended(
     async () => {
-      const found = await (input.consent
-        ? updateWithConsent(store, id, input, input.consent)
-        : updateProfile(store, id, input));
+      const found = await update(store, id, input);
       if (found) return done(found);
       const created = await create(store, id, input, cap);
       if (created) return done(created);
@@ -53,6 +54,52 @@ export async function writeProfile(
     () => new ApiError("SERVICE_UNAVAILABLE", "This subscriber is being changed by others just now."),
   );
 }
+
+/** @returns the profile after the write, or the tombstone that prevented it; undefined if there is neither */
+async function update(store: Store, id: string, input: SubscriberInput): Promise<ProfileRow | undefined> {
+  const { attributes = {}, consent, isPublishable = false } = input;
+  const isMeasured = isPublishable && Object.keys(attributes).length > 0;
+  if (!isMeasured) return consent ? updateWithConsent(store, id, input, consent) : updateProfile(store, id, input);
+
+  const row = consent
+    ? await updateWithConsentWithin(store, id, input, consent)
+    : await updateWithin(store, id, input, attributes);
+  if (row && !row.full && isFull(row))
+    await store.change(Profile, { id }, { set: { full: true } }, isAlive()).catch(onConditionFailed(() => undefined));
+  return row;
+}
+
+/** One write, unless the profile is known to be full: then what it has is measured. @throws 422 if it would grow */
+async function updateWithin(
+  store: Store,
+  id: string,
+  input: SubscriberInput,
+  attributes: Readonly<Record<string, Value>>,
+): Promise<ProfileRow | undefined> {
+  const change = profileChange(store, input, id);
+  const outcome = await store.change(Profile, { id }, change, all(isAlive(), absent("full"))).then(
+    (row) => ({ kind: "written", row }) as const,
+    onConditionFailed(Profile, (old) => ({ kind: "refused", old }) as const),
+  );
+  if (outcome.kind === "written") return outcome.row;
+  if (!outcome.old || outcome.old.erased_at) return outcome.old;
+  if (growsTooLarge(outcome.old, attributes)) throw refusedGrowth();
+  return updateProfile(store, id, input);
+}
+
+async function updateWithConsentWithin(
+  store: Store,
+  id: string,
+  input: SubscriberInput,
+  consent: ConsentAssertion,
+): Promise<ProfileRow | undefined> {
+  const row = await store.get(Profile, { id });
+  if (row?.full && growsTooLarge(row, input.attributes ?? {})) throw refusedGrowth();
+  return updateWithConsent(store, id, input, consent);
+}
+
+const refusedGrowth = () =>
+  invalid({ attributes: "are, with those that are there already, more than the publishable key may write" });
 
 /** What changes of a subscriber. Without `external_id`, that of its profile stays. */
 export type ProfileInput = Omit<SubscriberInput, "external_id"> & { external_id?: string };

@@ -1,0 +1,46 @@
+// How large a profile grows by the publishable key, which anybody can read (AMB-146). What a server key wrote stays, and may
+// be changed; it grows no further.
+import { invalid } from "../../kernel/errors.ts";
+import { familyOf } from "../families.ts";
+import { toJson } from "../json-text.ts";
+import type { Value } from "../model.ts";
+import type { ProfileRow } from "./items.ts";
+
+const MAX_ATTRIBUTES = 64;
+const MAX_BYTES = 16_384;
+
+interface Size {
+  attributes: number;
+  bytes: number;
+}
+
+const sizeOf = (entries: readonly (readonly [name: string, text: string])[]): Size => ({
+  attributes: entries.length,
+  bytes: entries.reduce((sum, [name, text]) => sum + Buffer.byteLength(name) + Buffer.byteLength(text), 0),
+});
+
+const isTooLarge = ({ attributes, bytes }: Size): boolean => attributes > MAX_ATTRIBUTES || bytes > MAX_BYTES;
+
+const textsOf = (attributes: Readonly<Record<string, Value>>) =>
+  Object.entries(attributes).flatMap(([name, value]) => (value === null ? [] : [[name, toJson(value)] as const]));
+
+/** @throws 422 for more than a profile may hold that is written with the publishable key */
+export function refuseLargeProfile(attributes: Readonly<Record<string, Value>>): void {
+  const { attributes: n, bytes } = sizeOf(textsOf(attributes));
+  if (n > MAX_ATTRIBUTES) throw invalid({ attributes: `must have at most ${MAX_ATTRIBUTES} keys with this key` });
+  if (bytes > MAX_BYTES) throw invalid({ attributes: `must have at most ${MAX_BYTES} bytes with this key` });
+}
+
+/** Whether a profile is so large that the publishable key adds nothing more to it. */
+export const isFull = (row: ProfileRow): boolean => isTooLarge(sizeOf(familyOf(row, "a:")));
+
+/** Whether a change makes a profile larger than it may become: one that was large before may stay as it is. */
+export function growsTooLarge(row: ProfileRow, changed: Readonly<Record<string, Value>>): boolean {
+  const before = new Map<string, string>(familyOf(row, "a:"));
+  const after = new Map(before);
+  for (const [name, value] of Object.entries(changed))
+    if (value === null) after.delete(name);
+    else after.set(name, toJson(value));
+  const [old, now] = [sizeOf([...before]), sizeOf([...after])];
+  return isTooLarge(now) && (now.attributes > old.attributes || now.bytes > old.bytes);
+}
