@@ -21,28 +21,83 @@ const COMPONENT = "#/components/schemas/";
 /** `campaignsGetReport` → `campaigns_get_report` */
 const snake = (text: string): string => text.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** A schema that stands alone: the components that it names are its `$defs`. */
-function alone(schema: JsonSchema, { components }: OpenApi): JsonSchema {
-  const defs: Record<string, JsonSchema> = {};
+/** What a component may take in the list of tools; a longer one is a resource of its own. */
+const MAX_INLINE = 600;
+
+/** What the endpoint checks, and a model does not need. */
+const LEFT_OUT = new Set([
+  "additionalProperties",
+  "maxLength",
+  "minLength",
+  "pattern",
+  "maxItems",
+  "minItems",
+  "title",
+  "format",
+]);
+
+const firstSentence = (text: string): string => /^.*?[.:](?=\s|$)/s.exec(text)?.[0].replace(/[.:]$/, "") ?? text;
+
+/** A component as a resource: with all that it refers to. */
+function standalone(name: string, { components }: OpenApi): JsonSchema & { $defs?: Record<string, JsonSchema> } {
+  const $defs: Record<string, JsonSchema> = {};
   const visit = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(visit);
     if (typeof value === "string" && value.startsWith(COMPONENT)) {
-      const name = value.slice(COMPONENT.length);
-      if (!defs[name]) {
-        defs[name] = {};
-        defs[name] = visit(components.schemas[name]) as JsonSchema;
+      const other = value.slice(COMPONENT.length);
+      if (!$defs[other]) {
+        $defs[other] = {};
+        $defs[other] = visit(components.schemas[other]) as JsonSchema;
       }
-      return `#/$defs/${name}`;
+      return `#/$defs/${other}`;
     }
     if (typeof value !== "object" || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, visit(one)]));
   };
-  const found = visit(schema) as JsonSchema;
-  return Object.keys(defs).length === 0 ? found : { ...found, $defs: defs };
+  const found = visit(components.schemas[name]) as JsonSchema;
+  return Object.keys($defs).length === 0 ? found : { ...found, $defs };
+}
+
+/**
+ * A schema for the list of tools: one sentence a field, short components in place, and of long grammars where to read
+ * them, because a model pays for every character of the list.
+ */
+function listed(schema: JsonSchema, document: OpenApi, grammars: Set<string>): JsonSchema {
+  const visit = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(visit);
+    if (typeof value !== "object" || value === null) return value;
+    const { $ref, description, ...rest } = value as Record<string, unknown>;
+    const said = typeof description === "string" ? firstSentence(description) : undefined;
+    if (typeof $ref === "string") return refered($ref.slice(COMPONENT.length), said);
+    // A property may have one of these names: then it is a schema.
+    const fields = Object.entries(rest)
+      .filter(([key, one]) => !LEFT_OUT.has(key) || (typeof one === "object" && one !== null))
+      .filter(([key]) => !(key === "type" && (Array.isArray(rest.enum) || typeof rest.const === "string")))
+      .filter(([key, one]) => !(key === "examples" && Array.isArray(one)))
+      .map(([key, one]) => [key, visit(one)]);
+    return { ...Object.fromEntries(fields), ...(said && { description: said }) };
+  };
+  const refered = (name: string, said: string | undefined): unknown => {
+    const component = document.components.schemas[name] as JsonSchema & { description?: string };
+    const isShort = JSON.stringify(standalone(name, document)).length <= MAX_INLINE;
+    if (isShort) return { ...(visit(component) as object), ...(said && { description: said }) };
+    grammars.add(name);
+    const about = said ?? firstSentence(component.description ?? name);
+    return {
+      ...(component.type && { type: component.type }),
+      description: `${about}. Grammar: resource grammar:${name}`,
+    };
+  };
+  return visit(schema) as JsonSchema;
 }
 
 /** Parameters of path and query, and the fields of the body, side by side; a body without fields is `body`. */
-function inputOf(endpoint: Endpoint, { parameters = [], requestBody }: OperationObject, document: OpenApi): JsonSchema {
+function inputOf(
+  endpoint: Endpoint,
+  { parameters = [], requestBody }: OperationObject,
+  document: OpenApi,
+  grammars: Set<string>,
+): JsonSchema {
   const named = parameters.filter((one) => one.in === "path" || one.in === "query");
   const body = requestBody?.content["application/json"]?.schema;
   const isFlat = (endpoint.shape.body as { entries?: object } | undefined)?.entries !== undefined;
@@ -58,7 +113,7 @@ function inputOf(endpoint: Endpoint, { parameters = [], requestBody }: Operation
   if (taken.length > 0)
     throw new Error(`${endpoint.route} has ${taken.join(", ")} both in its path or query and its body.`);
   const required = [...named.filter((one) => one.required).map(({ name }) => name), ...bodyRequired];
-  return alone(
+  return listed(
     {
       type: "object",
       properties: { ...properties, ...bodyFields },
@@ -66,10 +121,11 @@ function inputOf(endpoint: Endpoint, { parameters = [], requestBody }: Operation
       additionalProperties: false,
     },
     document,
+    grammars,
   );
 }
 
-function toolsOf(contents: Contents, document: OpenApi): Tool[] {
+function toolsOf(contents: Contents, document: OpenApi, grammars: Set<string>): Tool[] {
   return operationsOf(contents).flatMap(({ endpoint }): Tool[] => {
     const { route, access, shape } = endpoint;
     const scope = access.agents;
@@ -78,14 +134,17 @@ function toolsOf(contents: Contents, document: OpenApi): Tool[] {
     const operation = document.paths[path]![method.toLowerCase()]!;
     const tool = {
       title: shape.summary,
-      description: [shape.summary, shape.description].filter(Boolean).join(". "),
+      description: shape.description ? firstSentences(shape.description) : "",
       scope,
       route,
-      inputSchema: inputOf(endpoint, operation, document),
+      inputSchema: inputOf(endpoint, operation, document, grammars),
     };
     if (scope === "write:send") return planAndConfirm(tool);
     const readOnlyHint = access.effect === "read";
-    const annotations = { readOnlyHint, destructiveHint: false, openWorldHint: false };
+    // Of a tool that only reads, the others say nothing.
+    const annotations: Record<string, boolean> = readOnlyHint
+      ? { readOnlyHint }
+      : { readOnlyHint, destructiveHint: false, openWorldHint: false };
     return [{ name: snake(operation.operationId), ...tool, annotations }];
   });
 }
@@ -118,22 +177,38 @@ const planAndConfirm = (send: Omit<Tool, "name" | "annotations">): Tool[] => [
   },
 ];
 
-/** functions/api/mcp/tools.gen.ts. A component that several tools name is written once, because the bundle carries it. */
+const MAX_DESCRIPTION = 240;
+
+/** As many whole sentences as fit. */
+function firstSentences(text: string): string {
+  const sentences = text.replaceAll("\n", " ").match(/.*?[.!?](?=\s|$)\s*|.+$/g) ?? [text];
+  let said = "";
+  for (const sentence of sentences) if (said === "" || (said + sentence).length <= MAX_DESCRIPTION) said += sentence;
+  return said.trim();
+}
+
+/** functions/api/mcp/tools.gen.ts. A component that several grammars name is written once, because the bundle carries it. */
 export function toolsFile(contents: Contents, document: OpenApi): string {
+  const grammars = new Set<string>();
+  const lines = toolsOf(contents, document, grammars).map((tool) => `  ${JSON.stringify(tool)},`);
   const shared = new Map<string, string>();
-  const lines = toolsOf(contents, document).map(({ inputSchema: { $defs = {}, ...schema }, ...tool }) => {
-    for (const [name, one] of Object.entries($defs as Record<string, JsonSchema>))
-      shared.set(name, JSON.stringify(one));
-    const names = Object.keys($defs as object).map((name) => `${JSON.stringify(name)}: defs.${name}`);
-    const input = JSON.stringify(schema).slice(0, -1) + (names.length > 0 ? `,"$defs":{${names.join(",")}}}` : "}");
-    return `  ${JSON.stringify(tool).slice(0, -1)},"inputSchema":${input}},`;
+  const named = [...grammars].sort().map((name) => {
+    const { $defs = {}, ...own } = standalone(name, document);
+    for (const [other, schema] of Object.entries({ ...$defs, [name]: own })) shared.set(other, JSON.stringify(schema));
+    return `  ${name}: ${JSON.stringify(Object.keys($defs).filter((other) => other !== name))},`;
   });
   const defs = [...shared].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, text]) => `  ${name}: ${text},`);
   return `// Generated by \`npm run docs\`; never edited.
 import type { ToolSpec } from "./tools.ts";
 
-const defs = {
+/** The schemas of grammars, and of what they refer to. */
+export const schemas: Readonly<Record<string, object>> = {
 ${defs.join("\n")}
+};
+
+/** The grammars that are resources, with the schemas that each refers to. */
+export const grammars: Readonly<Record<string, readonly string[]>> = {
+${named.join("\n")}
 };
 
 export const toolSpecs: readonly ToolSpec[] = [

@@ -2347,6 +2347,8 @@ export interface Notification {
 }
 
 export interface NotificationPreview {
+  /** The draw of this preview: a send of the same body that names it holds out the same people */
+  preview_id: string;
   /** Whether all were counted; else it is an estimate from a sample */
   exact: boolean;
   /** Recipients by what became of them */
@@ -3900,6 +3902,8 @@ export interface NotificationsCreateBody {
     /** The share of mails that may lead to an opt-out, from 0.0001 to 1 */
     max_opt_out_rate?: number | undefined;
   } | null | undefined;
+  /** Of a preview of the same body, not older than 10 minutes: the same people are held out and get variant B */
+  preview_id?: string | undefined;
 }
 
 export interface NotificationsListQuery {
@@ -4019,6 +4023,8 @@ export interface NotificationsCreateWithServerKeyBody {
     /** The share of mails that may lead to an opt-out, from 0.0001 to 1 */
     max_opt_out_rate?: number | undefined;
   } | null | undefined;
+  /** Of a preview of the same body, not older than 10 minutes: the same people are held out and get variant B */
+  preview_id?: string | undefined;
 }
 
 export interface NotificationsResumeWithServerKeyBody {
@@ -4136,6 +4142,8 @@ export interface RecipientsPreviewNotificationsBody {
     /** The share of mails that may lead to an opt-out, from 0.0001 to 1 */
     max_opt_out_rate?: number | undefined;
   } | null | undefined;
+  /** Of a preview of the same body, not older than 10 minutes: the same people are held out and get variant B */
+  preview_id?: string | undefined;
   /** The subscriber whose message is shown. Default: the first recipient */
   render_for?: string | undefined;
 }

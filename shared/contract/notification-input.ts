@@ -107,6 +107,12 @@ const Send = v.strictObject({
   idempotency_key: v.optional(IdempotencyKey),
   bypass_quiet_hours: v.optional(v.boolean("must be true or false"), false),
   safety: v.optional(SafetyInput),
+  preview_id: v.pipe(
+    v.optional(v.pipe(v.string("must be a string"), v.maxLength(512, "is not the id of a preview"))),
+    v.description(
+      "Of a preview of the same body, not older than 10 minutes: the same people are held out and get variant B",
+    ),
+  ),
 });
 
 const wholeSend = <T extends Partial<v.InferOutput<typeof Send>>>({ hasAudience = true } = {}) =>

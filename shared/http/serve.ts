@@ -253,7 +253,9 @@ function refuse(error: unknown, shape: Shape, { requestId }: RequestContext, { l
   const refusal = toApiError(error, requestId);
   if (refusal.status >= 500)
     log({ level: "error", message: "request failed", request_id: requestId, ...errorFields(error) });
-  return json(refusal.status, shape.refusalBody?.(refusal) ?? refusal.body(), refusal.details.headers);
+  const challenge = refusal.status === 401 && { "www-authenticate": "Bearer" };
+  const headers = { ...refusal.details.headers, ...challenge };
+  return json(refusal.status, shape.refusalBody?.(refusal) ?? refusal.body(), headers);
 }
 
 function presentedBy({ headers }: Event) {

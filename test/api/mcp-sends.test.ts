@@ -53,19 +53,47 @@ describe("AGT-3 F18 a send by an agent", () => {
     expect(await sends()).toHaveLength(1);
   });
 
-  it.each<[what: string, change: () => Promise<unknown>]>([
-    ["a subscriber more", () => addPeople(world, tenant, 1, () => ({ external_id: "new" }))],
-    [
-      "a subscriber less",
-      () => world.call(`DELETE /api/v1/subscribers/${people[0]}`, { as: owner }).then(() => world.settle()),
-    ],
-  ])("AGT-3 F18 %s: an audience that is not the one that was previewed is refused", async (_, change) => {
+  it("goes to nobody who joined after it was planned (AMB-141)", async () => {
     const { token } = await plan();
-    await change();
-    const refused = await confirm(token);
-    expect([refused.isError, refused.value.code]).toEqual([true, "CONFLICT"]);
-    expect(refused.value.message).toContain("audience has changed");
-    expect(await sends()).toEqual([]);
+    const [late] = await addPeople(world, tenant, 1, () => ({ external_id: "new" }));
+    const { id, sent } = (await confirm(token)).value;
+    await world.settle();
+    expect(sent).toBe(3);
+    const { items } = (await world.call(`GET /api/v1/notifications/${id}/recipients`, { as: await tenant.dashboard() }))
+      .body;
+    expect(items.map(({ subscriber_id }: { subscriber_id: string }) => subscriber_id).sort()).toEqual(
+      people.toSorted(),
+    );
+    expect(people).not.toContain(late);
+  });
+
+  it("leaves out who may no longer be written to (AMB-141)", async () => {
+    const { token } = await plan();
+    await world.call(`DELETE /api/v1/subscribers/${people[0]}`, { as: owner });
+    await world.settle();
+    expect((await confirm(token)).value.sent).toBe(2);
+  });
+
+  it("goes to a person who no longer meets the filter by which it was planned (AMB-141)", async () => {
+    const subscriber_filters = { nickname: { $exists: false } };
+    const planned = await plan({ ...toAll, subscriber_filters });
+    const body = { attributes: { nickname: "x" } };
+    await world.call(`PATCH /api/v1/subscribers/${people[0]}`, { as: owner, body });
+    expect((await confirm(planned.token)).value.sent).toBe(3);
+  });
+
+  it("holds out the people who were shown as held out (AMB-141)", async () => {
+    await addPeople(world, tenant, 60, (n) => ({ external_id: `more-${n}` }));
+    const planned = await plan({ ...toAll, holdout_percentage: 40 });
+    const { id } = (await confirm(planned.token)).value;
+    await world.settle();
+    const job = (await world.call(`GET /api/v1/notifications/${id}`, { as: await tenant.dashboard() })).body;
+    expect(job.counts).toMatchObject({ sent: planned.counts.sent, held_out: planned.counts.held_out });
+  });
+
+  it("is refused for an audience of nobody (AMB-141)", async () => {
+    const refused = await mcp.tool(key, "plan_send", { ...toAll, subscriber_filters: { nickname: { $exists: true } } });
+    expect([refused.isError, refused.value.fields.target]).toEqual([true, expect.any(String)]);
   });
 
   it("AGT-3 a template or a segment that was changed meanwhile is refused", async () => {

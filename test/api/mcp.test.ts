@@ -127,6 +127,54 @@ describe("the protocol", () => {
     expect([foreign.status, foreign.body.code]).toEqual([401, "UNAUTHORIZED"]);
   });
 
+  it("the list of all tools has at most 40 KB (AGT-2)", async () => {
+    const key = await mcp.key("read", "read:pii", "write:drafts", "write:send");
+    const { result } = (await mcp.rpc(key, "tools/list")).body;
+    expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThanOrEqual(40_000);
+  });
+
+  it("every grammar that a tool names is a resource, with all that it refers to (AGT-2)", async () => {
+    const key = await mcp.key("read", "read:pii", "write:drafts", "write:send");
+    const listed = JSON.stringify((await mcp.rpc(key, "tools/list")).body);
+    const named = new Set([...listed.matchAll(/resource (grammar:\w+)/g)].map(([, uri]) => uri!));
+    const { resources } = (await mcp.rpc(key, "resources/list")).body.result;
+    expect(resources.map(({ uri }: { uri: string }) => uri).sort()).toEqual([...named].sort());
+    for (const uri of named) {
+      const { contents } = (await mcp.rpc(key, "resources/read", { uri })).body.result;
+      const schema = JSON.parse(contents[0].text);
+      for (const [, name] of contents[0].text.matchAll(/"#\/\$defs\/(\w+)"/g))
+        expect(schema.$defs).toHaveProperty(name);
+    }
+  });
+
+  it("has prompts for common jobs, filled with their arguments (AGT-2)", async () => {
+    const key = await mcp.key("read");
+    const { prompts } = (await mcp.rpc(key, "prompts/list")).body.result;
+    expect(prompts).toHaveLength(5);
+    const given = { name: "draft_a_segment", arguments: { people: "who bought twice" } };
+    const { messages } = (await mcp.rpc(key, "prompts/get", given)).body.result;
+    expect(messages).toMatchObject([
+      { role: "user", content: { type: "text", text: expect.stringContaining("bought twice") } },
+    ]);
+  });
+
+  it.each([
+    ["tools/list", { cursor: "x" }],
+    ["resources/list", { cursor: "x" }],
+    ["prompts/list", { cursor: "x" }],
+    ["resources/read", { uri: "grammar:toString" }],
+    ["prompts/get", { name: "toString" }],
+    ["prompts/get", { name: "draft_a_segment" }],
+  ])("%s refuses %j as invalid parameters (AGT-1)", async (method, params) => {
+    const { body } = await mcp.rpc(await mcp.key("read"), method, params);
+    expect(body.error.code).toBe(-32602);
+  });
+
+  it("a request without a valid key is told how to authenticate (AGT-1)", async () => {
+    const answer = await mcp.rpc("service_mcp_unknown", "ping");
+    expect([answer.status, answer.headers["www-authenticate"]]).toEqual([401, "Bearer"]);
+  });
+
   it("AGT-1 there is no stream, no session, no page of a browser, and a batch counts as what it holds", async () => {
     const as = { authorization: `Bearer ${key}` };
     for (const method of ["GET", "DELETE"]) {

@@ -167,13 +167,13 @@ it("F8 ABH-1 the control group is drawn as a send draws it, of the same size", a
   expect(counts.held_out).toBeLessThan(140);
 });
 
-it("F8 RDA-8 a person has the same variant in each preview, so that it is rendered as the samples say", async () => {
+it("F8 RDA-8 a person has the same variant in each preview of one draw, so that it is rendered as the samples say", async () => {
   const { world, tenant, preview } = await setting();
   await addPeople(world, tenant, 20);
   const parts = { target: { type: "all" }, variant_b: { title: "B", body: "B" }, split_percentage: 50 };
-  const { samples } = await preview(parts);
+  const { samples, preview_id } = await preview(parts);
   for (const { subscriber_id, title } of samples) {
-    const { renderings } = await preview({ ...parts, render_for: subscriber_id });
+    const { renderings } = await preview({ ...parts, preview_id, render_for: subscriber_id });
     const inApp = renderings.find(({ channel }: { channel: string }) => channel === "in_app");
     expect(inApp.title).toBe(title);
   }

@@ -1,6 +1,6 @@
 // Bodies of requests: JSON, forms with a file, forms of a page, and messages to the tools of agents.
 
-import { toolSpecs } from "../../functions/api/mcp/tools.gen.ts";
+import { schemas, toolSpecs } from "../../functions/api/mcp/tools.gen.ts";
 import type { JsonSchema } from "../../shared/rules/json-schema.ts";
 import { multipartBody } from "../support/multipart.ts";
 import type { Headers } from "../support/world.ts";
@@ -27,10 +27,19 @@ function toolCall(source: Source): unknown {
   if (random.chance(0.1))
     return { ...message, method: random.pick(["initialize", "tools/list", "ping", "x"]), params: {} };
   const { name, inputSchema } = random.pick(toolSpecs);
-  const { $defs = {}, ...shape } = inputSchema as JsonSchema & { $defs?: Record<string, JsonSchema> };
-  const given = valueFor({ ...source, schemas: $defs }, shape);
+  const given = valueFor(
+    { ...source, schemas: schemas as Record<string, JsonSchema> },
+    withGrammars(inputSchema as JsonSchema),
+  );
   return { ...message, method: "tools/call", params: { name, arguments: given } };
 }
+
+/** A field whose grammar is a resource, as that grammar says. */
+const withGrammars = (schema: JsonSchema): JsonSchema =>
+  JSON.parse(JSON.stringify(schema), (_, value) => {
+    const name = /Grammar: resource grammar:(\w+)$/.exec(value?.description ?? "")?.[1];
+    return name ? { $ref: `#/$defs/${name}` } : value;
+  });
 
 const files = [
   "",

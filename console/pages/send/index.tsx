@@ -20,6 +20,8 @@ import { Audience, Delivery, Message } from "./parts.tsx";
 import { Sample } from "./sample.tsx";
 import { TestSend } from "./test-send.tsx";
 
+/** A preview is valid for ten minutes. */
+const PREVIEW_EVERY_MS = 300_000;
 const PREVIEW_WAIT_MS = 500;
 
 export function View() {
@@ -69,7 +71,10 @@ function useReach(draft: Draft) {
   const body = bodyOf(draft, chosen);
   const settled = useSettled(missing ? undefined : body, PREVIEW_WAIT_MS);
   const asked = settled ?? body;
-  const preview = useQuery("recipients.previewNotifications", [asked], { when: settled !== undefined });
+  const preview = useQuery("recipients.previewNotifications", [asked], {
+    when: settled !== undefined,
+    every: PREVIEW_EVERY_MS,
+  });
   const isCurrent = settled !== undefined && JSON.stringify(settled) === JSON.stringify(body) && !preview.isLoading;
   const refusal =
     missing ?? (!isCurrent ? "Counting who gets it." : preview.error ? "Fix the marked fields first." : undefined);
@@ -79,10 +84,12 @@ function useReach(draft: Draft) {
 
 type Reach = ReturnType<typeof useReach>;
 
-function useSend({ draft, discard }: DraftEditor, { body, reached }: Reach) {
+function useSend({ draft, discard }: DraftEditor, { body, reached, preview }: Reach) {
+  // Who is shown is who gets it: the draw of the preview counts (AMB-140).
+  const preview_id = preview.data?.preview_id;
   const send = useAction("notifications.create", { stale: ["notifications.", "billing."] });
   const submit = async () => {
-    const done = await send.run(body, { idempotencyKey: draft.key });
+    const done = await send.run({ ...body, ...(preview_id && { preview_id }) }, { idempotencyKey: draft.key });
     if (!done) return;
     discard();
     say(

@@ -29,9 +29,13 @@ export function Sample({ preview, body, channelTypes, wanted, want }: Shown) {
   const sample = samples[Math.min(at, samples.length - 1)];
   const person = useQuery("subscribers.get", [sample?.subscriber_id ?? ""], { when: sample !== undefined });
   const isFirst = sample === undefined || sample.subscriber_id === preview.rendered_for;
-  const other = useQuery("recipients.previewNotifications", [{ ...body, render_for: sample?.subscriber_id }], {
-    when: !isFirst,
-  });
+  const other = useQuery(
+    "recipients.previewNotifications",
+    [{ ...body, render_for: sample?.subscriber_id, preview_id: preview.preview_id }],
+    {
+      when: !isFirst,
+    },
+  );
   if (!sample)
     return (
       <Card title="Preview">

@@ -24,6 +24,7 @@ import {
   VERSIONS,
   versionOf,
 } from "./protocol.ts";
+import { getPrompt, listedPrompts, listedResources, readResource } from "./resources.ts";
 import { CREATE, confirmSend, planSend, type SendContext } from "./sends.ts";
 import { toolSpecs } from "./tools.gen.ts";
 import {
@@ -40,7 +41,7 @@ const MAX_BYTES = 262_144;
 const MAX_BATCH = 10;
 /** How long a client may keep the list of tools. */
 const LIST_TTL_MS = 300_000;
-const CAPABILITIES = { tools: {} };
+const CAPABILITIES = { tools: {}, resources: {}, prompts: {} };
 
 const Message = v.looseObject({
   jsonrpc: v.pipe(v.literal("2.0", 'must be "2.0"'), v.description("The version of JSON-RPC")),
@@ -50,7 +51,9 @@ const Message = v.looseObject({
   ),
   method: v.pipe(
     v.optional(TextUpTo(128)),
-    v.description("`initialize`, `server/discover`, `ping`, `tools/list` or `tools/call`"),
+    v.description(
+      "`initialize`, `server/discover`, `ping`, `tools/list`, `tools/call`, `resources/list`, `resources/read`, `prompts/list` or `prompts/get`",
+    ),
   ),
   params: v.pipe(
     v.optional(v.looseObject({}, "must be an object")),
@@ -91,9 +94,9 @@ export const mcp = group("mcp", "The tools of agents: the Model Context Protocol
       summary: "Speak the Model Context Protocol (JSON-RPC) with an agent key",
       description:
         `Streamable HTTP with JSON answers and without sessions, in the revisions ${VERSIONS.join(", ")}. Tools are the ` +
-        "endpoints that are marked for agents; `tools/list` names those of the key's scopes. Results hold no personal " +
+        "endpoints that are marked for agents; `tools/list` names those of the key's scopes, and `resources/read` has the grammars of their long arguments. Results hold no personal " +
         "data unless the key has `read:pii`. `plan_send` returns a preview and a token, which `confirm_send` takes " +
-        "within 10 minutes, once, if neither the content nor the audience has changed. A notification is answered by " +
+        "within 10 minutes, once, if the content has not changed: it goes to the people who were planned, and to nobody who joined since. A notification is answered by " +
         "202 without a body. Each message counts against the workspace's limit of requests per minute.",
       body: v.union(
         [
@@ -189,17 +192,36 @@ async function resultFor(call: McpCall, { method, params = {} }: RpcMessage, sta
       return {};
     case "server/discover":
       return { supportedVersions: VERSIONS, capabilities: CAPABILITIES, instructions: INSTRUCTIONS, ...cached };
+    case "resources/list":
+      refuseCursor(params);
+      return { ...listedResources(), ...(stateless && cached) };
+    case "resources/templates/list":
+      refuseCursor(params);
+      return { resourceTemplates: [], ...(stateless && cached) };
+    case "resources/read":
+      return { ...readResource(params), ...(stateless && cached) };
+    case "prompts/list":
+      refuseCursor(params);
+      return { ...listedPrompts(), ...(stateless && cached) };
+    case "prompts/get":
+      return getPrompt(params);
     case "tools/list":
+      refuseCursor(params);
       return {
         tools: toolSpecs
           .filter(({ scope }) => holdsScope(agent, scope))
-          .map(({ scope: _, route: __, ...shown }) => shown),
+          .map(({ scope: _, route: __, description, ...shown }) => ({ ...shown, ...(description && { description }) })),
         ...(stateless && cached),
       };
     case "tools/call":
       return callTool(call, agent, params);
   }
   throw new RpcError(METHOD_NOT_FOUND, `Method not found: ${method}`, { status: stateless ? 404 : 200 });
+}
+
+/** All lists are one page, so no cursor was ever given out. */
+function refuseCursor({ cursor }: Readonly<Record<string, unknown>>): void {
+  if (cursor !== undefined) throw new RpcError(INVALID_PARAMS, "Unknown cursor");
 }
 
 function agentOf({ caller }: Call): Agent {

@@ -1,16 +1,20 @@
 // A send by an agent (AGT-3): planned first, then confirmed, so that what goes out is what was previewed.
 
-import type { NewNotification } from "../../../shared/contract/notification-input.ts";
+import * as v from "valibot";
+import { MAX_GIVEN_IDS, NewNotification } from "../../../shared/contract/notification-input.ts";
 import { MINUTE, SECOND, timestamp } from "../../../shared/kernel/clock.ts";
 import { conflict, invalid, notFound } from "../../../shared/kernel/errors.ts";
+import { judge } from "../../../shared/rules/audience.ts";
 import { plans } from "../../../shared/rules/plans.ts";
 import { present } from "../../../shared/store/conditions.ts";
 import type { Store, StoreReader } from "../../../shared/store/context.ts";
 import { hashOf } from "../../../shared/store/hash.ts";
-import type { RowOf } from "../../../shared/store/item.ts";
 import { findSegment } from "../../../shared/store/segments/segments.ts";
+import { audienceRules, givenIdsOf, givenWrites } from "../../../shared/store/sends/audience/audiences.ts";
 import type { SendPreview } from "../../../shared/store/sends/audience/preview.ts";
+import { sampleOf } from "../../../shared/store/sends/audience/preview-sample.ts";
 import { SendPlan } from "../../../shared/store/sends/jobs/job-items.ts";
+import { oneOffSpec } from "../../../shared/store/sends/jobs/one-off.ts";
 import { requireTemplate } from "../../../shared/store/templates/templates.ts";
 import { usageOf } from "../../../shared/store/workspaces/usage.ts";
 import { type Agent, type Arguments, shownTo, type Tools } from "./tools.ts";
@@ -23,9 +27,6 @@ const VALID_MS = 10 * MINUTE;
 const KEPT_MS = 60 * MINUTE;
 const TOKEN_BYTES = 24;
 const TOKEN = /^plan_[A-Za-z0-9_-]{32}$/;
-/** Of an audience that is so large that it is estimated: the share by which it may differ. */
-const MAX_DRIFT = 0.01;
-
 export interface SendContext {
   agent: Agent;
   store: Store;
@@ -33,27 +34,34 @@ export interface SendContext {
 }
 
 export async function planSend({ agent, store, run }: SendContext, given: Arguments): Promise<unknown> {
-  if (given.idempotency_key !== undefined)
-    throw invalid({ idempotency_key: "must be left out: the plan's token makes the confirmation safe to repeat" });
-  const preview = (await run(PREVIEW, given)) as SendPreview;
+  for (const name of ["idempotency_key", "preview_id"])
+    if (given[name] !== undefined)
+      throw invalid({ [name]: "must be left out: the plan holds its recipients, and its token makes a repeat safe" });
+  const digest = await digestOf(store, given);
+  const recipients = await audienceOf(agent, store, given);
+  const { target: _, subscriber_filters: __, ...said } = given;
+  const asked = recipients ? { ...said, subscriberIds: recipients } : given;
+  const { preview_id, ...preview } = (await run(PREVIEW, asked)) as Previewed;
+  const id = store.ids.uuid();
   const now = store.clock.now();
   const token = `plan_${store.ids.bytes(TOKEN_BYTES).toString("base64url")}`;
+  if (recipients) await store.writeAll(givenWrites(id, recipients, now));
   await store.put(
     SendPlan,
     { token },
     {
-      id: store.ids.uuid(),
+      id,
       agent_key: agent.key,
-      body: JSON.stringify(given),
-      digest: await digestOf(store, given),
-      ...audienceOf(given, preview),
+      body: JSON.stringify({ ...(recipients ? said : given), preview_id }),
+      asked: JSON.stringify(given),
+      digest,
       until: now + VALID_MS,
       expires: Math.ceil((now + KEPT_MS) / SECOND),
     },
   );
-  const { plan, sendCap } = agent.workspace;
+  const { plan: name, sendCap } = agent.workspace;
   const { sends } = await usageOf(store);
-  const limit = Math.min(plans[plan].sends, sendCap ?? Number.POSITIVE_INFINITY);
+  const limit = Math.min(plans[name].sends, sendCap ?? Number.POSITIVE_INFINITY);
   return {
     token,
     expires_at: timestamp(now + VALID_MS),
@@ -61,6 +69,24 @@ export async function planSend({ agent, store, run }: SendContext, given: Argume
     cost: { ...preview.cost, sends: preview.counts.sent, used: sends, limit, left: Math.max(0, limit - sends) },
     next: "Show this to a person. To send exactly this, call confirm_send with the token before it expires.",
   };
+}
+
+/**
+ * The people of a target as it is now, by id (AMB-141). Undefined where the send names its recipients itself.
+ * @throws 422 for an audience of nobody, or of more than a plan holds
+ */
+async function audienceOf(agent: Agent, store: Store, given: Arguments): Promise<string[] | undefined> {
+  const input = v.safeParse(NewNotification, given);
+  // What is wrong is told by the preview, which checks the same.
+  if (!input.success || input.output.target === undefined) return undefined;
+  const { spec } = await oneOffSpec(store, agent.workspace.plan, input.output);
+  const rules = audienceRules("", spec, { reach: { channels: [], category: spec.category, emailConsent: "opt_out" } });
+  const { candidates } = await sampleOf(store, spec, rules, { given: undefined, max: MAX_GIVEN_IDS + 1, id: "" });
+  if (candidates.length > MAX_GIVEN_IDS)
+    throw invalid({ target: `must have at most ${MAX_GIVEN_IDS} people: a plan holds its recipients` });
+  const people = candidates.filter((one) => judge(one, rules).verdict !== "excluded").map(({ id }) => id);
+  if (people.length === 0) throw invalid({ target: "has nobody in it" });
+  return people;
 }
 
 /** @throws 404 for a token that is not this key's, 409 where the plan is no longer what was shown. */
@@ -71,41 +97,23 @@ export async function confirmSend({ agent, store, run }: SendContext, { token, .
   const now = store.clock.now();
   if (!plan || plan.agent_key !== agent.key || plan.expires * SECOND <= now) throw notFound("plan");
   if (plan.job !== undefined) return { id: plan.job, sent: plan.sent ?? 0, replayed: true };
-  if (plan.body === undefined || plan.until <= now) throw conflict("The plan has expired. Plan the send again.");
-  const given = JSON.parse(plan.body) as Arguments;
-  if ((await digestOf(store, given)) !== plan.digest)
+  if (plan.body === undefined || plan.asked === undefined || plan.until <= now)
+    throw conflict("The plan has expired. Plan the send again.");
+  if ((await digestOf(store, JSON.parse(plan.asked) as Arguments)) !== plan.digest)
     throw conflict("The content or the rule of the send has changed since it was planned. Plan the send again.");
-  const audience = audienceOf(given, (await run(PREVIEW, given)) as SendPreview);
-  if (differs(plan, audience))
-    throw conflict(
-      `The audience has changed since it was planned: ${plan.total} then, ${audience.total} now` +
-        `${plan.reached === undefined ? "" : ` (${plan.reached} and ${audience.reached ?? 0} reached)`}. Plan the send again.`,
-    );
+  const people = await givenIdsOf(store, plan.id);
   // The id is the idempotency key, so two confirmations at once are one send.
-  const made = (await run(CREATE, given, { "idempotency-key": `plan-${plan.id}` })) as { id: string; sent: number };
-  await store.change(SendPlan, { token }, { set: { job: made.id, sent: made.sent }, remove: ["body"] }, present());
+  const body = { ...(JSON.parse(plan.body) as Arguments), ...(people.length > 0 && { subscriberIds: people }) };
+  const made = (await run(CREATE, body, { "idempotency-key": `plan-${plan.id}` })) as { id: string; sent: number };
+  const answer = { set: { job: made.id, sent: made.sent }, remove: ["body", "asked"] as const };
+  await store.change(SendPlan, { token }, answer, present());
   return { id: made.id, sent: made.sent, replayed: false };
 }
 
-interface Audience {
-  total: number;
-  reached?: number;
-  exact: boolean;
-}
-
-/** What a plan is bound to. The control group is drawn anew by each preview, so there the total alone counts. */
-function audienceOf({ holdout_percentage = 0 }: Partial<NewNotification>, { counts, exact }: SendPreview): Audience {
-  return { total: counts.total, ...(holdout_percentage === 0 && { reached: counts.sent }), exact };
-}
-
-function differs(plan: RowOf<typeof SendPlan>, now: Audience): boolean {
-  if (plan.exact !== now.exact) return true;
-  if (now.exact) return plan.total !== now.total || plan.reached !== now.reached;
-  return Math.abs(plan.total - now.total) > plan.total * MAX_DRIFT;
-}
+type Previewed = SendPreview & { preview_id: string };
 
 /** Of the body, and of what it names and another may change meanwhile. */
-async function digestOf(store: StoreReader, given: Partial<NewNotification>): Promise<string> {
+async function digestOf(store: StoreReader, given: Partial<v.InferOutput<typeof NewNotification>>): Promise<string> {
   const { template_id, target } = given;
   const [template, segment] = await Promise.all([
     template_id === undefined ? null : requireTemplate(store, template_id),

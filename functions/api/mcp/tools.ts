@@ -20,7 +20,8 @@ export interface ToolSpec {
   scope: AgentScope;
   route: string;
   inputSchema: { type: "object"; [keyword: string]: unknown };
-  annotations: { readOnlyHint: boolean; destructiveHint: boolean; idempotentHint?: boolean; openWorldHint: boolean };
+  /** Of a tool that only reads, the others say nothing. */
+  annotations: { readOnlyHint: boolean; destructiveHint?: boolean; idempotentHint?: boolean; openWorldHint?: boolean };
 }
 
 export type Agent = Extract<Caller, { kind: "agent" }>;

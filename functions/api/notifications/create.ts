@@ -10,6 +10,7 @@ import { type ItemWrite, putItem, type RowOf } from "../../../shared/store/item.
 import { oldRow } from "../../../shared/store/refusals.ts";
 import type { Secrets } from "../../../shared/store/secrets.ts";
 import { SMALL_AUDIENCE } from "../../../shared/store/sends/audience/audiences.ts";
+import { drawOf } from "../../../shared/store/sends/audience/preview-draws.ts";
 import { jobIdOf } from "../../../shared/store/sends/jobs/job-ids.ts";
 import { IdempotencyRecord } from "../../../shared/store/sends/jobs/job-items.ts";
 import type { JobWidths } from "../../../shared/store/sends/jobs/job-width.ts";
@@ -57,15 +58,18 @@ export async function createNotification(
   const { plan } = allowance;
   if (input.channel_arbitration_mode === "smart") requireFeature(plan, "smart_channel");
   const digest = createHash("sha256")
-    .update(JSON.stringify({ ...input, idempotency_key: undefined }))
+    .update(JSON.stringify({ ...input, idempotency_key: undefined, preview_id: undefined }))
     .digest("hex");
   const record = key === undefined ? undefined : await store.get(IdempotencyRecord, { key });
   if (record && record.until > store.clock.now()) return replay(record, digest);
 
   const { store: ahead, noWebhooks } = await lookAhead(store, secrets, input);
-  const { spec, channels } = await oneOffSpec(ahead, plan, input);
+  const { spec: asked, channels } = await oneOffSpec(ahead, plan, input);
   const until = store.clock.now() + REMEMBERED_MS;
   const { given, missing, unknownOf } = await recipientsOf(ahead, secrets, input);
+  const { preview_id } = input;
+  const draw = preview_id && drawOf(store, await secrets.root(), preview_id, { spec: asked, given });
+  const spec = draw ? { ...asked, draw } : asked;
   const answerOf = ({ id, sent, unknown }: StartedSend) => {
     const names = unknownOf(unknown);
     return {

@@ -8,6 +8,7 @@ import { requireFeature } from "../../../shared/rules/plans.ts";
 import { secrets, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { storeRead } from "../../../shared/store/context.ts";
 import { previewSend, SendPreview } from "../../../shared/store/sends/audience/preview.ts";
+import { drawOf, previewId } from "../../../shared/store/sends/audience/preview-draws.ts";
 import { oneOffSpec } from "../../../shared/store/sends/jobs/one-off.ts";
 import { namedByExternalIds } from "../../../shared/store/subscribers/external-ids.ts";
 import { getProfile } from "../../../shared/store/subscribers/subscribers.ts";
@@ -22,11 +23,21 @@ export const previewNotification = endpoint(
     summary: "Preview a send",
     description:
       "Takes the body of a creation. Subscribers are judged as the send would judge them; `exact` is false where an " +
-      "audience is so large that a sample stands for it. The control group is drawn anew for every send. Nothing is " +
-      "written or sent. `renderings` is the message on each channel, for `render_for` or the first recipient, with warnings. " +
+      "audience is so large that a sample stands for it. The control group and the arms are drawn anew for every send, " +
+      "unless it names the `preview_id` within 10 minutes: then they are those of the preview, also of another preview. " +
+      "Nothing is written or sent. `renderings` is the message on each channel, for `render_for` or the first recipient, with warnings. " +
       "A send whose message cannot be rendered for anybody is refused.",
     body: PreviewedNotification,
-    returns: v.pipe(SendPreview, v.title("NotificationPreview")),
+    returns: v.pipe(
+      v.object({
+        preview_id: v.pipe(
+          v.string(),
+          v.description("The draw of this preview: a send of the same body that names it holds out the same people"),
+        ),
+        ...SendPreview.entries,
+      }),
+      v.title("NotificationPreview"),
+    ),
     status: 200,
     example: { body: { target: { type: "all" }, title: "Hello {{ subscriber.first_name }}", body: "It works." } },
     errors: ["TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE"],
@@ -34,7 +45,7 @@ export const previewNotification = endpoint(
   async ({ store, workspace, secrets, caller, body }) => {
     const { plan } = workspaceOf(caller);
     if (body.channel_arbitration_mode === "smart") requireFeature(plan, "smart_channel");
-    const { render_for, ...send } = body;
+    const { render_for, preview_id, ...send } = body;
     const { spec } = await oneOffSpec(store, plan, send);
     const renderFor = render_for === undefined ? undefined : await getProfile(store, render_for);
     if (render_for !== undefined && !renderFor) throw invalid({ render_for: "no such subscriber in this workspace" });
@@ -43,6 +54,10 @@ export const previewNotification = endpoint(
     const named =
       body.external_ids && (await namedByExternalIds(store, await secrets.root(), [...new Set(body.external_ids)]));
     const given = named?.map(({ id }) => id) ?? (body.subscriberIds && [...new Set(body.subscriberIds)]);
-    return previewSend(store, spec, texts, { workspace: await workspace(), given, renderFor });
+    const root = await secrets.root();
+    const asked = { spec, given };
+    const draw = preview_id === undefined ? store.ids.uuid() : drawOf(store, root, preview_id, asked);
+    const preview = await previewSend(store, spec, texts, { workspace: await workspace(), given, renderFor, draw });
+    return { preview_id: preview_id ?? previewId(store, root, draw, asked), ...preview };
   },
 );

@@ -28,7 +28,7 @@ export const GivenIds = item({
   sk: ({ n }: { n: number }) => `A#${padded(n)}`,
   prefix: "A#",
   row: { ids: v.string(), expires: v.number() },
-  writers: ["api-notifications", "api-experiences", "run-campaign", "run-schedule", "step-journey"],
+  writers: ["api-mcp", "api-notifications", "api-experiences", "run-campaign", "run-schedule", "step-journey"],
   lifetime: "30 days after the time of the job",
 });
 

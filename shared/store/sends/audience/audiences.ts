@@ -38,13 +38,13 @@ export function audienceRules(
   job: string,
   spec: Pick<
     JobSpec,
-    "holdout_percentage" | "split_percentage" | "variant_b" | "device_filters" | "subscriber_filters"
+    "holdout_percentage" | "split_percentage" | "variant_b" | "device_filters" | "subscriber_filters" | "draw"
   >,
   choice: Pick<AudienceRules, "reach" | "tenant">,
 ): AudienceRules {
   return {
     ...choice,
-    job,
+    job: spec.draw ?? job,
     holdoutPercentage: spec.holdout_percentage,
     splitPercentage: spec.variant_b ? (spec.split_percentage ?? 50) : undefined,
     matchesSubscriber: spec.subscriber_filters ? compilePredicate(spec.subscriber_filters) : () => true,
@@ -58,6 +58,12 @@ export function givenWrites(job: string, ids: readonly string[], at: number): It
   return chunksOf(ids, GIVEN_PER_ROW).map((batch, n) =>
     putItem(GivenIds, { job, n }, { ids: batch.join(" "), expires }),
   );
+}
+
+/** The ids that `givenWrites` kept. */
+export async function givenIdsOf(store: StoreReader, job: string): Promise<string[]> {
+  const rows = await store.queryAll(GivenIds, { job });
+  return rows.flatMap(({ ids }) => ids.split(" "));
 }
 
 /**

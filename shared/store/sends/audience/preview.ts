@@ -14,7 +14,6 @@ import type { Target } from "../../../rules/reach.ts";
 import type { LateSkip } from "../../../rules/reasons.ts";
 import { ChatAppTemplateItem } from "../../channels/items.ts";
 import type { StoreReader } from "../../context.ts";
-import { uuidOfText } from "../../hash.ts";
 import { countTarget } from "../../lists/targets.ts";
 import type { LivingProfile } from "../../subscribers/subscribers.ts";
 import type { TemplateContent } from "../../templates/items.ts";
@@ -89,6 +88,8 @@ interface PreviewOptions {
   given: readonly string[] | undefined;
   /** The subscriber whose message is shown; else the first recipient. */
   renderFor: LivingProfile | undefined;
+  /** Decides who is held out and who gets variant B. */
+  draw: string;
 }
 
 /** @param texts what the send says: the template's where it names one */
@@ -96,12 +97,9 @@ export async function previewSend(
   store: StoreReader,
   spec: JobSpec,
   texts: TemplateContent,
-  { workspace, given, renderFor }: PreviewOptions,
+  { workspace, given, renderFor, draw: id }: PreviewOptions,
 ): Promise<SendPreview> {
   const at = spec.scheduled_at === null ? store.clock.now() : Date.parse(spec.scheduled_at);
-  // The id of a send that is never made. It decides who is held out and who gets variant B: the same in each preview, so
-  // that a message is rendered for a person as its samples say.
-  const id = uuidOfText(`preview ${store.tenant}`);
   const via = (await selectedChannels(store, spec)).map(channelSettings);
   const deliverySettings = deliverySettingsOf(spec, via, workspace);
   const rules = await planningRules(store, id, spec, deliverySettings);

@@ -150,14 +150,12 @@ export const SendPlan = item({
     id: v.string(),
     /** The agent key that planned it, and alone may confirm it. */
     agent_key: v.string(),
-    /** The body of the send as JSON; removed by the confirmation. */
+    /** The body of the send as JSON, without the recipients of its target, who are kept by id. The confirmation removes it. */
     body: v.optional(v.string()),
+    /** What the agent asked for, as JSON. */
+    asked: v.optional(v.string()),
     /** Of the body, and of the template and the rule that it names. */
     digest: v.string(),
-    total: v.number(),
-    /** How many would get it. Absent where chance decides (a control group). */
-    reached: v.optional(v.number()),
-    exact: v.boolean(),
     /** Until when it may be confirmed, in milliseconds. */
     until: v.number(),
     /** The id of the send. */

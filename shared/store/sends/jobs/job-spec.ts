@@ -86,6 +86,8 @@ export interface JobDetails extends Partial<Omit<JobContent, "title" | "body">> 
   safety?: Safety | "off" | undefined;
   /** Only of journeys: the step that it is of. */
   step?: JobStep | undefined;
+  /** The draw of its preview, in place of one under its own id (AMB-140). */
+  draw?: string | undefined;
 }
 
 interface JobStep {
@@ -106,6 +108,7 @@ export interface JobSpec extends Omit<JobFields, SetByTheService | "title" | "bo
   topic?: SendTopic | undefined;
   safety?: Safety | "off" | undefined;
   step?: JobStep | undefined;
+  draw?: string | undefined;
 }
 
 /** The channel of each type by which a send goes, whose consent it needs, and its limits: fixed when it is dispatched. */

@@ -47,12 +47,12 @@ export const newJobWrite = (...job: Parameters<typeof newJobRow>): ItemWrite<"wo
 export function newJobRow(
   { clock }: Pick<Store, "clock">,
   id: string,
-  { source, target, event_id, topic, safety, step, ...spec }: JobSpec,
+  { source, target, event_id, topic, safety, step, draw, ...spec }: JobSpec,
   { sent, content, direct, ...planned }: NewJob,
 ): NewRowOf<typeof JobItem> {
   const { title, body, ...long } = contentOf(spec);
   const { category, channel_ids, channel_arbitration_mode: mode, holdout_percentage } = spec;
-  const details: JobDetails = { target, event_id, topic, safety, step, ...(content === undefined && long) };
+  const details: JobDetails = { target, event_id, topic, safety, step, draw, ...(content === undefined && long) };
   const text = toJson(withoutNulls(details));
   return {
     react: "job" as const,
@@ -105,6 +105,7 @@ export function jobOf(row: JobRow): JobRecord {
     ...(details.topic && { topic: details.topic }),
     ...(details.safety !== undefined && { safety: details.safety }),
     ...(details.step && { step: details.step }),
+    ...(details.draw !== undefined && { draw: details.draw }),
     content,
     isSplit: typeof content === "string" ? row.is_split === true : content.variant_b !== null,
     sent: row.sent,

@@ -177,7 +177,7 @@ async function prepareAudience(
   }
   const size = given ? given.length : Math.max(estimate, SMALL_AUDIENCE);
   const treated = given
-    ? given.filter((id) => !missing?.has(id) && !isHeldOut(job, id, spec.holdout_percentage)).length
+    ? given.filter((id) => !missing?.has(id) && !isHeldOut(spec.draw ?? job, id, spec.holdout_percentage)).length
     : Math.round(size * (1 - spec.holdout_percentage / 100));
   return { writes: given ? givenWrites(job, given, store.clock.now()) : [], sent: treated, reserved: treated };
 }

@@ -59,9 +59,9 @@ export async function explainRecipient(
     reason: reason ?? (decision === "pending" && job.halted ? "halted" : null),
     deferred_until: deferred === undefined ? null : timestamp(deferred),
     holdout: shareOf("holdout", job, subscriber, job.holdout_percentage),
-    held_out: isHeld || (decision === "pending" && isHeldOut(job.id, subscriber, job.holdout_percentage)),
+    held_out: isHeld || (decision === "pending" && isHeldOut(drawIdOf(job), subscriber, job.holdout_percentage)),
     split: job.variant_b && shareOf("split", job, subscriber, job.split_percentage ?? 50),
-    variant_id: job.variant_b ? (arm ?? armOf(job.id, subscriber, job.split_percentage ?? 50)) : null,
+    variant_id: job.variant_b ? (arm ?? armOf(drawIdOf(job), subscriber, job.split_percentage ?? 50)) : null,
     canary: canaryOf(job, subscriber),
     attempts,
     now: profile ? await rulesNow(store, job, profile, workspace) : null,
@@ -77,8 +77,10 @@ function canaryOf(job: Job, subscriber: string): Explanation["canary"] {
 
 const shareOf = (purpose: SplitPurpose, job: Job, subscriber: string, percentage: number) => ({
   percentage,
-  bucket: bucket(purpose, job.id, subscriber),
+  bucket: bucket(purpose, purpose === "canary" ? job.id : drawIdOf(job), subscriber),
 });
+
+const drawIdOf = ({ id, draw }: Job): string => draw ?? id;
 
 const firstRoundAfter = (dispatched: string) => Date.parse(dispatched) - CLOCK_TOLERANCE_MS;
 

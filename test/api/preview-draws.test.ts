@@ -1,0 +1,77 @@
+// A send that names its preview holds out the same people and splits the same way.
+import { describe, expect, it } from "vitest";
+import { MINUTE } from "../../shared/kernel/clock.ts";
+import { addPeople } from "../support/people.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+const setting = async () => {
+  const { world, tenant } = await withTenant();
+  const ids = await addPeople(world, tenant, 60);
+  const post = async (path: string, body: object) =>
+    world.call(`POST /api/v1/notifications${path}`, { as: await tenant.dashboard(), body });
+  const body = {
+    ...{ target: { type: "all" }, title: "A", body: "a", variant_b: { title: "B", body: "b" } },
+    ...{ holdout_percentage: 30, split_percentage: 40 },
+  };
+  const fates = async (job: string) =>
+    Promise.all(
+      ids.map(async (id) => {
+        const route = `GET /api/v1/notifications/${job}/recipients/${id}`;
+        const { held_out, variant_id } = (await world.call(route, { as: await tenant.dashboard() })).body;
+        return held_out ? "held out" : variant_id;
+      }),
+    );
+  const sent = async (more: object) => {
+    const answer = await post("", { ...body, ...more });
+    await world.settle();
+    return answer;
+  };
+  return { world, post, body, fates, sent };
+};
+
+describe("preview_id", () => {
+  it("gives two sends the same control group and the same arms, and the numbers of the preview (AMB-140)", async () => {
+    const { post, body, fates, sent } = await setting();
+    const { preview_id, counts } = (await post("/preview", body)).body;
+    const [first, second] = [await sent({ preview_id }), await sent({ preview_id })];
+    expect(first.body.sent).toBe(counts.sent);
+    expect(await fates(first.body.id)).toEqual(await fates(second.body.id));
+  });
+
+  it("is another draw for each preview, and none for a send without it (AMB-140)", async () => {
+    const { post, body, fates, sent } = await setting();
+    const all = new Set<string>();
+    for (let n = 0; n < 2; n++) {
+      const { preview_id } = (await post("/preview", body)).body;
+      all.add(JSON.stringify(await fates((await sent({ preview_id })).body.id)));
+    }
+    all.add(JSON.stringify(await fates((await sent({})).body.id)));
+    expect(all.size).toBe(3);
+  });
+
+  it("keeps its draw in another preview, as for another person's message (AMB-140)", async () => {
+    const { post, body } = await setting();
+    const first = (await post("/preview", body)).body;
+    const again = (await post("/preview", { ...body, preview_id: first.preview_id })).body;
+    expect([again.preview_id, again.samples]).toEqual([first.preview_id, first.samples]);
+  });
+
+  it.each([
+    ["of another body", { holdout_percentage: 31 }, 0],
+    ["of another text", { title: "C" }, 0],
+    ["that is ten minutes old", {}, 10 * MINUTE],
+  ])("%s is refused (AMB-140)", async (_, change, wait) => {
+    const { world, post, body } = await setting();
+    const { preview_id } = (await post("/preview", body)).body;
+    await world.advance(wait);
+    const answer = await post("", { ...body, ...change, preview_id });
+    expect([answer.status, answer.body.fields?.preview_id]).toEqual([422, expect.any(String)]);
+  });
+
+  it("that nobody made is refused (AMB-140)", async () => {
+    const { post, body } = await setting();
+    expect((await post("", { ...body, preview_id: "nonsense" })).body.fields).toHaveProperty("preview_id");
+  });
+});
