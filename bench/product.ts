@@ -135,7 +135,7 @@ async function audience(world: TestWorld): Promise<Figure[]> {
       device_filters: null,
       subscriber_filters: { city: { $eq: "London" }, visits: { $gt: 3 } },
     },
-    { reach: { channels: ["in_app"], category: "marketing", emailConsent: "opt_out" } },
+    { reach: { channels: ["in_app"], category: "marketing", emailConsent: "opt_out" }, zone: undefined },
   );
   const plans = async () => {
     for (const shard of SHARDS)

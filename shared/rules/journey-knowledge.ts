@@ -2,7 +2,7 @@
 // differ only in where these come from.
 import type { ExitCondition, Graph } from "./journey-graph.ts";
 import { type Knowledge, withTriggerValues } from "./journey-run.ts";
-import { compilePredicate, validatePredicate } from "./predicates.ts";
+import { comparisonIn, compilePredicate, mentionsTime, validatePredicate } from "./predicates.ts";
 import { compileRule, type Facts, type Reason } from "./segment-evaluation.ts";
 import type { EventNode } from "./segment-rules.ts";
 
@@ -24,6 +24,8 @@ export interface Source {
   triggerId: string | undefined;
   triggerProperties(): Promise<Readonly<Record<string, unknown>>>;
   attributes(): Promise<Record<string, unknown>>;
+  /** Where the days of bare dates begin (AMB-137). */
+  zone(): Promise<string>;
   /** The times of the events that these conditions of a rule ask for. */
   times(conditions: readonly EventNode[]): Promise<Facts["times"]>;
   /** The first event of a name from one time to another, both included, that counts. */
@@ -45,8 +47,13 @@ export function knowledgeOf(graph: Pick<Graph, "exit_conditions">, source: Sourc
       ? withTriggerValues(condition, await source.triggerProperties())
       : condition;
 
+  const zoneFor = async (condition: unknown) => (mentionsTime(condition) ? source.zone() : undefined);
+
+  const satisfying = async (predicate: unknown) => compilePredicate(predicate, comparisonIn(await zoneFor(predicate)));
+
   const judge = async (condition: Record<string, unknown>, explained?: Source["explained"]): Promise<boolean> => {
-    const rule = compileRule(await filled(condition));
+    const complete = await filled(condition);
+    const rule = compileRule(complete, await zoneFor(complete));
     const attributes = await source.attributes();
     const decided = explained ? undefined : rule.decidedBy(attributes);
     if (decided !== undefined) return decided;
@@ -64,7 +71,7 @@ export function knowledgeOf(graph: Pick<Graph, "exit_conditions">, source: Sourc
     const condition = await filled(where ?? {});
     // A property of the trigger may have a type that the operator does not accept.
     if (validatePredicate(condition)) return undefined;
-    const satisfies = compilePredicate(condition);
+    const satisfies = await satisfying(condition);
     const counts = ({ id, event_name, occurred_at, properties }: KnownEvent) =>
       event_name === name &&
       id !== source.triggerId &&
@@ -80,7 +87,7 @@ export function knowledgeOf(graph: Pick<Graph, "exit_conditions">, source: Sourc
     if ("event" in condition)
       return (await occurredIn(condition.event, source.enteredAt, now + source.aheadMs)) !== undefined;
     const predicate = await filled(condition.attribute);
-    return validatePredicate(predicate) === undefined && compilePredicate(predicate)(await source.attributes());
+    return validatePredicate(predicate) === undefined && (await satisfying(predicate))(await source.attributes());
   };
 
   return {

@@ -6,7 +6,7 @@ import { type KnownEvent, knowledgeOf, type Source } from "./journey-knowledge.t
 import { nextMove } from "./journey-move.ts";
 import { dependenciesOf } from "./journey-paths.ts";
 import type { Position } from "./journey-run.ts";
-import { compilePredicate } from "./predicates.ts";
+import { comparisonIn, compilePredicate } from "./predicates.ts";
 import { compileRule } from "./segment-evaluation.ts";
 
 export interface Definition {
@@ -22,6 +22,8 @@ export interface Window {
 }
 
 export interface ReplayedSubscriber {
+  /** Where the days of bare dates begin (AMB-137). */
+  zone(): Promise<string>;
   attributes: Record<string, unknown>;
   /** Those of the names of `namesOf`, oldest first, also from before the window. */
   events: readonly KnownEvent[];
@@ -156,7 +158,7 @@ export async function replay(
 
 /** What was known at a moment: the attributes are those of today. */
 function sourceOf(
-  { attributes }: ReplayedSubscriber,
+  { attributes, zone }: ReplayedSubscriber,
   byName: ReadonlyMap<string, readonly KnownEvent[]>,
   { enteredAt, trigger }: Run,
   now: number,
@@ -168,10 +170,11 @@ function sourceOf(
     aheadMs: 0,
     triggerProperties: async () => trigger?.properties ?? {},
     attributes: async () => attributes,
+    zone,
     times:
       async () =>
-      ({ name, where }) => {
-        const satisfies = compilePredicate(where ?? {});
+      ({ name, where, zone }) => {
+        const satisfies = compilePredicate(where ?? {}, comparisonIn(zone));
         return (byName.get(name) ?? [])
           .filter(({ occurred_at, properties }) => Date.parse(occurred_at) <= now && satisfies(properties))
           .map(({ occurred_at }) => Date.parse(occurred_at))

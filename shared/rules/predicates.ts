@@ -1,6 +1,7 @@
 // Mongo-style predicates over a flat map of attributes or event properties (NTF-13, NTF-15, RUL-4, RUL-8, AMB-52, AMB-69).
 import { isRefusedKey } from "./json-limits.ts";
 import type { JsonSchema } from "./json-schema.ts";
+import { startIn } from "./time-zones.ts";
 import { parseTimestamp } from "./timestamps.ts";
 
 /** Attribute key → operator → operand; all conditions must hold. `{}` matches every subscriber. */
@@ -107,8 +108,7 @@ const absent = (test: Test): Test => {
   return (value) => !isPresent(value);
 };
 
-/** Numbers, strings, booleans and null, without coercion; two RFC 3339 strings compare as instants (AMB-52). */
-export const plainValues: Comparison = {
+const valueSchemas: Pick<Comparison, "valueSchema" | "orderSchema" | "valueProblem" | "orderProblem"> = {
   valueSchema: {
     anyOf: [{ type: ["string", "number", "boolean", "null"] }, { type: "array", items: { type: "null" }, maxItems: 0 }],
   },
@@ -118,27 +118,92 @@ export const plainValues: Comparison = {
       ? undefined
       : textProblem(operand, "must be a string, a number, true, false, null or an empty list"),
   orderProblem: (operand) => (isNumber(operand) ? undefined : textProblem(operand, "must be a number or a string")),
+};
+
+/**
+ * Numbers, strings, booleans and null, without coercion; two RFC 3339 strings compare as instants (AMB-52). A bare date
+ * is a day in the zone: an instant is before, in or after it (AMB-137).
+ */
+export const valuesIn = (zone: string): Comparison => ({
+  ...valueSchemas,
   oneOf(operands) {
     const exact = new Set(operands);
-    const instants = new Set(operands.map(instantOf).filter((instant) => instant !== undefined));
+    const instants = operands.map(instantOf).filter((instant) => instant !== undefined);
+    const days = operands.map((operand) => dayOf(operand, zone)).filter((day) => day !== undefined);
+    const known = new Set(instants);
     const hasEmptyList = operands.some(isEmptyList);
-    return (value) =>
-      exact.has(value) ||
-      (hasEmptyList && isEmptyList(value)) ||
-      (instants.size > 0 && instants.has(instantOf(value) ?? Number.NaN));
+    return (value) => {
+      if (exact.has(value) || (hasEmptyList && isEmptyList(value))) return true;
+      if (known.size === 0 && days.length === 0) return false;
+      const instant = instantOf(value);
+      if (instant !== undefined) return known.has(instant) || days.some((day) => placeIn(day, instant) === 0);
+      const day = known.size > 0 ? dayOf(value, zone) : undefined;
+      return day !== undefined && instants.some((one) => placeIn(day, one) === 0);
+    };
   },
   against(operand) {
     if (typeof operand === "number") return (value) => (typeof value === "number" ? value - operand : Number.NaN);
     if (typeof operand !== "string") return () => Number.NaN;
     const instant = instantOf(operand);
+    const day = dayOf(operand, zone);
     return (value) => {
       if (typeof value !== "string") return Number.NaN;
-      const other = instant === undefined ? undefined : instantOf(value);
+      const other = instant === undefined && day === undefined ? undefined : instantOf(value);
       if (instant !== undefined && other !== undefined) return other - instant;
+      if (day && other !== undefined) return placeIn(day, other);
+      const otherDay = instant === undefined ? undefined : dayOf(value, zone);
+      if (otherDay && instant !== undefined) return -placeIn(otherDay, instant);
       return value < operand ? -1 : value > operand ? 1 : 0;
     };
   },
-};
+});
+
+/** The same where no zone is known: days are those of UTC. */
+export const plainValues: Comparison = valuesIn("UTC");
+
+const comparisons = new Map<string, (key: string) => Comparison>([["UTC", () => plainValues]]);
+
+/** What compares the values of every key in a zone, for `compilePredicate`. */
+export function comparisonIn(zone = "UTC"): (key: string) => Comparison {
+  const known = comparisons.get(zone);
+  if (known) return known;
+  const comparison = valuesIn(zone);
+  const found = () => comparison;
+  comparisons.set(zone, found);
+  return found;
+}
+
+/** Whether a rule names a time or a date: only then the zone matters. */
+export const mentionsTime = (rule: unknown): boolean => /"\d{4}-\d{2}-\d{2}/.test(JSON.stringify(rule) ?? "");
+
+interface Day {
+  from: number;
+  /** Not included. */
+  to: number;
+}
+
+/** Below 0, 0 or above 0 for an instant before, in or after a day. */
+const placeIn = ({ from, to }: Day, instant: number): number => (instant < from ? -1 : instant < to ? 0 : 1);
+
+const BARE_DATE = /^\d{4}-\d{2}-\d{2}$/;
+const MAX_DAYS = 10_000;
+/** To find the beginning of a day takes a few formats. */
+const knownDays = new Map<string, Day | null>();
+
+/** The day that a bare date names in a zone; undefined for any other text. */
+function dayOf(value: unknown, zone: string): Day | undefined {
+  if (typeof value !== "string" || !BARE_DATE.test(value)) return undefined;
+  const name = `${zone} ${value}`;
+  const known = knownDays.get(name);
+  if (known !== undefined) return known ?? undefined;
+  if (knownDays.size >= MAX_DAYS) knownDays.clear();
+  const start = parseTimestamp(`${value}T00:00:00Z`);
+  const day = start === undefined ? null : { from: startIn(zone, start), to: startIn(zone, start + DAY) };
+  knownDays.set(name, day);
+  return day ?? undefined;
+}
+
+const DAY = 86_400_000;
 
 /**
  * What is wrong with a predicate, or undefined. Refused are unknown operators, an empty operator object, a bare value

@@ -1,5 +1,5 @@
 // Evaluates a rule over attributes and the history of events: whether it holds, until when, and why.
-import { attributesOfKey, compilePredicate, valueAt } from "./predicates.ts";
+import { attributesOfKey, comparisonIn, compilePredicate, valueAt } from "./predicates.ts";
 import {
   type AttributeNode,
   type EventNode,
@@ -53,20 +53,23 @@ export interface Rule {
 /**
  * Compiles a stored rule. Throws TypeError where `parseRule` finds a problem: a rule that was stored without validation
  * cannot match by accident.
+ * @param zone where the days of bare dates begin (AMB-137)
  */
-export function compileRule(value: unknown): Rule {
+export function compileRule(value: unknown, zone?: string): Rule {
+  const compile = (predicate: unknown) => compilePredicate(predicate, comparisonIn(zone));
   const root = parseRule(value);
   if (isProblem(root)) throw new TypeError(`rule ${root.path}: ${root.reason}`);
   const leaves = leavesOf(root);
+  if (zone !== undefined) for (const leaf of leaves) if (leaf.kind === "event") leaf.zone = zone;
   const events = leaves.filter((leaf) => leaf.kind === "event");
   const keys = leaves.flatMap((leaf) =>
     leaf.kind === "attribute" ? Object.keys(leaf.predicate).flatMap(attributesOfKey) : [],
   );
   const tests = new Map(
-    leaves.flatMap((leaf) => (leaf.kind === "attribute" ? [[leaf, compilePredicate(leaf.predicate)] as const] : [])),
+    leaves.flatMap((leaf) => (leaf.kind === "attribute" ? [[leaf, compile(leaf.predicate)] as const] : [])),
   );
 
-  const testOf = (node: AttributeNode) => tests.get(node) ?? compilePredicate(node.predicate);
+  const testOf = (node: AttributeNode) => tests.get(node) ?? compile(node.predicate);
 
   const holds = (node: RuleNode, held: ReadonlyMap<RuleLeaf, boolean>, facts: Facts, at: number): boolean => {
     if (node.kind === "group") {
@@ -99,7 +102,7 @@ export function compileRule(value: unknown): Rule {
       const nextChangeAt = moments.sort((a, b) => a - b).find((at) => holds(root, held, facts, at) !== matches);
       return { matches, nextChangeAt };
     },
-    explain: (facts) => leaves.flatMap((leaf) => reasonsOf(leaf, facts)),
+    explain: (facts) => leaves.flatMap((leaf) => reasonsOf(leaf, facts, zone)),
   };
 }
 
@@ -122,13 +125,13 @@ function turnsOf({ within, min, max }: EventNode, times: readonly number[]): num
   return deciding.filter((time) => time !== undefined).map((time) => time + within);
 }
 
-function reasonsOf(leaf: RuleLeaf, facts: Facts): Reason[] {
+function reasonsOf(leaf: RuleLeaf, facts: Facts, zone: string | undefined): Reason[] {
   if (leaf.kind === "attribute")
     return Object.entries(leaf.predicate).map(([key, operators]) => {
       const actual = valueAt(facts.attributes, key);
       return {
         path: `${leaf.path}.${key}`,
-        matched: compilePredicate(Object.fromEntries([[key, operators]]))(facts.attributes),
+        matched: compilePredicate(Object.fromEntries([[key, operators]]), comparisonIn(zone))(facts.attributes),
         expected: operators,
         ...(actual !== undefined && { actual }),
       };

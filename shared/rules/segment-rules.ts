@@ -21,6 +21,8 @@ export interface EventNode {
   min: number;
   max: number | undefined;
   where: Predicate | undefined;
+  /** Where the bare dates of `where` begin. Default: UTC. */
+  zone?: string;
 }
 
 export interface GroupNode {

@@ -49,6 +49,14 @@ export function changeNear(zone: string, local: number): ClockChange {
   return { at: to, before, after };
 }
 
+/** The first instant at which the clock of a zone shows this local time or a later one. @param local as if it were UTC */
+export function startIn(zone: string, local: number): number {
+  const { at, before, after } = changeNear(zone, local);
+  const early = local - before;
+  if (early < at) return early;
+  return Math.max(at, local - after);
+}
+
 const offset = (zone: string, at: number): number => zoneOffsetMinutes(zone, at) * MINUTE;
 
 function formatOf(zone: string): Intl.DateTimeFormat | null {

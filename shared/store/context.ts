@@ -3,6 +3,7 @@ import type { Clock } from "../kernel/clock.ts";
 import type { Capability, Deps, LogEntry } from "../kernel/deps.ts";
 import type { Ids, TenantId } from "../kernel/ids.ts";
 import { openPlatformTable, openWorkspaceTable, type Reader, type Table } from "./table.ts";
+import { WorkspaceItem } from "./workspaces/items.ts";
 
 const reads = ["dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query"];
 const writes = [
@@ -19,17 +20,26 @@ export interface StoreContext {
   clock: Clock;
   ids: Ids;
   log(entry: LogEntry): void;
+  /** The workspace's time zone as it is now: where the days of bare dates begin (AMB-137). */
+  zone(): Promise<string>;
 }
 export type StoreReader = Reader<"workspace"> & StoreContext;
 export type Store = Table<"workspace"> & StoreContext;
 
 /** The table bound to the items that belong to no workspace's own data: workspaces, users, keys, limits. */
-export type PlatformReader = Reader<"platform"> & Omit<StoreContext, "tenant">;
-export type Platform = Table<"platform"> & Omit<StoreContext, "tenant">;
+export type PlatformReader = Reader<"platform"> & Omit<StoreContext, "tenant" | "zone">;
+export type Platform = Table<"platform"> & Omit<StoreContext, "tenant" | "zone">;
 
 export const openStore = (deps: Deps): ((tenant: TenantId) => Store) => {
-  const table = openWorkspaceTable(deps);
-  return (tenant) => ({ ...table(tenant), tenant, clock: deps.clock, ids: deps.ids, log: deps.log });
+  const [table, platform] = [openWorkspaceTable(deps), openPlatformTable(deps)];
+  return (tenant) => ({
+    ...table(tenant),
+    tenant,
+    clock: deps.clock,
+    ids: deps.ids,
+    log: deps.log,
+    zone: async () => (await platform.get(WorkspaceItem, { tenant }, { eventual: true }))?.timezone ?? "UTC",
+  });
 };
 
 export const storeRead: Capability<"store", StoreReader> = {

@@ -36,14 +36,14 @@ describe("predicates", () => {
     ["$nin", [], [1, undefined, []], []],
     ["$exists", true, [0, "", false, null, []], [undefined]],
     ["$exists", false, [undefined], [0, "", false, null, []]],
-    ["$eq", instant, [instant, sameInstant], [later, "2024-05-05", undefined]],
-    ["$ne", instant, [later, "2024-05-05", undefined], [instant, sameInstant]],
+    ["$eq", instant, [instant, sameInstant, "2024-05-05"], [later, "2024-05-06", undefined]],
+    ["$ne", instant, [later, "2024-05-06", undefined], [instant, sameInstant, "2024-05-05"]],
     ["$in", ["x", instant], ["x", sameInstant], [later]],
     ["$nin", [instant], [later, undefined], [sameInstant]],
     ["$gt", instant, [later], [instant, sameInstant, undefined]],
     ["$gte", instant, [later, sameInstant], ["2024-05-04T23:59:59Z"]],
     ["$lt", later, [sameInstant], [later]],
-    ["$lt", instant, ["2024-05-04T23:59:59Z", "2024-05-05"], ["2024-05-05T01:00:00+01:00"]],
+    ["$lt", instant, ["2024-05-04T23:59:59Z", "2024-05-04"], ["2024-05-05T01:00:00+01:00"]],
   ];
 
   it.each(table)("NTF-15 AMB-52 {%s: %j} decides on each side", (operator, operand, accepted, refused) => {

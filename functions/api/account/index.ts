@@ -8,6 +8,7 @@ import { timestamp } from "../../../shared/kernel/clock.ts";
 import { invalid, notFound, unauthorized } from "../../../shared/kernel/errors.ts";
 import { secrets } from "../../../shared/store/capabilities.ts";
 import { platformRead, platformWrite, storeRead, storeWrite } from "../../../shared/store/context.ts";
+import { watchersChanged } from "../../../shared/store/events/watchers.ts";
 import { getProfiles } from "../../../shared/store/subscribers/subscribers.ts";
 import {
   createServerKey,
@@ -139,14 +140,15 @@ export const account = group("account", "Keys and settings of a workspace, and t
 
   endpoint(
     "PATCH /api/v1/workspace",
-    { permission: "team:manage", uses: [platformWrite, storeRead] },
+    { permission: "team:manage", uses: [platformWrite, storeWrite] },
     {
       summary: "Change the workspace's settings",
       description:
         "`quiet_hours` defer marketing by push, web push, e-mail, SMS and chat app to their end, in the subscriber's " +
         "`timezone` or the workspace's; `days` are those on which they begin, 0 is Sunday. `frequency_caps` count " +
         "messages to a subscriber by day or week of the workspace's zone; messages beyond a cap are `skipped: capped`. " +
-        "Both apply to sends that are dispatched from now on. `test_subscriber_ids` are the subscribers that test sends go to.",
+        "Both apply to sends that are dispatched from now on. " +
+        "A bare date in a rule or filter is a day of `timezone`. `test_subscriber_ids` are the subscribers that test sends go to.",
       body: SettingsChange,
       example: {
         body: {
@@ -164,6 +166,8 @@ export const account = group("account", "Keys and settings of a workspace, and t
         throw invalid({ identity_required: "needs an identity key: create one, and let your backend sign ids first" });
       const workspace = await changeWorkspace(platform, tenant, body);
       if (!workspace) throw notFound("workspace");
+      // Rules are cached with the zone of their bare dates.
+      if (body.timezone !== undefined) await watchersChanged(store);
       return workspace;
     },
   ),

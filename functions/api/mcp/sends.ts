@@ -9,6 +9,7 @@ import { plans } from "../../../shared/rules/plans.ts";
 import { present } from "../../../shared/store/conditions.ts";
 import type { Store, StoreReader } from "../../../shared/store/context.ts";
 import { hashOf } from "../../../shared/store/hash.ts";
+import { zoneFor } from "../../../shared/store/segments/rules.ts";
 import { findSegment } from "../../../shared/store/segments/segments.ts";
 import { audienceRules, givenIdsOf, givenWrites } from "../../../shared/store/sends/audience/audiences.ts";
 import type { SendPreview } from "../../../shared/store/sends/audience/preview.ts";
@@ -80,7 +81,9 @@ async function audienceOf(agent: Agent, store: Store, given: Arguments): Promise
   // What is wrong is told by the preview, which checks the same.
   if (!input.success || input.output.target === undefined) return undefined;
   const { spec } = await oneOffSpec(store, agent.workspace.plan, input.output);
-  const rules = audienceRules("", spec, { reach: { channels: [], category: spec.category, emailConsent: "opt_out" } });
+  const zone = await zoneFor(store, spec.subscriber_filters);
+  const reach = { channels: [], category: spec.category, emailConsent: "opt_out" } as const;
+  const rules = audienceRules("", spec, { reach, zone });
   const { candidates } = await sampleOf(store, spec, rules, { given: undefined, max: MAX_GIVEN_IDS + 1, id: "" });
   if (candidates.length > MAX_GIVEN_IDS)
     throw invalid({ target: `must have at most ${MAX_GIVEN_IDS} people: a plan holds its recipients` });

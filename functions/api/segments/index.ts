@@ -6,7 +6,6 @@ import { Force, JsonObject, Uuid } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/kernel/errors.ts";
-import { compileRule } from "../../../shared/rules/segment-evaluation.ts";
 import { RULE_JSON_DEPTH, RULE_NODES } from "../../../shared/rules/segment-grammar.ts";
 import { secrets, timers } from "../../../shared/store/capabilities.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
@@ -14,6 +13,7 @@ import { listMembers, memberList } from "../../../shared/store/lists/membership-
 import { ClauseResult, explainMembership } from "../../../shared/store/segments/explain.ts";
 import { previewChange, previewRule } from "../../../shared/store/segments/preview.ts";
 import { removeSegment } from "../../../shared/store/segments/removal.ts";
+import { compiledRule } from "../../../shared/store/segments/rules.ts";
 import {
   createSegment,
   getSegment,
@@ -107,7 +107,7 @@ export const segments = group("segments", "Subscribers that match a rule over at
       status: 200,
       example: { body: rule },
     },
-    async ({ store, caller, body }) => previewRule(store, requireRule(workspaceOf(caller).plan, body, "")),
+    async ({ store, caller, body }) => previewRule(store, await requireRule(store, workspaceOf(caller).plan, body, "")),
   ),
 
   endpoint(
@@ -127,8 +127,8 @@ export const segments = group("segments", "Subscribers that match a rule over at
     },
     async ({ store, caller, params, body }) => {
       const { rule } = await getSegment(store, params.id);
-      const wanted = requireRule(workspaceOf(caller).plan, body.rule);
-      return previewChange(store, rule && compileRule(rule), wanted);
+      const wanted = await requireRule(store, workspaceOf(caller).plan, body.rule);
+      return previewChange(store, rule && (await compiledRule(store, rule)), wanted);
     },
   ),
 

@@ -16,5 +16,5 @@ export const WatchVersion = item({
   about: "A version that every change of a watcher increases.",
   pk: () => "WATCHED",
   row: { version: v.number() },
-  writers: ["api-segments", "api-journeys", "api-insights"],
+  writers: ["api-account", "api-segments", "api-journeys", "api-insights"],
 });

@@ -1,6 +1,6 @@
 // What reacts to events: segments, journeys and conversions. An event whose name has no watcher causes no reaction, and
 // what is derived from the watchers of a workspace is read again only after one of them changed.
-import type { StoreReader } from "../context.ts";
+import type { Store, StoreReader } from "../context.ts";
 import { changeItem, type ItemWrite, putItem, removeItem } from "../item.ts";
 import { recent } from "../recent.ts";
 import { Watcher, type WatcherKind, WatchVersion } from "./watcher-items.ts";
@@ -16,6 +16,11 @@ export const watchWrites = (kind: WatcherKind, id: string, names: readonly strin
   names.length > 0 ? putItem(Watcher, { kind, id }, { names: [...new Set(names)] }) : removeItem(Watcher, { kind, id }),
   changeItem(WatchVersion, {}, { add: { version: 1 } }),
 ];
+
+/** Makes every environment read again what the watchers of the workspace are. */
+export async function watchersChanged(store: Store): Promise<void> {
+  await store.change(WatchVersion, {}, { add: { version: 1 } });
+}
 
 interface Versioned {
   version: number;

@@ -48,6 +48,7 @@ export function factsOf(
       const found = await profile();
       return found ? attributesForRules(found) : {};
     },
+    zone: store.zone,
     times: async (conditions) => {
       const aliases = await aliasesOf(store, subscriber);
       const actors: Actor[] = [{ subscriber }, ...aliases.map((anonymous) => ({ anonymous }))];

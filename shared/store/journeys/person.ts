@@ -8,13 +8,14 @@ import { type RefusalReason, refusalReasons } from "../../rules/entry-refusals.t
 import type { EntryRules } from "../../rules/journey-graph.ts";
 import { isTooOld } from "../../rules/journey-paths.ts";
 import { withTriggerValues } from "../../rules/journey-run.ts";
-import { compileRule, type Reason } from "../../rules/segment-evaluation.ts";
+import type { Reason } from "../../rules/segment-evaluation.ts";
 import type { StoreReader } from "../context.ts";
 import type { StoredEvent } from "../events/events.ts";
 import { eventsOf } from "../events/history.ts";
 import { listAnnotations } from "../insights/annotations.ts";
 import { ClauseResult } from "../segments/explain.ts";
 import { readSubscriberFacts } from "../segments/facts.ts";
+import { compiledRule } from "../segments/rules.ts";
 import { attributesForRules, type LivingProfile } from "../subscribers/subscribers.ts";
 import type { Journey } from "./journeys.ts";
 import { listRuns } from "./run-list.ts";
@@ -166,7 +167,7 @@ async function eligibilityOf(
   profile: LivingProfile,
 ): Promise<{ matches: boolean; clauses: Reason[] }> {
   if (!rules?.eligibility) return { matches: true, clauses: [] };
-  const rule = compileRule(withTriggerValues(rules.eligibility, {}));
+  const rule = await compiledRule(store, withTriggerValues(rules.eligibility, {}));
   const { times } = await readSubscriberFacts(store, profile.id, rule.events);
   const facts = { attributes: attributesForRules(profile), times, now: store.clock.now() };
   return { matches: rule.judge(facts).matches, clauses: rule.explain(facts) };

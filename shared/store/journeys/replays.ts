@@ -165,7 +165,8 @@ async function replayOne(
   const { tally } = replaying;
   const recorder = recorderOf(deps, profile, replaying);
   const attributes = attributesForRules(profile);
-  const wasCut = await replay(definition, { attributes, events, enteredSegmentAt }, window, recorder);
+  const { zone } = deps.store;
+  const wasCut = await replay(definition, { zone, attributes, events, enteredSegmentAt }, window, recorder);
   if (wasCut || events.length === MAX_EVENTS) tally.cut++;
 }
 

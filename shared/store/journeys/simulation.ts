@@ -5,7 +5,7 @@ import { invalid } from "../../kernel/errors.ts";
 import type { Graph, JourneyNode } from "../../rules/journey-graph.ts";
 import { knowledgeOf, type Source } from "../../rules/journey-knowledge.ts";
 import { advance, type Position } from "../../rules/journey-run.ts";
-import { compilePredicate } from "../../rules/predicates.ts";
+import { comparisonIn, compilePredicate } from "../../rules/predicates.ts";
 import { compileTemplate, isRenderError, type RenderScope } from "../../rules/render.ts";
 import type { Reason } from "../../rules/segment-evaluation.ts";
 import type { StoreReader } from "../context.ts";
@@ -147,10 +147,11 @@ function sourceOf(store: StoreReader, { subject, events, cause, start, now, clau
     aheadMs: 0,
     triggerProperties: async () => cause?.properties ?? {},
     attributes: async () => subject.attributes,
+    zone: store.zone,
     times: async (conditions) => {
       const history = subject.actors.length > 0 ? await readHistory(store, subject.actors, conditions) : undefined;
       return (node) => {
-        const satisfies = compilePredicate(node.where ?? {});
+        const satisfies = compilePredicate(node.where ?? {}, comparisonIn(node.zone));
         const own = happened.filter(({ event_name, properties }) => event_name === node.name && satisfies(properties));
         return [...(history?.times(node) ?? []), ...own.map(({ at }) => at)].sort((a, b) => b - a);
       };

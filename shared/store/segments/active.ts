@@ -6,6 +6,7 @@ import { type StoreReader, storeRead } from "../context.ts";
 import { idsByName, watchedIndex } from "../events/watchers.ts";
 import { fromJson } from "../json-text.ts";
 import { SegmentItem } from "./items.ts";
+import { zoneFor } from "./rules.ts";
 
 export interface SegmentIndex {
   version: number;
@@ -42,7 +43,11 @@ export const dynamicSegments: Capability<"dynamicSegments", DynamicSegments> = {
 
 async function readIndex(store: StoreReader, version: number): Promise<SegmentIndex> {
   const rows = (await store.queryAll(SegmentItem, {})).filter(({ is_dynamic }) => is_dynamic);
-  const rules = rows.map(({ id, rule }) => [id, compileRule(fromJson(rule))] as const);
+  const zone = await zoneFor(
+    store,
+    rows.map(({ rule }) => fromJson(rule)),
+  );
+  const rules = rows.map(({ id, rule }) => [id, compileRule(fromJson(rule), zone)] as const);
   return {
     version,
     rules: new Map(rules),

@@ -1,7 +1,7 @@
 // The events of a subscriber that decide conditions of rules, gathered row by row, newest first.
 
 import { MINUTE, timestamp } from "../../kernel/clock.ts";
-import { compilePredicate } from "../../rules/predicates.ts";
+import { comparisonIn, compilePredicate } from "../../rules/predicates.ts";
 import { type Facts, occurrencesNeeded } from "../../rules/segment-evaluation.ts";
 import type { EventNode } from "../../rules/segment-rules.ts";
 import type { StoredEvent } from "../events/events.ts";
@@ -33,7 +33,7 @@ const HISTORICAL_MS = 15 * MINUTE;
 const compiled = new WeakMap<EventNode, ReturnType<typeof compilePredicate>>();
 
 function testOf(node: EventNode): ReturnType<typeof compilePredicate> {
-  const test = compiled.get(node) ?? compilePredicate(node.where ?? {});
+  const test = compiled.get(node) ?? compilePredicate(node.where ?? {}, comparisonIn(node.zone));
   compiled.set(node, test);
   return test;
 }

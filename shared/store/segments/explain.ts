@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import { grammar } from "../../contract/grammar.ts";
-import { compileRule, type Reason } from "../../rules/segment-evaluation.ts";
+import type { Reason } from "../../rules/segment-evaluation.ts";
 import type { StoreReader } from "../context.ts";
 import { ref } from "../item.ts";
 import { fromJson } from "../json-text.ts";
@@ -11,6 +11,7 @@ import { Profile } from "../subscribers/items.ts";
 import { attributesForRules, isLiving } from "../subscribers/subscribers.ts";
 import { readSubscriberFacts } from "./facts.ts";
 import { SegmentItem } from "./items.ts";
+import { compiledRule } from "./rules.ts";
 
 /** The result of one clause of a rule, as the API shows it. */
 export const ClauseResult = v.object({
@@ -28,7 +29,7 @@ export async function explainMembership(
 ): Promise<{ member: boolean; reasons: Reason[] } | undefined> {
   const [row, profile] = await store.getEach([ref(SegmentItem, { id: segment }), ref(Profile, { id: subscriber })]);
   if (!row || !profile || !isLiving(profile)) return undefined;
-  const rule = compileRule(fromJson(row.rule));
+  const rule = await compiledRule(store, fromJson(row.rule));
   const [{ memberOf, times }, enteredAt] = await Promise.all([
     readSubscriberFacts(store, subscriber, rule.events),
     row.is_dynamic ? undefined : enteredLeaf(store, segment, subscriber),

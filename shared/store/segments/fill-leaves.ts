@@ -2,7 +2,6 @@
 // (docs/decisions/0057).
 
 import { chunksOf } from "../../rules/chunks.ts";
-import { compileRule } from "../../rules/segment-evaluation.ts";
 import { absent, all, is } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { changeItem, type ItemWrite } from "../item.ts";
@@ -13,6 +12,7 @@ import { audiencePage, isProfileRow, subscriberIn } from "../subscribers/audienc
 import { isLiving } from "../subscribers/subscribers.ts";
 import { judgeProfiles } from "./facts.ts";
 import { Fill, type SegmentRow } from "./items.ts";
+import { compiledRule } from "./rules.ts";
 
 /** Two full leaves of a page are shared with its neighbours, so a page is many leaves. */
 const PAGE_ROWS = 500;
@@ -48,7 +48,9 @@ export async function fillLeaves(
   const page = await audiencePage(store, shard, options);
   const last = page.next;
   const profiles = page.rows.filter(isProfileRow).filter(isLiving);
-  const verdicts = await judgeProfiles(store, compileRule(fromJson(segment.rule)), profiles, { eventual: true });
+  const verdicts = await judgeProfiles(store, await compiledRule(store, fromJson(segment.rule)), profiles, {
+    eventual: true,
+  });
   const wanted = new Set(verdicts.flatMap(({ profile, matches }) => (matches ? [profile.id] : [])));
   const until = last === undefined ? undefined : subscriberIn({ sk: last });
   const range = { shard, after: subscriberIn({ sk: after }), until };

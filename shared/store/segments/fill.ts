@@ -1,6 +1,6 @@
 // Computes a segment over all subscribers: shard by shard and page by page, with a checkpoint after each page.
 
-import { compileRule, type Rule } from "../../rules/segment-evaluation.ts";
+import type { Rule } from "../../rules/segment-evaluation.ts";
 import { absent, all, any, below, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { changeItem, putItem } from "../item.ts";
@@ -17,6 +17,7 @@ import { changedKeys, judgeProfiles, type SubscriberVerdict } from "./facts.ts";
 import { fillLeaves, holdWrite } from "./fill-leaves.ts";
 import { Fill, SegmentItem, type SegmentRow } from "./items.ts";
 import { reevaluate, scheduleRecheck } from "./reevaluation.ts";
+import { compiledRule } from "./rules.ts";
 
 const PAGE_ROWS = 250;
 const AGAIN = "again:";
@@ -116,7 +117,7 @@ async function fillPage(
   };
   const [members, verdicts] = await Promise.all([
     membersBetween(store, id, shard, bounds),
-    judgeProfiles(store, compileRule(fromJson(segment.rule)), profiles),
+    judgeProfiles(store, await compiledRule(store, fromJson(segment.rule)), profiles),
   ]);
   const matching = new Set(verdicts.filter(({ matches }) => matches).map(({ profile }) => profile.id));
   const enter = [...matching].filter((subscriber) => !members.has(subscriber));
@@ -169,7 +170,7 @@ async function lookAgain(
 
 async function currentRule(store: Store, id: string): Promise<ReadonlyMap<string, Rule>> {
   const row = await store.get(SegmentItem, { id });
-  return new Map(row ? [[id, compileRule(fromJson(row.rule))]] : []);
+  return new Map(row ? [[id, await compiledRule(store, fromJson(row.rule))]] : []);
 }
 
 async function membersBetween(

@@ -6,7 +6,7 @@ import { MINUTE, timestamp } from "../../kernel/clock.ts";
 import { ApiError, conflict, invalid, notFound } from "../../kernel/errors.ts";
 import { fieldPath } from "../../rules/field-path.ts";
 import { type PlanName, plans } from "../../rules/plans.ts";
-import { capProblem, compileRule, type Rule } from "../../rules/segment-evaluation.ts";
+import { capProblem, type Rule } from "../../rules/segment-evaluation.ts";
 import { isProblem, parseRule, type RuleProblem } from "../../rules/segment-rules.ts";
 import { absent, all, any, below, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
@@ -23,6 +23,7 @@ import type { Timers } from "../timers.ts";
 
 import { partsNeeded } from "./fill.ts";
 import { DynamicSegmentCount, SegmentItem, type SegmentRow, segmentFields } from "./items.ts";
+import { compiledRule } from "./rules.ts";
 
 export const Segment = v.object({
   id: segmentFields.id,
@@ -50,14 +51,14 @@ export const groupOf = (id: string): Group => ({ kind: "segment", id });
 const nameTaken = () => conflict("The name is already used by another segment.");
 
 /** @throws 422 saying what is wrong with a rule, or what the plan does not allow about it (SEG-7). */
-export function requireRule(plan: PlanName, value: unknown, field = "rule"): Rule {
+export async function requireRule(store: StoreReader, plan: PlanName, value: unknown, field = "rule"): Promise<Rule> {
   const refuse = ({ path, reason }: RuleProblem) => {
     const name = fieldPath(field, path) || "body";
     throw invalid({ [name]: reason });
   };
   const parsed = parseRule(value);
   if (isProblem(parsed)) return refuse(parsed);
-  const rule = compileRule(value);
+  const rule = await compiledRule(store, value);
   const beyond = capProblem(rule, plans[plan]);
   return beyond ? refuse(beyond) : rule;
 }
@@ -74,7 +75,7 @@ export async function createSegment(
   plan: PlanName,
   { name, is_dynamic = false, rule }: SegmentInput,
 ): Promise<Segment> {
-  const compiled = requireRule(plan, rule);
+  const compiled = await requireRule(store, plan, rule);
   const max = plans[plan].dynamicSegments;
   if (is_dynamic && max === 0)
     throw new ApiError("FEATURE_NOT_AVAILABLE", `Dynamic segments are not part of the plan ${plan}.`);
@@ -160,7 +161,7 @@ export async function updateSegment(
   id: string,
   { name, is_dynamic, rule }: SegmentInput,
 ): Promise<Segment> {
-  const compiled = requireRule(plan, rule);
+  const compiled = await requireRule(store, plan, rule);
   return untilUncontended(
     async () => {
       const row = await requireRow(store, id);

@@ -21,7 +21,7 @@ export const rulings = {
   /** Time inside a run. Off: a run arrives at a step when the worker comes to it. */
   AMB_136_logical_time: false,
   /** A bare date is a day. Off: it is a text (AMB-52). */
-  AMB_137_bare_dates: false,
+  AMB_137_bare_dates: true,
   /** `overdue` on resume. Off: overdue messages go out on resume (AMB-14). */
   AMB_138_overdue: true,
   /** Numbers after a bounce. Off: the older fields only. */

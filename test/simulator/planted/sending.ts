@@ -94,7 +94,9 @@ export const sendingBugs: readonly Bug[] = [
     name: "filters are forgotten when the workers plan",
     area: "ledger",
     file: "shared/store/sends/audience/audiences.ts",
-    find: "matchesSubscriber: spec.subscriber_filters ? compilePredicate(spec.subscriber_filters) : () => true,",
+    find: `matchesSubscriber: spec.subscriber_filters
+      ? compilePredicate(spec.subscriber_filters, comparisonIn(zone))
+      : () => true,`,
     replace: "matchesSubscriber: () => true,",
   },
 ];

@@ -3,7 +3,7 @@ import { DAY, SECOND } from "../../../kernel/clock.ts";
 import { type AudienceRules, type Judgement, judge } from "../../../rules/audience.ts";
 import { hasConsent } from "../../../rules/channel-types.ts";
 import { chunksOf } from "../../../rules/chunks.ts";
-import { compilePredicate } from "../../../rules/predicates.ts";
+import { comparisonIn, compilePredicate } from "../../../rules/predicates.ts";
 import { compileDevicePredicate } from "../../../rules/versions.ts";
 import type { Store, StoreReader } from "../../context.ts";
 import { type ItemWrite, putItem } from "../../item.ts";
@@ -40,14 +40,16 @@ export function audienceRules(
     JobSpec,
     "holdout_percentage" | "split_percentage" | "variant_b" | "device_filters" | "subscriber_filters" | "draw"
   >,
-  choice: Pick<AudienceRules, "reach" | "tenant">,
+  { zone, ...choice }: Pick<AudienceRules, "reach" | "tenant"> & { zone: string | undefined },
 ): AudienceRules {
   return {
     ...choice,
     job: spec.draw ?? job,
     holdoutPercentage: spec.holdout_percentage,
     splitPercentage: spec.variant_b ? (spec.split_percentage ?? 50) : undefined,
-    matchesSubscriber: spec.subscriber_filters ? compilePredicate(spec.subscriber_filters) : () => true,
+    matchesSubscriber: spec.subscriber_filters
+      ? compilePredicate(spec.subscriber_filters, comparisonIn(zone))
+      : () => true,
     matchesDevice: spec.device_filters ? compileDevicePredicate(spec.device_filters) : undefined,
   };
 }

@@ -8,6 +8,7 @@ import { disturbs } from "../../../rules/quiet-hours.ts";
 import { isUsable, listChannels } from "../../channels/channels.ts";
 import { type ChannelRow, messagePrice } from "../../channels/items.ts";
 import type { StoreReader } from "../../context.ts";
+import { zoneFor } from "../../segments/rules.ts";
 import { tenantEngagements } from "../../subscribers/engagement.ts";
 import type { SendingSettings } from "../../workspaces/settings.ts";
 import type { DeliverySettings, JobSpec } from "../jobs/job-spec.ts";
@@ -61,7 +62,7 @@ export async function planningRules(
   const tenant = spec.channel_arbitration_mode === "smart" ? await tenantEngagements(store) : undefined;
   const { category, topic } = spec;
   const reach = { channels: via.map(({ type }): ChannelType => type), category, emailConsent, topic };
-  return audienceRules(job, spec, { reach, tenant });
+  return audienceRules(job, spec, { reach, tenant, zone: await zoneFor(store, spec.subscriber_filters) });
 }
 
 /** The usable channels of a send, one of each type: the first that was named. */

@@ -3,13 +3,14 @@ import { timestamp } from "../../../kernel/clock.ts";
 import { notFound } from "../../../kernel/errors.ts";
 import { type Ranked, rankClasses } from "../../../rules/arbitration.ts";
 import { type ChannelType, classOf } from "../../../rules/channel-types.ts";
-import { compilePredicate } from "../../../rules/predicates.ts";
+import { comparisonIn, compilePredicate } from "../../../rules/predicates.ts";
 import { type Contact, reachOf } from "../../../rules/reach.ts";
 import { armOf, bucket, isHeldOut, type SplitPurpose } from "../../../rules/split.ts";
 import { consentChannelOf, isInTopic, type SendTopic } from "../../../rules/topics.ts";
 import { compileDevicePredicate } from "../../../rules/versions.ts";
 import type { StoreReader } from "../../context.ts";
 import { fromJson } from "../../json-text.ts";
+import { zoneFor } from "../../segments/rules.ts";
 import { shardOf } from "../../shards.ts";
 import { addressesOf } from "../../subscribers/addresses.ts";
 import { contactOf } from "../../subscribers/contacts.ts";
@@ -114,9 +115,10 @@ async function rulesNow(
     job.deliverySettings ?? deliverySettingsOf(job, await selectedChannels(store, job), await workspace());
   const { timezone = "UTC", caps = [] } = deliverySettings;
   const now = store.clock.now();
+  const comparison = comparisonIn(await zoneFor(store, job.subscriber_filters));
   const [counted = []] = await countsOf(store, { timezone, now }, [profile.id], caps);
   return {
-    subscriber_filters: clausesOf(job.subscriber_filters, attributes, compilePredicate),
+    subscriber_filters: clausesOf(job.subscriber_filters, attributes, (filter) => compilePredicate(filter, comparison)),
     device_filters: devices.map((row) => ({
       device_id: row.id,
       clauses: clausesOf(job.device_filters, deviceForFilters(row), compileDevicePredicate),

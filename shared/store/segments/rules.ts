@@ -1,0 +1,12 @@
+// Rules as the workspace reads them: a bare date is a day in its time zone (AMB-137).
+import { mentionsTime } from "../../rules/predicates.ts";
+import { compileRule, type Rule } from "../../rules/segment-evaluation.ts";
+import type { StoreReader } from "../context.ts";
+
+/** Where the days of bare dates in a rule or predicate begin; undefined, and nothing is read, where it has none. */
+export const zoneFor = async (store: StoreReader, rule: unknown): Promise<string | undefined> =>
+  mentionsTime(rule) ? store.zone() : undefined;
+
+/** A stored rule, compiled. */
+export const compiledRule = async (store: StoreReader, rule: unknown): Promise<Rule> =>
+  compileRule(rule, await zoneFor(store, rule));
