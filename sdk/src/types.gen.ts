@@ -2601,6 +2601,27 @@ export interface Recipient {
       /** Messages that the subscriber got in the window */
       count: number;
     } | null;
+    /** What held for the address when the message was claimed; `null` where it needs no consent, or is not known */
+    claimed_with: {
+      /** Of the channel; `null`: none was ever given */
+      consent: string | null;
+      /** Why the address was suppressed; `null`: it was not */
+      suppression: string | null;
+      /** Of the topic of the send; `null`: its default decided, or the send has none */
+      topic_choice: string | null;
+    } | null;
+  })[];
+  /** The message as the subscriber got it on each channel that was tried, from the content of this send */
+  messages: ({
+    /** The type of the channel */
+    channel: "ios" | "android" | "web_push" | "email" | "in_app" | "sms" | "chat_app";
+    /** The title; it may hold the Liquid subset */
+    title: string | null;
+    /** The text, with the Liquid subset */
+    body: string | null;
+    html?: string | undefined;
+    /** It was rendered again, and attributes that it shows have changed since; `null`: whether they have is not known */
+    attributes_changed: boolean | null;
   })[];
   /** What the rules say at this moment */
   now: {

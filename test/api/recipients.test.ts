@@ -109,3 +109,85 @@ it("F2 GEN-8 is 404 for a send or a subscriber of another workspace, and for an 
   expect((await explain(world, tenant, job.id, eve)).status).toBe(404);
   expect((await explain(world, tenant, "unknown", ada)).status).toBe(404);
 });
+
+it("says at once that somebody is outside the audience, and why, before a send is planned and after it (F2)", async () => {
+  const { world, tenant } = await withTenant();
+  const [ada, bob] = (await addPeople(world, tenant, 2, (n) => ({ attributes: { n } }))) as [string, string];
+  const as = await tenant.dashboard();
+  const list = (await world.call("POST /api/v1/lists", { as, body: { name: "l" } })).body.id;
+  await world.call(`POST /api/v1/lists/${list}/subscribers`, { as, body: { subscriber_ids: [ada] } });
+  const scheduled_at = new Date(world.clock.now() + 86_400_000).toISOString();
+  const made = async (body: object): Promise<string> =>
+    (await world.call("POST /api/v1/notifications", { as, body: { title: "t", body: "b", ...body } })).body.id;
+
+  const later = await made({ target: { type: "list", list_id: list }, scheduled_at });
+  expect((await explain(world, tenant, later, bob)).body).toMatchObject({
+    decision: "not_in_audience",
+    reason: "not_in_list",
+  });
+  expect((await explain(world, tenant, later, ada)).body.decision).toBe("pending");
+
+  const filtered = await made({ target: { type: "all" }, subscriber_filters: { n: { $eq: 0 } } });
+  expect((await explain(world, tenant, filtered, bob)).body).toMatchObject({
+    decision: "not_in_audience",
+    reason: "subscriber_filters",
+  });
+  const named = await made({ subscriberIds: [ada], scheduled_at });
+  await world.call(`POST /api/v1/notifications/${named}/cancel`, { as });
+  expect((await explain(world, tenant, named, bob)).body).toMatchObject({
+    decision: "not_in_audience",
+    reason: "not_named",
+  });
+  const everybody = await made({ target: { type: "all" } });
+  await world.settle();
+  const [eve] = (await addPeople(world, tenant, 1, () => ({ external_id: "eve" }))) as [string];
+  expect((await explain(world, tenant, everybody, eve)).body.reason).toBe("joined_later");
+});
+
+it("names the consent, the suppression and the topic choice as they were when the message was claimed (F2)", async () => {
+  const { world, tenant } = await withTenant();
+  const { email } = await openChannels(world, tenant, "email");
+  const as = await tenant.dashboard();
+  await world.call("POST /api/v1/topics", { as, body: { key: "news", name: "News", default: "in" } });
+  const consent = { status: "opted_in", consented_at: new Date(world.clock.now()).toISOString(), source: "form" };
+  const upsert = (body: object) =>
+    world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "ada", ...body } });
+  const ada = (await upsert({ email: "ada@example.com", consent })).body.id;
+  const { job } = await send(world, tenant, { subscriberIds: [ada], channel_ids: [email], topic: "news" });
+  await suppressAddress(tenant.store, { kind: "email", address: "ada@example.com", reason: "manual" });
+
+  const { body } = await explain(world, tenant, job.id, ada);
+  expect(body.attempts).toMatchObject([
+    { channel: "email", claimed_with: { consent: "opted_in", suppression: null, topic_choice: null } },
+  ]);
+  expect(body.now.channels).toMatchObject([{ channel: "email", consent: "suppressed" }]);
+});
+
+it("shows the message as the person got it, and says where attributes that it shows have changed since (F2)", async () => {
+  const { world, tenant } = await withTenant();
+  await openChannels(world, tenant, "email");
+  const upsert = (attributes: object) =>
+    world.call("POST /api/v1/subscribers/upsert", {
+      as: tenant.sdk,
+      body: { external_id: "ada", email: "ada@example.com", attributes },
+    });
+  const ada = (await upsert({ first_name: "Ada" })).body.id;
+  const { job } = await send(world, tenant, {
+    subscriberIds: [ada],
+    title: "Hello {{ subscriber.first_name }}",
+    body: "b",
+  });
+  const shown = async () => (await explain(world, tenant, job.id, ada)).body.messages;
+  await upsert({ seen: 1 });
+  const asSent = [
+    { channel: "in_app", title: "Hello Ada", body: "b", attributes_changed: false },
+    { channel: "email", title: "Hello Ada", body: "b", attributes_changed: false },
+  ];
+  expect(await shown()).toMatchObject(asSent);
+
+  await upsert({ first_name: "Grace" });
+  expect(await shown()).toMatchObject([
+    asSent[0],
+    { channel: "email", title: "Hello Grace", attributes_changed: true },
+  ]);
+});

@@ -46,7 +46,7 @@ export function createLedger(work: Work, held: Held) {
   };
 
   return {
-    note: ({ message: { unit, subscriber }, outcome }: Sent): void => {
+    note: ({ message: { unit, subscriber, claimedWith }, outcome }: Sent): void => {
       const { arm } = recipientOf(chunk, unit);
       const target = targetOf(chunk, unit);
       const addressee = elementAt(addressees, unit.recipient);
@@ -57,7 +57,7 @@ export function createLedger(work: Work, held: Held) {
       const providerId = outcome.status === "accepted" ? outcome.providerId : undefined;
       const seen = outcome.status === "skipped" ? outcome.seen : undefined;
       const isWaiting = isThrottle(outcome) && verdict.state === "retryable";
-      const touch = { subscriber, target, arm, verdict, tries, providerId, seen };
+      const touch = { subscriber, target, arm, verdict, tries, providerId, seen, claimedWith };
       rows.push(isInInbox || isWaiting ? undefined : touchWrite(timesOf(held), chunkRef, touch));
     },
     write: () => write(rows.length),

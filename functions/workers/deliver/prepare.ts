@@ -7,17 +7,20 @@ import { addressOf, providerOf } from "../../../shared/providers/addresses.ts";
 import { filledTemplate, type TemplateRenderer, templateRenderer } from "../../../shared/providers/chat-app-texts.ts";
 import { type MailParts, mailParts } from "../../../shared/providers/mail-parts.ts";
 import { rejected } from "../../../shared/providers/provider.ts";
+import { addressKindOf } from "../../../shared/rules/addresses.ts";
 import { hasConsent, type ProvidedChannel } from "../../../shared/rules/channel-types.ts";
 import { isBlank } from "../../../shared/rules/characters.ts";
 import type { MailBodies } from "../../../shared/rules/mail-body.ts";
 import type { SendOutcome, Unit } from "../../../shared/rules/progress.ts";
 import { isReachableDevice, reachOf } from "../../../shared/rules/reach.ts";
+import { consentChannelOf } from "../../../shared/rules/topics.ts";
 import { languageOf } from "../../../shared/rules/translations.ts";
 import { chatAppOf } from "../../../shared/store/channels/chat-app-content.ts";
 import { PREFERENCES } from "../../../shared/store/mail-links.ts";
 import type { Recipient } from "../../../shared/store/sends/chunks/recipients.ts";
 import { type Arm, eventFor } from "../../../shared/store/sends/content/arms.ts";
-import { type Renderer, rendererOf } from "../../../shared/store/sends/content/texts.ts";
+import { type Renderer, rendererOf, saidHash } from "../../../shared/store/sends/content/texts.ts";
+import type { ClaimedWith } from "../../../shared/store/sends/ledger/ledger-items.ts";
 import type { RoundTimes } from "../../../shared/store/sends/ledger/touches.ts";
 import { mailAddressId } from "../../../shared/store/subscribers/addresses.ts";
 import { contactOf } from "../../../shared/store/subscribers/contacts.ts";
@@ -117,11 +120,13 @@ async function prepareMessage(
   const { store, chunkRef, chunk } = work;
   const { subscriber } = recipientOf(chunk, unit);
   const { channel, device: deviceId } = targetOf(chunk, unit);
+  const claimedWith = claimedOf(sources, unit);
   const refused = (outcome: SendOutcome, as = subscriber): Prepared => ({
     unit,
     channel,
     subscriber: as,
     isRefused: true,
+    claimedWith: as === subscriber ? claimedWith : undefined,
     send: async () => outcome,
   });
   if (isPseudonym(subscriber)) return refused(rejected("erased"));
@@ -134,11 +139,27 @@ async function prepareMessage(
   const message = await messageTo(sources, unit, channel, device);
   if (message.kind === "decided") return refused(message.outcome);
   const email = channel === "email" ? rows.profileOf(subscriber)?.email : undefined;
-  return { unit, channel, subscriber, device, email, send: message.send };
+  const { said, send } = message;
+  return { unit, channel, subscriber, device, email, send, claimedWith: claimedWith && { ...claimedWith, said } };
+}
+
+/** What holds for the address of a unit; undefined where nothing of its subscriber was read. */
+function claimedOf({ work: { job, chunk }, rows }: Sources, unit: Unit): ClaimedWith | undefined {
+  const { subscriber } = recipientOf(chunk, unit);
+  const { channel } = targetOf(chunk, unit);
+  const profile = rows.profileOf(subscriber);
+  if (!profile) return undefined;
+  const addresses = rows.addressesOf(subscriber);
+  const { consents } = contactOf(profile, [], addresses);
+  const kind = addressKindOf(channel);
+  return {
+    ...(kind && { consent: consents[channel], suppression: addresses[kind]?.reason }),
+    ...(job.topic && { topic: consents[consentChannelOf(job.topic.key)] }),
+  };
 }
 
 type MessageTo =
-  | { kind: "message"; send(): Promise<SendOutcome> }
+  | { kind: "message"; said: string | undefined; send(): Promise<SendOutcome> }
   /** The outcome is known before it is sent. */
   | { kind: "decided"; outcome: SendOutcome };
 
@@ -181,7 +202,8 @@ async function messageTo(
     ...(arm && { variant: arm }),
     ...(bodies && (await mailFor(work, { subscriber, arm, profile }, bodies))),
   };
-  return { kind: "message", send: () => providerOf(providers, channel).send(credentials, message) };
+  const hash = texts.isStatic ? undefined : saidHash(words);
+  return { kind: "message", said: hash, send: () => providerOf(providers, channel).send(credentials, message) };
 }
 
 /** The bodies of a mail with its links, and the URL that unsubscribes with one click, which transactional mail does not have (D-EMAIL). */

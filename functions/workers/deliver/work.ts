@@ -23,6 +23,7 @@ import type { Tally } from "../../../shared/store/sends/chunks/tallies.ts";
 import type { Job } from "../../../shared/store/sends/jobs/job-record.ts";
 import type { SendState } from "../../../shared/store/sends/jobs/send-state.ts";
 import { areInboxes } from "../../../shared/store/sends/jobs/single.ts";
+import type { ClaimedWith } from "../../../shared/store/sends/ledger/ledger-items.ts";
 import type { ChunkRef, RoundTimes } from "../../../shared/store/sends/ledger/touches.ts";
 import type { DeviceRow } from "../../../shared/store/subscribers/device-items.ts";
 import { vaultOpening } from "../../../shared/store/vault.ts";
@@ -147,6 +148,8 @@ export interface Prepared {
   isRefused?: true;
   /** A frequency cap is reached. */
   isCapped?: true;
+  /** What held for its address; undefined where nothing was read of the subscriber. */
+  claimedWith?: ClaimedWith | undefined;
   send(): Promise<SendOutcome>;
 }
 

@@ -48,7 +48,8 @@ const DECISION: Record<string, string> = {
 export function explain(world: World, job: Job, subscriber: string) {
   if (!found(world.subscribers, subscriber)) notFound();
   const recipient = job.recipients.find(({ subscriber_id }) => subscriber_id === subscriber);
-  if (!recipient) return { status: 200, body: { subscriber_id: subscriber, decision: ANY } };
+  const decision = job.status === "completed" ? "not_in_audience" : ANY;
+  if (!recipient) return { status: 200, body: { subscriber_id: subscriber, decision } };
   const { spec, unit } = job;
   const held_out = recipient.state === "held_out";
   const body = {

@@ -1,7 +1,7 @@
 // Rows of the chunks of a range, by the number of the chunk: each chunk has a partition of its own (docs/decisions/0084).
 import type { StoreReader } from "../../context.ts";
 import type { RowOf } from "../../item.ts";
-import { ClaimItem, RangeItem, SkippedIds } from "../audience/audience-items.ts";
+import { ClaimItem, RangeItem } from "../audience/audience-items.ts";
 
 /** Chunks whose rows are read at once. */
 const WINDOW = 250;
@@ -41,7 +41,3 @@ export const claimsIn = (
 /** All claims of a range, some at a time. */
 export const claimsOf = (store: StoreReader, part: Part) =>
   rowsOf(store, part, (keys) => store.getAll(ClaimItem, keys));
-
-/** All skipped ids of a range by reason, some chunks at a time. */
-export const skippedIn = (store: StoreReader, part: Part) =>
-  rowsOf(store, part, (keys) => store.getAll(SkippedIds, keys));

@@ -14,6 +14,7 @@ import { isHtml, type MailBodies, mailBodies, textOfHtml, withPreheader } from "
 import { type CompiledTemplate, compileTemplate, type RenderScope } from "../../../rules/render.ts";
 import { compileData } from "../../../rules/render-data.ts";
 import { checkUrl } from "../../../rules/safe-url.ts";
+import { hashOf } from "../../hash.ts";
 import type { LivingProfile } from "../../subscribers/subscribers.ts";
 import type { Job } from "../jobs/job-record.ts";
 import { type Arm, attempted, type Event, isTooLarge, NOBODY, scopeOf } from "./arms.ts";
@@ -84,6 +85,12 @@ export function rendererOf(job: Said, now: number, event: Event): Renderer {
     },
   };
 }
+
+const HASH_CHARACTERS = 12;
+
+/** A hash of what a message says: whether the same comes of its content later. */
+export const saidHash = ({ unknown: _, ...said }: Rendered): string =>
+  hashOf(JSON.stringify(said)).slice(0, HASH_CHARACTERS);
 
 const isPlain = (content: { title: string | null; body: string | null; by_channel?: ByChannel | undefined } | null) =>
   !content ||

@@ -6,6 +6,18 @@ import { ledgerStates } from "../../../rules/progress.ts";
 import { item } from "../../item.ts";
 import { json } from "../../json-text.ts";
 
+/** What held for an address when a message to it was prepared, just before its claim: few bytes, for every message has it. */
+export interface ClaimedWith {
+  /** The newest consent that counted on the channel. */
+  consent?: string | undefined;
+  /** Why the address was suppressed. */
+  suppression?: string | undefined;
+  /** The choice of the topic of the send. */
+  topic?: string | undefined;
+  /** Of the message as it was rendered for this recipient: a hash, to compare with what is rendered later. */
+  said?: string | undefined;
+}
+
 const partition = ({ subscriber }: { subscriber: string }) => `U#${subscriber}`;
 
 export const TouchItem = item({
@@ -36,6 +48,8 @@ export const TouchItem = item({
     seen: v.optional(json<CountedCap>()),
     /** When it was tried. */
     tries: v.optional(v.array(v.string())),
+    /** What held for the address when its message was prepared, of one whose profile was read for it. */
+    claimed_with: v.optional(json<ClaimedWith>()),
   },
   writers: ["deliver", "mail-event", "erase"],
   personal: "anonymized",

@@ -253,8 +253,7 @@ async function outcomeOf(
   const ofJob = { ledger, messages };
   const outcome = recipientOutcome(job, { ...ofJob, skip: undefined, isDeferred: deferredUntil !== undefined });
   const { decision, state, reason, attempts, at } = outcome;
-  // Messages of the inbox expire, and they are its ledger.
-  if (decision === "not_in_audience" && isInbox && isLongAgo(store, job))
+  if (decision === "not_in_audience" && hasExpired(store, job, recipient))
     return { state: "delivered", reason: null, channel: "in_app" };
   const shown = attempts.find((one) => one.state === state) ?? attempts[0];
   return { state, reason, channel: channelTypes.find((one) => one === shown?.channel) ?? null, at };
@@ -267,5 +266,8 @@ function windowOf({ dispatched_at, completed_at }: JobRecord) {
   return { from: Date.parse(dispatched_at) - CLOCK_TOLERANCE_MS, to };
 }
 
-const isLongAgo = ({ clock }: StoreReader, { dispatched_at }: JobRecord): boolean =>
-  dispatched_at !== null && Date.parse(dispatched_at) + MESSAGE_LIFETIME_MS <= clock.now();
+/** The message of a recipient's inbox, which is its own ledger, is gone by now. */
+export const hasExpired = ({ clock }: StoreReader, { dispatched_at }: JobRecord, { targets }: Recipient): boolean =>
+  targets.some(({ channel }) => channel === "in_app") &&
+  dispatched_at !== null &&
+  Date.parse(dispatched_at) + MESSAGE_LIFETIME_MS <= clock.now();

@@ -8,6 +8,7 @@ import { fromJson } from "../../json-text.ts";
 import { type MessageRow, messageIdOf } from "../inbox/inbox.ts";
 import type { JobRecord } from "../jobs/job-record.ts";
 import type { Attempt, Decision, RecipientState } from "../reports/explanation.ts";
+import type { ClaimedWith } from "./ledger-items.ts";
 import type { TouchRow } from "./touches.ts";
 
 const states: Record<TouchRow["state"], RecipientState> = {
@@ -29,12 +30,12 @@ export const ledgerOutcome = ({ state, reason, channel }: TouchRow) => ({
 });
 
 /** Each round has rows of its own, and the newest of an address knows the tries of all. */
-const newestByAddress = (rows: readonly TouchRow[]): TouchRow[] => [
+export const newestByAddress = (rows: readonly TouchRow[]): TouchRow[] => [
   ...new Map(rows.map((row) => [`${row.channel} ${row.device}`, row])).values(),
 ];
 
 /** The attempt that a row of the ledger stands for; none if nothing was sent to the subscriber yet. */
-function attemptsOf({ channel, device, state, reason, provider_id, tries, seen }: TouchRow): Attempt[] {
+function attemptsOf({ channel, device, state, reason, provider_id, tries, seen, claimed_with }: TouchRow): Attempt[] {
   if (channel === undefined) return [];
   return [
     {
@@ -45,9 +46,16 @@ function attemptsOf({ channel, device, state, reason, provider_id, tries, seen }
       provider_id: provider_id ?? null,
       attempted_at: tries ?? [],
       cap: reason === "capped" && seen !== undefined ? fromJson(seen) : null,
+      claimed_with: claimed_with === undefined ? null : shownClaim(fromJson(claimed_with)),
     },
   ];
 }
+
+const shownClaim = ({ consent, suppression, topic }: ClaimedWith): Attempt["claimed_with"] => ({
+  consent: consent ?? null,
+  suppression: suppression ?? null,
+  topic_choice: topic ?? null,
+});
 
 /** The inbox is its own ledger. */
 const inboxAttempt: Attempt = {
@@ -58,6 +66,7 @@ const inboxAttempt: Attempt = {
   provider_id: null,
   attempted_at: [],
   cap: null,
+  claimed_with: null,
 };
 
 interface RecipientRows {
@@ -67,6 +76,8 @@ interface RecipientRows {
   /** Why the plan skipped the subscriber. */
   skip: string | undefined;
   isDeferred: boolean;
+  /** Known to be no part of the audience. */
+  isOutside?: boolean;
 }
 
 export interface RecipientOutcome {
@@ -82,7 +93,7 @@ export interface RecipientOutcome {
 
 export function recipientOutcome(
   job: Pick<JobRecord, "status">,
-  { ledger, messages, skip, isDeferred }: RecipientRows,
+  { ledger, messages, skip, isDeferred, isOutside = false }: RecipientRows,
 ): RecipientOutcome {
   const isStopped = job.status === "canceled";
   const attempts = [...newestByAddress(ledger).flatMap(attemptsOf), ...messages.map(() => inboxAttempt)].map(
@@ -91,7 +102,7 @@ export function recipientOutcome(
   const isHeld = ledger.some(({ state }) => state === "held_out");
   const isSent = attempts.some(({ state }) => state !== "skipped" && state !== "canceled");
   const late = isSent ? undefined : reasonOf(attempts.filter(({ state }) => state === "skipped"));
-  const decision = decisionOf(job, { isHeld, skip: skip ?? late, isSent, isDeferred });
+  const decision = decisionOf(job, { isHeld, skip: skip ?? late, isSent, isDeferred, isOutside });
   const state = stateOf(decision, attempts);
   const times = [
     ...ledger.flatMap(({ sk, tries = [] }) => tries.at(-1) ?? sk.split("#")[1] ?? []),
@@ -120,13 +131,14 @@ const failuresOf = (attempts: readonly Attempt[], state: RecipientState): Attemp
 
 function decisionOf(
   job: Pick<JobRecord, "status">,
-  facts: { isHeld: boolean; skip: string | undefined; isSent: boolean; isDeferred: boolean },
+  facts: { isHeld: boolean; skip: string | undefined; isSent: boolean; isDeferred: boolean; isOutside: boolean },
 ): Decision {
-  const { isHeld, skip, isSent, isDeferred } = facts;
+  const { isHeld, skip, isSent, isDeferred, isOutside } = facts;
   if (isDeferred) return "deferred";
   if (isSent) return "sent";
   if (isHeld) return "held_out";
   if (skip !== undefined) return "skipped";
+  if (isOutside) return "not_in_audience";
   if (job.status === "canceled") return "canceled";
   return isTerminal(job.status) ? "not_in_audience" : "pending";
 }

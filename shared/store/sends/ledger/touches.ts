@@ -6,7 +6,7 @@ import type { Target } from "../../../rules/reach.ts";
 import type { StoreReader } from "../../context.ts";
 import { type ItemWrite, type KeyOf, putItem, type RowOf } from "../../item.ts";
 import { toJson } from "../../json-text.ts";
-import { TouchItem, touchesFrom } from "./ledger-items.ts";
+import { type ClaimedWith, TouchItem, touchesFrom } from "./ledger-items.ts";
 
 export type TouchRow = RowOf<typeof TouchItem>;
 
@@ -35,6 +35,7 @@ export interface Touch {
   providerId?: string | undefined;
   /** The cap that was reached, of one that was skipped. */
   seen?: CountedCap | undefined;
+  claimedWith?: ClaimedWith | undefined;
 }
 
 /** The control group is in the ledger too: lift compares with it. So is who waits, from the same moment (AMB-110). */
@@ -61,7 +62,7 @@ export const touchKey = (subscriber: string, at: number, job: string, target: Ta
 
 /** The write of the row of one address. */
 export function touchWrite(times: RoundTimes, chunkRef: ChunkRef, touch: Touch): ItemWrite<"workspace"> {
-  const { subscriber, target, verdict, tries, arm, providerId, seen } = touch;
+  const { subscriber, target, verdict, tries, arm, providerId, seen, claimedWith } = touch;
   return putItem(TouchItem, touchKey(subscriber, times.at, chunkRef.job, target), {
     job: chunkRef.job,
     place: chunkRefText(chunkRef),
@@ -74,8 +75,12 @@ export function touchWrite(times: RoundTimes, chunkRef: ChunkRef, touch: Touch):
     arm,
     seen: seen && toJson(seen),
     tries: tries.map((time) => timestamp(time)),
+    claimed_with: claimedWith && toJson(claimedWith),
   });
 }
+
+/** When the round of a row began, in milliseconds. */
+export const timeOfTouch = ({ sk }: Pick<TouchRow, "sk">): number => Date.parse(sk.split("#")[1] ?? "");
 
 /** A row fits one write unit. */
 const MAX_REASON_CHARACTERS = 200;
@@ -131,5 +136,5 @@ export async function newestMailOf(
   const range = touchesFrom(timestamp(store.clock.now() - OPT_OUT_MS));
   const page = await store.query(TouchItem, { subscriber }, { ...range, newestFirst: true, limit: NEWEST_ROWS });
   const row = page.items.find(({ channel, state }) => channel === "email" && state === "sent");
-  return row && { job: row.job, at: Date.parse(row.sk.split("#")[1] ?? "") };
+  return row && { job: row.job, at: timeOfTouch(row) };
 }

@@ -9,9 +9,7 @@ import { armOf, bucket, isHeldOut, type SplitPurpose } from "../../../rules/spli
 import { consentChannelOf, isInTopic, type SendTopic } from "../../../rules/topics.ts";
 import { compileDevicePredicate } from "../../../rules/versions.ts";
 import type { StoreReader } from "../../context.ts";
-import { fromJson } from "../../json-text.ts";
 import { zoneFor } from "../../segments/rules.ts";
-import { shardOf } from "../../shards.ts";
 import { addressesOf } from "../../subscribers/addresses.ts";
 import { contactOf } from "../../subscribers/contacts.ts";
 import { deviceRows } from "../../subscribers/devices.ts";
@@ -21,17 +19,18 @@ import type { WorkspaceRecord } from "../../workspaces/workspaces.ts";
 import { deviceForFilters } from "../audience/candidates.ts";
 import { countsOf } from "../audience/caps.ts";
 import { deliverySettingsOf, selectedChannels } from "../audience/planning.ts";
-import { skippedIn } from "../chunks/chunk-rows.ts";
 import { deferredUntil, quietNow } from "../chunks/deferred.ts";
-import { mayHold } from "../chunks/range-names.ts";
 import { messagesSince } from "../inbox/inbox.ts";
 import { withContent } from "../jobs/job-content.ts";
 import type { Job } from "../jobs/job-record.ts";
 import type { DeliverySettings } from "../jobs/job-spec.ts";
 import { getJob } from "../jobs/jobs.ts";
-import { recipientOutcome } from "../ledger/recipient-outcome.ts";
+import { hasExpired } from "../ledger/recipient-list.ts";
+import { type RecipientOutcome, recipientOutcome } from "../ledger/recipient-outcome.ts";
 import { CLOCK_TOLERANCE_MS, type TouchRow, touchesSince } from "../ledger/touches.ts";
+import { type AudiencePlace, audiencePlaceOf } from "./audience-place.ts";
 import type { Clause, Explanation, RulesNow } from "./explanation.ts";
+import { shownMessages } from "./shown-messages.ts";
 
 /** @throws 404 for an unknown send, and for an unknown subscriber that the send did not concern. */
 export async function explainRecipient(
@@ -41,33 +40,66 @@ export async function explainRecipient(
   subscriber: string,
 ): Promise<Explanation> {
   const job = await withContent(store, await getJob(store, id));
-  const [[profile], rows, messages, skip, deferred] = await Promise.all([
+  const [[profile], rows, messages, deferred] = await Promise.all([
     getProfiles(store, [subscriber]),
     ledgerOf(store, job, subscriber),
     job.dispatched_at === null ? [] : messagesSince(store, subscriber, firstRoundAfter(job.dispatched_at)),
-    skipOf(store, job, subscriber),
     deferredUntil(store, job, subscriber),
   ]);
   const found = messages.filter((row) => row.job === job.id);
-  const outcome = recipientOutcome(job, { ledger: rows, messages: found, skip, isDeferred: deferred !== undefined });
-  const { decision, state, reason, attempts, isHeld, arm } = outcome;
-  if (!profile && rows.length === 0 && attempts.length === 0 && skip === undefined) throw notFound("recipient");
+  const isKnown = deferred !== undefined || found.length > 0 || rows.some(({ channel }) => channel !== undefined);
+  const place = isKnown ? undefined : await audiencePlaceOf(store, job, subscriber, profile);
+  if (place?.kind === "unknown" && rows.length === 0) throw notFound("recipient");
+  const { decision, state, reason, attempts, isHeld, arm } = outcomeAt(store, job, place, {
+    ledger: rows,
+    messages: found,
+    isDeferred: deferred !== undefined,
+  });
+  const held_out = isHeld || (decision === "pending" && isHeldOut(drawIdOf(job), subscriber, job.holdout_percentage));
+  const hasArm = job.variant_b && !held_out && decision !== "not_in_audience";
+  const planned = place?.kind === "recipient" ? place.recipient.arm : undefined;
   return {
     notification_id: job.id,
     subscriber_id: subscriber,
     decision,
     state,
-    reason: reason ?? (decision === "pending" && job.halted ? "halted" : null),
+    reason: reason ?? (decision === "pending" ? waitsFor(job) : null),
     deferred_until: deferred === undefined ? null : timestamp(deferred),
     holdout: shareOf("holdout", job, subscriber, job.holdout_percentage),
-    held_out: isHeld || (decision === "pending" && isHeldOut(drawIdOf(job), subscriber, job.holdout_percentage)),
+    held_out,
     split: job.variant_b && shareOf("split", job, subscriber, job.split_percentage ?? 50),
-    variant_id: job.variant_b ? (arm ?? armOf(drawIdOf(job), subscriber, job.split_percentage ?? 50)) : null,
+    variant_id: hasArm ? (arm ?? planned ?? armOf(drawIdOf(job), subscriber, job.split_percentage ?? 50)) : null,
     canary: canaryOf(job, subscriber),
     attempts,
+    messages: await shownMessages(store, job, profile, { ledger: rows, messages: found }),
     now: profile ? await rulesNow(store, job, profile, workspace) : null,
     evaluated_at: timestamp(store.clock.now()),
   };
+}
+
+/** What became of a subscriber, with what the plan says of one that the ledger does not know. */
+function outcomeAt(
+  store: StoreReader,
+  job: Job,
+  place: AudiencePlace | undefined,
+  known: Pick<Parameters<typeof recipientOutcome>[1], "ledger" | "messages" | "isDeferred">,
+): RecipientOutcome {
+  const outcome = recipientOutcome(job, {
+    ...known,
+    skip: place?.kind === "skipped" ? place.reason : undefined,
+    isOutside: place?.kind === "outside",
+  });
+  if (place?.kind === "outside") return { ...outcome, reason: place.reason };
+  const isGone = place?.kind === "recipient" && outcome.decision === "not_in_audience";
+  return isGone && hasExpired(store, job, place.recipient)
+    ? { ...outcome, decision: "sent", state: "delivered" }
+    : outcome;
+}
+
+/** Why a send does not go on: its brake, or the pause of its campaign. */
+function waitsFor({ halted, held }: Job): "halted" | "paused" | null {
+  if (halted) return "halted";
+  return held ? "paused" : null;
 }
 
 /** Whether it is among the ones who get the send first (F21). */
@@ -89,16 +121,6 @@ async function ledgerOf(store: StoreReader, job: Job, subscriber: string): Promi
   if (job.dispatched_at === null) return [];
   const rows = await touchesSince(store, subscriber, firstRoundAfter(job.dispatched_at));
   return rows.filter((row) => row.job === job.id);
-}
-
-/** Why a subscriber was skipped: the ids are stored beside their chunks for 30 days. */
-async function skipOf(store: StoreReader, job: Job, subscriber: string): Promise<string | undefined> {
-  const shard = shardOf(subscriber);
-  for (const range of job.ranges?.filter((one) => mayHold(one, shard)) ?? [])
-    for await (const rows of skippedIn(store, { job: job.id, range }))
-      for (const { ids } of rows.values())
-        for (const [reason, skipped] of Object.entries(fromJson(ids))) if (skipped.includes(subscriber)) return reason;
-  return undefined;
 }
 
 /** The rules of the send, clause by clause, with the values that they see of this subscriber now. */

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { grammar } from "../../../contract/grammar.ts";
 import { personal } from "../../../contract/personal.ts";
 import { Timestamp } from "../../../contract/schemas.ts";
-import { channelClasses } from "../../../rules/channel-types.ts";
+import { channelClasses, channelTypes } from "../../../rules/channel-types.ts";
 import { topicDefaults } from "../../../rules/topics.ts";
 
 const decisions = ["sent", "deferred", "held_out", "skipped", "not_in_audience", "pending", "canceled"] as const;
@@ -49,6 +49,24 @@ const Attempt = v.object({
   attempted_at: v.array(Timestamp),
   /** The cap that was reached, and what it had counted. */
   cap: v.nullable(Cap),
+  claimed_with: v.pipe(
+    v.nullable(
+      v.object({
+        consent: v.pipe(v.nullable(v.string()), v.description("Of the channel; `null`: none was ever given")),
+        suppression: v.pipe(
+          v.nullable(v.string()),
+          v.description("Why the address was suppressed; `null`: it was not"),
+        ),
+        topic_choice: v.pipe(
+          v.nullable(v.string()),
+          v.description("Of the topic of the send; `null`: its default decided, or the send has none"),
+        ),
+      }),
+    ),
+    v.description(
+      "What held for the address when the message was claimed; `null` where it needs no consent, or is not known",
+    ),
+  ),
 });
 export type Attempt = v.InferOutput<typeof Attempt>;
 
@@ -90,6 +108,21 @@ const RulesNow = v.object({
 });
 export type RulesNow = v.InferOutput<typeof RulesNow>;
 
+/** What one channel showed. */
+const ShownMessage = v.object({
+  channel: v.picklist(channelTypes),
+  title: personal(v.nullable(v.string())),
+  body: personal(v.nullable(v.string())),
+  html: personal(v.optional(v.string())),
+  attributes_changed: v.pipe(
+    v.nullable(v.boolean()),
+    v.description(
+      "It was rendered again, and attributes that it shows have changed since; `null`: whether they have is not known",
+    ),
+  ),
+});
+export type ShownMessage = v.InferOutput<typeof ShownMessage>;
+
 export const Explanation = v.object({
   notification_id: v.string(),
   subscriber_id: v.string(),
@@ -108,6 +141,10 @@ export const Explanation = v.object({
     v.description("The share that gets the send first, and the subscriber's place; `null` without one"),
   ),
   attempts: v.array(Attempt),
+  messages: v.pipe(
+    v.array(ShownMessage),
+    v.description("The message as the subscriber got it on each channel that was tried, from the content of this send"),
+  ),
   /** Null for a subscriber that does not exist. */
   now: v.nullable(RulesNow),
   evaluated_at: Timestamp,
