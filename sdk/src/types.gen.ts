@@ -2619,6 +2619,7 @@ export interface Recipient {
     title: string | null;
     /** The text, with the Liquid subset */
     body: string | null;
+    /** Of e-mail, without the links that count clicks */
     html?: string | undefined;
     /** It was rendered again, and attributes that it shows have changed since; `null`: whether they have is not known */
     attributes_changed: boolean | null;

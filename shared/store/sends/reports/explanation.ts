@@ -113,7 +113,7 @@ const ShownMessage = v.object({
   channel: v.picklist(channelTypes),
   title: personal(v.nullable(v.string())),
   body: personal(v.nullable(v.string())),
-  html: personal(v.optional(v.string())),
+  html: v.pipe(personal(v.optional(v.string())), v.description("Of e-mail, without the links that count clicks")),
   attributes_changed: v.pipe(
     v.nullable(v.boolean()),
     v.description(
