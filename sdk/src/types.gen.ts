@@ -1277,6 +1277,43 @@ export interface ChatAppTemplate {
   updated_at: string;
 }
 
+export interface CheckedSegment {
+  /** The id, as the service assigned it */
+  id: string;
+  /** The name, for people */
+  name: string;
+  /** Whether members follow every change. It cannot be changed later. Default: `false` */
+  is_dynamic: boolean;
+  /** Whether the rule changed since the members were computed */
+  needs_recompute: boolean;
+  /** What failed last in the background; left out once it succeeded */
+  last_error?: {
+    /** The stable code of the error */
+    code: string;
+    /** What is wrong, for people. It may change */
+    message: string;
+    /** When it happened. RFC 3339. */
+    at: string;
+  } | undefined;
+  /** How many there are */
+  count: number;
+  /** Who belongs to it */
+  rule: SegmentRule;
+  /** When it was created. RFC 3339. */
+  created_at: string;
+  /** When it was last changed. RFC 3339. */
+  updated_at: string;
+  /** The keys of the rule or filter that no subscriber has; absent where there is none */
+  warnings?: ({
+    /** What may go wrong with the message on this channel */
+    code: "unknown_attribute";
+    /** The key, as it is written in the rule or filter */
+    key: string;
+    /** The same as a sentence */
+    message: string;
+  })[] | undefined;
+}
+
 export interface Clock {
   /** The time of the sandbox. It passes as usual, except during a move. RFC 3339. */
   now: string;
@@ -2349,6 +2386,15 @@ export interface Notification {
 export interface NotificationPreview {
   /** The draw of this preview: a send of the same body that names it holds out the same people */
   preview_id: string;
+  /** The keys of the rule or filter that no subscriber has; absent where there is none */
+  warnings?: ({
+    /** What may go wrong with the message on this channel */
+    code: "unknown_attribute";
+    /** The key, as it is written in the rule or filter */
+    key: string;
+    /** The same as a sentence */
+    message: string;
+  })[] | undefined;
   /** Whether all were counted; else it is an estimate from a sample */
   exact: boolean;
   /** Recipients by what became of them */
@@ -4977,6 +5023,15 @@ export interface SegmentsPreviewAnswer {
   sample_subscriber_ids: string[];
   /** Whether all were counted; else it is an estimate from a sample */
   exact: boolean;
+  /** The keys of the rule or filter that no subscriber has; absent where there is none */
+  warnings?: ({
+    /** What may go wrong with the message on this channel */
+    code: "unknown_attribute";
+    /** The key, as it is written in the rule or filter */
+    key: string;
+    /** The same as a sentence */
+    message: string;
+  })[] | undefined;
 }
 
 export interface SegmentsCompareBody {
@@ -6566,19 +6621,19 @@ export interface Endpoints {
     /** List segments, newest first. `GET /api/v1/segments` */
     list(query?: SegmentsListQuery, options?: CallOptions): Promise<SegmentsListAnswer>;
     /** Create a segment. `POST /api/v1/segments` */
-    create(body: SegmentsCreateBody, options?: CallOptions): Promise<Segment>;
+    create(body: SegmentsCreateBody, options?: CallOptions): Promise<CheckedSegment>;
     /** Count the subscribers that match a rule. `POST /api/v1/segments/preview` */
     preview(body: SegmentsPreviewBody, options?: CallOptions): Promise<SegmentsPreviewAnswer>;
     /** Count the subscribers that another rule would add to a segment, and those that it would remove. `POST /api/v1/segments/:id/compare` */
     compare(id: string, body: SegmentsCompareBody, options?: CallOptions): Promise<SegmentsCompareAnswer>;
-    /** List the attribute keys that subscribers have. `GET /api/v1/segments/attribute-keys` */
+    /** List the attribute keys that subscribers have, with the paths through objects. `GET /api/v1/segments/attribute-keys` */
     listAttributeKeys(options?: CallOptions): Promise<SegmentsListAttributeKeysAnswer>;
     /** List the names of events seen so far. `GET /api/v1/segments/event-names` */
     listEventNames(options?: CallOptions): Promise<SegmentsListEventNamesAnswer>;
     /** Get a segment. `GET /api/v1/segments/:id` */
-    get(id: string, options?: CallOptions): Promise<Segment>;
+    get(id: string, options?: CallOptions): Promise<CheckedSegment>;
     /** Change a segment's name and rule. `PATCH /api/v1/segments/:id` */
-    update(id: string, body: SegmentsUpdateBody, options?: CallOptions): Promise<Segment>;
+    update(id: string, body: SegmentsUpdateBody, options?: CallOptions): Promise<CheckedSegment>;
     /** Delete a segment; its subscribers stay. `DELETE /api/v1/segments/:id` */
     delete(id: string, query?: SegmentsDeleteQuery, options?: CallOptions): Promise<void>;
     /** Compute a segment's members anew. `POST /api/v1/segments/:id/recompute` */

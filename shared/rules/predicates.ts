@@ -281,6 +281,17 @@ export function valueAt(attributes: Record<string, unknown>, key: string): unkno
   return isThroughLists ? reached.flat() : reached[0];
 }
 
+/** Every key that `valueAt` finds a value for: the attributes' own, and the paths through objects and lists. */
+export function pathsIn(value: unknown, prefix = "", level = 1): string[] {
+  const maps = [value].flat().filter(isMap);
+  return maps.flatMap((map) =>
+    Object.entries(map).flatMap(([name, inner]) => {
+      const path = `${prefix}${name}`;
+      return level < PATH_LEVELS ? [path, ...pathsIn(inner, `${path}.`, level + 1)] : [path];
+    }),
+  );
+}
+
 /** The attributes that the value of a key can come from: the one of this name, and the first one of a path. */
 export const attributesOfKey = (key: string): string[] => [...new Set([key, key.split(".", 1)[0] ?? key])];
 

@@ -40,6 +40,8 @@ export interface Reason {
 
 /** A compiled rule, for many subscribers. */
 export interface Rule {
+  /** The keys of its conditions on attributes, as they are written. */
+  keys: readonly string[];
   root: RuleNode;
   /** The attribute keys that it mentions. */
   attributes: ReadonlySet<string>;
@@ -62,9 +64,7 @@ export function compileRule(value: unknown, zone?: string): Rule {
   const leaves = leavesOf(root);
   if (zone !== undefined) for (const leaf of leaves) if (leaf.kind === "event") leaf.zone = zone;
   const events = leaves.filter((leaf) => leaf.kind === "event");
-  const keys = leaves.flatMap((leaf) =>
-    leaf.kind === "attribute" ? Object.keys(leaf.predicate).flatMap(attributesOfKey) : [],
-  );
+  const keys = leaves.flatMap((leaf) => (leaf.kind === "attribute" ? Object.keys(leaf.predicate) : []));
   const tests = new Map(
     leaves.flatMap((leaf) => (leaf.kind === "attribute" ? [[leaf, compile(leaf.predicate)] as const] : [])),
   );
@@ -91,7 +91,8 @@ export function compileRule(value: unknown, zone?: string): Rule {
 
   return {
     root,
-    attributes: new Set(keys),
+    keys,
+    attributes: new Set(keys.flatMap(attributesOfKey)),
     events,
     decidedBy: (attributes) => settled(root, attributes),
     judge: (facts) => {

@@ -12,6 +12,7 @@ import { drawOf, previewId } from "../../../shared/store/sends/audience/preview-
 import { oneOffSpec } from "../../../shared/store/sends/jobs/one-off.ts";
 import { namedByExternalIds } from "../../../shared/store/subscribers/external-ids.ts";
 import { getProfile } from "../../../shared/store/subscribers/subscribers.ts";
+import { KeyWarnings, unknownKeys } from "../../../shared/store/subscribers/unknown-keys.ts";
 import { getTemplate } from "../../../shared/store/templates/templates.ts";
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeRead, workspaceRead] });
@@ -34,6 +35,7 @@ export const previewNotification = endpoint(
           v.string(),
           v.description("The draw of this preview: a send of the same body that names it holds out the same people"),
         ),
+        warnings: KeyWarnings,
         ...SendPreview.entries,
       }),
       v.title("NotificationPreview"),
@@ -58,6 +60,7 @@ export const previewNotification = endpoint(
     const asked = { spec, given };
     const draw = preview_id === undefined ? store.ids.uuid() : drawOf(store, root, preview_id, asked);
     const preview = await previewSend(store, spec, texts, { workspace: await workspace(), given, renderFor, draw });
-    return { preview_id: preview_id ?? previewId(store, root, draw, asked), ...preview };
+    const unknown = await unknownKeys(store, Object.keys(spec.subscriber_filters ?? {}));
+    return { preview_id: preview_id ?? previewId(store, root, draw, asked), ...unknown, ...preview };
   },
 );

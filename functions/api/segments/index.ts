@@ -6,9 +6,10 @@ import { Force, JsonObject, Uuid } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/kernel/errors.ts";
+import { compileRule } from "../../../shared/rules/segment-evaluation.ts";
 import { RULE_JSON_DEPTH, RULE_NODES } from "../../../shared/rules/segment-grammar.ts";
 import { secrets, timers } from "../../../shared/store/capabilities.ts";
-import { storeRead, storeWrite } from "../../../shared/store/context.ts";
+import { type StoreReader, storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { listMembers, memberList } from "../../../shared/store/lists/membership-list.ts";
 import { ClauseResult, explainMembership } from "../../../shared/store/segments/explain.ts";
 import { previewChange, previewRule } from "../../../shared/store/segments/preview.ts";
@@ -24,6 +25,7 @@ import {
   updateSegment,
 } from "../../../shared/store/segments/segments.ts";
 import { namesOf } from "../../../shared/store/subscribers/names.ts";
+import { KeyWarnings, unknownKeys } from "../../../shared/store/subscribers/unknown-keys.ts";
 
 const MAX_NAME_CHARACTERS = 128;
 const MAX_RULE_BYTES = 65_536;
@@ -50,6 +52,19 @@ const Side = v.pipe(
   v.object({ estimated_count: v.number(), sample_subscriber_ids: v.array(v.string()) }),
   v.title("SegmentMovement"),
 );
+
+const CheckedSegment = v.pipe(
+  v.object({
+    ...Segment.entries,
+    warnings: KeyWarnings,
+  }),
+  v.title("CheckedSegment"),
+);
+
+const checked = async (store: StoreReader, segment: Segment): Promise<v.InferOutput<typeof CheckedSegment>> => ({
+  ...segment,
+  ...(await unknownKeys(store, compileRule(segment.rule).keys)),
+});
 
 const cursorQuery = v.object({ cursor });
 const rule = { attribute: { plan: { $in: ["pro", "team"] } } };
@@ -83,12 +98,13 @@ export const segments = group("segments", "Subscribers that match a rule over at
         "a dynamic segment then follows every change of attributes, every event and every window that ends.",
       body: v.strictObject({ name: Name, is_dynamic: v.optional(IsDynamic, false), rule: Rule }),
       limits: RULE_LIMITS,
-      returns: Segment,
+      returns: CheckedSegment,
       status: 201,
       errors: ["FEATURE_NOT_AVAILABLE", "CONFLICT", "QUOTA_EXCEEDED"],
       example: { body: { name: "Paying", is_dynamic: true, rule } },
     },
-    ({ store, timers, caller, body }) => createSegment(store, timers, workspaceOf(caller).plan, body),
+    async ({ store, timers, caller, body }) =>
+      checked(store, await createSegment(store, timers, workspaceOf(caller).plan, body)),
   ),
 
   endpoint(
@@ -103,11 +119,16 @@ export const segments = group("segments", "Subscribers that match a rule over at
         estimated_count: v.number(),
         sample_subscriber_ids: v.array(v.string()),
         exact: v.boolean(),
+        warnings: KeyWarnings,
       }),
       status: 200,
       example: { body: rule },
     },
-    async ({ store, caller, body }) => previewRule(store, await requireRule(store, workspaceOf(caller).plan, body, "")),
+    async ({ store, caller, body }) => {
+      const rule = await requireRule(store, workspaceOf(caller).plan, body, "");
+      const [preview, unknown] = await Promise.all([previewRule(store, rule), unknownKeys(store, rule.keys)]);
+      return { ...preview, ...unknown };
+    },
   ),
 
   endpoint(
@@ -135,7 +156,10 @@ export const segments = group("segments", "Subscribers that match a rule over at
   endpoint(
     "GET /api/v1/segments/attribute-keys",
     { agents: "read", uses: [storeRead] },
-    { summary: "List the attribute keys that subscribers have", returns: v.object({ keys: v.array(v.string()) }) },
+    {
+      summary: "List the attribute keys that subscribers have, with the paths through objects",
+      returns: v.object({ keys: v.array(v.string()) }),
+    },
     async ({ store }) => ({ keys: await namesOf(store, "attributes") }),
   ),
 
@@ -149,8 +173,8 @@ export const segments = group("segments", "Subscribers that match a rule over at
   endpoint(
     "GET /api/v1/segments/:id",
     { agents: "read", uses: [storeRead] },
-    { summary: "Get a segment", returns: Segment, errors: ["NOT_FOUND"] },
-    ({ store, params }) => getSegment(store, params.id),
+    { summary: "Get a segment", returns: CheckedSegment, errors: ["NOT_FOUND"] },
+    async ({ store, params }) => checked(store, await getSegment(store, params.id)),
   ),
 
   endpoint(
@@ -161,12 +185,12 @@ export const segments = group("segments", "Subscribers that match a rule over at
       description: "`is_dynamic` cannot be changed. A static segment keeps its members until it is computed anew.",
       body: v.strictObject({ name: Name, rule: Rule, is_dynamic: v.optional(IsDynamic) }),
       limits: RULE_LIMITS,
-      returns: Segment,
+      returns: CheckedSegment,
       errors: ["NOT_FOUND", "CONFLICT"],
       example: { body: { name: "Paying well", rule } },
     },
-    ({ store, timers, caller, params, body }) =>
-      updateSegment(store, timers, workspaceOf(caller).plan, params.id, body),
+    async ({ store, timers, caller, params, body }) =>
+      checked(store, await updateSegment(store, timers, workspaceOf(caller).plan, params.id, body)),
   ),
 
   endpoint(

@@ -12,7 +12,7 @@ import { SeenNames } from "./statistics-items.ts";
 export type Named = "attributes" | "events";
 
 /** SEG-11, SEG-12: the most names that are returned; no more are kept. */
-const MAX_NAMES: Record<Named, number> = { attributes: 500, events: 200 };
+export const MAX_NAMES: Record<Named, number> = { attributes: 500, events: 200 };
 /** A condition of DynamoDB is limited to 4 KB. */
 const NAMES_PER_WRITE = 50;
 const MAX_CACHED_TENANTS = 1_000;

@@ -7,6 +7,7 @@ import { timestamp } from "../../kernel/clock.ts";
 import { invalid } from "../../kernel/errors.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import { uuidOf } from "../../kernel/ids.ts";
+import { pathsIn } from "../../rules/predicates.ts";
 import { absent, all, any, atMost, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { actorText } from "../events/actors.ts";
@@ -157,8 +158,8 @@ export const isLiving = (row: ProfileRow): row is LivingProfile =>
 export const living = (row: ProfileRow | undefined): LivingProfile | undefined =>
   row && isLiving(row) ? row : undefined;
 
-/** The keys of a profile's attributes. */
-export const attributeKeysOf = (row: ProfileRow): string[] => familyOf(row, "a:").map(([key]) => key);
+/** The keys that a rule finds a value for in a profile's attributes: their own, and paths through objects (AMB-148). */
+export const attributeKeysOf = (row: ProfileRow): string[] => pathsIn(attributesOf(row));
 
 /** The attributes of a profile, parsed. */
 export function attributesOf(row: ProfileRow): Record<string, Value> {

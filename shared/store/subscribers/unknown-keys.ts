@@ -1,0 +1,42 @@
+// Keys of a rule or filter that no subscriber has: most often a misspelling, which `$ne` would send to everybody (AMB-148).
+import * as v from "valibot";
+import type { StoreReader } from "../context.ts";
+import { MAX_NAMES, namesOf } from "./names.ts";
+
+const KeyWarning = v.pipe(
+  v.object({
+    code: v.literal("unknown_attribute"),
+    key: v.pipe(v.string(), v.description("The key, as it is written in the rule or filter")),
+    message: v.string(),
+  }),
+  v.title("KeyWarning"),
+);
+type KeyWarning = v.InferOutput<typeof KeyWarning>;
+
+/** Fields of the subscriber itself, which rules see beside the attributes. */
+const FIELDS: ReadonlySet<string> = new Set(["external_id", "email", "created_at"]);
+
+export const KeyWarnings = v.pipe(
+  v.optional(v.array(KeyWarning)),
+  v.description("The keys of the rule or filter that no subscriber has; absent where there is none"),
+);
+
+/**
+ * The keys that no subscriber has or had, each with a sentence. None are named where a workspace has no attributes yet,
+ * or more keys than are kept.
+ */
+export async function unknownKeys(store: StoreReader, keys: readonly string[]): Promise<{ warnings?: KeyWarning[] }> {
+  const asked = [...new Set(keys)].filter((key) => !FIELDS.has(key));
+  if (asked.length === 0) return {};
+
+  const known = new Set(await namesOf(store, "attributes"));
+  if (known.size === 0 || known.size >= MAX_NAMES.attributes) return {};
+  const unknown = asked.filter((key) => !known.has(key));
+  return unknown.length > 0 ? { warnings: unknown.map(warningOf) } : {};
+}
+
+const warningOf = (key: string): KeyWarning => ({
+  code: "unknown_attribute",
+  key,
+  message: `No subscriber has the attribute ${key}.`,
+});

@@ -1,0 +1,64 @@
+// A key that no subscriber has is named before somebody sends by it: under `$ne` it would select everybody (AMB-148).
+import { beforeEach, expect, it } from "vitest";
+import { journeySetting } from "../support/journeys.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh } = worlds();
+let setting: Awaited<ReturnType<typeof journeySetting>>;
+
+beforeEach(async () => {
+  setting = await journeySetting(await fresh());
+  await setting.person("ada", { plan: "pro", address: { city: "Ulm", lines: [{ zip: "89073" }] } });
+  await setting.world.settle();
+});
+
+const warning = (key: string) => ({
+  code: "unknown_attribute",
+  key,
+  message: `No subscriber has the attribute ${key}.`,
+});
+const misspelt = { attribute: { "address.ctiy": { $ne: "Ulm" } } };
+
+it("a preview of a rule names a key that no subscriber has (AMB-148)", async () => {
+  const { body } = await setting.call("POST /api/v1/segments/preview", misspelt);
+  expect(body.warnings).toEqual([warning("address.ctiy")]);
+});
+
+it("a segment names a key that no subscriber has when it is saved, changed and read (AMB-148)", async () => {
+  const { call } = setting;
+  const created = (await call("POST /api/v1/segments", { name: "Elsewhere", rule: misspelt })).body;
+  const route = `/api/v1/segments/${created.id}`;
+  const rule = { attribute: { paln: { $eq: "pro" } } };
+  const changed = (await call(`PATCH ${route}`, { name: "Elsewhere", rule })).body;
+  const read = (await call(`GET ${route}`)).body;
+  expect([created.warnings, changed.warnings, read.warnings]).toEqual([
+    [warning("address.ctiy")],
+    [warning("paln")],
+    [warning("paln")],
+  ]);
+});
+
+it("a preview of a send names a key of its filters that no subscriber has (AMB-148)", async () => {
+  const body = { target: { type: "all" }, title: "A", body: "a", subscriber_filters: { paln: { $ne: "free" } } };
+  expect((await setting.call("POST /api/v1/notifications/preview", body)).body.warnings).toEqual([warning("paln")]);
+});
+
+it("a path through objects and lists, and a field of the subscriber, are known keys (AMB-148)", async () => {
+  const attribute = Object.fromEntries(
+    ["plan", "address", "address.city", "address.lines.zip", "email", "external_id", "created_at"].map((key) => [
+      key,
+      { $exists: true },
+    ]),
+  );
+  expect((await setting.call("POST /api/v1/segments/preview", { attribute })).body.warnings).toBeUndefined();
+});
+
+it("the list of attribute keys has the paths through objects (AMB-148)", async () => {
+  expect((await setting.call("GET /api/v1/segments/attribute-keys")).body.keys).toEqual([
+    "address",
+    "address.city",
+    "address.lines",
+    "address.lines.zip",
+    "plan",
+  ]);
+});
