@@ -26,6 +26,7 @@ const reasons: Record<Reason, string> = {
   address_not_supported: "the address has letters that mail providers do not support",
   no_device: "no device that can receive it",
   no_address: "no address for the chosen channels",
+  no_channel: "none of the channels of the send can be used",
   capped: "the frequency cap is reached",
   template_not_approved: "the chat-app template is not approved",
   canceled: "the send was canceled first",

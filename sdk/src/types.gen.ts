@@ -704,6 +704,23 @@ export interface ActivityEntry {
   reason: string | null;
   /** When it happened. RFC 3339. */
   at: string | null;
+  /** When the quiet hours of the recipient end; `null` if it does not wait. RFC 3339. */
+  deferred_until: string | null;
+  /** What became of the message on each channel; empty for one who is sent nothing */
+  channels: ({
+    /** The type of the channel */
+    channel: "ios" | "android" | "web_push" | "email" | "in_app" | "sms" | "chat_app";
+    /** A stable id of the device, chosen by the app */
+    device_id: string | null;
+    /** What became of the recipient */
+    state: "pending" | "deferred" | "delivered" | "failed" | "uncertain" | "bounced" | "skipped" | "held_out" | "canceled";
+    /** Why: of a waiting one `quiet_hours`, `throttled`, `halted` or `paused`, else as the send counts it */
+    reason: string | null;
+    /** When it was tried last; `null`: not yet. RFC 3339. */
+    at: string | null;
+    /** The end of the quiet hours that it waits for. RFC 3339. */
+    deferred_until: string | null;
+  })[];
 }
 
 export interface AgentKey {
@@ -2620,6 +2637,21 @@ export interface Recipient {
     /** The subscriber's place from 0 to 9999, which decides */
     bucket: number;
   } | null;
+  /** What became of the message on each channel; empty for one who is sent nothing */
+  channels: ({
+    /** The type of the channel */
+    channel: "ios" | "android" | "web_push" | "email" | "in_app" | "sms" | "chat_app";
+    /** A stable id of the device, chosen by the app */
+    device_id: string | null;
+    /** What became of the recipient */
+    state: "pending" | "deferred" | "delivered" | "failed" | "uncertain" | "bounced" | "skipped" | "held_out" | "canceled";
+    /** Why: of a waiting one `quiet_hours`, `throttled`, `halted` or `paused`, else as the send counts it */
+    reason: string | null;
+    /** When it was tried last; `null`: not yet. RFC 3339. */
+    at: string | null;
+    /** The end of the quiet hours that it waits for. RFC 3339. */
+    deferred_until: string | null;
+  })[];
   /** What was tried on each channel, in order */
   attempts: ({
     /** The type of the channel */
@@ -2784,6 +2816,21 @@ export interface RecipientsNotification {
   at: string | null;
   /** When the quiet hours of the recipient end; `null` if it does not wait. RFC 3339. */
   deferred_until: string | null;
+  /** What became of the message on each channel; empty for one who is sent nothing */
+  channels: ({
+    /** The type of the channel */
+    channel: "ios" | "android" | "web_push" | "email" | "in_app" | "sms" | "chat_app";
+    /** A stable id of the device, chosen by the app */
+    device_id: string | null;
+    /** What became of the recipient */
+    state: "pending" | "deferred" | "delivered" | "failed" | "uncertain" | "bounced" | "skipped" | "held_out" | "canceled";
+    /** Why: of a waiting one `quiet_hours`, `throttled`, `halted` or `paused`, else as the send counts it */
+    reason: string | null;
+    /** When it was tried last; `null`: not yet. RFC 3339. */
+    at: string | null;
+    /** The end of the quiet hours that it waits for. RFC 3339. */
+    deferred_until: string | null;
+  })[];
 }
 
 export interface Schedule {
@@ -3041,10 +3088,12 @@ export interface SubscriberExport {
       channel: string | null;
       /** A stable id of the device, chosen by the app */
       device_id: string | null;
-      /** Why, as a stable word; `null` if there is nothing to explain */
+      /** Why it failed, was skipped or waits: `quiet_hours`, `throttled`, `halted`, `paused` */
       reason: string | null;
       /** The arm: `a` or `b` */
       variant_id: string | null;
+      /** The end of the quiet hours that it waits for. RFC 3339. */
+      deferred_until: string | null;
     };
   } | {
     /** What kind of entry it is. It decides what is in `data` */
@@ -3111,6 +3160,15 @@ export interface SubscriberExport {
       end_reason: string | null;
       /** Of a run that waits at a send step which its brake halted: the limit that was exceeded */
       halted?: "error_rate" | "bounce_rate" | "complaint_rate" | "opt_out_rate" | undefined;
+      /** What happened at the steps that it took, in the order of their ids */
+      steps: ({
+        /** The id of the step */
+        step: string;
+        /** `sent`, `failed`, `bounced`, `skipped:no_consent`, `delayed`, `wait:timeout` … */
+        outcome: string;
+        /** How often: a run may come back to a step */
+        count: number;
+      })[];
     };
   } | {
     /** What kind of entry it is. It decides what is in `data` */
@@ -3635,10 +3693,12 @@ export interface SubscribersGetTimelineAnswer {
       channel: string | null;
       /** A stable id of the device, chosen by the app */
       device_id: string | null;
-      /** Why, as a stable word; `null` if there is nothing to explain */
+      /** Why it failed, was skipped or waits: `quiet_hours`, `throttled`, `halted`, `paused` */
       reason: string | null;
       /** The arm: `a` or `b` */
       variant_id: string | null;
+      /** The end of the quiet hours that it waits for. RFC 3339. */
+      deferred_until: string | null;
     };
   } | {
     /** What kind of entry it is. It decides what is in `data` */
@@ -3705,6 +3765,15 @@ export interface SubscribersGetTimelineAnswer {
       end_reason: string | null;
       /** Of a run that waits at a send step which its brake halted: the limit that was exceeded */
       halted?: "error_rate" | "bounce_rate" | "complaint_rate" | "opt_out_rate" | undefined;
+      /** What happened at the steps that it took, in the order of their ids */
+      steps: ({
+        /** The id of the step */
+        step: string;
+        /** `sent`, `failed`, `bounced`, `skipped:no_consent`, `delayed`, `wait:timeout` … */
+        outcome: string;
+        /** How often: a run may come back to a step */
+        count: number;
+      })[];
     };
   } | {
     /** What kind of entry it is. It decides what is in `data` */

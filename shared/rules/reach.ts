@@ -38,6 +38,7 @@ export interface ReachRules {
 
 /** Why a subscriber is not reached, the most specific reason first. */
 export const unreachableReasons = [
+  "no_channel",
   "topic_opt_out",
   "suppressed",
   "no_consent",
@@ -55,6 +56,7 @@ export function reachOf(
   allows: (device: ReachableDevice) => boolean = () => true,
 ): { targets: Target[] } | { reason: UnreachableReason } {
   if (rules.topic && !isInTopic(contact.consents, rules.topic)) return { reason: "topic_opt_out" };
+  if (rules.channels.length === 0) return { reason: "no_channel" };
   const targets: Target[] = [];
   const reasons = new Set<UnreachableReason>();
   for (const channel of rules.channels) {

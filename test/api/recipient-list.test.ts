@@ -1,7 +1,7 @@
 // The recipients of a send as a list (RDA-4): the same as the counts of the send and the explanation of each say.
 import { expect, it } from "vitest";
 import { DAY } from "../../shared/kernel/clock.ts";
-import type { RecipientState } from "../../shared/store/sends/reports/explanation.ts";
+import type { RecipientState } from "../../shared/rules/recipient-states.ts";
 import { addPeople, send } from "../support/people.ts";
 import { quietSetting } from "../support/quiet-hours.ts";
 import { addPhone, mend, openChannels, spoil } from "../support/reached.ts";
@@ -17,6 +17,7 @@ interface Listed {
   state: RecipientState;
   reason: string | null;
   channel: string | null;
+  channels: object[];
 }
 
 async function recipients(world: TestWorld, tenant: Tenant, job: string, query = ""): Promise<Listed[]> {
@@ -65,6 +66,26 @@ it("RDA-4 shows who waits for the end of quiet hours, and until when", async () 
   const waiting = await recipients(world, tenant, job.id, "state=deferred");
   expect(waiting).toMatchObject([{ subscriber_id: ben, deferred_until: "2026-11-20T23:00:00.000Z" }]);
   expect(await recipients(world, tenant, job.id, "state=delivered")).toMatchObject([{ subscriber_id: ada }]);
+});
+
+it("RDA-4 gives each channel its own state, reason and time: a mail in quiet hours beside a message of the inbox", async () => {
+  const { world, tenant, ids, person, explain } = await quietSetting(withTenant, { channels: ["email"] });
+  const ben = await person("ben", "Asia/Tokyo", { email: "ben@example.com" });
+  const { channels: all } = (await world.call("GET /api/v1/channels", { as: await tenant.dashboard() })).body;
+  const in_app = all.find(({ type }: { type: string }) => type === "in_app").id;
+  const subscriberIds = [ben, await person("ada")];
+  const { job } = await send(world, tenant, { subscriberIds, channel_ids: [in_app, ids.email] });
+  const until = "2026-11-20T23:00:00.000Z";
+  const channels = [
+    { channel: "in_app", state: "delivered", reason: null, at: expect.any(String), deferred_until: null },
+    { channel: "email", state: "deferred", reason: "quiet_hours", at: null, deferred_until: until },
+  ];
+  const [listed] = await recipients(world, tenant, job.id, "state=deferred");
+  expect(listed).toMatchObject({ state: "deferred", channel: "email", reason: "quiet_hours", channels });
+  expect(await explain(job.id, ben)).toMatchObject({ decision: "deferred", reason: "quiet_hours", channels });
+  expect((await world.call("GET /api/v1/activity", { as: await tenant.dashboard() })).body.items).toContainEqual(
+    expect.objectContaining({ subscriber_id: ben, channel: "email", channels: listed?.channels }),
+  );
 });
 
 it("RDA-4 lists the only recipient of a send to one inbox, also once the message has expired", async () => {

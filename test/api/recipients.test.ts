@@ -22,6 +22,8 @@ it("F2 every reason to skip a subscriber is reached, and shown with the input of
   await suppressAddress(tenant.store, { kind: "email", address: "dead@example.com", reason: "manual" });
   const odd = await upsert("odd", { attributes: { phone: "0151" } });
   const bare = await upsert("bare", {});
+  const unused = { name: "unused", type: "web_push" };
+  ids.web_push = (await world.call("POST /api/v1/channels", { as: await tenant.dashboard(), body: unused })).body.id;
   const accented = await upsert("accented", { email: "jorg@example.com" });
   const row = { pk: `T#${tenant.id}#S${accented[0]}`, sk: accented };
   await tenant.rows.update(row, { set: { email: "jörg@example.com" } });
@@ -37,14 +39,17 @@ it("F2 every reason to skip a subscriber is reached, and shown with the input of
     [bare, "email", "no_address"],
     [bare, "ios", "no_device"],
     [opted, "email", "topic_opt_out", "x"],
+    [bare, "web_push", "no_channel"],
     ["nobody", "ios", "unknown_subscriber"],
   ];
   for (const [who, channel, reason, topic] of cases) {
     const { job } = await send(world, tenant, { subscriberIds: [who], channel_ids: [ids[channel]], topic });
-    expect(job.skip_reasons).toEqual({ [reason]: 1 });
+    // A send by a channel that was never usable fails as a whole.
+    if (reason !== "no_channel") expect(job.skip_reasons).toEqual({ [reason]: 1 });
     const { body } = await explain(world, tenant, job.id, who);
     expect(body).toMatchObject({ decision: "skipped", state: "skipped", reason, attempts: [] });
     if (who === "nobody") expect(body.now).toBeNull();
+    else if (reason === "no_channel") expect(body.now.channels).toEqual([]);
     else expect(body.now.channels).toMatchObject([{ channel, reachable: false, reason }]);
   }
   expect([...new Set(cases.map(([, , reason]) => reason))].sort()).toEqual([...skipReasons].sort());

@@ -2,8 +2,9 @@
 import { expect, it } from "vitest";
 import { MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { identify, ingest } from "../support/events.ts";
-import { graphOf } from "../support/journeys.ts";
+import { graphOf, journeySetting } from "../support/journeys.ts";
 import { addPeople, send } from "../support/people.ts";
+import { quietSetting } from "../support/quiet-hours.ts";
 import { addPhone, openChannels } from "../support/reached.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
@@ -115,4 +116,36 @@ it("RDA-5 GEN-8 is 404 for a subscriber of another workspace, and names unknown 
   expect((await world.call(`GET /api/v1/subscribers/${eve}/timeline`, { as })).status).toBe(404);
   const { status, body } = await world.call(`GET /api/v1/subscribers/${eve}/timeline?kinds=events`, { as });
   expect([status, Object.keys(body.fields)[0]]).toMatchObject([422, expect.stringContaining("kinds")]);
+});
+
+it("RDA-5 shows a message that waits for the end of quiet hours, and a send that skipped the person", async () => {
+  const { world, tenant, person, push } = await quietSetting(withTenant, {});
+  const ben = await person("ben", "Asia/Tokyo");
+  await push({ title: "Later" });
+  await world.advance(MINUTE);
+  const { email } = await openChannels(world, tenant, "email");
+  await send(world, tenant, { target: { type: "all" }, channel_ids: [email], title: "Mail" });
+  const until = "2026-11-20T23:00:00.000Z";
+  const entries = await timeline(world, tenant, ben, "kinds=message");
+  expect(entries).toMatchObject([
+    { title: "Mail", state: "skipped", data: { channel: null, reason: "no_address" } },
+    { title: "Later", state: "deferred", data: { channel: "ios", reason: "quiet_hours", deferred_until: until } },
+  ]);
+  expect(await timeline(world, tenant, ben, "kinds=message&limit=1")).toEqual(entries);
+});
+
+it("RDA-5 shows what happened at the steps of a journey's run, with its reason", async () => {
+  const world = await fresh();
+  const { tenant, create, activate } = await journeySetting(world);
+  const { email } = await openChannels(world, tenant, "email");
+  const [ada = ""] = await addPeople(world, tenant, 1);
+  const mail = { send: { channel_ids: [email], content: { title: "t", body: "b" }, next: "end" } };
+  await activate(await create(graphOf({ mail, end: "exit" })));
+  await ingest(world, tenant, { event_name: "signed_up", subscriber_id: ada });
+  await world.settle();
+  const [ended] = await timeline(world, tenant, ada, "kinds=journey");
+  expect(ended).toMatchObject({
+    state: "completed",
+    data: { steps: expect.arrayContaining([{ step: "mail", outcome: "skipped:no_address", count: 1 }]) },
+  });
 });

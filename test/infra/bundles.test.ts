@@ -10,7 +10,7 @@ import { MINUTE } from "../../shared/kernel/clock.ts";
 import { formOf, pictures } from "../support/pictures.ts";
 import { bundledWorld } from "./support/bundled-world.ts";
 
-const MAX_ENDPOINT_BYTES = 480 * 1024;
+const MAX_ENDPOINT_BYTES = 488 * 1024;
 /** docs/decisions/0016. */
 const MAX_OWN_BYTES = 164 * 1024;
 /** S3 has a protocol of its own (docs/decisions/0016). */
@@ -48,7 +48,7 @@ async function call(route: string, headers: Record<string, string>, body?: unkno
 }
 
 describe("weight", () => {
-  it("keeps endpoint bundles within 480 KB, and every function has a bundle of its own", async () => {
+  it("keeps endpoint bundles within 488 KB, and every function has a bundle of its own", async () => {
     const sizes = await bundleSizes();
     expect(sizes.map(({ name }) => name)).toEqual([...names].sort());
     const maxOf = (name: string) =>

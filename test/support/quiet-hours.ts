@@ -1,5 +1,6 @@
 // A workspace with quiet hours, and the subscribers that are reached in it.
 import { HOUR } from "../../shared/kernel/clock.ts";
+import type { UploadPath } from "./channels.ts";
 import { send } from "./people.ts";
 import { addPhone, openChannels, outboxOf } from "./reached.ts";
 import type { TestWorld } from "./world.ts";
@@ -12,7 +13,7 @@ export const NEW_YORK_MORNING = HOUR;
 
 export async function quietSetting(
   withTenant: ReturnType<typeof worlds>["withTenant"],
-  { quiet = QUIET as object | null, channels = ["ios-push"] as const } = {},
+  { quiet = QUIET as object | null, channels = ["ios-push"] as readonly UploadPath[] } = {},
 ) {
   const { world, tenant } = await withTenant();
   const ids = await openChannels(world, tenant, ...channels);

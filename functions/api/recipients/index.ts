@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { cursor, limit, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { channelTypes } from "../../../shared/rules/channel-types.ts";
+import { recipientStates } from "../../../shared/rules/recipient-states.ts";
 import { secrets, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { storeRead } from "../../../shared/store/context.ts";
 import { getJob } from "../../../shared/store/sends/jobs/jobs.ts";
@@ -13,7 +14,7 @@ import {
 } from "../../../shared/store/sends/ledger/recipient-list.ts";
 import { ActivityEntry, ActivityPosition, listActivity } from "../../../shared/store/sends/reports/activity.ts";
 import { explainRecipient } from "../../../shared/store/sends/reports/explain.ts";
-import { Explanation, recipientStates } from "../../../shared/store/sends/reports/explanation.ts";
+import { Explanation } from "../../../shared/store/sends/reports/explanation.ts";
 import { previewNotification } from "./preview.ts";
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeRead, workspaceRead] });

@@ -10,7 +10,6 @@ import type { Outcome, Position } from "../../rules/journey-run.ts";
 import { type RunStatus, runMoves } from "../../rules/run-states.ts";
 import { absent, all, is, oneOf } from "../conditions.ts";
 import type { Store } from "../context.ts";
-import { familyOf } from "../families.ts";
 import { changeItem, fieldsOf, type ItemWrite, putItem, removeItem } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import type { Key } from "../model.ts";
@@ -19,6 +18,7 @@ import { type Addends, countWrites, outcomeAddends, outcomesIn, statusAddends, s
 import { Cause, RunEntry, RunItem, type RunKey, type RunRow, rowKeyOf, runEntryKey, runFields } from "./run-items.ts";
 import { settled, settledNewest, settledRuns } from "./run-packs.ts";
 import { type EntryGuard, newestWrites, type RunPlace } from "./run-rows.ts";
+import { RunSteps, stepsOf } from "./run-steps.ts";
 
 export const Run = v.object({
   ...runFields,
@@ -27,19 +27,7 @@ export const Run = v.object({
   ended_at: v.nullable(Timestamp),
   end_reason: v.nullable(v.string()),
   context: Cause,
-  steps: v.pipe(
-    v.array(
-      v.object({
-        step: v.pipe(v.string(), v.description("The id of the step")),
-        outcome: v.pipe(
-          v.string(),
-          v.description("`sent`, `failed`, `bounced`, `skipped:no_consent`, `delayed`, `wait:timeout` …"),
-        ),
-        count: v.pipe(v.number(), v.description("How often: a run may come back to a step")),
-      }),
-    ),
-    v.description("What happened at the steps that it took, in the order of their ids"),
-  ),
+  steps: RunSteps,
   waiting_until: v.pipe(
     v.nullable(Timestamp),
     v.description("Until when it waits at its step; `null` if it does not, or for an event without a limit"),
@@ -223,16 +211,6 @@ export async function forgetRuns(store: Store, subscriber: string, rows: readonl
       .catch(onTransactionCanceled(() => undefined));
   }
 }
-
-/** What happened at its steps: `o:<step>|<outcome>`. */
-const stepsOf = (row: RunRow): Run["steps"] =>
-  familyOf(row, "o:")
-    .filter(([_, count]) => count > 0)
-    .map(([name, count]) => {
-      const at = name.lastIndexOf("|");
-      return { step: name.slice(0, at), outcome: name.slice(at + 1), count };
-    })
-    .sort((a, b) => (a.step === b.step ? (a.outcome < b.outcome ? -1 : 1) : a.step < b.step ? -1 : 1));
 
 export function runOf(row: RunRow): RunState {
   const { step, entered_at, ended_at = null, end_reason = null, context, seq, since, until, spent } = row;

@@ -2,9 +2,10 @@
 import * as v from "valibot";
 import { Timestamp } from "../../contract/schemas.ts";
 import { breachReasons } from "../../rules/brake.ts";
+import { recipientStates } from "../../rules/recipient-states.ts";
 import { runStatuses } from "../../rules/run-states.ts";
 import { eventSources } from "../events/items.ts";
-import { recipientStates } from "../sends/reports/explanation.ts";
+import { RunSteps } from "../journeys/run-steps.ts";
 import { consentStatuses } from "./items.ts";
 
 const text = v.nullable(v.string());
@@ -22,7 +23,16 @@ export const TimelineEntry = v.variant("kind", [
     kind: v.literal("message"),
     ...common,
     state: v.picklist(recipientStates),
-    data: v.object({ channel: text, device_id: text, reason: text, variant_id: text }),
+    data: v.object({
+      channel: text,
+      device_id: text,
+      reason: v.pipe(
+        text,
+        v.description("Why it failed, was skipped or waits: `quiet_hours`, `throttled`, `halted`, `paused`"),
+      ),
+      variant_id: text,
+      deferred_until: v.pipe(v.nullable(Timestamp), v.description("The end of the quiet hours that it waits for")),
+    }),
   }),
   v.object({
     kind: v.literal("event"),
@@ -40,7 +50,14 @@ export const TimelineEntry = v.variant("kind", [
     kind: v.literal("journey"),
     ...common,
     state: v.picklist(["entered", ...runStatuses]),
-    data: v.object({ run_id: v.string(), version: v.number(), step: v.string(), end_reason: text, halted }),
+    data: v.object({
+      run_id: v.string(),
+      version: v.number(),
+      step: v.string(),
+      end_reason: text,
+      halted,
+      steps: RunSteps,
+    }),
   }),
   v.object({ kind: v.literal("segment"), ...common, state: v.picklist(["entered", "exited"]) }),
   v.object({ kind: v.literal("list"), ...common, state: v.literal("entered") }),

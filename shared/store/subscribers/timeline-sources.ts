@@ -7,6 +7,7 @@ import { MAX_SPAN_MS } from "../events/block-keys.ts";
 import { eventsIn, HISTORY, untilOf } from "../events/history.ts";
 import { type Actor, ActorEvents } from "../events/items.ts";
 import { RunItem } from "../journeys/run-items.ts";
+import { stepsOf } from "../journeys/run-steps.ts";
 import { haltsOf } from "../journeys/step-states.ts";
 import { ListMembership, SegmentMembership } from "../lists/items.ts";
 import type { Key } from "../model.ts";
@@ -21,33 +22,14 @@ import { consentOf } from "./consents.ts";
 import { deviceRows } from "./devices.ts";
 import { ConsentItem } from "./items.ts";
 import type { TimelineEntry } from "./timeline-entries.ts";
-
-/** An entry with its place: entries are in the order of `at` and `id`. Names are added to those that a page shows. */
-export interface Placed {
-  at: string;
-  id: string;
-  entry: TimelineEntry;
-}
-
-/** Where a page begins: entries before this one. */
-export type Before = Pick<Placed, "at" | "id">;
-
-interface Bounds {
-  subscriber: string;
-  before: Before | undefined;
-  limit: number;
-}
+import { type Bounds, isBefore, type Placed, placedAt, type Source } from "./timeline-places.ts";
+import { unsent } from "./timeline-unsent.ts";
 
 /** Rows of a kind that a subscriber has few of. */
 const MAX_FEW = 500;
 /** Rows of events that are read for one page. */
 const MAX_EVENT_ROWS = 500;
 const EVENT_PAGE = 50;
-
-export const isBefore = (one: Before, other: Before): boolean =>
-  one.at < other.at || (one.at === other.at && one.id < other.id);
-
-type Source = (store: StoreReader, bounds: Bounds) => Promise<Placed[]>;
 
 /** Reads rows newest first until `limit` of their entries are before the page's place, or none are left. */
 async function untilEnough<R extends { sk: string }>(
@@ -85,7 +67,13 @@ const touches: Source = (store, bounds) =>
     (row) => {
       const [, at = ""] = row.sk.split("#");
       const { state, reason, channel } = ledgerOutcome(row);
-      const data = { channel, device_id: row.device ?? null, reason, variant_id: row.arm ?? null };
+      const data = {
+        channel,
+        device_id: row.device ?? null,
+        reason,
+        variant_id: row.arm ?? null,
+        deferred_until: null,
+      };
       return [placedAt(at, row.sk, { kind: "message", state, ref: row.job, data })];
     },
   );
@@ -102,7 +90,13 @@ const messages: Source = (store, bounds) => {
       ),
     (row) => {
       if (isTestId(row.job)) return [];
-      const data = { channel: "in_app" as const, device_id: null, reason: null, variant_id: row.arm ?? null };
+      const data = {
+        channel: "in_app" as const,
+        device_id: null,
+        reason: null,
+        variant_id: row.arm ?? null,
+        deferred_until: null,
+      };
       const at = timestamp(timeOfUuid(messageIdOf(row)));
       return [placedAt(at, row.sk, { kind: "message", state: "delivered", ref: row.job, data })];
     },
@@ -168,9 +162,10 @@ const journeys: Source = async (store, { subscriber }) => {
       isWaiting: status === "active" && since === undefined,
     })),
   );
-  return items.flatMap(({ id, journey_id: ref, version, entered_at, ended_at, end_reason, status, step }, i) => {
+  return items.flatMap((row, i) => {
+    const { id, journey_id: ref, version, entered_at, ended_at, end_reason, status, step } = row;
     const halted = halts[i] && { halted: halts[i].reason };
-    const data = { run_id: id, version, step, end_reason: end_reason ?? null, ...halted };
+    const data = { run_id: id, version, step, end_reason: end_reason ?? null, steps: stepsOf(row), ...halted };
     return [
       placedAt(entered_at, `${id}#0`, { kind: "journey", state: "entered", ref, data }),
       ...(ended_at === undefined ? [] : [placedAt(ended_at, `${id}#1`, { kind: "journey", state: status, ref, data })]),
@@ -210,18 +205,8 @@ const devices: Source = async (store, { subscriber }) =>
     }),
   );
 
-/** An entry without its time; its name may be added later. */
-type Untimed = {
-  [K in TimelineEntry["kind"]]: Omit<Extract<TimelineEntry, { kind: K }>, "at" | "title"> & { title?: string };
-}[TimelineEntry["kind"]];
-
-function placedAt(at: string, id: string, { title = "", ...rest }: Untimed): Placed {
-  const entry = { at, title, ...rest } as TimelineEntry;
-  return { at, id: `${rest.kind}:${id}`, entry };
-}
-
 export const timelineSources: Record<TimelineEntry["kind"], readonly Source[]> = {
-  message: [touches, messages],
+  message: [touches, messages, unsent],
   event: [events],
   consent: [consents],
   journey: [journeys],

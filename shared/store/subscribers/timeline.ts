@@ -9,7 +9,8 @@ import { SegmentItem } from "../segments/items.ts";
 import { withContents } from "../sends/jobs/job-content.ts";
 import { findJobs } from "../sends/jobs/jobs.ts";
 import type { TimelineEntry } from "./timeline-entries.ts";
-import { isBefore, timelineSources } from "./timeline-sources.ts";
+import { isBefore } from "./timeline-places.ts";
+import { timelineSources } from "./timeline-sources.ts";
 
 const Position = v.object({ at: v.string(), id: v.string() });
 

@@ -69,7 +69,9 @@ export function reachable(
   if (spec.topic && isOut(world, subscriber.id, spec.topic)) return { deliveries: [], reasons: ["topic_opt_out"] };
   const deliveries: Delivery[] = [];
   const reasons = new Set<string>();
-  for (const channel of channelsOf(world, spec).filter(isUsable)) {
+  const usable = channelsOf(world, spec).filter(isUsable);
+  if (usable.length === 0) return { deliveries: [], reasons: ["no_channel"] };
+  for (const channel of usable) {
     const result = reach(world, spec, channel, subscriber);
     if (isReasons(result)) for (const reason of result) reasons.add(reason);
     else deliveries.push(...result.filter((fresh) => !deliveries.some((other) => isSame(fresh, other))));

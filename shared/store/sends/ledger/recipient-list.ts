@@ -6,7 +6,9 @@ import { Timestamp } from "../../../contract/schemas.ts";
 import { timestamp } from "../../../kernel/clock.ts";
 import { isPseudonym } from "../../../kernel/ids.ts";
 import { channelTypes } from "../../../rules/channel-types.ts";
+import type { Unit } from "../../../rules/progress.ts";
 import { UNCONFIRMED } from "../../../rules/reasons.ts";
+import { type RecipientState, recipientStates } from "../../../rules/recipient-states.ts";
 import type { StoreReader } from "../../context.ts";
 import { type RowOf, ref } from "../../item.ts";
 import { fromJson } from "../../json-text.ts";
@@ -14,14 +16,14 @@ import { getProfiles } from "../../subscribers/subscribers.ts";
 import { ChunkItem, type ClaimItem, RangeItem, SkippedIds } from "../audience/audience-items.ts";
 import { claimsIn } from "../chunks/chunk-rows.ts";
 import { chunkOf } from "../chunks/chunks.ts";
-import { quietIn } from "../chunks/deferred.ts";
+import { quietEndOf, waitsIn } from "../chunks/deferred.ts";
 import { SINGLE_RANGE } from "../chunks/range-names.ts";
 import type { Recipient } from "../chunks/recipients.ts";
 import { tallyOf } from "../chunks/tallies.ts";
 import { MESSAGE_LIFETIME_MS, messagesBetween } from "../inbox/inbox.ts";
 import type { JobRecord } from "../jobs/job-record.ts";
 import { isStopped, stoppedIn } from "../jobs/stopped.ts";
-import { type RecipientState, recipientStates } from "../reports/explanation.ts";
+import { ChannelOutcome, channelOutcomes } from "./channel-outcomes.ts";
 import { recipientOutcome } from "./recipient-outcome.ts";
 import { CLOCK_TOLERANCE_MS, touchesBetween } from "./touches.ts";
 
@@ -37,6 +39,10 @@ export const ListedRecipient = v.object({
   at: v.nullable(Timestamp),
   /** The end of the quiet hours that its messages wait for. */
   deferred_until: v.nullable(Timestamp),
+  channels: v.pipe(
+    v.array(ChannelOutcome),
+    v.description("What became of the message on each channel; empty for one who is sent nothing"),
+  ),
 });
 type ListedRecipient = v.InferOutput<typeof ListedRecipient>;
 
@@ -65,7 +71,8 @@ interface Listed {
   recipient?: Recipient;
   heldOut?: "yes" | "stopped";
   skip?: string;
-  deferredUntil?: number | undefined;
+  /** What is still to be done for it. */
+  waits?: readonly Unit[] | undefined;
   plannedAt: number;
 }
 
@@ -102,7 +109,11 @@ export async function listRecipients(
 const matches = (one: ListedRecipient, { state, reason, channel }: RecipientFilter): boolean =>
   (state === undefined || one.state === state) &&
   (reason === undefined || one.reason === reason) &&
-  (channel === undefined || one.channel === channel);
+  (channel === undefined || hasChannel(one, { state, channel }));
+
+/** A recipient in a state counts for the channels that are in it too. */
+const hasChannel = ({ channels, channel: shown }: ListedRecipient, { state, channel }: RecipientFilter): boolean =>
+  shown === channel || channels.some((one) => one.channel === channel && (state === undefined || one.state === state));
 
 /** Whether totals leave room for a recipient of the filter. What is not closed may still hold any. */
 function mayHold(totals: Totals, { state, reason, channel }: RecipientFilter): boolean {
@@ -138,11 +149,11 @@ async function* chunksFrom(
 ): AsyncGenerator<OpenChunk> {
   if (job.direct) {
     const { recipients, round } = job.direct;
-    const quiet = quietIn(job.claim);
+    const waits = waitsIn(job.claim);
     const listed = recipients.map((recipient, i) => ({
       subscriber: recipient.subscriber,
       recipient,
-      deferredUntil: quiet.get(i),
+      waits: waits.get(i),
       plannedAt: round,
     }));
     yield { place: { range: SINGLE_RANGE, n: 0 }, first: from?.i ?? 0, mayMatch: true, read: async () => listed };
@@ -183,14 +194,14 @@ async function readChunk(
   const [row, skipped] = await store.getEach([ref(ChunkItem, key), ref(SkippedIds, key)]);
   if (!row) return [];
   const { recipients, heldOut, plannedAt } = chunkOf(row);
-  const quiet = quietIn(claim);
+  const waits = isStopped(job) ? undefined : waitsIn(claim);
   // Nobody is held out of a chunk that was stopped before it began.
   const isBegun = !isStopped(job) || (claim !== undefined && (!claim.closed || tallyOf(claim).counts.held_out > 0));
   return [
     ...recipients.map((recipient, i) => ({
       subscriber: recipient.subscriber,
       recipient,
-      deferredUntil: claim?.closed || isStopped(job) ? undefined : quiet.get(i),
+      waits: waits?.get(i),
       plannedAt,
     })),
     ...heldOut.map((subscriber) => ({
@@ -214,8 +225,9 @@ async function describe(store: StoreReader, job: JobRecord, listed: readonly Lis
     ),
     Promise.all(listed.map((one) => outcomeOf(store, job, one))),
   ]);
-  return listed.map(({ subscriber, recipient, plannedAt, deferredUntil }, i) => {
-    const { state, reason, channel, at } = outcomes[i]!;
+  return listed.map(({ subscriber, recipient, plannedAt, waits = [] }, i) => {
+    const { state, reason, channel, at, channels } = outcomes[i]!;
+    const deferredUntil = quietEndOf(waits);
     return {
       subscriber_id: isPseudonym(subscriber) ? null : subscriber,
       external_id: profiles[i]?.external_id ?? null,
@@ -225,19 +237,20 @@ async function describe(store: StoreReader, job: JobRecord, listed: readonly Lis
       variant_id: recipient?.arm ?? null,
       at: at ?? timestamp(plannedAt),
       deferred_until: deferredUntil === undefined ? null : timestamp(deferredUntil),
+      channels,
     };
   });
 }
 
-type Outcome = Pick<ListedRecipient, "state" | "reason" | "channel"> & { at?: string | undefined };
+type Outcome = Pick<ListedRecipient, "state" | "reason" | "channel" | "channels"> & { at?: string | undefined };
 
 async function outcomeOf(
   store: StoreReader,
   job: JobRecord,
-  { subscriber, recipient, heldOut, skip, deferredUntil }: Listed,
+  { subscriber, recipient, heldOut, skip, waits = [] }: Listed,
 ): Promise<Outcome> {
-  if (heldOut) return { state: heldOut === "yes" ? "held_out" : "canceled", reason: null, channel: null };
-  if (skip !== undefined || !recipient) return { state: "skipped", reason: skip ?? null, channel: null };
+  if (heldOut) return { state: heldOut === "yes" ? "held_out" : "canceled", reason: null, channel: null, channels: [] };
+  if (skip !== undefined || !recipient) return { state: "skipped", reason: skip ?? null, channel: null, channels: [] };
   const window = windowOf(job);
   const isInbox = recipient.targets.some(({ channel }) => channel === "in_app");
   const isElsewhere = recipient.targets.some(({ channel }) => channel !== "in_app");
@@ -251,12 +264,17 @@ async function outcomeOf(
   // Why an inbox got no message is in the ledger.
   const ledger = isInLedger || messages.length > 0 ? known : await readLedger();
   const ofJob = { ledger, messages };
-  const outcome = recipientOutcome(job, { ...ofJob, skip: undefined, isDeferred: deferredUntil !== undefined });
+  const isDeferred = quietEndOf(waits) !== undefined;
+  const outcome = recipientOutcome(job, { ...ofJob, skip: undefined, isDeferred });
   const { decision, state, reason, attempts, at } = outcome;
   if (decision === "not_in_audience" && hasExpired(store, job, recipient))
-    return { state: "delivered", reason: null, channel: "in_app" };
-  const shown = attempts.find((one) => one.state === state) ?? attempts[0];
-  return { state, reason, channel: channelTypes.find((one) => one === shown?.channel) ?? null, at };
+    return { state: "delivered", reason: null, channel: "in_app", channels: [] };
+  const { targets } = recipient;
+  const channels = channelOutcomes(job, { ...ofJob, targets, waits });
+  const shown = channels.find((one) => one.state === state) ?? channels[0];
+  const tried = attempts.find((one) => one.state === state) ?? attempts[0];
+  const channel = shown?.channel ?? channelTypes.find((one) => one === tried?.channel) ?? null;
+  return { state, reason: reason ?? shown?.reason ?? null, channel, channels, at };
 }
 
 /** When the rounds of a job began; undefined before it is dispatched. */

@@ -4,10 +4,11 @@ import { timestamp } from "../../../kernel/clock.ts";
 import { timeOfUuid } from "../../../kernel/ids.ts";
 import { isTerminal } from "../../../rules/job-states.ts";
 import { countedReason } from "../../../rules/reasons.ts";
+import type { RecipientState } from "../../../rules/recipient-states.ts";
 import { fromJson } from "../../json-text.ts";
 import { type MessageRow, messageIdOf } from "../inbox/inbox.ts";
 import type { JobRecord } from "../jobs/job-record.ts";
-import type { Attempt, Decision, RecipientState } from "../reports/explanation.ts";
+import type { Attempt, Decision } from "../reports/explanation.ts";
 import type { ClaimedWith } from "./ledger-items.ts";
 import type { TouchRow } from "./touches.ts";
 

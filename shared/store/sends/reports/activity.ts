@@ -16,6 +16,8 @@ export const ActivityEntry = v.pipe(
     state: ListedRecipient.entries.state,
     reason: ListedRecipient.entries.reason,
     at: ListedRecipient.entries.at,
+    deferred_until: ListedRecipient.entries.deferred_until,
+    channels: ListedRecipient.entries.channels,
   }),
   v.title("ActivityEntry"),
 );
@@ -37,8 +39,7 @@ export async function listActivity(
   const items: ActivityEntry[] = [];
   const take = async (id: string, from: Position["from"]): Promise<Position | undefined> => {
     const page = await listRecipients(store, await getJob(store, id), {}, { from, limit: limit - items.length });
-    for (const { subscriber_id, external_id, channel, state, reason, at } of page.items)
-      items.push({ notification_id: id, subscriber_id, external_id, channel, state, reason, at });
+    for (const { variant_id: _, ...one } of page.items) items.push({ notification_id: id, ...one });
     return page.next && { job: id, from: page.next };
   };
   if (after?.from) {

@@ -3,6 +3,7 @@
 import type { Target } from "../../../contract/send-input.ts";
 import { isPseudonym } from "../../../kernel/ids.ts";
 import { comparisonIn, compilePredicate } from "../../../rules/predicates.ts";
+import type { Unit } from "../../../rules/progress.ts";
 import { compileDevicePredicate } from "../../../rules/versions.ts";
 import type { StoreReader } from "../../context.ts";
 import { ref } from "../../item.ts";
@@ -15,13 +16,15 @@ import { zoneFor } from "../../segments/rules.ts";
 import { shardOf } from "../../shards.ts";
 import { deviceRows } from "../../subscribers/devices.ts";
 import { attributesForRules, type LivingProfile } from "../../subscribers/subscribers.ts";
-import { ChunkItem, RangeItem, SkippedIds } from "../audience/audience-items.ts";
+import { ChunkItem, ClaimItem, RangeItem, SkippedIds } from "../audience/audience-items.ts";
 import { givenIdsOf } from "../audience/audiences.ts";
 import { deviceForFilters } from "../audience/candidates.ts";
 import { chunkOf } from "../chunks/chunks.ts";
-import { mayHold } from "../chunks/range-names.ts";
+import { waitsIn } from "../chunks/deferred.ts";
+import { mayHold, sourceOf } from "../chunks/range-names.ts";
 import type { Recipient } from "../chunks/recipients.ts";
-import type { Job } from "../jobs/job-record.ts";
+import type { Job, JobRecord } from "../jobs/job-record.ts";
+import type { ChunkRef } from "../ledger/touches.ts";
 
 /**
  * Why somebody is outside. `joined_later`: was outside when the audience was planned, and would be in it now.
@@ -39,7 +42,8 @@ export const outsideReasons = [
 export type OutsideReason = (typeof outsideReasons)[number];
 
 export type AudiencePlace =
-  | { kind: "recipient"; recipient: Recipient }
+  /** `waits`: what its chunk has still to do for it. */
+  | { kind: "recipient"; recipient: Recipient; waits: readonly Unit[] }
   | { kind: "held_out" }
   | { kind: "skipped"; reason: string }
   /** The audience is not planned yet, and would have the subscriber now. */
@@ -50,14 +54,17 @@ export type AudiencePlace =
 
 /** Chunks whose rows are read at once. */
 const WINDOW = 50;
+/** Of more chunks the one that has a subscriber is searched. */
+const MAX_SCANNED = 4;
 
+/** @param chunk where its rows say it is, of one that has rows */
 export async function audiencePlaceOf(
   store: StoreReader,
   job: Job,
   subscriber: string,
-  profile: LivingProfile | undefined,
+  { profile, chunk }: { profile: LivingProfile | undefined; chunk: ChunkRef | undefined },
 ): Promise<AudiencePlace> {
-  const { place, isPlanned } = await placeInPlan(store, job, subscriber);
+  const { place, isPlanned } = await placeInPlan(store, job, subscriber, chunk);
   if (place) return place;
   if (!profile) return { kind: "unknown" };
 
@@ -66,16 +73,15 @@ export async function audiencePlaceOf(
   return isPlanned ? { kind: "outside", reason: "joined_later" } : { kind: "expected" };
 }
 
-/** Where the plan has a subscriber; `isPlanned`: no later part of it can have the subscriber. */
-async function placeInPlan(
+/** Where the plan of a send has a subscriber; `isPlanned`: no later part of it can have the subscriber. */
+export async function placeInPlan(
   store: StoreReader,
-  job: Job,
+  job: JobRecord,
   subscriber: string,
+  chunk?: ChunkRef | undefined,
 ): Promise<{ place: AudiencePlace | undefined; isPlanned: boolean }> {
-  if (job.direct) {
-    const recipient = job.direct.recipients.find((one) => one.subscriber === subscriber);
-    return { place: recipient && { kind: "recipient", recipient }, isPlanned: true };
-  }
+  if (job.direct) return { place: placeAmong(job.direct.recipients, subscriber, job.claim), isPlanned: true };
+  if (chunk) return { place: await placeInChunks(store, [chunk], subscriber), isPlanned: true };
   const ranges = job.ranges?.filter((range) => mayHold(range, shardOf(subscriber))) ?? [];
   const rows = await store.getAll(
     RangeItem,
@@ -94,31 +100,61 @@ async function placeInRange(
   chunks: number,
   subscriber: string,
 ): Promise<AudiencePlace | undefined> {
+  if (chunks > MAX_SCANNED && sourceOf(part.range).from === "shards") {
+    const n = await chunkFor(store, part, chunks, subscriber);
+    return placeInChunks(store, [{ ...part, n }], subscriber);
+  }
   for (let from = 0; from < chunks; from += WINDOW) {
     const keys = Array.from({ length: Math.min(WINDOW, chunks - from) }, (_, i) => ({ ...part, n: from + i }));
-    const rows = await store.getEach(keys.flatMap((key) => [ref(ChunkItem, key), ref(SkippedIds, key)]));
-    for (const row of rows) {
-      if (!row) continue;
-      const place = "ids" in row ? placeAmongSkipped(row, subscriber) : placeInChunk(row, subscriber);
-      if (place) return place;
-    }
+    const place = await placeInChunks(store, keys, subscriber);
+    if (place) return place;
   }
   return undefined;
 }
 
-function placeInChunk(row: Parameters<typeof chunkOf>[0], subscriber: string): AudiencePlace | undefined {
-  const { recipients, heldOut } = chunkOf(row);
-  const recipient = recipients.find((one) => one.subscriber === subscriber);
-  if (recipient) return { kind: "recipient", recipient };
-  return heldOut.includes(subscriber) ? { kind: "held_out" } : undefined;
+/** The chunk that would have a subscriber: those of a range of shards are in the order of the ids. */
+async function chunkFor(
+  store: StoreReader,
+  part: { job: string; range: string },
+  chunks: number,
+  subscriber: string,
+): Promise<number> {
+  let [low, high] = [0, chunks - 1];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const { next } = (await store.get(ChunkItem, { ...part, n: middle }, { eventual: true })) ?? {};
+    if (next === undefined || next >= subscriber) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
-function placeAmongSkipped(
-  { ids }: { ids: Parameters<typeof fromJson<Record<string, string[]>>>[0] },
+async function placeInChunks(
+  store: StoreReader,
+  keys: readonly ChunkRef[],
   subscriber: string,
+): Promise<AudiencePlace | undefined> {
+  const [chunks, skipped] = await Promise.all([store.getAll(ChunkItem, keys), store.getAll(SkippedIds, keys)]);
+  for (const [i, key] of keys.entries()) {
+    const chunk = chunks[i] && chunkOf(chunks[i]);
+    if (chunk?.heldOut.includes(subscriber)) return { kind: "held_out" };
+    if (chunk?.recipients.some((one) => one.subscriber === subscriber))
+      return placeAmong(chunk.recipients, subscriber, await store.get(ClaimItem, key));
+    const reasons = skipped[i] ? Object.entries(fromJson(skipped[i].ids)) : [];
+    const [reason] = reasons.find(([, ids]) => ids.includes(subscriber)) ?? [];
+    if (reason !== undefined) return { kind: "skipped", reason };
+  }
+  return undefined;
+}
+
+function placeAmong(
+  recipients: readonly Recipient[],
+  subscriber: string,
+  claim: Parameters<typeof waitsIn>[0],
 ): AudiencePlace | undefined {
-  const found = Object.entries(fromJson(ids)).find(([, skipped]) => skipped.includes(subscriber));
-  return found && { kind: "skipped", reason: found[0] };
+  const i = recipients.findIndex((one) => one.subscriber === subscriber);
+  const recipient = recipients[i];
+  return recipient && { kind: "recipient", recipient, waits: waitsIn(claim).get(i) ?? [] };
 }
 
 /** Why an audience that is planned now would not have a subscriber. */

@@ -19,15 +19,16 @@ import type { WorkspaceRecord } from "../../workspaces/workspaces.ts";
 import { deviceForFilters } from "../audience/candidates.ts";
 import { countsOf } from "../audience/caps.ts";
 import { deliverySettingsOf, selectedChannels } from "../audience/planning.ts";
-import { deferredUntil, quietNow } from "../chunks/deferred.ts";
-import { messagesSince } from "../inbox/inbox.ts";
+import { quietEndOf, quietNow } from "../chunks/deferred.ts";
+import { type MessageRow, messagesSince } from "../inbox/inbox.ts";
 import { withContent } from "../jobs/job-content.ts";
 import type { Job } from "../jobs/job-record.ts";
 import type { DeliverySettings } from "../jobs/job-spec.ts";
 import { getJob } from "../jobs/jobs.ts";
+import { channelOutcomes, stopOf } from "../ledger/channel-outcomes.ts";
 import { hasExpired } from "../ledger/recipient-list.ts";
 import { type RecipientOutcome, recipientOutcome } from "../ledger/recipient-outcome.ts";
-import { CLOCK_TOLERANCE_MS, type TouchRow, touchesSince } from "../ledger/touches.ts";
+import { type ChunkRef, CLOCK_TOLERANCE_MS, chunkRefOf, type TouchRow, touchesSince } from "../ledger/touches.ts";
 import { type AudiencePlace, audiencePlaceOf } from "./audience-place.ts";
 import type { Clause, Explanation, RulesNow } from "./explanation.ts";
 import { shownMessages } from "./shown-messages.ts";
@@ -40,66 +41,65 @@ export async function explainRecipient(
   subscriber: string,
 ): Promise<Explanation> {
   const job = await withContent(store, await getJob(store, id));
-  const [[profile], rows, messages, deferred] = await Promise.all([
+  const [[profile], ledger, messages] = await Promise.all([
     getProfiles(store, [subscriber]),
     ledgerOf(store, job, subscriber),
-    job.dispatched_at === null ? [] : messagesSince(store, subscriber, firstRoundAfter(job.dispatched_at)),
-    deferredUntil(store, job, subscriber),
+    messagesOf(store, job, subscriber),
   ]);
-  const found = messages.filter((row) => row.job === job.id);
-  const isKnown = deferred !== undefined || found.length > 0 || rows.some(({ channel }) => channel !== undefined);
-  const place = isKnown ? undefined : await audiencePlaceOf(store, job, subscriber, profile);
-  if (place?.kind === "unknown" && rows.length === 0) throw notFound("recipient");
-  const { decision, state, reason, attempts, isHeld, arm } = outcomeAt(store, job, place, {
-    ledger: rows,
-    messages: found,
-    isDeferred: deferred !== undefined,
+  const place = await audiencePlaceOf(store, job, subscriber, {
+    profile,
+    chunk: chunkIn(job, [...ledger, ...messages]),
   });
+  if (place.kind === "unknown" && ledger.length === 0) throw notFound("recipient");
+
+  const { recipient, waits } = place.kind === "recipient" ? place : { recipient: undefined, waits: [] };
+  const deferred = job.status === "canceled" ? undefined : quietEndOf(waits);
+  const outcome = outcomeAt(store, job, place, { ledger, messages, isDeferred: deferred !== undefined });
+  const { decision, state, attempts, isHeld, arm } = outcome;
+  const channels = channelOutcomes(job, { ledger, messages, targets: recipient?.targets ?? [], waits });
+  const reason = outcome.reason ?? channels.find((one) => one.state === state)?.reason ?? null;
   const held_out = isHeld || (decision === "pending" && isHeldOut(drawIdOf(job), subscriber, job.holdout_percentage));
   const hasArm = job.variant_b && !held_out && decision !== "not_in_audience";
-  const planned = place?.kind === "recipient" ? place.recipient.arm : undefined;
   return {
     notification_id: job.id,
     subscriber_id: subscriber,
     decision,
     state,
-    reason: reason ?? (decision === "pending" ? waitsFor(job) : null),
+    reason: reason ?? (decision === "pending" ? stopOf(job) : null),
     deferred_until: deferred === undefined ? null : timestamp(deferred),
     holdout: shareOf("holdout", job, subscriber, job.holdout_percentage),
     held_out,
     split: job.variant_b && shareOf("split", job, subscriber, job.split_percentage ?? 50),
-    variant_id: hasArm ? (arm ?? planned ?? armOf(drawIdOf(job), subscriber, job.split_percentage ?? 50)) : null,
+    variant_id: hasArm ? (arm ?? recipient?.arm ?? armOf(drawIdOf(job), subscriber, job.split_percentage ?? 50)) : null,
     canary: canaryOf(job, subscriber),
+    channels,
     attempts,
-    messages: await shownMessages(store, job, profile, { ledger: rows, messages: found }),
+    messages: await shownMessages(store, job, profile, { ledger, messages }),
     now: profile ? await rulesNow(store, job, profile, workspace) : null,
     evaluated_at: timestamp(store.clock.now()),
   };
+}
+
+/** The chunk that rows of a recipient name; undefined where the recipient is on the row of the job, or has no rows. */
+function chunkIn({ id: job, direct }: Job, rows: readonly { place?: string | undefined }[]): ChunkRef | undefined {
+  const place = rows.find((row) => row.place !== undefined)?.place;
+  return direct || place === undefined ? undefined : chunkRefOf({ job, place });
 }
 
 /** What became of a subscriber, with what the plan says of one that the ledger does not know. */
 function outcomeAt(
   store: StoreReader,
   job: Job,
-  place: AudiencePlace | undefined,
+  place: AudiencePlace,
   known: Pick<Parameters<typeof recipientOutcome>[1], "ledger" | "messages" | "isDeferred">,
 ): RecipientOutcome {
-  const outcome = recipientOutcome(job, {
-    ...known,
-    skip: place?.kind === "skipped" ? place.reason : undefined,
-    isOutside: place?.kind === "outside",
-  });
-  if (place?.kind === "outside") return { ...outcome, reason: place.reason };
-  const isGone = place?.kind === "recipient" && outcome.decision === "not_in_audience";
-  return isGone && hasExpired(store, job, place.recipient)
-    ? { ...outcome, decision: "sent", state: "delivered" }
-    : outcome;
-}
-
-/** Why a send does not go on: its brake, or the pause of its campaign. */
-function waitsFor({ halted, held }: Job): "halted" | "paused" | null {
-  if (halted) return "halted";
-  return held ? "paused" : null;
+  const skip = place.kind === "skipped" ? place.reason : undefined;
+  const outcome = recipientOutcome(job, { ...known, skip, isOutside: place.kind === "outside" });
+  if (outcome.decision !== "not_in_audience") return outcome;
+  if (place.kind === "outside") return { ...outcome, reason: place.reason };
+  if (place.kind === "recipient" && hasExpired(store, job, place.recipient))
+    return { ...outcome, decision: "sent", state: "delivered" };
+  return job.status === "failed" ? { ...outcome, decision: "skipped", reason: "send_failed" } : outcome;
 }
 
 /** Whether it is among the ones who get the send first (F21). */
@@ -120,6 +120,12 @@ const firstRoundAfter = (dispatched: string) => Date.parse(dispatched) - CLOCK_T
 async function ledgerOf(store: StoreReader, job: Job, subscriber: string): Promise<TouchRow[]> {
   if (job.dispatched_at === null) return [];
   const rows = await touchesSince(store, subscriber, firstRoundAfter(job.dispatched_at));
+  return rows.filter((row) => row.job === job.id);
+}
+
+async function messagesOf(store: StoreReader, job: Job, subscriber: string): Promise<MessageRow[]> {
+  if (job.dispatched_at === null) return [];
+  const rows = await messagesSince(store, subscriber, firstRoundAfter(job.dispatched_at));
   return rows.filter((row) => row.job === job.id);
 }
 

@@ -4,23 +4,12 @@ import { grammar } from "../../../contract/grammar.ts";
 import { personal } from "../../../contract/personal.ts";
 import { Timestamp } from "../../../contract/schemas.ts";
 import { channelClasses, channelTypes } from "../../../rules/channel-types.ts";
+import { recipientStates } from "../../../rules/recipient-states.ts";
 import { topicDefaults } from "../../../rules/topics.ts";
+import { ChannelOutcome } from "../ledger/channel-outcomes.ts";
 
 const decisions = ["sent", "deferred", "held_out", "skipped", "not_in_audience", "pending", "canceled"] as const;
 export type Decision = (typeof decisions)[number];
-
-export const recipientStates = [
-  "pending",
-  "deferred",
-  "delivered",
-  "failed",
-  "uncertain",
-  "bounced",
-  "skipped",
-  "held_out",
-  "canceled",
-] as const;
-export type RecipientState = (typeof recipientStates)[number];
 
 const Cap = v.object({
   category: v.picklist(["marketing", "transactional"]),
@@ -139,6 +128,10 @@ export const Explanation = v.object({
   canary: v.pipe(
     v.nullable(Share),
     v.description("The share that gets the send first, and the subscriber's place; `null` without one"),
+  ),
+  channels: v.pipe(
+    v.array(ChannelOutcome),
+    v.description("What became of the message on each channel; empty for one who is sent nothing"),
   ),
   attempts: v.array(Attempt),
   messages: v.pipe(

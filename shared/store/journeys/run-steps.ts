@@ -1,0 +1,28 @@
+// What happened at the steps of a run, as the API returns it.
+import * as v from "valibot";
+import { familyOf } from "../families.ts";
+import type { RunRow } from "./run-items.ts";
+
+export const RunSteps = v.pipe(
+  v.array(
+    v.object({
+      step: v.pipe(v.string(), v.description("The id of the step")),
+      outcome: v.pipe(
+        v.string(),
+        v.description("`sent`, `failed`, `bounced`, `skipped:no_consent`, `delayed`, `wait:timeout` …"),
+      ),
+      count: v.pipe(v.number(), v.description("How often: a run may come back to a step")),
+    }),
+  ),
+  v.description("What happened at the steps that it took, in the order of their ids"),
+);
+
+/** What happened at its steps: `o:<step>|<outcome>`. */
+export const stepsOf = (row: RunRow): v.InferOutput<typeof RunSteps> =>
+  familyOf(row, "o:")
+    .filter(([_, count]) => count > 0)
+    .map(([name, count]) => {
+      const at = name.lastIndexOf("|");
+      return { step: name.slice(0, at), outcome: name.slice(at + 1), count };
+    })
+    .sort((a, b) => (a.step === b.step ? (a.outcome < b.outcome ? -1 : 1) : a.step < b.step ? -1 : 1));

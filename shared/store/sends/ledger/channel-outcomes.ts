@@ -1,0 +1,97 @@
+// What became of one recipient's message on each of its addresses: each has its own state, reason and time.
+import * as v from "valibot";
+import { Timestamp } from "../../../contract/schemas.ts";
+import { timestamp } from "../../../kernel/clock.ts";
+import { timeOfUuid } from "../../../kernel/ids.ts";
+import { channelTypes } from "../../../rules/channel-types.ts";
+import { isTerminal } from "../../../rules/job-states.ts";
+import type { Unit } from "../../../rules/progress.ts";
+import type { Target } from "../../../rules/reach.ts";
+import { recipientStates } from "../../../rules/recipient-states.ts";
+import { type MessageRow, messageIdOf } from "../inbox/inbox.ts";
+import type { JobRecord } from "../jobs/job-record.ts";
+import { ledgerOutcome, newestByAddress } from "./recipient-outcome.ts";
+import { type TouchRow, timeOfTouch } from "./touches.ts";
+
+export const ChannelOutcome = v.object({
+  channel: v.picklist(channelTypes),
+  device_id: v.nullable(v.string()),
+  state: v.picklist(recipientStates),
+  reason: v.pipe(
+    v.nullable(v.string()),
+    v.description("Why: of a waiting one `quiet_hours`, `throttled`, `halted` or `paused`, else as the send counts it"),
+  ),
+  at: v.pipe(v.nullable(Timestamp), v.description("When it was tried last; `null`: not yet")),
+  deferred_until: v.pipe(v.nullable(Timestamp), v.description("The end of the quiet hours that it waits for")),
+});
+export type ChannelOutcome = v.InferOutput<typeof ChannelOutcome>;
+
+/** What is known of one recipient of a send. */
+export interface RecipientFacts {
+  /** Of the job and the subscriber, oldest first. */
+  ledger: readonly TouchRow[];
+  messages: readonly MessageRow[];
+  targets: readonly Target[];
+  /** What its chunk has still to do for it. */
+  waits: readonly Unit[];
+}
+
+type Stopping = Pick<JobRecord, "status" | "halted" | "held">;
+
+/** In the order of the plan. Of a smart send the channels that were not needed are left out. */
+export function channelOutcomes(job: Stopping, facts: RecipientFacts): ChannelOutcome[] {
+  const newest = newestByAddress(facts.ledger);
+  const [message] = facts.messages;
+  return facts.targets.flatMap((target, i) => {
+    const { channel, device } = target;
+    const unit = facts.waits.find((one) => one.target === i);
+    const outcome =
+      (unit && waitOf(job, unit)) ??
+      (channel === "in_app" && message ? inboxOutcome(message) : touchOutcome(job, rowOf(newest, target))) ??
+      untriedOutcome(job);
+    return outcome ? [{ channel, device_id: device ?? null, ...outcome }] : [];
+  });
+}
+
+type Outcome = Omit<ChannelOutcome, "channel" | "device_id">;
+
+/** A row of a subscriber who was erased names no device. */
+const rowOf = (rows: readonly TouchRow[], { channel, device }: Target): TouchRow | undefined =>
+  rows.find((row) => row.channel === channel && row.device === device) ??
+  rows.find((row) => row.channel === channel && row.device === undefined);
+
+/** What holds an address back; undefined for one that waits for nothing but its turn. */
+function waitOf(job: Stopping, { quiet, throttledSince, tries }: Unit): Outcome | undefined {
+  if (job.status === "canceled") return undefined;
+  const at = tries.at(-1) === undefined ? null : timestamp(tries.at(-1)!);
+  if (quiet !== undefined) return { state: "deferred", reason: "quiet_hours", at, deferred_until: timestamp(quiet) };
+  return throttledSince === undefined ? undefined : { state: "pending", reason: "throttled", at, deferred_until: null };
+}
+
+const inboxOutcome = (message: MessageRow): Outcome => ({
+  state: "delivered",
+  reason: null,
+  at: timestamp(timeOfUuid(messageIdOf(message))),
+  deferred_until: null,
+});
+
+function touchOutcome(job: Stopping, row: TouchRow | undefined): Outcome | undefined {
+  if (!row) return undefined;
+  const { state, reason } = ledgerOutcome(row);
+  const isStopped = job.status === "canceled" && state === "pending";
+  const at = row.tries?.at(-1) ?? timestamp(timeOfTouch(row));
+  return { state: isStopped ? "canceled" : state, reason, at, deferred_until: null };
+}
+
+/** Of an address that nothing was sent to; undefined where nothing will be. */
+function untriedOutcome(job: Stopping): Outcome | undefined {
+  if (job.status === "canceled") return { state: "canceled", reason: null, at: null, deferred_until: null };
+  if (isTerminal(job.status)) return undefined;
+  return { state: "pending", reason: stopOf(job), at: null, deferred_until: null };
+}
+
+/** Why a send does not go on: its brake, or the pause of its campaign. */
+export function stopOf({ halted, held }: Pick<Stopping, "halted" | "held">): "halted" | "paused" | null {
+  if (halted) return "halted";
+  return held ? "paused" : null;
+}

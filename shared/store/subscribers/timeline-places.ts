@@ -1,0 +1,34 @@
+// The order of a timeline, and what its sources are asked for.
+import type { StoreReader } from "../context.ts";
+import type { TimelineEntry } from "./timeline-entries.ts";
+
+/** An entry with its place: entries are in the order of `at` and `id`. Names are added to those that a page shows. */
+export interface Placed {
+  at: string;
+  id: string;
+  entry: TimelineEntry;
+}
+
+/** Where a page begins: entries before this one. */
+export type Before = Pick<Placed, "at" | "id">;
+
+export interface Bounds {
+  subscriber: string;
+  before: Before | undefined;
+  limit: number;
+}
+
+export const isBefore = (one: Before, other: Before): boolean =>
+  one.at < other.at || (one.at === other.at && one.id < other.id);
+
+export type Source = (store: StoreReader, bounds: Bounds) => Promise<Placed[]>;
+
+/** An entry without its time; its name may be added later. */
+type Untimed = {
+  [K in TimelineEntry["kind"]]: Omit<Extract<TimelineEntry, { kind: K }>, "at" | "title"> & { title?: string };
+}[TimelineEntry["kind"]];
+
+export function placedAt(at: string, id: string, { title = "", ...rest }: Untimed): Placed {
+  const entry = { at, title, ...rest } as TimelineEntry;
+  return { at, id: `${rest.kind}:${id}`, entry };
+}
