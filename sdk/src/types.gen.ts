@@ -2938,10 +2938,14 @@ export interface Series {
   clicked: number | null;
   /** Recipients who clicked, without what a machine seems to have done */
   clicked_human: number | null;
-  /** Recipients who converted */
+  /** Subscribers who converted within the window of the conversion after any message of the source, each once; `null` without a source */
   converted: number | null;
-  /** The revenue in cents */
+  /** Revenue of all conversions after any message of the source, in cents: a conversion may count for several sources; `null` without a source */
   revenue_cents: number | null;
+  /** Conversions whose last touch it was: each counts once in the workspace */
+  conversions: number | null;
+  /** Revenue of these conversions by last touch, in cents */
+  last_touch_revenue_cents: number | null;
 }
 
 export interface ServerKey {
@@ -3312,10 +3316,12 @@ export interface SubscribersSubscriber {
 export interface Summary {
   /** The campaign, journey or channel */
   source_id: string;
-  /** How many conversions the source gets as the last touch */
+  /** Conversions whose last touch it was: each counts once in the workspace */
   conversions: number;
-  /** The revenue in cents */
+  /** As `last_touch_revenue_cents` */
   revenue_cents: number;
+  /** Revenue of these conversions by last touch, in cents */
+  last_touch_revenue_cents: number;
 }
 
 export interface Suppression {
@@ -4824,10 +4830,14 @@ export interface CampaignsGetReportAnswer {
     /** When it happened. RFC 3339. */
     at: string;
   } | undefined;
-  /** Recipients who converted */
+  /** As in the funnel: subscribers who converted after any message */
   converted: number;
-  /** The revenue in cents */
+  /** As in the funnel: of all conversions after any message */
   revenue_cents: number;
+  /** By last touch, as in the sums of sources */
+  conversions: number;
+  /** By last touch, in cents */
+  last_touch_revenue_cents: number;
   /** What these messages cost so far, computed from their numbers at list prices */
   cost: {
     /** All of it, in US dollars */
@@ -5621,10 +5631,14 @@ export interface InsightsGetFunnelAnswer {
   clicked: number;
   /** Recipients who clicked, without what a machine seems to have done */
   clicked_human: number;
-  /** Recipients who converted */
+  /** Subscribers who converted within the window of the conversion after any message of the source, each once */
   converted: number;
-  /** The revenue in cents */
+  /** Revenue of all conversions after any message of the source, in cents: a conversion may count for several sources */
   revenue_cents: number;
+  /** Conversions whose last touch it was: each counts once in the workspace */
+  conversions: number;
+  /** Revenue of these conversions by last touch, in cents */
+  last_touch_revenue_cents: number;
   /** What its sends cost, computed from their numbers at list prices. Of a journey: those that ended, without the moves of its runs */
   cost: {
     /** All of it, in US dollars */

@@ -47,11 +47,13 @@ describe("funnel and summary of a journey", () => {
       clicked: 1,
       clicked_human: 1,
       converted: 1,
+      conversions: 1,
+      last_touch_revenue_cents: 900,
       revenue_cents: 900,
       cost: expect.objectContaining({ provider_dollars: 0, unpriced: [] }),
     });
     expect((await call("GET /api/v1/insights/summary?group_by=journey")).body.rows).toEqual([
-      { source_id: id, conversions: 1, revenue_cents: 900 },
+      { source_id: id, conversions: 1, revenue_cents: 900, last_touch_revenue_cents: 900 },
     ]);
     await world.advance(40 * DAY);
     expect(await funnel()).toMatchObject({ sent: 0, converted: 0 });

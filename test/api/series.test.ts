@@ -28,11 +28,13 @@ const nothing = {
   opened_human: 0,
   clicked: 0,
   clicked_human: 0,
-  converted: 0,
-  revenue_cents: 0,
+  converted: null,
+  revenue_cents: null,
+  conversions: 0,
+  last_touch_revenue_cents: 0,
 };
 
-it("RDA-10 by day, by category and by channel: sends, opens, clicks and conversions on their own days", async () => {
+it("RDA-10 by day, by category and by channel: sends, opens and clicks on their own days, conversions on that of their send", async () => {
   const { world, ids, define, campaign, react, buy, call, series } = await setting();
   await define();
   const { id, jobs } = await campaign();
@@ -50,24 +52,34 @@ it("RDA-10 by day, by category and by channel: sends, opens, clicks and conversi
   await buy(ids[1]!, 700);
   const midnight = (day: string) => `${day}T00:00:00.000Z`;
   const opened = { opened: 2, opened_human: 2, clicked: 1, clicked_human: 1 };
-  const bought = { converted: 1, revenue_cents: 700 };
+  const bought = { conversions: 1, last_touch_revenue_cents: 700 };
   expect(await series()).toEqual([
-    { ...nothing, at: midnight(first), group: null, sent: 5, delivered: 5, skipped: 1 },
-    { ...nothing, at: midnight(second), group: null, ...opened, ...bought },
+    { ...nothing, at: midnight(first), group: null, sent: 5, delivered: 5, skipped: 1, ...bought },
+    { ...nothing, at: midnight(second), group: null, ...opened },
   ]);
   expect(await series("?group_by=category")).toEqual([
-    { ...nothing, at: midnight(first), group: "marketing", sent: 4, delivered: 4 },
+    { ...nothing, at: midnight(first), group: "marketing", sent: 4, delivered: 4, ...bought },
     { ...nothing, at: midnight(first), group: "transactional", sent: 1, delivered: 1, skipped: 1 },
-    { ...nothing, at: midnight(second), group: "marketing", ...opened, ...bought },
+    { ...nothing, at: midnight(second), group: "marketing", ...opened },
   ]);
   const ofChannel = { ...nothing, sent: null, failed: null, skipped: null, group: "in_app" };
   expect(await series("?group_by=channel")).toEqual([
-    { ...ofChannel, at: midnight(first), delivered: 5 },
-    { ...ofChannel, at: midnight(second), ...opened, ...bought },
+    { ...ofChannel, at: midnight(first), delivered: 5, ...bought },
+    { ...ofChannel, at: midnight(second), ...opened },
   ]);
+  const ofSource = { ...nothing, converted: 0, revenue_cents: 0 };
   expect(await series(`?source_type=campaign&source_id=${id}`)).toEqual([
-    { ...nothing, at: midnight(first), group: null, sent: 4, delivered: 4 },
-    { ...nothing, at: midnight(second), group: null, ...opened, ...bought },
+    {
+      ...ofSource,
+      at: midnight(first),
+      group: null,
+      sent: 4,
+      delivered: 4,
+      ...bought,
+      converted: 1,
+      revenue_cents: 700,
+    },
+    { ...ofSource, at: midnight(second), group: null, ...opened },
   ]);
   const hours = await series("?interval=hour");
   expect(hours.map(({ delivered, opened: seen, sent }) => [delivered, seen, sent])).toEqual([
@@ -89,13 +101,15 @@ it("RDA-10 D-ATTRIB a late event counts on its day for the touch before it; the 
   await world.advance(2 * HOUR);
   const order = { idempotency_key: "order", occurred_at: bought };
   await buy(ids[0]!, 100, order);
-  expect(await series("?group_by=category")).toMatchObject([{ group: "marketing", converted: 1, revenue_cents: 100 }]);
+  expect(await series("?group_by=category")).toMatchObject([
+    { group: "marketing", conversions: 1, last_touch_revenue_cents: 100 },
+  ]);
   const later = { subscriberIds: [ids[0]], title: "t", body: "b", category: "transactional" };
   await call("POST /api/v1/notifications", later);
   await world.settle();
   await buy(ids[0]!, 30);
   const found = await series("?group_by=category");
-  expect(found.map(({ group, converted, revenue_cents }) => [group, converted, revenue_cents])).toEqual([
+  expect(found.map(({ group, conversions, last_touch_revenue_cents: cents }) => [group, conversions, cents])).toEqual([
     ["marketing", 1, 100],
     ["transactional", 1, 30],
   ]);

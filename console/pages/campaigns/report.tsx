@@ -58,7 +58,7 @@ const LINES: readonly Line[] = [
   { name: "Delivered", measure: "delivered" },
   { name: "Opened", measure: "opened" },
   { name: "Clicked", measure: "clicked" },
-  { name: "Conversions", measure: "converted" },
+  { name: "Conversions", measure: "conversions" },
 ];
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 30;

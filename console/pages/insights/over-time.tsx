@@ -14,10 +14,10 @@ const WHOLE: readonly Line[] = [
   { name: "Opened", measure: "opened" },
   { name: "Clicked", measure: "clicked" },
   { name: "Not delivered", measure: "failed" },
-  { name: "Conversions", measure: "converted" },
+  { name: "Conversions", measure: "conversions" },
 ];
 const GROUPS = { "": "All", channel: "By channel", category: "By category" } as const;
-const MEASURES = { delivered: "Delivered", opened: "Opened", clicked: "Clicked", converted: "Conversions" };
+const MEASURES = { delivered: "Delivered", opened: "Opened", clicked: "Clicked", conversions: "Conversions" };
 
 export function OverTime({ start, days }: { start: string; days: number }) {
   const group = chosenOf("series", ["channel", "category"]);

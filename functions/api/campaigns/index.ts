@@ -240,8 +240,10 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
         ...reached,
         ...failures,
         last_error: campaignFields.last_error,
-        converted: v.number(),
-        revenue_cents: v.number(),
+        converted: v.pipe(v.number(), v.description("As in the funnel: subscribers who converted after any message")),
+        revenue_cents: v.pipe(v.number(), v.description("As in the funnel: of all conversions after any message")),
+        conversions: v.pipe(v.number(), v.description("By last touch, as in the sums of sources")),
+        last_touch_revenue_cents: v.pipe(v.number(), v.description("By last touch, in cents")),
         cost: v.pipe(
           v.object({
             ...SendCost.pipe[0].entries,

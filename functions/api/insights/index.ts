@@ -26,6 +26,15 @@ const EventName = nameUpTo(MAX_EVENT_NAME_CHARACTERS);
 /** As long as a key of an event's properties may be (EVT-6). */
 const PropertyName = nameUpTo(MAX_PROPERTY_CHARACTERS);
 const Count = v.number();
+
+/** One meaning for each name, in the funnel, the sums of sources and the series. */
+const converted =
+  "Subscribers who converted within the window of the conversion after any message of the source, each once";
+const revenue =
+  "Revenue of all conversions after any message of the source, in cents: a conversion may count for several sources";
+const conversions = "Conversions whose last touch it was: each counts once in the workspace";
+const lastTouchRevenue = "Revenue of these conversions by last touch, in cents";
+const described = (count: v.GenericSchema<unknown, number>, text: string) => v.pipe(count, v.description(text));
 const Arm = v.object({ size: Count, converters: Count, conversion_rate: v.number(), revenue_cents: Count });
 const Measure = v.nullable(v.number());
 
@@ -36,11 +45,11 @@ const SERIES = `Buckets in which nothing happened are left out. The days or hour
 whole. At most 366 days, or 31 days of hours. What is \`null\` is not counted in that series.
 
 - **By day**: \`sent\` is what was delivered or failed, on the day of the outcome. Opens and clicks count on their own day,
-  conversions for the last message delivered before them.
+  conversions on the day of the send that they count for.
 - **\`group_by=channel\`**: \`sent\`, \`failed\` and \`skipped\` are \`null\`: a recipient may have several channels.
 - **\`interval=hour\`**: \`delivered\` and \`opened\`.
 - **Of a source** (\`source_type\` and \`source_id\`): what was sent counts on the day of its dispatch, and so do the opens
-  and clicks of journeys. \`converted\` and \`revenue_cents\` are those of its funnel.
+  and clicks of journeys, and conversions: they are those of its funnel.
 
 ${COUNTED_LATE}`;
 
@@ -62,8 +71,10 @@ const SeriesBucket = v.object({
   opened_human: Figure,
   clicked: Figure,
   clicked_human: Figure,
-  converted: Figure,
-  revenue_cents: Figure,
+  converted: v.pipe(Figure, v.description(`${converted}; \`null\` without a source`)),
+  revenue_cents: v.pipe(Figure, v.description(`${revenue}; \`null\` without a source`)),
+  conversions: v.pipe(Figure, v.description(conversions)),
+  last_touch_revenue_cents: v.pipe(Figure, v.description(lastTouchRevenue)),
 });
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
@@ -74,7 +85,9 @@ export const insights = group("insights", "Results of sends, and the lift they c
     { agents: "read", uses: [storeRead] },
     {
       summary: "Get the funnel of a campaign or journey",
-      description: "Sends dispatched within the window, and conversions that happened within it.",
+      description:
+        "Sends dispatched within the window and what came of them, also after its end. Conversions count by whole days in UTC, " +
+        "on the day of the dispatch of the send that they count for.",
       query: v.object({
         source_type: v.picklist(["campaign", "journey"], "must be campaign or journey"),
         source_id: Uuid,
@@ -92,8 +105,10 @@ export const insights = group("insights", "Results of sends, and the lift they c
         opened_human: Count,
         clicked: Count,
         clicked_human: Count,
-        converted: Count,
-        revenue_cents: Count,
+        converted: described(Count, converted),
+        revenue_cents: described(Count, revenue),
+        conversions: described(Count, conversions),
+        last_touch_revenue_cents: described(Count, lastTouchRevenue),
         cost: v.pipe(
           SendCost,
           v.description(
@@ -111,13 +126,22 @@ export const insights = group("insights", "Results of sends, and the lift they c
     { agents: "read", uses: [storeRead] },
     {
       summary: "Get conversions and revenue by campaign, journey or channel",
-      description: "Each conversion counts for the last message delivered before it.",
+      description:
+        "Each conversion counts for the last message delivered before it, on the day in UTC of the dispatch of that send. The days " +
+        "in which the window begins and ends count whole.",
       query: v.object({
         group_by: v.picklist(conversionGroups, `must be one of ${conversionGroups.join(", ")}`),
         ...windowFields,
       }),
       returns: v.object({
-        rows: v.array(v.object({ source_id: v.string(), conversions: Count, revenue_cents: Count })),
+        rows: v.array(
+          v.object({
+            source_id: v.string(),
+            conversions: described(Count, conversions),
+            revenue_cents: described(Count, "As `last_touch_revenue_cents`"),
+            last_touch_revenue_cents: described(Count, lastTouchRevenue),
+          }),
+        ),
       }),
     },
     async ({ store, clock, query: { group_by, ...window } }) => ({

@@ -126,13 +126,15 @@ interface Facts {
   channels: readonly ChannelRow[];
 }
 
-/** What a conversion is counted for. */
+/** What a conversion is counted for, on the day on which the send of its touch was dispatched. */
 interface Credit {
   group: ConversionGroup;
   id: string;
+  day: string;
 }
 
 const nameOf = ({ group, id }: Credit) => `${group}#${id}`;
+const placeOf = (credit: Credit) => `${nameOf(credit)}#${credit.day}`;
 
 /** The writes that make a conversion count for what it did not count for yet; none if there is nothing. */
 async function conversionWrites(store: Store, facts: Facts): Promise<ItemWrite<"workspace">[]> {
@@ -154,7 +156,8 @@ async function conversionWrites(store: Store, facts: Facts): Promise<ItemWrite<"
   };
   const last = lastOf(facts);
   const kind = kindOf(facts);
-  const isMoved = last.map(nameOf).sort().join() !== before.last.map(nameOf).sort().join() || kind !== old?.last_kind;
+  const lastAt = lastJobOf(facts)?.dispatched_at ?? undefined;
+  const isMoved = last.map(placeOf).sort().join() !== before.last.map(placeOf).sort().join() || kind !== old?.last_kind;
   if (old && !isMoved && added.jobs.length + added.sources.length === 0) return [];
   const counted = new Set([...added.jobs.map(({ job }) => `job#${job}`), ...added.sources.map(nameOf)]);
   const first = new Set(converting.filter((name, i) => counted.has(name) && !converted[i]));
@@ -165,6 +168,7 @@ async function conversionWrites(store: Store, facts: Facts): Promise<ItemWrite<"
     last_journey: lastIn("journey"),
     last_channel: lastIn("channel"),
     last_kind: kind,
+    last_at: lastAt,
     sources: [
       ...(old?.sources ?? []),
       ...added.sources.map(nameOf).map((name) => `${name}${first.has(name) ? "#first" : ""}`),
@@ -184,8 +188,8 @@ async function conversionWrites(store: Store, facts: Facts): Promise<ItemWrite<"
           : { h_n: 1, h_revenue: revenue, ...(isFirst && { h: 1 }) };
       return changeItem(JobConversionCount, { job, shard }, { add });
     }),
-    ...creditWrites({ day, shard, revenue }, { sources: added.sources, first, last, lastBefore: before.last }),
-    ...(isMoved ? kindWrites(event, revenue, kind, old?.last_kind) : []),
+    ...creditWrites({ shard, revenue }, { sources: added.sources, first, last, lastBefore: before.last }),
+    ...(isMoved ? kindWrites(event, revenue, [lastAt, kind], [old?.last_at, old?.last_kind]) : []),
   ];
 }
 
@@ -196,51 +200,62 @@ function countedIn(row: RowOf<typeof Conversion> | undefined) {
   const sources = new Set(row?.sources.map((source) => source.split("#", 2).join("#")));
   const last = conversionGroups.flatMap((group): Credit[] => {
     const id = row?.[`last_${group}`];
-    return id === undefined ? [] : [{ group, id }];
+    return id === undefined ? [] : [{ group, id, day: dayOf(row?.last_at ?? "") }];
   });
   return { jobs: row?.jobs ?? [], sources, last };
 }
 
-/** The sources of the sends that reached the subscriber, each once. */
+/** The sources of the sends that reached the subscriber, each once, by the newest of its sends. */
 function sourcesOf({ attribution, jobs }: Facts): Credit[] {
   const sources = new Map<string, Credit>();
   for (const [i, { isDelivered }] of attribution.jobs.entries()) {
     const credit = isDelivered ? creditOf(jobs[i]) : undefined;
-    if (credit) sources.set(nameOf(credit), credit);
+    if (credit && !sources.has(nameOf(credit))) sources.set(nameOf(credit), credit);
   }
   return [...sources.values()];
 }
 
 const creditOf = (job: JobRecord | undefined): Credit | undefined => {
-  const { type, id } = job?.source ?? {};
-  return id && (type === "campaign" || type === "journey") ? { group: type, id } : undefined;
+  if (!job?.source.id) return undefined;
+  const { type, id } = job.source;
+  return type === "campaign" || type === "journey" ? { group: type, id, day: dispatchDay(job) } : undefined;
 };
 
+const dispatchDay = ({ dispatched_at, created_at }: JobRecord): string => dayOf(dispatched_at ?? created_at);
+
+/** The job of the last touch. */
+const lastJobOf = ({ attribution: { jobs: assigned, last }, jobs }: Facts): JobRecord | undefined =>
+  last && jobs[assigned.findIndex((each) => each.job === last.job)];
+
 /** The source of the last touch, and the channel of the touch: these get the conversion alone (AMB-97). */
-function lastOf({ attribution: { jobs: assigned, last }, jobs, channels }: Facts): Credit[] {
-  const job = last && jobs[assigned.findIndex((each) => each.job === last.job)];
+function lastOf(facts: Facts): Credit[] {
+  const { attribution, channels } = facts;
+  const job = lastJobOf(facts);
   if (!job) return [];
   const source = creditOf(job);
-  const channel = channels.find(({ id, type }) => type === last.channel && job.channel_ids.includes(id));
-  return [...(source ? [source] : []), ...(channel ? [{ group: "channel" as const, id: channel.id }] : [])];
+  const channel = channels.find(({ id, type }) => type === attribution.last?.channel && job.channel_ids.includes(id));
+  const byChannel = channel && { group: "channel" as const, id: channel.id, day: dispatchDay(job) };
+  return [...(source ? [source] : []), ...(byChannel ? [byChannel] : [])];
 }
 
 /** The category and the type of channel of the last touch. */
-function kindOf({ attribution: { jobs: assigned, last }, jobs }: Facts): string | undefined {
-  const job = last && jobs[assigned.findIndex((each) => each.job === last.job)];
-  return job && `${job.category}|${last.channel ?? ""}`;
+function kindOf(facts: Facts): string | undefined {
+  const job = lastJobOf(facts);
+  return job && `${job.category}|${facts.attribution.last?.channel ?? ""}`;
 }
 
-/** The write that counts a conversion in the series of its day, or moves it from another last touch. */
-const kindWrites = ({ id, occurred_at }: StoredEvent, revenue: number, kind?: string, before?: string) =>
+type Last = readonly [at: string | undefined, kind: string | undefined];
+
+/** The write that counts a conversion in the series of the day of its last touch, or moves it from another one. */
+const kindWrites = ({ id }: StoredEvent, revenue: number, [at, kind]: Last, [atBefore, before]: Last) =>
   dayWrites(shardOf(id), [
-    ...(kind === undefined ? [] : [countedConversion(occurred_at, kind, revenue, 1)]),
-    ...(before === undefined ? [] : [countedConversion(occurred_at, before, revenue, -1)]),
+    ...(at === undefined || kind === undefined ? [] : [countedConversion(at, kind, revenue, 1)]),
+    ...(atBefore === undefined || before === undefined ? [] : [countedConversion(atBefore, before, revenue, -1)]),
   ]);
 
-/** One write for each source or channel, as a transaction cannot change an item twice. */
+/** One write for each source or channel and day, as a transaction cannot change an item twice. */
 function creditWrites(
-  { day, shard, revenue }: { day: string; shard: string; revenue: number },
+  { shard, revenue }: { shard: string; revenue: number },
   credits: {
     sources: readonly Credit[];
     first: ReadonlySet<string>;
@@ -249,18 +264,18 @@ function creditWrites(
   },
 ): ItemWrite<"workspace">[] {
   const isIn = (list: readonly Credit[]) => {
-    const names = new Set(list.map(nameOf));
-    return (credit: Credit) => (names.has(nameOf(credit)) ? 1 : 0);
+    const places = new Set(list.map(placeOf));
+    return (credit: Credit) => (places.has(placeOf(credit)) ? 1 : 0);
   };
   const [isSource, isLast, wasLast] = [isIn(credits.sources), isIn(credits.last), isIn(credits.lastBefore)];
   const all = [...credits.sources, ...credits.last, ...credits.lastBefore];
-  return [...new Map(all.map((credit) => [nameOf(credit), credit]))].flatMap(([name, credit]) => {
+  return [...new Map(all.map((credit) => [placeOf(credit), credit])).values()].flatMap((credit) => {
     const moved = isLast(credit) - wasLast(credit);
     const add = {
       ...(isSource(credit) === 1 && { n: 1, revenue }),
-      ...(credits.first.has(name) && { converters: 1 }),
+      ...(isSource(credit) === 1 && credits.first.has(nameOf(credit)) && { converters: 1 }),
       ...(moved !== 0 && { last_n: moved, last_revenue: moved * revenue }),
     };
-    return Object.keys(add).length === 0 ? [] : [changeItem(DayTotals, { ...credit, day, shard }, { add })];
+    return Object.keys(add).length === 0 ? [] : [changeItem(DayTotals, { ...credit, shard }, { add })];
   });
 }

@@ -5,6 +5,7 @@ import { liftOf, rateOf } from "../../rules/lift.ts";
 import { lateSkips } from "../../rules/reasons.ts";
 import { type Campaign, findCampaign } from "../campaigns/campaigns.ts";
 import type { StoreReader } from "../context.ts";
+import { dayOf } from "../events/events.ts";
 import { familyOf } from "../families.ts";
 import type { RowOf } from "../item.ts";
 import { type JourneyTotals, journeyCost, journeyTotals } from "../journeys/totals.ts";
@@ -18,7 +19,7 @@ import { countsNow } from "../sends/jobs/late.ts";
 import { CONVERSION_SHARDS } from "../shards.ts";
 import { conversionDefinitions, DEFAULT_WINDOW_SECONDS } from "./conversions.ts";
 import { countersOfDays } from "./days.ts";
-import { Conversion, type ConversionGroup, DayTotals, JobConversionCount } from "./items.ts";
+import { type ConversionGroup, DayTotals, JobConversionCount } from "./items.ts";
 
 /** Milliseconds; both ends included. */
 export interface Window {
@@ -40,58 +41,29 @@ interface CreditTotals {
   lastRevenue: number;
 }
 
-/** Totals of a group over a window: whole days from their counters, the days at its ends from their rows. */
-async function conversionsOf(
-  store: StoreReader,
-  group: ConversionGroup,
-  window: Window,
-): Promise<Map<string, CreditTotals>> {
-  const { start, end } = window;
+/** Totals of a group over the days of a window, or over some of them. */
+function conversionsIn(
+  rows: readonly RowOf<typeof DayTotals>[],
+  days?: ReadonlySet<string> | undefined,
+): Map<string, CreditTotals> {
   const totals = new Map<string, CreditTotals>();
-  const totalsOf = (id: string): CreditTotals => {
-    const found = totals.get(id) ?? { id, revenue: 0, converters: 0, lastN: 0, lastRevenue: 0 };
-    totals.set(id, found);
-    return found;
-  };
-  const isWhole = (day: string) => startOfDay(day) >= start && startOfDay(day) + DAY - 1 <= end;
-  for (const row of await daysOf(store, group, window)) {
+  for (const row of rows) {
     const [day = "", id = ""] = row.sk.split("#");
-    if (!isWhole(day)) continue;
+    if (days && !days.has(day)) continue;
     const { revenue = 0, converters = 0, last_n = 0, last_revenue = 0 } = row;
-    const sum = totalsOf(id);
+    const sum = totals.get(id) ?? { id, revenue: 0, converters: 0, lastN: 0, lastRevenue: 0 };
+    totals.set(id, sum);
     sum.revenue += revenue;
     sum.converters += converters;
     sum.lastN += last_n;
     sum.lastRevenue += last_revenue;
   }
-  for (const day of new Set([dayAt(start), dayAt(end)].filter((each) => !isWhole(each))))
-    for (const row of await conversionsWithin(store, day, window)) {
-      for (const source of row.sources) {
-        const [type, id = "", isFirst] = source.split("#");
-        if (type !== group) continue;
-        const sum = totalsOf(id);
-        sum.revenue += row.revenue;
-        if (isFirst) sum.converters++;
-      }
-      const lastId = row[`last_${group}` as const];
-      if (lastId === undefined) continue;
-      const sum = totalsOf(lastId);
-      sum.lastN++;
-      sum.lastRevenue += row.revenue;
-    }
   return totals;
 }
 
 /** The rows of every day of the window. */
 const daysOf = (store: StoreReader, group: ConversionGroup, { start, end }: Window) =>
   store.queryAll(DayTotals, { group }, { from: dayAt(start), to: `${dayAt(end)}~`, eventual: true });
-
-/** The conversions of a day that are within the window. */
-const conversionsWithin = (store: StoreReader, day: string, { start, end }: Window) => {
-  const from = timestamp(Math.max(start, startOfDay(day)));
-  const to = `${timestamp(Math.min(end, startOfDay(day) + DAY - 1))}~`;
-  return store.queryAll(Conversion, { day }, { from, to, eventual: true });
-};
 
 export interface Funnel {
   sent: number;
@@ -107,8 +79,12 @@ export interface Funnel {
   clicked: number;
   /** Without links that only machines followed (F19). */
   clicked_human: number;
+  /** Subscribers who converted after any of its messages, and the revenue of their conversions. */
   converted: number;
   revenue_cents: number;
+  /** By last touch. */
+  conversions: number;
+  last_touch_revenue_cents: number;
   /** What its sends cost (F10), without the moves of a journey's runs. */
   cost: SendCost;
 }
@@ -139,8 +115,8 @@ export async function campaignSends(
 }
 
 /**
- * ISG-1: sends dispatched within the window, and conversions within it. A journey's sends are counted by whole days in
- * UTC: the days in which the window begins and ends belong to it.
+ * ISG-1: sends dispatched within the window and what came of them, also after its end. Conversions and a journey's sends are
+ * counted by whole days in UTC: the days in which the window begins and ends belong to it.
  * @param sends of a campaign, if they are read already
  */
 export async function funnelOf(
@@ -149,14 +125,19 @@ export async function funnelOf(
   window: Window,
   sends?: Promise<CampaignSend[]>,
 ): Promise<Funnel> {
-  const [reached, conversions] = await Promise.all([
-    type === "campaign"
-      ? campaignTotals(await (sends ?? sendsOf(store, id, window)))
-      : ofJourney(await daysOf(store, type, window), id),
-    conversionsOf(store, type, window),
+  const [rows, own] = await Promise.all([
+    daysOf(store, type, window),
+    type === "campaign" ? (sends ?? sendsOf(store, id, window)) : undefined,
   ]);
-  const { converters = 0, revenue = 0 } = conversions.get(id) ?? {};
-  return { ...reached, converted: converters, revenue_cents: revenue };
+  const days = own && new Set(own.map(({ job }) => dayOf(job.dispatched_at ?? job.created_at)));
+  const { converters = 0, revenue = 0, lastN = 0, lastRevenue = 0 } = conversionsIn(rows, days).get(id) ?? {};
+  return {
+    ...(own ? campaignTotals(own) : ofJourney(rows, id)),
+    converted: converters,
+    revenue_cents: revenue,
+    conversions: lastN,
+    last_touch_revenue_cents: lastRevenue,
+  };
 }
 
 const ofJourney = (rows: readonly RowOf<typeof DayTotals>[], id: string) => ({
@@ -188,12 +169,17 @@ function campaignTotals(sends: readonly CampaignSend[]): JourneyTotals & { cost:
   };
 }
 
-/** ISG-3: each conversion counts only for its last touch. */
+/** ISG-3: each conversion counts only for its last touch, on the day of that send. */
 export async function summaryOf(store: StoreReader, group: ConversionGroup, window: Window) {
-  const sums = [...(await conversionsOf(store, group, window)).values()].filter(({ lastN }) => lastN > 0);
+  const sums = [...conversionsIn(await daysOf(store, group, window)).values()].filter(({ lastN }) => lastN > 0);
   return sums
     .sort((a, b) => b.lastRevenue - a.lastRevenue || b.lastN - a.lastN || (a.id < b.id ? -1 : 1))
-    .map(({ id, lastN, lastRevenue }) => ({ source_id: id, conversions: lastN, revenue_cents: lastRevenue }));
+    .map(({ id, lastN, lastRevenue }) => ({
+      source_id: id,
+      conversions: lastN,
+      revenue_cents: lastRevenue,
+      last_touch_revenue_cents: lastRevenue,
+    }));
 }
 
 export interface JobConversions {

@@ -24,6 +24,8 @@ export const Conversion = item({
     last_channel: v.optional(v.string()),
     /** The category of the send of the last touch, and the type of its channel: `marketing|email`. */
     last_kind: v.optional(v.string()),
+    /** When that send was dispatched: the conversion counts on this day. */
+    last_at: v.optional(v.string()),
     /** `campaign#<id>` or `journey#<id>`; `#first` follows where it is the subscriber's first conversion of it. */
     sources: v.array(v.string()),
     /** Jobs that it counts for in lift: `treated#<id>` or `held_out#<id>`. Absent: it does not change any more. */

@@ -26,6 +26,8 @@ const measures = [
   "clicked_human",
   "converted",
   "revenue_cents",
+  "conversions",
+  "last_touch_revenue_cents",
 ] as const;
 type Measure = (typeof measures)[number];
 
@@ -82,7 +84,7 @@ export async function seriesOf(
 }
 
 /** The stored names of measures that are not their own. */
-const stored: Readonly<Record<string, Measure>> = { revenue: "revenue_cents" };
+const stored: Readonly<Record<string, Measure>> = { converted: "conversions", revenue: "last_touch_revenue_cents" };
 const measureOf = (name: string): Measure | undefined => stored[name] ?? measures.find((one) => one === name);
 
 const midnightOf = (day: string) => timestamp(startOfDay(day));
@@ -91,6 +93,10 @@ const midnightOf = (day: string) => timestamp(startOfDay(day));
 const hourRows = (store: StoreReader, { start, end }: Window) =>
   countersOfDays(store, { from: dayOf(timestamp(start)), to: dayOf(timestamp(end)) });
 
+/** What is counted by source only: subscribers who converted after any touch. */
+const ofSources: readonly Measure[] = ["converted", "revenue_cents"];
+const notOfChannels: readonly Measure[] = [...ofSources, "sent", "failed", "skipped"];
+
 /**
  * By days in UTC; the days in which the window begins and ends count whole. `sent` is what was delivered, failed or bounced, on
  * the day of the outcome; what came back later counts on the day of its mail. By channel, only what belongs to a channel is counted. A conversion counts for the last message
@@ -98,8 +104,7 @@ const hourRows = (store: StoreReader, { start, end }: Window) =>
  */
 async function daySeries(store: StoreReader, group: SeriesGroup | undefined, window: Window): Promise<Bucket[]> {
   const isByChannel = group === "channel";
-  const ofRecipients: readonly Measure[] = ["sent", "failed", "skipped"];
-  const sums = createSums(isByChannel ? measures.filter((name) => !ofRecipients.includes(name)) : measures);
+  const sums = createSums(measures.filter((name) => !(isByChannel ? notOfChannels : ofSources).includes(name)));
   for (const row of await hourRows(store, window))
     for (const [name, n] of familyOf(row, isByChannel ? "c|" : "k|")) {
       const [of = "", what = ""] = name.split("|");
@@ -129,7 +134,7 @@ async function hourSeries(store: StoreReader, window: Window): Promise<Bucket[]>
 
 /**
  * Of one source, by days in UTC. What was sent counts on the day of its dispatch. Opens and clicks of a campaign count on
- * their own day, those of a journey on the day of the dispatch. A conversion counts once for each converter (ISG-1).
+ * their own day, those of a journey on the day of the dispatch, and so do conversions (ISG-1).
  */
 async function sourceSeries(
   store: StoreReader,
@@ -147,10 +152,13 @@ async function sourceSeries(
     source.type === "campaign" && addCampaign(store, source.id, add),
   ]);
   for (const { sk, sent = 0, delivered = 0, converters = 0, revenue = 0, ...stages } of rows) {
+    const { last_n = 0, last_revenue = 0 } = stages;
     const [day = "", id] = sk.split("#");
     if (id !== source.id) continue;
     add(day, "converted", converters);
     add(day, "revenue_cents", revenue);
+    add(day, "conversions", last_n);
+    add(day, "last_touch_revenue_cents", last_revenue);
     if (source.type === "campaign") continue;
     add(day, "sent", sent);
     add(day, "delivered", delivered);
