@@ -28,7 +28,7 @@ export function proxyEvent(
   const now = clock.now();
   const [path = "", rawQueryString = ""] = splitOnce(request.path, "?");
   const { cookie, ...headers } = functionUrl ? signedByEdge(joined(request.headers)) : joined(request.headers);
-  const isText = isTextual(headers["content-type"]);
+  const isText = isTextual(headers["content-type"]) && headers["content-encoding"] === undefined;
   const domainName = (headers.host ?? "localhost").replace(/:\d+$/, "");
   const rawPath = functionUrl ? path : decodedPath(path);
   const query = queryOf(rawQueryString);
@@ -100,7 +100,7 @@ function queryOf(raw: string): Record<string, string> {
   return Object.fromEntries([...values].map(([name, all]) => [name, all.join(",")]));
 }
 
-/** Content types that the gateway passes on as text; all others are base64. */
+/** Content types that the gateway passes on as text; all others, and what is compressed, are base64. */
 function isTextual(contentType = ""): boolean {
   const type = contentType.split(";", 1)[0]!.trim().toLowerCase();
   return type.startsWith("text/") || /^application\/(json|javascript|xml|[\w.-]+\+(json|xml))$/.test(type);

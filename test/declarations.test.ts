@@ -224,6 +224,10 @@ it("ATH-R1 TPC-3 the client key opens only what rule 1 lists, and the preference
     "POST /v1/in-app/stream/close",
     "GET /v1/preferences",
     "PUT /v1/preferences",
+    // CLI-1: they do what the upsert, the registration of devices and events do.
+    "POST /v1/segment/:call",
+    "POST /v1/segment/v1/:call",
+    "POST /v1/batch",
   ];
   expect(allowed).toEqual(expect.arrayContaining(open.map(({ route }) => route)));
 });

@@ -1040,6 +1040,28 @@ export async function eventsGetExport(service: Endpoints) {
   return answer;
 }
 
+export async function eventsCreateSegment(service: Endpoints, call: string) {
+  const answer = await service.events.createSegment(call, { userId: "ada", event: "Order Completed", properties: { total: 9.5 } });
+  return answer;
+}
+
+export async function eventsCreateSegmentV1(service: Endpoints, call: string) {
+  const answer = await service.events.createSegmentV1(call, { userId: "ada", event: "Order Completed", properties: { total: 9.5 } });
+  return answer;
+}
+
+export async function eventsBatch(service: Endpoints) {
+  const answer = await service.events.batch({
+    batch: [{ type: "track", userId: "ada", event: "Order Completed", properties: { total: 9.5 } }],
+  });
+  return answer;
+}
+
+export async function eventsListProjectSettings(service: Endpoints, key: string) {
+  const answer = await service.events.listProjectSettings(key);
+  return answer;
+}
+
 export async function authRegister(service: Endpoints) {
   const answer = await service.auth.register({
     email: "ada@example.com",

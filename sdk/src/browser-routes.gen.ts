@@ -26,5 +26,8 @@ export const browserRoutes: RouteTable = {
   events: {
     create: {"route":"POST /v1/events","credentials":["sdk","server"],"body":"json"},
     identify: {"route":"POST /v1/events/identify","credentials":["sdk","server"],"body":"json"},
+    createSegment: {"route":"POST /v1/segment/:call","credentials":["sdk","server"],"body":"json"},
+    createSegmentV1: {"route":"POST /v1/segment/v1/:call","credentials":["sdk","server"],"body":"json"},
+    batch: {"route":"POST /v1/batch","credentials":["sdk","server"],"body":"json"},
   },
 };

@@ -242,6 +242,10 @@ export const routes: RouteTable = {
     create: {"route":"POST /v1/events","credentials":["sdk","server"],"body":"json"},
     identify: {"route":"POST /v1/events/identify","credentials":["sdk","server"],"body":"json"},
     getExport: {"route":"GET /v1/events/export","credentials":["server"],"query":true},
+    createSegment: {"route":"POST /v1/segment/:call","credentials":["sdk","server"],"body":"json"},
+    createSegmentV1: {"route":"POST /v1/segment/v1/:call","credentials":["sdk","server"],"body":"json"},
+    batch: {"route":"POST /v1/batch","credentials":["sdk","server"],"body":"json"},
+    listProjectSettings: {"route":"GET /v1/projects/:key/settings","credentials":[]},
   },
   auth: {
     register: {"route":"POST /api/v1/auth/register","credentials":[],"body":"json"},

@@ -3387,6 +3387,19 @@ export interface Topic {
   updated_at: string;
 }
 
+export interface TrackingAnswer {
+  /** Always true: what was not kept is counted beside it */
+  success: true;
+  /** Messages that were taken */
+  accepted: number;
+  /** Messages that were left out, by reason */
+  dropped?: Record<string, number> | undefined;
+  /** Texts that were cut to the limit */
+  shortened?: number | undefined;
+  /** Values that were left out */
+  omitted?: number | undefined;
+}
+
 export interface VariantReport {
   /** The arm: `a` or `b` */
   variant_id: string;
@@ -6082,6 +6095,68 @@ export interface EventsGetExportAnswer {
   next_cursor: string;
 }
 
+export interface EventsCreateSegmentBody {
+  /** In a batch: what the message is */
+  type?: "identify" | "track" | "page" | "screen" | "group" | "alias" | undefined;
+  /** The `external_id` of the subscriber */
+  userId?: string | undefined;
+  /** The id of a visitor who is not known yet */
+  anonymousId?: string | undefined;
+  /** The name of the event, of `track` */
+  event?: string | undefined;
+  /** The properties of the event */
+  properties?: Record<string, JsonValue> | undefined;
+}
+
+export interface EventsCreateSegmentV1Body {
+  /** In a batch: what the message is */
+  type?: "identify" | "track" | "page" | "screen" | "group" | "alias" | undefined;
+  /** The `external_id` of the subscriber */
+  userId?: string | undefined;
+  /** The id of a visitor who is not known yet */
+  anonymousId?: string | undefined;
+  /** The name of the event, of `track` */
+  event?: string | undefined;
+  /** The properties of the event */
+  properties?: Record<string, JsonValue> | undefined;
+}
+
+export interface EventsBatchBody {
+  /** Messages of any types; at most 50 with the SDK key */
+  batch: ({
+    /** In a batch: what the message is */
+    type?: "identify" | "track" | "page" | "screen" | "group" | "alias" | undefined;
+    /** The `external_id` of the subscriber */
+    userId?: string | undefined;
+    /** The id of a visitor who is not known yet */
+    anonymousId?: string | undefined;
+    /** The name of the event, of `track` */
+    event?: string | undefined;
+    /** The properties of the event */
+    properties?: Record<string, JsonValue> | undefined;
+  })[];
+}
+
+export interface EventsListProjectSettingsAnswer {
+  /** Where the library sends to: here alone */
+  integrations: {
+    /** This service, under the name that the library knows */
+    "Segment.io": {
+      /** The SDK key that was asked for */
+      apiKey: string;
+      /** Where messages are sent to: host and path */
+      apiHost: string;
+      /** `https`, or `http` on a laptop */
+      protocol: string;
+    };
+  };
+  /** No figures of the library itself are taken */
+  metrics: {
+    /** Always 0 */
+    sampleRate: 0;
+  };
+}
+
 export interface AuthRegisterBody {
   /** The e-mail address */
   email: string;
@@ -6913,6 +6988,14 @@ export interface Endpoints {
     identify(body: EventsIdentifyBody, options?: CallOptions): Promise<EventsIdentifyAnswer>;
     /** Export events in the order of (occurred_at, id). `GET /v1/events/export` */
     getExport(query?: EventsGetExportQuery, options?: CallOptions): Promise<EventsGetExportAnswer>;
+    /** Take what a library of Segment sends. `POST /v1/segment/:call` */
+    createSegment(call: string, body: EventsCreateSegmentBody, options?: CallOptions): Promise<TrackingAnswer>;
+    /** Take what a library that adds /v1 to its address sends. `POST /v1/segment/v1/:call` */
+    createSegmentV1(call: string, body: EventsCreateSegmentV1Body, options?: CallOptions): Promise<TrackingAnswer>;
+    /** Take what a library sends that is given the address of this service alone. `POST /v1/batch` */
+    batch(body: EventsBatchBody, options?: CallOptions): Promise<TrackingAnswer>;
+    /** Get what the browser's library of Segment asks for before it sends. `GET /v1/projects/:key/settings` */
+    listProjectSettings(key: string, options?: CallOptions): Promise<EventsListProjectSettingsAnswer>;
   };
   auth: {
     /** Register a user with a workspace of their own. `POST /api/v1/auth/register` */
@@ -7065,5 +7148,11 @@ export interface BrowserEndpoints {
     create(body: EventsCreateBody, options?: CallOptions): Promise<EventsCreateAnswer>;
     /** Link an anonymous id, with its past and future events, to a subscriber. `POST /v1/events/identify` */
     identify(body: EventsIdentifyBody, options?: CallOptions): Promise<EventsIdentifyAnswer>;
+    /** Take what a library of Segment sends. `POST /v1/segment/:call` */
+    createSegment(call: string, body: EventsCreateSegmentBody, options?: CallOptions): Promise<TrackingAnswer>;
+    /** Take what a library that adds /v1 to its address sends. `POST /v1/segment/v1/:call` */
+    createSegmentV1(call: string, body: EventsCreateSegmentV1Body, options?: CallOptions): Promise<TrackingAnswer>;
+    /** Take what a library sends that is given the address of this service alone. `POST /v1/batch` */
+    batch(body: EventsBatchBody, options?: CallOptions): Promise<TrackingAnswer>;
   };
 }

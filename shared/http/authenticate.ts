@@ -78,7 +78,8 @@ export function workspaceOf(caller: Caller): Workspace {
   return caller.workspace;
 }
 
-interface Presented {
+/** The credentials of a request. */
+export interface Presented {
   sdkKey: string | undefined;
   bearer: string | undefined;
 }

@@ -7,7 +7,7 @@ import type { ApiError, ErrorCode } from "../kernel/errors.ts";
 import type { Ids, TenantId } from "../kernel/ids.ts";
 import type { JsonLimits } from "../rules/json-limits.ts";
 import type { Feature } from "../rules/plans.ts";
-import type { Caller } from "./authenticate.ts";
+import type { Caller, Presented } from "./authenticate.ts";
 import type { Cookie } from "./cookies.ts";
 import type { Deprecation } from "./deprecation.ts";
 import type { Upload, UploadedFile } from "./upload.ts";
@@ -27,6 +27,14 @@ export type Credential = "sdk" | "server" | "dashboard" | "agent";
  */
 export type Effect = "read" | "write" | "own" | "session";
 
+/** A request that is not read yet. */
+export interface PresentingRequest {
+  body: unknown;
+  isBase64Encoded: boolean;
+  /** Lower-cased names. */
+  headers: Readonly<Record<string, string | undefined>>;
+}
+
 export interface Access {
   /** Any one of these; an empty list is a public endpoint. */
   credentials?: readonly Credential[];
@@ -39,6 +47,8 @@ export interface Access {
   feature?: Feature;
   /** Event ingestion may cache a valid credential for up to one minute (ATH-R6). */
   cachesCredentials?: boolean;
+  /** Where the protocol of the endpoint puts the credential, if not into the usual headers. @throws 400 */
+  presents?(request: PresentingRequest): Presented;
   /** The endpoint is a tool of `/v1/mcp` for agent keys with this scope (docs/decisions/0037). */
   agents?: AgentScope;
   /** Needs a confirmed e-mail address (ACC-4), as every endpoint of a permission to send or to manage credentials does. */

@@ -11,10 +11,10 @@ import { requireFeature } from "../rules/plans.ts";
 import { insideSandbox, isSandbox } from "../store/sandbox/sandbox.ts";
 import type { Secrets } from "../store/secrets.ts";
 import { actionsOf, audited } from "./auditing.ts";
-import { authenticate, type Caller } from "./authenticate.ts";
+import { authenticate, type Caller, type Presented } from "./authenticate.ts";
 import { readCookies } from "./cookies.ts";
 import { createCredentialCache } from "./credential-cache.ts";
-import { type Endpoint, type Group, isReply, routeKeyOf, routesOf, type Shape } from "./endpoint.ts";
+import { type Access, type Endpoint, type Group, isReply, routeKeyOf, routesOf, type Shape } from "./endpoint.ts";
 import {
   limitRequests,
   requireConfirmed,
@@ -105,7 +105,7 @@ function chain(
 
   const handler = middy<RequestContext, Response>({ timeoutEarlyInMillis: 0 })
     .before(async ({ event: context }) => {
-      const presented = presentedBy(context.event);
+      const presented = presentedBy(context, access);
       const validate = () => authenticate(access, presented, credentials);
       context.caller = access.cachesCredentials
         ? await cached(JSON.stringify([access.credentials, presented]), validate, isOfSandbox)
@@ -258,10 +258,12 @@ function refuse(error: unknown, shape: Shape, { requestId }: RequestContext, { l
   return json(refusal.status, shape.refusalBody?.(refusal) ?? refusal.body(), headers);
 }
 
-function presentedBy({ headers }: Event) {
-  const authorization = headers.authorization ?? "";
+/** The credentials in the usual headers, else where the endpoint's own protocol has them. */
+function presentedBy({ event, ...request }: RequestContext, { presents }: Pick<Access, "presents">): Presented {
+  const { authorization = "", "x-sdk-key": sdkKey } = event.headers;
   const bearer = /^bearer /i.test(authorization) ? authorization.slice(7).trim() : undefined;
-  return { sdkKey: headers["x-sdk-key"], bearer: authorization && bearer === undefined ? "" : bearer };
+  if (presents && sdkKey === undefined && bearer === undefined) return presents(request);
+  return { sdkKey, bearer: authorization && bearer === undefined ? "" : bearer };
 }
 
 function logRequest(

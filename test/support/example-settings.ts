@@ -95,6 +95,9 @@ function sendsOf(world: TestWorld, tenant: Tenant, { ada, job }: { ada: string; 
     "GET /api/v1/notifications/:id/recipients/:subscriberId": () => ({ params: { id: job, subscriberId: ada } }),
     "GET /api/v1/segments/:id/members/:subscriberId": () => ({ params: { subscriberId: ada } }),
     "GET /api/v1/journeys/:id/subscribers/:subscriberId": () => ({ params: { subscriberId: ada } }),
+    "POST /v1/segment/:call": () => ({ params: { call: "track" } }),
+    "POST /v1/segment/v1/:call": () => ({ params: { call: "track" } }),
+    "GET /v1/projects/:key/settings": () => ({ params: { key: String(tenant.sdk["x-sdk-key"]) } }),
     "POST /v1/in-app/messages/:id/read": message,
     "POST /v1/in-app/messages/:id/dismiss": message,
     "POST /api/v1/webhooks/:id/deliveries/:deliveryId/redeliver": async () => {

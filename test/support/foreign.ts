@@ -181,6 +181,8 @@ const makers: [prefix: string, make: Make][] = [
   ["/api/v1/server-keys/", serverKey],
   ["/api/v1/agent-keys/", agentKey],
   // An event type is everybody's: there is none that another workspace could have.
+  ["/v1/segment/", async (world) => world.ids.uuid()],
+  ["/v1/projects/", async (world) => world.ids.uuid()],
   ["/v1/hooks/samples/", async (world) => world.ids.uuid()],
   // A link of a mail is its own credential; an id is not.
   ["/u/", subscriber],

@@ -14,6 +14,7 @@ import { countEvents } from "../../../shared/store/events/history.ts";
 import { eventIntake, ingest } from "../../../shared/store/events/intake.ts";
 import { linkAlias } from "../../../shared/store/subscribers/aliases.ts";
 import { AnonymousId, EventsBody, readEvents } from "./input.ts";
+import { tracking } from "./tracking/index.ts";
 
 export const MAX_EXPORTED = 1_000;
 
@@ -108,4 +109,6 @@ export const events = group("events", "What subscribers do: ingestion, identity,
     },
     async ({ store, secrets, query }) => exportEvents(store, await secrets.root(), query),
   ),
+
+  ...tracking,
 ]);

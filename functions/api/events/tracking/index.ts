@@ -1,0 +1,191 @@
+// Segment's tracking API: apps that have its libraries send here what they sent there (docs/decisions/0100).
+import * as v from "valibot";
+import { type Presented, workspaceOf } from "../../../../shared/http/authenticate.ts";
+import { type Call, endpoints, type PresentingRequest, type Shape } from "../../../../shared/http/endpoint.ts";
+import { requireSignedIds, USER_HASH_HEADER } from "../../../../shared/http/identity-proof.ts";
+import { bytesOf } from "../../../../shared/http/input.ts";
+import { type Capability, setting } from "../../../../shared/kernel/deps.ts";
+import { notFound } from "../../../../shared/kernel/errors.ts";
+import { tiers } from "../../../../shared/rules/event-limits.ts";
+import { secrets } from "../../../../shared/store/capabilities.ts";
+import { tenantOfSdkKey } from "../../../../shared/store/workspaces/sdk-keys.ts";
+import { calls, jsonOf, messagesOf, messageTypes } from "./messages.ts";
+import { takeMessages, takingUses } from "./taking.ts";
+import { type Translation, translated } from "./translation.ts";
+
+const PREFIX = "/v1/segment";
+const SETTINGS_SECONDS = 300;
+
+/** Where the service is reached: the browser's library asks for the address to send to. */
+const baseUrl: Capability<"baseUrl", string> = {
+  as: "baseUrl",
+  env: ["BASE_URL"],
+  grants: [],
+  open: (deps) => () => setting(deps, "BASE_URL"),
+};
+
+/** The write key: the user name of Basic authentication, or a field of the body where a browser sends no header. */
+export function writeKeyOf(request: PresentingRequest): Presented {
+  const [, basic] = /^basic +([\w+/=-]+)$/i.exec(request.headers.authorization ?? "") ?? [];
+  const key = basic === undefined ? keyIn(request) : Buffer.from(basic, "base64").toString().split(":", 1)[0];
+  const isServerKey = key?.startsWith("service_") === true;
+  return { sdkKey: isServerKey ? undefined : key, bearer: isServerKey ? key : undefined };
+}
+
+function keyIn(request: PresentingRequest): string | undefined {
+  try {
+    const { writeKey } = jsonOf(bytesOf(request), request.headers["content-encoding"]);
+    return typeof writeKey === "string" ? writeKey : undefined;
+  } catch {
+    // Who sends neither a key nor JSON is told of the key.
+    return undefined;
+  }
+}
+
+const Counts = v.record(v.string(), v.number());
+
+/** For the reference: everything is optional, and other fields are ignored. */
+const MessageFields = v.object({
+  type: v.pipe(v.optional(v.picklist(messageTypes)), v.description("In a batch: what the message is")),
+  userId: v.pipe(v.optional(v.string()), v.description("The `external_id` of the subscriber")),
+  anonymousId: v.pipe(v.optional(v.string()), v.description("The id of a visitor who is not known yet")),
+  event: v.pipe(v.optional(v.string()), v.description("The name of the event, of `track`")),
+  properties: v.pipe(v.optional(v.record(v.string(), v.any())), v.description("The properties of the event")),
+});
+const BatchFields = v.object({
+  batch: v.pipe(v.array(MessageFields), v.description("Messages of any types; at most 50 with the SDK key")),
+});
+
+const taking = {
+  summary: "Take what a library of Segment sends",
+  description:
+    "`call` is `identify`, `track`, `page`, `screen`, `group`, `alias` or `batch`, or the letter of it that the browser's " +
+    "library writes. The write key is a server key or the SDK key, as the user name of Basic authentication or as " +
+    "`writeKey` in the body; gzip is understood. A `userId` is the external id of a subscriber, who is created where there " +
+    "is none; traits of `identify` become attributes, the token of `context.device` a device, an `anonymousId` beside a " +
+    "`userId` is the subscriber's from then on. `track` is an event of that name; `page`, `screen`, `group` and `alias` are " +
+    "events of these names. `messageId` is the idempotency key. What is over the limits of events and attributes is cut or " +
+    "left out, and counted in the answer.",
+  raw: "application/json",
+  rawFields: MessageFields,
+  returns: v.pipe(
+    v.object({
+      success: v.pipe(v.literal(true), v.description("Always true: what was not kept is counted beside it")),
+      accepted: v.pipe(v.number(), v.description("Messages that were taken")),
+      dropped: v.pipe(v.optional(Counts), v.description("Messages that were left out, by reason")),
+      shortened: v.pipe(v.optional(v.number()), v.description("Texts that were cut to the limit")),
+      omitted: v.pipe(v.optional(v.number()), v.description("Values that were left out")),
+    }),
+    v.title("TrackingAnswer"),
+  ),
+  status: 200,
+  errors: ["BAD_REQUEST", "NOT_FOUND", "PAYMENT_REQUIRED", "QUOTA_EXCEEDED"],
+} as const satisfies Shape;
+
+const tracked = { userId: "ada", event: "Order Completed", properties: { total: 9.5 } };
+const example = { params: { call: "track" }, body: tracked };
+
+const ProjectSettings = v.object({
+  integrations: v.pipe(
+    v.object({
+      "Segment.io": v.pipe(
+        v.object({
+          apiKey: v.pipe(v.string(), v.description("The SDK key that was asked for")),
+          apiHost: v.pipe(v.string(), v.description("Where messages are sent to: host and path")),
+          protocol: v.pipe(v.string(), v.description("`https`, or `http` on a laptop")),
+        }),
+        v.description("This service, under the name that the library knows"),
+      ),
+    }),
+    v.description("Where the library sends to: here alone"),
+  ),
+  metrics: v.pipe(
+    v.object({ sampleRate: v.pipe(v.literal(0), v.description("Always 0")) }),
+    v.description("No figures of the library itself are taken"),
+  ),
+});
+
+const endpoint = endpoints({ credentials: ["sdk", "server"], unaudited: ["server"], uses: [] });
+const access = { scope: "events:write", presents: writeKeyOf, uses: takingUses } as const;
+
+type Taking = Parameters<typeof takeMessages>[0] &
+  Pick<Call<typeof taking>, "raw" | "headers" | "clock" | "log"> & { params: { call: string } };
+
+async function take({ params, raw, headers, clock, log, ...context }: Taking) {
+  const call = calls.find((one) => one === params.call);
+  if (!call) throw notFound("call");
+  const { caller, secrets } = context;
+  const tier = caller.kind === "server" ? "server" : "client";
+  const receipt = { tier, receivedAt: clock.now() } as const;
+  const body = jsonOf(raw, headers["content-encoding"]);
+  const { messages, unreadable } = messagesOf(call, body, tiers[tier].eventsPerRequest);
+  const known = messages.map((message) => translated(message, receipt));
+  const taken = known.filter((one): one is Translation => one.kind === "taken");
+  const named = taken.flatMap(({ externalId }) => (externalId === undefined ? [] : [{ external_id: externalId }]));
+  await requireSignedIds(caller, [{ named }], headers[USER_HASH_HEADER], secrets);
+
+  const { full } = await takeMessages(context, taken, receipt);
+  const answer = answerOf(taken, { ...droppedOf(known), ...(unreadable > 0 && { unreadable }) }, full);
+  if (answer.dropped || answer.omitted || answer.shortened)
+    log({ level: "warn", message: "tracking values dropped", tenant: workspaceOf(caller).tenant, ...answer });
+  return answer;
+}
+
+function droppedOf(known: readonly ReturnType<typeof translated>[]): Record<string, number> {
+  const dropped: Record<string, number> = {};
+  for (const one of known) if (one.kind === "dropped") dropped[one.reason] = (dropped[one.reason] ?? 0) + 1;
+  return dropped;
+}
+
+function answerOf(taken: readonly Translation[], dropped: Record<string, number>, full: number) {
+  const sum = (of: "shortened" | "omitted") => taken.reduce((total, one) => total + one[of], 0);
+  const [shortened, omitted] = [sum("shortened"), sum("omitted") + full];
+  return {
+    success: true as const,
+    accepted: taken.length,
+    ...(Object.keys(dropped).length > 0 && { dropped }),
+    ...(shortened > 0 && { shortened }),
+    ...(omitted > 0 && { omitted }),
+  };
+}
+
+export const tracking = [
+  endpoint("POST /v1/segment/:call", access, { ...taking, example }, take),
+
+  endpoint(
+    "POST /v1/segment/v1/:call",
+    access,
+    { ...taking, example, summary: "Take what a library that adds /v1 to its address sends" },
+    take,
+  ),
+
+  endpoint(
+    "POST /v1/batch",
+    access,
+    {
+      ...taking,
+      summary: "Take what a library sends that is given the address of this service alone",
+      rawFields: BatchFields,
+      example: { body: { batch: [{ type: "track", ...tracked }] } },
+    },
+    (call) => take({ ...call, params: { call: "batch" } }),
+  ),
+
+  endpoint(
+    "GET /v1/projects/:key/settings",
+    { credentials: [], uses: [secrets, baseUrl] },
+    {
+      summary: "Get what the browser's library of Segment asks for before it sends",
+      description: "`key` is the SDK key. There are no destinations: what is sent comes here.",
+      returns: ProjectSettings,
+      cacheSeconds: SETTINGS_SECONDS,
+      errors: ["NOT_FOUND"],
+    },
+    async ({ params, secrets, baseUrl }) => {
+      if ((await tenantOfSdkKey(params.key, secrets)) === undefined) throw notFound("project");
+      const { protocol, host } = new URL(baseUrl);
+      const destination = { apiKey: params.key, apiHost: `${host}${PREFIX}`, protocol: protocol.replace(":", "") };
+      return { integrations: { "Segment.io": destination }, metrics: { sampleRate: 0 as const } };
+    },
+  ),
+];

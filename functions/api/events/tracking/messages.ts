@@ -1,0 +1,114 @@
+// What Segment's libraries send: one message, or a batch of them, with the write key in a header or in the body.
+import { gunzipSync } from "node:zlib";
+import * as v from "valibot";
+import { refusePrototypeKeys } from "../../../../shared/http/input.ts";
+import { ApiError } from "../../../../shared/kernel/errors.ts";
+import { SERVER_BODY_BYTES } from "../../../../shared/rules/event-limits.ts";
+
+export const messageTypes = ["identify", "track", "page", "screen", "group", "alias"] as const;
+export type MessageType = (typeof messageTypes)[number];
+
+/** The last part of a call's path: the name of a type, its first letter as browsers write it, or a batch. */
+export const calls = [...messageTypes, ...["i", "t", "p", "s", "g", "a"], "batch", "b", "import", "m"] as const;
+export type CallName = (typeof calls)[number];
+
+const letters: Readonly<Record<string, CallName>> = { b: "batch", import: "batch" };
+const typeOf = (call: string): MessageType | undefined =>
+  messageTypes.find((type) => type === call || type[0] === call);
+
+/** A field of another type than expected is as if it were absent: one bad value does not cost the message. */
+const lenient = <T>(schema: v.GenericSchema<unknown, T>) => v.fallback(v.optional(schema), undefined);
+const Id = lenient(v.pipe(v.union([v.string(), v.number()]), v.transform(String)));
+const Text = lenient(v.string());
+const Fields = lenient(v.record(v.string(), v.any()));
+
+const Context = lenient(
+  v.object({
+    traits: Fields,
+    locale: Text,
+    timezone: Text,
+    library: lenient(v.object({ name: Text })),
+    device: lenient(v.object({ id: Text, type: Text, model: Text, token: Text })),
+    os: lenient(v.object({ version: Text })),
+    app: lenient(v.object({ version: Text })),
+  }),
+);
+
+const Message = v.object({
+  type: lenient(v.picklist(messageTypes)),
+  userId: Id,
+  anonymousId: Id,
+  messageId: Text,
+  timestamp: Text,
+  originalTimestamp: Text,
+  sentAt: Text,
+  event: Text,
+  name: Text,
+  category: Text,
+  groupId: Id,
+  previousId: Id,
+  properties: Fields,
+  traits: Fields,
+  context: Context,
+  integrations: Fields,
+});
+export type Message = v.InferOutput<typeof Message>;
+
+export interface Sent {
+  messages: Message[];
+  /** Messages that are larger than one may be, or that are no objects. */
+  unreadable: number;
+}
+
+/** The limits of Segment's own API. */
+const MAX_BODY_BYTES = SERVER_BODY_BYTES;
+const MAX_MESSAGE_BYTES = 32_768;
+
+const malformed = (message: string) => new ApiError("BAD_REQUEST", message);
+
+/** The JSON of a body. @param encoding `Content-Encoding` @throws 400 for what is too large, or no JSON object */
+export function jsonOf(raw: Buffer, encoding: string | undefined): Record<string, unknown> {
+  const text = (encoding === "gzip" ? inflated(raw) : raw).toString();
+  if (text.length > MAX_BODY_BYTES) throw malformed(`The body has more than ${MAX_BODY_BYTES} bytes.`);
+  let value: unknown;
+  try {
+    value = JSON.parse(text, refusePrototypeKeys);
+  } catch {
+    throw malformed("The body is not valid JSON.");
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw malformed("The body is no JSON object.");
+  return value as Record<string, unknown>;
+}
+
+function inflated(raw: Buffer): Buffer {
+  try {
+    return gunzipSync(raw, { maxOutputLength: MAX_BODY_BYTES });
+  } catch {
+    throw malformed(`The body is not gzip of at most ${MAX_BODY_BYTES} bytes.`);
+  }
+}
+
+/** @param max the most messages of a batch @throws 400 for a larger batch */
+export function messagesOf(call: CallName, body: Record<string, unknown>, max: number): Sent {
+  const type = typeOf(call);
+  if ((letters[call] ?? call) !== "batch") return readAll([{ ...body, type: type ?? "" }]);
+
+  const { batch, sentAt, context, integrations } = body;
+  if (!Array.isArray(batch)) throw malformed("batch must be a list of messages.");
+  if (batch.length > max) throw malformed(`batch must have at most ${max} messages.`);
+  return readAll(batch.map((one) => (isObject(one) ? { ...defined({ sentAt, context, integrations }), ...one } : one)));
+}
+
+function readAll(given: readonly unknown[]): Sent {
+  const messages = given
+    .filter((one) => isObject(one) && Buffer.byteLength(JSON.stringify(one)) <= MAX_MESSAGE_BYTES)
+    .map((one) => v.parse(Message, one));
+  return { messages, unreadable: given.length - messages.length };
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const defined = (fields: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));

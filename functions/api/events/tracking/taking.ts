@@ -1,0 +1,115 @@
+// Takes translated messages in: subscribers first, then what belongs to them, then the events.
+import { type Caller, workspaceOf } from "../../../../shared/http/authenticate.ts";
+import { requireScope } from "../../../../shared/http/gates.ts";
+import type { Context } from "../../../../shared/kernel/deps.ts";
+import { ApiError } from "../../../../shared/kernel/errors.ts";
+import { chunksOf } from "../../../../shared/rules/chunks.ts";
+import { type Tier, tiers } from "../../../../shared/rules/event-limits.ts";
+import { plans } from "../../../../shared/rules/plans.ts";
+import { audienceSize, secrets } from "../../../../shared/store/capabilities.ts";
+import { storeWrite } from "../../../../shared/store/context.ts";
+import { countEvents } from "../../../../shared/store/events/history.ts";
+import { eventIntake, ingest, type NewEvent } from "../../../../shared/store/events/intake.ts";
+import { linkAlias, ownersOf } from "../../../../shared/store/subscribers/aliases.ts";
+import { registerDevice } from "../../../../shared/store/subscribers/device-registration.ts";
+import { findByExternalId, upsertSubscriber } from "../../../../shared/store/subscribers/subscribers.ts";
+import type { Translation } from "./translation.ts";
+
+export const takingUses = [storeWrite, secrets, audienceSize, eventIntake] as const;
+type Taking = Context<typeof takingUses> & { caller: Caller };
+
+interface Receipt {
+  tier: Tier;
+  /** In milliseconds. */
+  receivedAt: number;
+}
+
+const AT_ONCE = 20;
+
+/**
+ * Takes all messages in. A repeat changes nothing more: events have the ids of their messages.
+ * @returns how many profiles were full, so that nothing was added to them (AMB-146)
+ * @throws 402 or 429 beyond the quotas of the plan, 403 for a key whose scopes leave out writing subscribers
+ */
+export async function takeMessages(
+  taking: Taking,
+  messages: readonly Translation[],
+  { tier, receivedAt }: Receipt,
+): Promise<{ full: number }> {
+  const { store, secrets, intake, caller } = taking;
+  const people = Map.groupBy(messages, ({ externalId }) => externalId);
+  people.delete(undefined);
+  // The publishable key may do as much, so only a key that was made for less is refused.
+  const isScoped = caller.kind === "server" && caller.explicit;
+  if (people.size > 0 && isScoped) requireScope(caller, "subscribers:write");
+
+  const subscribers = new Map<string, string>();
+  let full = 0;
+  for (const some of chunksOf([...people], AT_ONCE))
+    await Promise.all(
+      some.map(async ([externalId = "", own]) => {
+        const found = await subscriberOf(taking, externalId, own);
+        if (found.isFull) full++;
+        subscribers.set(externalId, found.id);
+        await registerDevices(taking, found.id, own);
+      }),
+    );
+  await linkAnonymous(taking, messages, subscribers);
+
+  const { plan, sendCap } = workspaceOf(caller);
+  const events = messages.flatMap((one): NewEvent[] => {
+    if (!one.event) return [];
+    const subscriber_id = subscribers.get(one.externalId ?? "");
+    return [{ ...one.event, ...(subscriber_id === undefined ? { anonymous_id: one.anonymousId } : { subscriber_id }) }];
+  });
+  const common = { source: tier, isHistorical: false, receivedAt, allowance: { plan, sendCap } };
+  const root = await secrets.root();
+  for (const batch of chunksOf(events, tiers.server.eventsPerRequest))
+    await ingest(store, root, intake, { ...common, events: batch, name: (n, field) => `batch[${n}].${field}` });
+  return { full };
+}
+
+/** The subscriber of an external id, with all that its messages say; created where there is none. */
+async function subscriberOf(
+  { store, secrets, audienceSize, caller }: Taking,
+  external_id: string,
+  messages: readonly Translation[],
+): Promise<{ id: string; isFull: boolean }> {
+  const root = await secrets.root();
+  const told = messages.flatMap(({ profile }) => profile ?? []);
+  const known = told.length === 0 ? await findByExternalId(store, root, external_id) : undefined;
+  if (known) return { id: known.id, isFull: false };
+
+  const cap = await audienceSize.capOf(plans[workspaceOf(caller).plan].subscribers);
+  const email = told.findLast((one) => one.email !== undefined)?.email;
+  const attributes = Object.assign({}, ...told.map((one) => one.attributes));
+  const input = { external_id, email, attributes, isPublishable: caller.kind === "sdk" };
+  try {
+    return { id: (await upsertSubscriber(store, root, input, cap)).id, isFull: false };
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== "VALIDATION_ERROR") throw error;
+    return { id: (await upsertSubscriber(store, root, { external_id }, cap)).id, isFull: true };
+  }
+}
+
+async function registerDevices({ store }: Taking, subscriber_id: string, messages: readonly Translation[]) {
+  const devices = new Map(messages.flatMap(({ device }) => (device ? [[device.token, device] as const] : [])));
+  for (const device of devices.values()) await registerDevice(store, { ...device, subscriber_id });
+}
+
+/** The first link wins (AMB-26): an id that is somebody's stays with them. */
+async function linkAnonymous(
+  { store }: Taking,
+  messages: readonly Translation[],
+  subscribers: ReadonlyMap<string, string>,
+): Promise<void> {
+  const wanted = new Map<string, string>();
+  for (const { externalId = "", anonymousIds } of messages)
+    for (const anonymous of anonymousIds) {
+      const subscriber = subscribers.get(externalId);
+      if (subscriber !== undefined && !wanted.has(anonymous)) wanted.set(anonymous, subscriber);
+    }
+  const owners = await ownersOf(store, [...wanted.keys()]);
+  for (const [anonymous, subscriber] of wanted)
+    if (!owners.has(anonymous)) await linkAlias(store, anonymous, subscriber, () => countEvents(store, { anonymous }));
+}
