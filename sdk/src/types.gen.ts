@@ -3558,7 +3558,7 @@ export interface SubscribersUpsertBody {
     channel?: "email" | "sms" | "chat_app" | string | undefined;
     /** Whether the subscriber agreed */
     status: "opted_in" | "opted_out";
-    /** Default: now. At most 5 minutes ahead. RFC 3339. */
+    /** Default: now. At most 5 minutes ahead, and then now. RFC 3339. */
     consented_at?: string | undefined;
     /** Where the consent was given, such as the name of a form. Free text */
     source?: string | undefined;
@@ -3605,7 +3605,7 @@ export interface SubscribersUpsertWithServerKeyBody {
     channel?: "email" | "sms" | "chat_app" | string | undefined;
     /** Whether the subscriber agreed */
     status: "opted_in" | "opted_out";
-    /** Default: now. At most 5 minutes ahead. RFC 3339. */
+    /** Default: now. At most 5 minutes ahead, and then now. RFC 3339. */
     consented_at?: string | undefined;
     /** Where the consent was given, such as the name of a form. Free text */
     source?: string | undefined;
@@ -3844,7 +3844,7 @@ export interface SubscribersCreateConsentBody {
   channel?: "email" | "sms" | "chat_app" | string | undefined;
   /** Whether the subscriber agreed */
   status: "opted_in" | "opted_out";
-  /** Default: now. At most 5 minutes ahead. RFC 3339. */
+  /** Default: now. At most 5 minutes ahead, and then now. RFC 3339. */
   consented_at?: string | undefined;
   /** Where the consent was given, such as the name of a form. Free text */
   source?: string | undefined;

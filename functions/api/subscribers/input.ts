@@ -50,7 +50,10 @@ export const ConsentInput = v.strictObject({
     ),
   ),
   status: v.picklist(["opted_in", "opted_out"], "must be opted_in or opted_out"),
-  consented_at: v.pipe(v.optional(TimestampInput), v.description("Default: now. At most 5 minutes ahead")),
+  consented_at: v.pipe(
+    v.optional(TimestampInput),
+    v.description("Default: now. At most 5 minutes ahead, and then now"),
+  ),
   source: v.optional(v.pipe(v.string(), v.maxLength(256))),
   ip: v.optional(v.pipe(v.string(), v.maxLength(64))),
   text: v.optional(v.pipe(v.string(), v.maxLength(2_000))),
@@ -84,10 +87,12 @@ export function changeOf({ email, attributes = {}, ...reserved }: v.InferOutput<
 export async function consentOf(store: StoreReader, consent: v.InferOutput<typeof ConsentInput>, field = "") {
   const { clock } = store;
   await requireTopic(store, topicKeyOf(consent.channel), `${field}channel`);
-  const { consented_at = timestamp(clock.now()) } = consent;
-  if (consented_at > timestamp(clock.now() + MAX_AHEAD_MS))
+  const now = clock.now();
+  const { consented_at = timestamp(now) } = consent;
+  if (consented_at > timestamp(now + MAX_AHEAD_MS))
     throw invalid({ [`${field}consented_at`]: "must not be more than 5 minutes in the future" });
-  return { ...consent, consented_at };
+  // A client's clock may be ahead: what follows a moment later must still count as newer (AMB-131).
+  return { ...consent, consented_at: consented_at > timestamp(now) ? timestamp(now) : consented_at };
 }
 
 const SearchText = v.pipe(

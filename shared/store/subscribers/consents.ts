@@ -82,7 +82,7 @@ export async function recordOptOut(
   subscriber: string,
   { channel, message, text, at }: { channel: string; message: string; text: string; at: number },
 ): Promise<void> {
-  const consented_at = timestamp(at);
+  const consented_at = timestamp(Math.min(at, store.clock.now()));
   const consent: ConsentAssertion = { channel, status: "opted_out", consented_at, source: "inbound_message", text };
   const id = uuidV7(at, createHash("sha256").update(`${channel} ${message} ${subscriber}`).digest());
   const history = consentWrite(store, subscriber, id, consent, absent());

@@ -110,12 +110,6 @@ export const updateProfile = (store: Store, id: string, input: ProfileInput): Pr
     .change(Profile, { id }, profileChange(store, input, id), isAlive())
     .catch(onConditionFailed(Profile, (old) => (old?.erased_at ? old : undefined)));
 
-/** A client's clock may be ahead of ours (AMB-117): what follows a moment later must still count as newer. */
-function asOfNow({ clock }: Store, consent: ConsentAssertion): ConsentAssertion {
-  const now = timestamp(clock.now());
-  return consent.consented_at > now ? { ...consent, consented_at: now } : consent;
-}
-
 /** The same with a consent, in one transaction. */
 export async function updateWithConsent(
   store: Store,
@@ -125,15 +119,14 @@ export async function updateWithConsent(
   consentId = store.ids.uuidAt(store.clock.now()),
 ): Promise<ProfileRow | undefined> {
   const history = consentWrite(store, id, consentId, consent);
-  const current = asOfNow(store, consent);
   const plain = profileChange(store, input, id);
-  const folded = { ...plain, set: { ...plain.set, ...foldedConsent(current) } };
+  const folded = { ...plain, set: { ...plain.set, ...foldedConsent(consent) } };
 
   const attempt = (isNewest: boolean): Promise<"written" | "older" | ProfileRow | undefined> =>
     store
       .transact([
         isNewest
-          ? changeItem(Profile, { id }, folded, all(isAlive(), isNewestConsent(current)))
+          ? changeItem(Profile, { id }, folded, all(isAlive(), isNewestConsent(consent)))
           : changeItem(Profile, { id }, plain, isAlive()),
         history,
       ])
@@ -206,7 +199,7 @@ export function newProfile(store: Store, id: string, input: SubscriberInput): Pr
     ...keyOf(Profile, store.tenant, { id }),
     id,
     created_at,
-    ...(input.consent && foldedConsent(asOfNow(store, input.consent))),
+    ...(input.consent && foldedConsent(input.consent)),
     ...indexKey(SubscribersByAge, store.tenant, { shard: shardOf(id), created_at, id }),
   };
 }

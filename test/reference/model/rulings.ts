@@ -9,7 +9,7 @@ export const rulings = {
   /** An opt-out by link is a row of the address. Off: of the person. */
   AMB_130_opt_out_of_the_address: true,
   /** No stored consent lies ahead of its recording. Off: accepted ahead, stored as said (AMB-117). */
-  AMB_131_times_of_consents: false,
+  AMB_131_times_of_consents: true,
   /** Columns that state a consent by their name. Off: they are attributes. */
   AMB_132_columns_by_name: false,
   /** Options of an import. Off: unknown fields. */
@@ -41,7 +41,7 @@ export const rulings = {
   /** Limits of publishable keys. */
   AMB_146_publishable_limits: false,
   /** Refused journey entries are counted. Off: dropped without a word. */
-  AMB_147_refused_entries: false,
+  AMB_147_refused_entries: true,
   /** Keys with dots are paths. Off: literal keys only. */
   AMB_148_paths: true,
   /** The target of a link is in its token. */
