@@ -692,6 +692,22 @@ export interface AccessToken {
 export interface ActivityEntry {
   /** The send */
   notification_id: string;
+  /** The send with its name, or its title */
+  notification: {
+    /** The id, as the service assigned it */
+    id: string;
+    /** The name, for people */
+    name: string | null;
+  };
+  /** What the send came from; `null` for one of the API */
+  source: {
+    /** The kind of channel, such as `ios` or `email` */
+    type: string;
+    /** The id, as the service assigned it */
+    id: string;
+    /** The name, for people */
+    name: string | null;
+  } | null;
   /** The subscriber */
   subscriber_id: string | null;
   /** The id of the subscriber in your own system */
@@ -793,11 +809,22 @@ export interface AuditEntry {
     type: "user" | "server_key" | "agent_key";
     /** The id, as the service assigned it */
     id: string;
+    /** The name, for people */
+    name: string | null;
     /** The role of a member: it decides the permissions */
     role: string | null;
   };
   /** The id of what it changed or created */
   target: string | null;
+  /** The same with its kind and name, where it is a thing with a name */
+  subject: {
+    /** The kind: `custom` for annotations of members, another one for those of the service */
+    kind: "campaign" | "journey" | "segment" | "list" | "template" | "channel" | "experience" | "topic" | "webhook" | "server_key" | "agent_key" | "notification" | "subscriber";
+    /** The id, as the service assigned it */
+    id: string;
+    /** The name, for people */
+    name: string | null;
+  } | null;
   /** `unknown`: it was interrupted or has not ended, and may have had its effect */
   outcome: "ok" | "refused" | "failed" | "unknown";
   /** The status of the answer */
@@ -3084,6 +3111,13 @@ export interface SubscriberExport {
     title: string;
     /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
+    /** What the entry is about: `ref` with its name */
+    subject?: {
+      /** The id, as the service assigned it */
+      id: string;
+      /** The name, for people */
+      name: string | null;
+    } | undefined;
     /** What became of it, by its kind: the state of a message, the status of a consent or of a journey's run, `entered` or `exited`; `null` of an event */
     state: "pending" | "deferred" | "delivered" | "failed" | "uncertain" | "bounced" | "skipped" | "held_out" | "canceled";
     /** What is known about it; its fields depend on `kind` */
@@ -3096,6 +3130,15 @@ export interface SubscriberExport {
       reason: string | null;
       /** The arm: `a` or `b` */
       variant_id: string | null;
+      /** What the send came from; `null` for one of the API */
+      source?: {
+        /** The kind of channel, such as `ios` or `email` */
+        type: string;
+        /** The id, as the service assigned it */
+        id: string;
+        /** The name, for people */
+        name: string | null;
+      } | null | undefined;
       /** The end of the quiet hours that it waits for. RFC 3339. */
       deferred_until: string | null;
     };
@@ -3108,6 +3151,13 @@ export interface SubscriberExport {
     title: string;
     /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
+    /** What the entry is about: `ref` with its name */
+    subject?: {
+      /** The id, as the service assigned it */
+      id: string;
+      /** The name, for people */
+      name: string | null;
+    } | undefined;
     /** What became of it, by its kind: the state of a message, the status of a consent or of a journey's run, `entered` or `exited`; `null` of an event */
     state: null;
     /** What is known about it; its fields depend on `kind` */
@@ -3128,6 +3178,13 @@ export interface SubscriberExport {
     title: string;
     /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
+    /** What the entry is about: `ref` with its name */
+    subject?: {
+      /** The id, as the service assigned it */
+      id: string;
+      /** The name, for people */
+      name: string | null;
+    } | undefined;
     /** What became of it, by its kind: the state of a message, the status of a consent or of a journey's run, `entered` or `exited`; `null` of an event */
     state: "opted_in" | "opted_out" | "unknown" | "suppressed";
     /** What is known about it; its fields depend on `kind` */
@@ -3150,6 +3207,13 @@ export interface SubscriberExport {
     title: string;
     /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
+    /** What the entry is about: `ref` with its name */
+    subject?: {
+      /** The id, as the service assigned it */
+      id: string;
+      /** The name, for people */
+      name: string | null;
+    } | undefined;
     /** What became of it, by its kind: the state of a message, the status of a consent or of a journey's run, `entered` or `exited`; `null` of an event */
     state: "entered" | "active" | "completed" | "exited" | "canceled";
     /** What is known about it; its fields depend on `kind` */
@@ -3183,6 +3247,13 @@ export interface SubscriberExport {
     title: string;
     /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
+    /** What the entry is about: `ref` with its name */
+    subject?: {
+      /** The id, as the service assigned it */
+      id: string;
+      /** The name, for people */
+      name: string | null;
+    } | undefined;
     /** What became of it, by its kind: the state of a message, the status of a consent or of a journey's run, `entered` or `exited`; `null` of an event */
     state: "entered" | "exited";
   } | {
@@ -3194,6 +3265,13 @@ export interface SubscriberExport {
     title: string;
     /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
+    /** What the entry is about: `ref` with its name */
+    subject?: {
+      /** The id, as the service assigned it */
+      id: string;
+      /** The name, for people */
+      name: string | null;
+    } | undefined;
     /** What became of it, by its kind: the state of a message, the status of a consent or of a journey's run, `entered` or `exited`; `null` of an event */
     state: "entered";
   } | {
@@ -3205,6 +3283,13 @@ export interface SubscriberExport {
     title: string;
     /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
+    /** What the entry is about: `ref` with its name */
+    subject?: {
+      /** The id, as the service assigned it */
+      id: string;
+      /** The name, for people */
+      name: string | null;
+    } | undefined;
     /** What became of it, by its kind: the state of a message, the status of a consent or of a journey's run, `entered` or `exited`; `null` of an event */
     state: string;
     /** What is known about it; its fields depend on `kind` */
@@ -3316,6 +3401,13 @@ export interface SubscribersSubscriber {
 export interface Summary {
   /** The campaign, journey or channel */
   source_id: string;
+  /** The campaign, journey or channel with its name */
+  source: {
+    /** The id, as the service assigned it */
+    id: string;
+    /** The name, for people */
+    name: string | null;
+  };
   /** Conversions whose last touch it was: each counts once in the workspace */
   conversions: number;
   /** As `last_touch_revenue_cents` */
@@ -3704,6 +3796,13 @@ export interface SubscribersGetTimelineAnswer {
     title: string;
     /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
+    /** What the entry is about: `ref` with its name */
+    subject?: {
+      /** The id, as the service assigned it */
+      id: string;
+      /** The name, for people */
+      name: string | null;
+    } | undefined;
     /** What became of it, by its kind: the state of a message, the status of a consent or of a journey's run, `entered` or `exited`; `null` of an event */
     state: "pending" | "deferred" | "delivered" | "failed" | "uncertain" | "bounced" | "skipped" | "held_out" | "canceled";
     /** What is known about it; its fields depend on `kind` */
@@ -3716,6 +3815,15 @@ export interface SubscribersGetTimelineAnswer {
       reason: string | null;
       /** The arm: `a` or `b` */
       variant_id: string | null;
+      /** What the send came from; `null` for one of the API */
+      source?: {
+        /** The kind of channel, such as `ios` or `email` */
+        type: string;
+        /** The id, as the service assigned it */
+        id: string;
+        /** The name, for people */
+        name: string | null;
+      } | null | undefined;
       /** The end of the quiet hours that it waits for. RFC 3339. */
       deferred_until: string | null;
     };
@@ -3728,6 +3836,13 @@ export interface SubscribersGetTimelineAnswer {
     title: string;
     /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
+    /** What the entry is about: `ref` with its name */
+    subject?: {
+      /** The id, as the service assigned it */
+      id: string;
+      /** The name, for people */
+      name: string | null;
+    } | undefined;
     /** What became of it, by its kind: the state of a message, the status of a consent or of a journey's run, `entered` or `exited`; `null` of an event */
     state: null;
     /** What is known about it; its fields depend on `kind` */
@@ -3748,6 +3863,13 @@ export interface SubscribersGetTimelineAnswer {
     title: string;
     /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
+    /** What the entry is about: `ref` with its name */
+    subject?: {
+      /** The id, as the service assigned it */
+      id: string;
+      /** The name, for people */
+      name: string | null;
+    } | undefined;
     /** What became of it, by its kind: the state of a message, the status of a consent or of a journey's run, `entered` or `exited`; `null` of an event */
     state: "opted_in" | "opted_out" | "unknown" | "suppressed";
     /** What is known about it; its fields depend on `kind` */
@@ -3770,6 +3892,13 @@ export interface SubscribersGetTimelineAnswer {
     title: string;
     /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
+    /** What the entry is about: `ref` with its name */
+    subject?: {
+      /** The id, as the service assigned it */
+      id: string;
+      /** The name, for people */
+      name: string | null;
+    } | undefined;
     /** What became of it, by its kind: the state of a message, the status of a consent or of a journey's run, `entered` or `exited`; `null` of an event */
     state: "entered" | "active" | "completed" | "exited" | "canceled";
     /** What is known about it; its fields depend on `kind` */
@@ -3803,6 +3932,13 @@ export interface SubscribersGetTimelineAnswer {
     title: string;
     /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
+    /** What the entry is about: `ref` with its name */
+    subject?: {
+      /** The id, as the service assigned it */
+      id: string;
+      /** The name, for people */
+      name: string | null;
+    } | undefined;
     /** What became of it, by its kind: the state of a message, the status of a consent or of a journey's run, `entered` or `exited`; `null` of an event */
     state: "entered" | "exited";
   } | {
@@ -3814,6 +3950,13 @@ export interface SubscribersGetTimelineAnswer {
     title: string;
     /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
+    /** What the entry is about: `ref` with its name */
+    subject?: {
+      /** The id, as the service assigned it */
+      id: string;
+      /** The name, for people */
+      name: string | null;
+    } | undefined;
     /** What became of it, by its kind: the state of a message, the status of a consent or of a journey's run, `entered` or `exited`; `null` of an event */
     state: "entered";
   } | {
@@ -3825,6 +3968,13 @@ export interface SubscribersGetTimelineAnswer {
     title: string;
     /** The id of what the entry is about: a notification, event, consent, journey, segment, list or device */
     ref: string;
+    /** What the entry is about: `ref` with its name */
+    subject?: {
+      /** The id, as the service assigned it */
+      id: string;
+      /** The name, for people */
+      name: string | null;
+    } | undefined;
     /** What became of it, by its kind: the state of a message, the status of a consent or of a journey's run, `entered` or `exited`; `null` of an event */
     state: string;
     /** What is known about it; its fields depend on `kind` */
@@ -5720,6 +5870,13 @@ export interface InsightsGetLiftQuery {
 export interface InsightsGetLiftAnswer {
   /** The id of the notification */
   job_id: string;
+  /** The send with its name, or its title */
+  job: {
+    /** The id, as the service assigned it */
+    id: string;
+    /** The name, for people */
+    name: string | null;
+  };
   /** Those who got the message */
   treated: {
     /** How many subscribers the group has */

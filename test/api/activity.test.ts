@@ -44,3 +44,30 @@ it("RDA-11 lists each recipient of the sends of seven days once, the newest send
   // The send that was scheduled has gone out; the first one is too old.
   expect(await activity(world, tenant, 100)).toHaveLength(26);
 });
+
+it("RDA-11 RDA-5 names the send and the campaign that it came from, in the activity and in the timeline", async () => {
+  const { world, tenant, call, campaign } = await namedSetting();
+  const [ada] = await addPeople(world, tenant, 1);
+  const { id, job } = await campaign("Autumn", "Hello");
+  const named = { notification: { id: job, name: "Autumn" }, source: { type: "campaign", id, name: "Autumn" } };
+  expect((await call("GET /api/v1/activity")).body.items).toMatchObject([named]);
+  const { items } = (await call(`GET /api/v1/subscribers/${ada}/timeline?kinds=message`)).body;
+  expect(items).toMatchObject([{ subject: named.notification, data: { source: named.source } }]);
+});
+
+async function namedSetting() {
+  const world = await fresh();
+  const tenant = await world.tenant();
+  const call = async (route: string, body?: object) =>
+    world.call(route, { as: await tenant.dashboard(), ...(body && { body }) });
+  const campaign = async (name: string, title: string) => {
+    const channel = (await call("GET /api/v1/channels")).body.channels[0].id;
+    const message = { content: { title, body: "b" }, channel_ids: [channel] };
+    const { id } = (await call("POST /api/v1/campaigns", { name, target: { type: "all" }, messages: [message] })).body;
+    await call(`POST /api/v1/campaigns/${id}/release`);
+    await world.settle();
+    const job: string = (await call(`GET /api/v1/campaigns/${id}`)).body.messages[0].job_id;
+    return { id: id as string, job };
+  };
+  return { world, tenant, call, campaign };
+}

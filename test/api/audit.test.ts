@@ -14,7 +14,8 @@ interface Entry {
   id: string;
   at: string;
   action: string;
-  actor: { type: string; id: string; role: string | null };
+  actor: { type: string; id: string; name: string | null; role: string | null };
+  subject: { kind: string; id: string; name: string | null } | null;
   target: string | null;
   outcome: string;
   status: number | null;
@@ -57,7 +58,7 @@ describe("the audit trail", () => {
     const entries = await list();
     expect(entries).toMatchObject([
       { action: "notifications.create", target: sent, outcome: "ok", status: 201 },
-      { action: "hooks.create", actor: { type: "server_key", id: key.id, role: null }, outcome: "ok" },
+      { action: "hooks.create", actor: { type: "server_key", id: key.id, name: key.name, role: null }, outcome: "ok" },
       { action: "account.createServerKey", target: key.id, outcome: "ok", code: null },
       { action: "lists.update", target: id, actor: { type: "user", id: tenant.owner, role: "owner" }, status: 200 },
       expect.objectContaining({ action: "lists.create" }),
@@ -91,6 +92,18 @@ describe("the audit trail", () => {
     const consent = { channel: "sms", status: "opted_out" };
     await call(`POST /api/v1/subscribers/${id}/consents`, consent);
     expect(await list()).toMatchObject([{ action: "subscribers.createConsent", target: id }]);
+  });
+
+  it("RDA-23 names who called and what was changed; what is gone has no name", async () => {
+    const { call, list } = await setting();
+    const kept = (await call("POST /api/v1/lists", { name: "Kept" })).body;
+    const gone = (await call("POST /api/v1/lists", { name: "Gone" })).body;
+    await call(`DELETE /api/v1/lists/${gone.id}`);
+    const entries = await list("?action=lists.create");
+    const subjects = entries.map(({ subject }) => subject);
+    expect(subjects).toContainEqual({ kind: "list", id: kept.id, name: "Kept" });
+    expect(subjects).toContainEqual({ kind: "list", id: gone.id, name: null });
+    expect(entries.every(({ actor }) => actor.name)).toBe(true);
   });
 
   it("RDA-23 is filtered and paged, for every role, and is of one workspace", async () => {

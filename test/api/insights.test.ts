@@ -128,7 +128,9 @@ describe("funnel and summary", () => {
     const second = await campaign();
     await buy(ids[0]!, 700);
     expect(await summary("campaign")).toMatchObject([{ source_id: second.id, conversions: 1, revenue_cents: 700 }]);
-    expect(await summary("channel")).toMatchObject([{ source_id: channel, conversions: 1, revenue_cents: 700 }]);
+    expect(await summary("channel")).toMatchObject([
+      { source_id: channel, source: { id: channel, name: "In-app" }, conversions: 1, revenue_cents: 700 },
+    ]);
     expect(await summary("journey")).toEqual([]);
     for (const { id } of [first, second]) expect(await funnel(id)).toMatchObject({ converted: 1, revenue_cents: 700 });
     expect(await funnel(first.id)).toMatchObject({ conversions: 0, last_touch_revenue_cents: 0 });

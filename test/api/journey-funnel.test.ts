@@ -53,7 +53,13 @@ describe("funnel and summary of a journey", () => {
       cost: expect.objectContaining({ provider_dollars: 0, unpriced: [] }),
     });
     expect((await call("GET /api/v1/insights/summary?group_by=journey")).body.rows).toEqual([
-      { source_id: id, conversions: 1, revenue_cents: 900, last_touch_revenue_cents: 900 },
+      {
+        source_id: id,
+        source: { id, name: "Welcome" },
+        conversions: 1,
+        revenue_cents: 900,
+        last_touch_revenue_cents: 900,
+      },
     ]);
     await world.advance(40 * DAY);
     expect(await funnel()).toMatchObject({ sent: 0, converted: 0 });

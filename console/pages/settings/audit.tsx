@@ -14,7 +14,6 @@ import { inWords } from "../../components/field.tsx";
 import { Filter } from "../../components/filters.tsx";
 import { Card, Time } from "../../components/page.tsx";
 import { Failure } from "../../components/states.tsx";
-import { useNames } from "./audit-names.ts";
 import { groupOf, idOf, kinds, textOf } from "./audit-sentences.ts";
 
 /** What is said of a call that was not simply done. */
@@ -39,16 +38,9 @@ export function Audit() {
   const action = query.get("action");
   const members = useQuery("team.listMembers", []).data?.items ?? [];
   const rows = usePages("audit.get", [{ ...(actor && { actor }), ...(action && { action }) }], ({ items }) => items);
-  const names = useNames(
-    rows.items.flatMap((entry) => [groupOf(entry), ...(entry.actor.type === "user" ? [] : ["account"])]),
-  );
   const memberOf = (id: string) => members.find(({ user_id }) => user_id === id)?.name;
   const sentenceOf = (entry: AuditEntry) => (
-    <Sentence
-      entry={entry}
-      who={memberOf(entry.actor.id) ?? names.byId.get(entry.actor.id)}
-      name={names.byId.get(idOf(entry)) || memberOf(idOf(entry))}
-    />
+    <Sentence entry={entry} who={entry.actor.name ?? undefined} name={entry.subject?.name ?? memberOf(idOf(entry))} />
   );
   return (
     <>
@@ -70,7 +62,6 @@ export function Audit() {
               ]}
             />
             <Filter name="action" label="What" options={KINDS} />
-            {names.readAll && <Button onClick={names.readAll}>Show all names</Button>}
           </>
         }
         empty={{ title: "Nothing was changed yet.", about: "What users and keys change is listed here." }}

@@ -8,7 +8,8 @@ import { AuditEntryShape, AuditPosition, listAudit } from "../../../shared/store
 import { auditKey } from "../../../shared/store/audit/macs.ts";
 import { AuditVerdict, VerifyPosition, verifyAudit } from "../../../shared/store/audit/verify.ts";
 import { secrets } from "../../../shared/store/capabilities.ts";
-import { storeRead } from "../../../shared/store/context.ts";
+import { platformRead, storeRead } from "../../../shared/store/context.ts";
+import { memberName } from "../../../shared/store/workspaces/members.ts";
 
 const MAX_FILTER_CHARACTERS = 128;
 
@@ -29,7 +30,7 @@ const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeRead, secre
 export const audit = group("audit", "The audit trail: who changed what.", [
   endpoint(
     "GET /api/v1/audit",
-    {},
+    { uses: [platformRead] },
     {
       summary: "List the recorded calls, newest first",
       description:
@@ -48,11 +49,15 @@ export const audit = group("audit", "The audit trail: who changed what.", [
       }),
       returns: v.object({ items: v.array(AuditEntryShape), next_cursor: v.string() }),
     },
-    async ({ store, secrets, query: { limit, cursor, ...filter } }) => {
+    async ({ store, secrets, platform, tenant, query: { limit, cursor, ...filter } }) => {
       requirePeriod(filter);
       const [root, scope] = [await secrets.root(), `audit:${store.tenant}`];
       const position = cursor === undefined ? undefined : v.parse(AuditPosition, openCursor(root, scope, cursor));
-      const { items, next } = await listAudit(store, filter, { position, limit });
+      const { items, next } = await listAudit(store, filter, {
+        position,
+        limit,
+        memberName: (user) => memberName(platform, tenant, user),
+      });
       return { items, next_cursor: next ? sealCursor(root, scope, next) : "" };
     },
   ),

@@ -17,6 +17,7 @@ import {
 import { funnelOf, heatmapOf, liftOfJob, summaryOf } from "../../../shared/store/insights/insights.ts";
 import { conversionGroups } from "../../../shared/store/insights/items.ts";
 import { seriesOf } from "../../../shared/store/insights/series.ts";
+import { Named } from "../../../shared/store/names.ts";
 
 const MAX_DAYS = 365;
 
@@ -137,6 +138,7 @@ export const insights = group("insights", "Results of sends, and the lift they c
         rows: v.array(
           v.object({
             source_id: v.string(),
+            source: v.pipe(Named, v.description("The campaign, journey or channel with its name")),
             conversions: described(Count, conversions),
             revenue_cents: described(Count, "As `last_touch_revenue_cents`"),
             last_touch_revenue_cents: described(Count, lastTouchRevenue),
@@ -211,6 +213,7 @@ export const insights = group("insights", "Results of sends, and the lift they c
       query: v.object({ job_id: Id }),
       returns: v.object({
         job_id: v.string(),
+        job: v.pipe(Named, v.description("The send with its name, or its title")),
         treated: Arm,
         holdout: Arm,
         lift_percentage_points: v.number(),

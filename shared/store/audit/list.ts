@@ -5,6 +5,7 @@ import type { StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
 import type { RowOf } from "../item.ts";
 import { fromJson } from "../json-text.ts";
+import { Named, type NamedKind, namedKinds, namesOf } from "../names.ts";
 import { AUDIT_SHARDS, AuditHead, type AuditOutcome, AuditRow, actorTypes } from "./items.ts";
 
 /** Rows of a chain that are read at a time. */
@@ -22,10 +23,18 @@ export const AuditEntryShape = v.pipe(
     at: Timestamp,
     action: v.pipe(v.string(), v.description("The operation, as the SDK names it")),
     actor: v.pipe(
-      v.object({ type: v.picklist(actorTypes), id: v.string(), role: v.nullable(v.string()) }),
+      v.object({
+        type: v.picklist(actorTypes),
+        ...Named.entries,
+        role: v.nullable(v.string()),
+      }),
       v.description("The user or key that called"),
     ),
     target: v.pipe(v.nullable(v.string()), v.description("The id of what it changed or created")),
+    subject: v.pipe(
+      v.nullable(v.object({ kind: v.picklist(namedKinds), ...Named.entries })),
+      v.description("The same with its kind and name, where it is a thing with a name"),
+    ),
     outcome: v.pipe(
       v.picklist(outcomes),
       v.description("`unknown`: it was interrupted or has not ended, and may have had its effect"),
@@ -61,6 +70,23 @@ interface Chain {
 
 /** Newest first, to a moment: clocks of the writers differ. A page may be short. */
 export async function listAudit(
+  store: StoreReader,
+  filter: AuditFilter,
+  {
+    position,
+    limit,
+    memberName,
+  }: {
+    position: readonly number[] | undefined;
+    limit: number;
+    memberName(user: string): Promise<string | undefined>;
+  },
+): Promise<{ items: AuditEntryShape[]; next: number[] | undefined }> {
+  const { items, next } = await collect(store, filter, { position, limit });
+  return { items: await named(store, items, memberName), next };
+}
+
+async function collect(
   store: StoreReader,
   filter: AuditFilter,
   { position, limit }: { position: readonly number[] | undefined; limit: number },
@@ -113,13 +139,65 @@ const shownOf = (shard: number, row: Row, outcome: AuditOutcome | undefined): Au
   id: auditId(shard, row.seq),
   at: row.at,
   action: row.action,
-  actor: { type: row.actor_type, id: row.actor, role: row.role ?? null },
+  actor: { type: row.actor_type, id: row.actor, name: null, role: row.role ?? null },
   target: row.target ?? outcome?.created ?? null,
+  subject: subjectOf(row.action, row.target ?? outcome?.created),
   outcome: !outcome ? "unknown" : outcome.status < 400 ? "ok" : outcome.status < 500 ? "refused" : "failed",
   status: outcome?.status ?? null,
   code: outcome?.code ?? null,
   request_id: row.request_id,
   ip: row.ip ?? null,
 });
+
+/** What the operations of a group are about, by the name of the group. A halted step is named by its journey. */
+const kindsOfGroups: Record<string, NamedKind> = {
+  campaigns: "campaign",
+  journeys: "journey",
+  brakes: "journey",
+  notifications: "notification",
+  templates: "template",
+  experiences: "experience",
+  lists: "list",
+  segments: "segment",
+  channels: "channel",
+  subscribers: "subscriber",
+  topics: "topic",
+  webhooks: "webhook",
+  hooks: "webhook",
+};
+
+function subjectOf(action: string, target: string | undefined): AuditEntryShape["subject"] {
+  const [group = "", operation = ""] = action.split(".");
+  const [id = ""] = target?.split("/") ?? [];
+  const key = operation.endsWith("AgentKey") ? "agent_key" : operation.endsWith("ServerKey") ? "server_key" : undefined;
+  const kind = kindsOfGroups[group] ?? (group === "account" ? key : undefined);
+  return kind && id ? { kind, id, name: null } : null;
+}
+
+/** Adds the names of who called and of what was changed. */
+async function named(
+  store: StoreReader,
+  entries: readonly AuditEntryShape[],
+  memberName: (user: string) => Promise<string | undefined>,
+): Promise<AuditEntryShape[]> {
+  const users = [...new Set(entries.flatMap(({ actor }) => (actor.type === "user" ? [actor.id] : [])))];
+  const wanted = entries.flatMap(({ actor, subject }) => [
+    ...(actor.type === "user" ? [] : [{ kind: actor.type, id: actor.id }]),
+    ...(subject ? [{ kind: subject.kind, id: subject.id }] : []),
+  ]);
+  const [names, members] = await Promise.all([
+    namesOf(store, wanted),
+    Promise.all(users.map(async (id): Promise<[string, string | undefined]> => [id, await memberName(id)])),
+  ]);
+  const byUser = new Map(members);
+  return entries.map(({ actor, subject, ...rest }) => ({
+    ...rest,
+    actor: {
+      ...actor,
+      name: actor.type === "user" ? (byUser.get(actor.id) ?? null) : names.of(actor.type, actor.id),
+    },
+    subject: subject && { ...subject, name: names.of(subject.kind, subject.id) },
+  }));
+}
 
 export const auditId = (shard: number, seq: number): string => `${shard}-${seq}`;

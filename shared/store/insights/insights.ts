@@ -9,6 +9,7 @@ import { dayOf } from "../events/events.ts";
 import { familyOf } from "../families.ts";
 import type { RowOf } from "../item.ts";
 import { type JourneyTotals, journeyCost, journeyTotals } from "../journeys/totals.ts";
+import { namesOf } from "../names.ts";
 import { soFar } from "../sends/chunks/deferred.ts";
 import type { Tally } from "../sends/chunks/tallies.ts";
 import { type InteractionTotals, interactionTotals } from "../sends/interactions/totals.ts";
@@ -172,10 +173,15 @@ function campaignTotals(sends: readonly CampaignSend[]): JourneyTotals & { cost:
 /** ISG-3: each conversion counts only for its last touch, on the day of that send. */
 export async function summaryOf(store: StoreReader, group: ConversionGroup, window: Window) {
   const sums = [...conversionsIn(await daysOf(store, group, window)).values()].filter(({ lastN }) => lastN > 0);
+  const names = await namesOf(
+    store,
+    sums.map(({ id }) => ({ kind: group, id })),
+  );
   return sums
     .sort((a, b) => b.lastRevenue - a.lastRevenue || b.lastN - a.lastN || (a.id < b.id ? -1 : 1))
     .map(({ id, lastN, lastRevenue }) => ({
       source_id: id,
+      source: { id, name: names.of(group, id) },
       conversions: lastN,
       revenue_cents: lastRevenue,
       last_touch_revenue_cents: lastRevenue,
@@ -215,7 +221,10 @@ export async function liftOfJob(store: StoreReader, id: string) {
     getJob(store, id).then((found) => soFar(store, found)),
     conversionDefinitions(store),
   ]);
-  const conversions = await conversionsOfJob(store, id);
+  const [conversions, names] = await Promise.all([
+    conversionsOfJob(store, id),
+    namesOf(store, [{ kind: "notification", id }]),
+  ]);
   const arm = (size: number, { converters, revenue }: JobConversions) => ({
     size,
     converters,
@@ -228,6 +237,7 @@ export async function liftOfJob(store: StoreReader, id: string) {
   const longest = Math.max(0, ...definitions.map(({ window_seconds }) => window_seconds));
   return {
     job_id: id,
+    job: { id, name: names.of("notification", id) },
     treated,
     holdout,
     lift_percentage_points: points,

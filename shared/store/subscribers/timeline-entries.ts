@@ -6,6 +6,7 @@ import { recipientStates } from "../../rules/recipient-states.ts";
 import { runStatuses } from "../../rules/run-states.ts";
 import { eventSources } from "../events/items.ts";
 import { RunSteps } from "../journeys/run-steps.ts";
+import { Named, NamedSource } from "../names.ts";
 import { consentStatuses } from "./items.ts";
 
 const text = v.nullable(v.string());
@@ -16,7 +17,12 @@ const halted = v.pipe(
 );
 
 /** `ref` is the id of what the entry is about: a send, an event, a journey, a segment, … */
-const common = { at: Timestamp, title: v.string(), ref: v.string() };
+const common = {
+  at: Timestamp,
+  title: v.string(),
+  ref: v.string(),
+  subject: v.pipe(v.optional(Named), v.description("What the entry is about: `ref` with its name")),
+};
 
 export const TimelineEntry = v.variant("kind", [
   v.object({
@@ -31,6 +37,10 @@ export const TimelineEntry = v.variant("kind", [
         v.description("Why it failed, was skipped or waits: `quiet_hours`, `throttled`, `halted`, `paused`"),
       ),
       variant_id: text,
+      source: v.pipe(
+        v.optional(v.nullable(NamedSource)),
+        v.description("What the send came from; `null` for one of the API"),
+      ),
       deferred_until: v.pipe(v.nullable(Timestamp), v.description("The end of the quiet hours that it waits for")),
     }),
   }),

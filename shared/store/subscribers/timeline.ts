@@ -2,11 +2,8 @@
 import * as v from "valibot";
 import { openCursor, pageRoom, sealCursor } from "../../contract/paging.ts";
 import type { StoreReader } from "../context.ts";
-import { JourneyItem } from "../journeys/items.ts";
-import { ListItem } from "../lists/items.ts";
+import { namedSource, namesOf, wantedSource } from "../names.ts";
 import type { RootSecrets } from "../secrets.ts";
-import { SegmentItem } from "../segments/items.ts";
-import { withContents } from "../sends/jobs/job-content.ts";
 import { findJobs } from "../sends/jobs/jobs.ts";
 import type { TimelineEntry } from "./timeline-entries.ts";
 import { isBefore } from "./timeline-places.ts";
@@ -48,23 +45,23 @@ export async function timelineOf(
   };
 }
 
-/** Adds the names of sends, journeys, segments and lists. What was deleted has none. */
+const namedKindOf = { message: "notification", journey: "journey", segment: "segment", list: "list" } as const;
+
+/** Adds the names of sends and where they come from, of journeys, segments and lists. What was deleted has none. */
 async function named(store: StoreReader, entries: readonly TimelineEntry[]): Promise<TimelineEntry[]> {
-  const idsOf = (kind: TimelineEntry["kind"]) => [
-    ...new Set(entries.flatMap((entry) => (entry.kind === kind ? [entry.ref] : []))),
-  ];
-  const keysOf = (kind: TimelineEntry["kind"]) => idsOf(kind).map((id) => ({ id }));
-  const [jobs, ...groups] = await Promise.all([
-    findJobs(store, idsOf("message")),
-    store.getAll(JourneyItem, keysOf("journey"), { eventual: true }),
-    store.getAll(SegmentItem, keysOf("segment"), { eventual: true }),
-    store.getAll(ListItem, keysOf("list"), { eventual: true }),
-  ]);
-  const names = new Map(groups.flat().flatMap((row) => (row ? [[row.id, row.name]] : [])));
-  const sends = await withContents(
-    store,
-    jobs.flatMap((job) => job ?? []),
+  const wanted = entries.flatMap(({ kind, ref: id }) =>
+    kind in namedKindOf ? [{ kind: namedKindOf[kind as keyof typeof namedKindOf], id }] : [],
   );
-  for (const { id, title, name } of sends) names.set(id, name ?? title ?? "");
-  return entries.map((entry) => ({ ...entry, title: entry.title || (names.get(entry.ref) ?? "") }));
+  const sends = wanted.flatMap(({ kind, id }) => (kind === "notification" ? [id] : []));
+  const jobs = (await findJobs(store, [...new Set(sends)])).flatMap((job) => job ?? []);
+  const sources = new Map(jobs.map(({ id, source }) => [id, source]));
+  const names = await namesOf(store, [...wanted, ...jobs.flatMap(({ source }) => wantedSource(source))]);
+  return entries.map((entry) => {
+    const kind = wanted.find(({ id }) => id === entry.ref)?.kind;
+    const title = entry.title || (kind ? (names.of(kind, entry.ref) ?? "") : "");
+    const shown = { ...entry, title, subject: { id: entry.ref, name: title || null } };
+    if (shown.kind !== "message") return shown;
+    const source = sources.get(entry.ref);
+    return { ...shown, data: { ...shown.data, source: source ? namedSource(source, names) : null } };
+  });
 }

@@ -56,6 +56,13 @@ export async function getMember(platform: PlatformReader, tenant: TenantId, user
   return fieldsOf(memberFields, row);
 }
 
+/** The name of a member; undefined for one who has left. */
+export const memberName = async (
+  platform: PlatformReader,
+  tenant: TenantId,
+  user: string,
+): Promise<string | undefined> => (await platform.get(MemberItem, { tenant, user }))?.name;
+
 function guardOwners(by: Role, from: Role, to: Role | undefined): void {
   if (by !== "owner" && (from === "owner" || to === "owner"))
     throw new ApiError("FORBIDDEN", "Only an owner may make, change or remove an owner.");

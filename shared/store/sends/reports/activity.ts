@@ -3,13 +3,17 @@
 import * as v from "valibot";
 import { DAY, timestamp } from "../../../kernel/clock.ts";
 import type { StoreReader } from "../../context.ts";
+import { Named, NamedSource, namedSource, namesOf, wantedSource } from "../../names.ts";
 import { listJobs } from "../jobs/job-list.ts";
+import type { JobRecord } from "../jobs/job-record.ts";
 import { getJob } from "../jobs/jobs.ts";
 import { ListedRecipient, listRecipients, RecipientPosition } from "../ledger/recipient-list.ts";
 
 export const ActivityEntry = v.pipe(
   v.object({
     notification_id: v.string(),
+    notification: v.pipe(Named, v.description("The send with its name, or its title")),
+    source: v.pipe(v.nullable(NamedSource), v.description("What the send came from; `null` for one of the API")),
     subscriber_id: ListedRecipient.entries.subscriber_id,
     external_id: ListedRecipient.entries.external_id,
     channel: ListedRecipient.entries.channel,
@@ -22,6 +26,7 @@ export const ActivityEntry = v.pipe(
   v.title("ActivityEntry"),
 );
 type ActivityEntry = v.InferOutput<typeof ActivityEntry>;
+type Unnamed = Omit<ActivityEntry, "notification" | "source">;
 
 /** A send, and the recipient of it at which a page begins; without `from`, the page begins with the send after it. */
 export const ActivityPosition = v.object({ job: v.string(), from: v.optional(RecipientPosition) });
@@ -34,25 +39,46 @@ const MAX_SENDS = 20;
 /** Recipients of the sends of seven days, those of the newest send first. A page may be short. */
 export async function listActivity(
   store: StoreReader,
-  { after, limit }: { after: Position | undefined; limit: number },
+  page: { after: Position | undefined; limit: number },
 ): Promise<{ items: ActivityEntry[]; next?: Position | undefined }> {
-  const items: ActivityEntry[] = [];
+  const { items, sources, next } = await collect(store, page);
+  const sends = [...new Set(items.map((one) => one.notification_id))];
+  const names = await namesOf(store, [
+    ...sends.map((id) => ({ kind: "notification" as const, id })),
+    ...[...sources.values()].flatMap(wantedSource),
+  ]);
+  const named = items.map(({ notification_id: id, ...one }): ActivityEntry => {
+    const source = sources.get(id);
+    const notification = { id, name: names.of("notification", id) };
+    return { notification_id: id, notification, source: source ? namedSource(source, names) : null, ...one };
+  });
+  return { items: named, next };
+}
+
+async function collect(
+  store: StoreReader,
+  { after, limit }: { after: Position | undefined; limit: number },
+): Promise<{ items: Unnamed[]; sources: ReadonlyMap<string, JobRecord["source"]>; next?: Position | undefined }> {
+  const items: Unnamed[] = [];
+  const sources = new Map<string, JobRecord["source"]>();
   const take = async (id: string, from: Position["from"]): Promise<Position | undefined> => {
-    const page = await listRecipients(store, await getJob(store, id), {}, { from, limit: limit - items.length });
+    const job = await getJob(store, id);
+    sources.set(id, job.source);
+    const page = await listRecipients(store, job, {}, { from, limit: limit - items.length });
     for (const { variant_id: _, ...one } of page.items) items.push({ notification_id: id, ...one });
     return page.next && { job: id, from: page.next };
   };
   if (after?.from) {
     const rest = await take(after.job, after.from);
-    if (rest) return { items, next: rest };
+    if (rest) return { items, sources, next: rest };
   }
   const from = timestamp(store.clock.now() - SHOWN_MS);
   const { jobs, next } = await listJobs(store, { from, after: after?.job, limit: MAX_SENDS });
   for (const [i, { id, dispatched_at }] of jobs.entries()) {
-    if (items.length >= limit) return { items, next: { job: jobs[i - 1]?.id ?? after?.job ?? id } };
+    if (items.length >= limit) return { items, sources, next: { job: jobs[i - 1]?.id ?? after?.job ?? id } };
     if (dispatched_at === null) continue;
     const rest = await take(id, undefined);
-    if (rest) return { items, next: rest };
+    if (rest) return { items, sources, next: rest };
   }
-  return { items, next: next === undefined ? undefined : { job: next } };
+  return { items, sources, next: next === undefined ? undefined : { job: next } };
 }

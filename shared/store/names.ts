@@ -1,0 +1,126 @@
+// The names of things that are mentioned by id: a short form of a UUIDv7 is its time, so different things look alike.
+import * as v from "valibot";
+import { CampaignItem } from "./campaigns/items.ts";
+import { ChannelItem } from "./channels/items.ts";
+import type { StoreReader } from "./context.ts";
+import { ExperienceItem } from "./experiences/items.ts";
+import { JourneyItem } from "./journeys/items.ts";
+import { ListItem } from "./lists/items.ts";
+import { SegmentItem } from "./segments/items.ts";
+import { withContents } from "./sends/jobs/job-content.ts";
+import { findJobs } from "./sends/jobs/jobs.ts";
+import { getProfiles } from "./subscribers/subscribers.ts";
+import { TemplateItem } from "./templates/items.ts";
+import { TopicItem } from "./topics/items.ts";
+import { WebhookItem } from "./webhooks/items.ts";
+import { AgentKeyItem, ServerKeyItem } from "./workspaces/identity-items.ts";
+
+export const namedKinds = [
+  "campaign",
+  "journey",
+  "segment",
+  "list",
+  "template",
+  "channel",
+  "experience",
+  "topic",
+  "webhook",
+  "server_key",
+  "agent_key",
+  "notification",
+  "subscriber",
+] as const;
+export type NamedKind = (typeof namedKinds)[number];
+
+/**
+ * A thing with its name; `null` where it has none, or was deleted. Of a topic the id is its key; the name of a webhook is its
+ * host, and that of a subscriber its external id.
+ */
+export const Named = v.object({ id: v.string(), name: v.nullable(v.string()) });
+export type Named = v.InferOutput<typeof Named>;
+
+/** What a send comes from, with its name. */
+export const NamedSource = v.object({ type: v.string(), ...Named.entries });
+
+export interface Names {
+  of(kind: NamedKind, id: string): string | null;
+}
+
+type Reader = (store: StoreReader, ids: readonly string[]) => Promise<readonly (string | null | undefined)[]>;
+
+type Item = typeof CampaignItem | typeof JourneyItem | typeof SegmentItem | typeof ListItem | typeof TemplateItem;
+type OtherItem = typeof ChannelItem | typeof ExperienceItem | typeof ServerKeyItem | typeof AgentKeyItem;
+
+const byRow =
+  (item: Item | OtherItem): Reader =>
+  async (store, ids) => {
+    const rows = await store.getAll(
+      item as Item,
+      ids.map((id) => ({ id })),
+      { eventual: true },
+    );
+    return rows.map((row) => row?.name);
+  };
+
+const readers: Record<NamedKind, Reader> = {
+  campaign: byRow(CampaignItem),
+  journey: byRow(JourneyItem),
+  segment: byRow(SegmentItem),
+  list: byRow(ListItem),
+  template: byRow(TemplateItem),
+  channel: byRow(ChannelItem),
+  experience: byRow(ExperienceItem),
+  topic: async (store, ids) => {
+    const rows = await store.getAll(
+      TopicItem,
+      ids.map((key) => ({ key })),
+      { eventual: true },
+    );
+    return rows.map((row) => row?.name);
+  },
+  webhook: async (store, ids) => {
+    const rows = await store.getAll(
+      WebhookItem,
+      ids.map((id) => ({ id })),
+      { eventual: true },
+    );
+    return rows.map((row) => row && new URL(row.target_url).host);
+  },
+  server_key: byRow(ServerKeyItem),
+  agent_key: byRow(AgentKeyItem),
+  notification: async (store, ids) => {
+    const jobs = (await findJobs(store, ids)).flatMap((job) => job ?? []);
+    const names = new Map((await withContents(store, jobs)).map(({ id, name, title }) => [id, name ?? title]));
+    return ids.map((id) => names.get(id));
+  },
+  subscriber: async (store, ids) => (await getProfiles(store, ids, { eventual: true })).map((one) => one?.external_id),
+};
+
+/** The names of these things, each kind read together. */
+export async function namesOf(store: StoreReader, wanted: readonly { kind: NamedKind; id: string }[]): Promise<Names> {
+  const known = new Map<string, string>();
+  const groups = [...Map.groupBy(wanted, ({ kind }) => kind)];
+  await Promise.all(
+    groups.map(async ([kind, things]) => {
+      const ids = [...new Set(things.map(({ id }) => id))];
+      const names = await readers[kind](store, ids);
+      for (const [i, id] of ids.entries()) if (names[i]) known.set(`${kind} ${id}`, names[i]);
+    }),
+  );
+  return { of: (kind, id) => known.get(`${kind} ${id}`) ?? null };
+}
+
+export const isNamedKind = (kind: string): kind is NamedKind => namedKinds.some((one) => one === kind);
+
+interface Source {
+  type: string;
+  id: string | null;
+}
+
+/** What a source is asked for by; nothing where it has no name of its own. */
+export const wantedSource = ({ type, id }: Source): { kind: NamedKind; id: string }[] =>
+  id !== null && isNamedKind(type) ? [{ kind: type, id }] : [];
+
+/** A source with its name; `null` where it has no id. */
+export const namedSource = ({ type, id }: Source, names: Names): v.InferOutput<typeof NamedSource> | null =>
+  id === null ? null : { type, id, name: isNamedKind(type) ? names.of(type, id) : null };
