@@ -3131,7 +3131,7 @@ export interface SubscriberExport {
       /** The arm: `a` or `b` */
       variant_id: string | null;
       /** What the send came from; `null` for one of the API */
-      source?: {
+      origin?: {
         /** The kind of channel, such as `ios` or `email` */
         type: string;
         /** The id, as the service assigned it */
@@ -3816,7 +3816,7 @@ export interface SubscribersGetTimelineAnswer {
       /** The arm: `a` or `b` */
       variant_id: string | null;
       /** What the send came from; `null` for one of the API */
-      source?: {
+      origin?: {
         /** The kind of channel, such as `ios` or `email` */
         type: string;
         /** The id, as the service assigned it */

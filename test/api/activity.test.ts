@@ -52,7 +52,7 @@ it("RDA-11 RDA-5 names the send and the campaign that it came from, in the activ
   const named = { notification: { id: job, name: "Autumn" }, source: { type: "campaign", id, name: "Autumn" } };
   expect((await call("GET /api/v1/activity")).body.items).toMatchObject([named]);
   const { items } = (await call(`GET /api/v1/subscribers/${ada}/timeline?kinds=message`)).body;
-  expect(items).toMatchObject([{ subject: named.notification, data: { source: named.source } }]);
+  expect(items).toMatchObject([{ subject: named.notification, data: { origin: named.source } }]);
 });
 
 async function namedSetting() {

@@ -37,7 +37,7 @@ export const TimelineEntry = v.variant("kind", [
         v.description("Why it failed, was skipped or waits: `quiet_hours`, `throttled`, `halted`, `paused`"),
       ),
       variant_id: text,
-      source: v.pipe(
+      origin: v.pipe(
         v.optional(v.nullable(NamedSource)),
         v.description("What the send came from; `null` for one of the API"),
       ),

@@ -62,6 +62,6 @@ async function named(store: StoreReader, entries: readonly TimelineEntry[]): Pro
     const shown = { ...entry, title, subject: { id: entry.ref, name: title || null } };
     if (shown.kind !== "message") return shown;
     const source = sources.get(entry.ref);
-    return { ...shown, data: { ...shown.data, source: source ? namedSource(source, names) : null } };
+    return { ...shown, data: { ...shown.data, origin: source ? namedSource(source, names) : null } };
   });
 }
