@@ -5102,6 +5102,24 @@ export interface JourneysSimulateBody {
 }
 
 export type JourneysSimulateAnswer = {
+  /** Whether the subscriber enters */
+  entry: {
+    /** When the run begins, or would have. RFC 3339. */
+    at: string;
+    /** Why no run begins; `null`: one does */
+    reason: "already_active" | "reentry_window" | "not_eligible" | null;
+    /** Of `not_eligible`: the rule of entry, clause by clause */
+    clauses: ({
+      /** Where the clause stands in the rule */
+      path: string;
+      /** Whether the clause holds */
+      matched: boolean;
+      /** What the clause asks for */
+      expected: Expectation;
+      /** The attribute as it is; for an event, how often it counts */
+      actual?: JsonValue | undefined;
+    })[];
+  };
   /** The steps in the order in which the run leaves them */
   steps: ({
     /** The id of the step */
@@ -5110,8 +5128,12 @@ export type JourneysSimulateAnswer = {
     type: "send" | "delay" | "branch" | "wait_for_event" | "exit";
     /** When the run leaves the step. RFC 3339. */
     at: string;
-    /** `sent`, `delayed`, `branch:then`, `branch:else`, `wait:event`, `wait:timeout` or `exit` */
+    /** `sent`, `failed`, `skipped:no_consent` …, `delayed`, `branch:then`, `branch:else`, `wait:event`, `wait:timeout` or `exit` */
     outcome: string;
+    /** Of a send: the types of channels that it goes by */
+    channels: string[];
+    /** Of a send: the end of the quiet hours that it waits for on some channel. RFC 3339. */
+    deferred_until: string | null;
     /** Of a branch: its condition, clause by clause */
     clauses: ({
       /** Where the clause stands in the rule */
@@ -5135,8 +5157,8 @@ export type JourneysSimulateAnswer = {
   })[];
   /** How the simulation ended */
   ended: {
-    /** `waiting`: nothing that was given moves the run on */
-    status: "completed" | "exited" | "waiting";
+    /** `waiting`: nothing that was given moves the run on. `refused`: none begins */
+    status: "completed" | "exited" | "waiting" | "refused";
     /** The step on which it ended or waits */
     step: string;
     /** When it ended, or the last moment that was looked at. RFC 3339. */

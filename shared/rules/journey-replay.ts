@@ -3,11 +3,11 @@
 import { parseDuration } from "./durations.ts";
 import type { EntryRules, Graph, JourneyNode, Trigger } from "./journey-graph.ts";
 import { type KnownEvent, knowledgeOf, type Source } from "./journey-knowledge.ts";
-import { nextMove } from "./journey-move.ts";
+import { type JourneyMove, nextMove } from "./journey-move.ts";
 import { dependenciesOf } from "./journey-paths.ts";
-import type { Position } from "./journey-run.ts";
+import type { Knowledge, Outcome, Position } from "./journey-run.ts";
 import { comparisonIn, compilePredicate } from "./predicates.ts";
-import { compileRule } from "./segment-evaluation.ts";
+import { compileRule, type Reason } from "./segment-evaluation.ts";
 
 export interface Definition {
   trigger: Trigger;
@@ -29,16 +29,37 @@ export interface ReplayedSubscriber {
   events: readonly KnownEvent[];
   /** When it entered the segment of the trigger; absent where an event is the trigger. */
   enteredSegmentAt?: number | undefined;
+  /** The only entry there is, in place of all that the trigger names: when, and by which event if by one. */
+  entry?: { at: number; event: KnownEvent | undefined } | undefined;
+  /** The newest run before. */
+  former?: { enteredAt: number; isActive: boolean } | undefined;
+}
+
+/** Why an entry is refused, as a journey refuses it. */
+export type ReplayRefusal = "already_active" | "reentry_window" | "not_eligible";
+
+export interface Taken {
+  step: string;
+  outcome: string;
+  /** In milliseconds. */
+  at: number;
+  /** The run was on the step before. */
+  isRepeated: boolean;
+  /** Of a branch, where the recorder explains: its condition, clause by clause. */
+  clauses: Reason[];
 }
 
 /** Gets what happens to the runs. */
 export interface Recorder {
+  /** Branches and eligibility are explained clause by clause. */
+  explains?: true;
   entered(): void;
-  /** @param isRepeated the run was on the step before */
-  took(step: string, outcome: string, isRepeated: boolean): void;
-  /** @returns the outcome of the step */
-  sends(node: JourneyNode & { type: "send" }, at: number): Promise<string>;
-  ended(status: "active" | "completed" | "exited", step: string): void;
+  refused?(reason: ReplayRefusal, at: number, clauses: Reason[]): void;
+  took(taken: Taken): void;
+  /** @param event the id of the event that its texts may refer to @returns the outcome of the step */
+  sends(node: JourneyNode & { type: "send" }, at: number, event: string | undefined): Promise<string>;
+  /** @param at when it ended, or of an active one when it was looked at last, in milliseconds */
+  ended(status: "active" | "completed" | "exited", step: string, at: number, reason: string | null): void;
 }
 
 /** Moves of one subscriber: a loop with a short delay would go on for the whole window. */
@@ -70,6 +91,31 @@ interface Moment {
   at: number;
   event?: KnownEvent;
   enters: boolean;
+  /** What the run begins by, if not by this event. */
+  cause?: KnownEvent | undefined;
+}
+
+/** The outcomes of a move in the order of its steps; what it sends is judged. */
+async function outcomesOf({ send, outcomes }: JourneyMove, now: number, recorder: Recorder): Promise<Outcome[]> {
+  if (!send) return outcomes;
+  const sent = { step: send.node.id, name: await recorder.sends(send.node, now, send.event) };
+  return [...send.before, sent, ...outcomes.slice(send.before.length)];
+}
+
+/** A subscriber on the way through the window. */
+interface Playing {
+  definition: Definition;
+  subscriber: ReplayedSubscriber;
+  recorder: Recorder;
+  byName: ReadonlyMap<string, readonly KnownEvent[]>;
+  run: Run | undefined;
+  /** When the newest run began. */
+  last: number | undefined;
+  timers: number[];
+  moves: number;
+  lookedAt: number;
+  /** The conditions that were judged since it was emptied. */
+  explained: Reason[][];
 }
 
 /**
@@ -77,83 +123,120 @@ interface Moment {
  * @returns whether it was cut short, because it moved too often
  */
 export async function replay(
-  { trigger, entry_rules, graph }: Definition,
+  definition: Definition,
   subscriber: ReplayedSubscriber,
   { from, to }: Window,
   recorder: Recorder,
 ): Promise<boolean> {
-  const relevantEvents = new Set(dependenciesOf(graph).events);
-  const byName = Map.groupBy(subscriber.events, ({ event_name }) => event_name);
-  const { allow_reentry = false, reentry_window, eligibility } = entry_rules ?? {};
-  const pauseMs = allow_reentry ? (parseDuration(reentry_window ?? "") ?? 0) : undefined;
-  let run: Run | undefined;
-  let last: number | undefined;
-  let timers: number[] = [];
-  let moves = 0;
-
-  const knowledgeAt = (of: Run, now: number) => knowledgeOf(graph, sourceOf(subscriber, byName, of, now), now);
-
-  const drive = async (now: number): Promise<void> => {
-    while (run && moves < MAX_MOVES) {
-      const mover = { position: run.position, isNew: run.isNew, trigger: run.trigger?.id };
-      const move = await nextMove(graph, mover, knowledgeAt(run, now));
-      if (!move) return;
-      moves++;
-      const sent = move.send && { step: move.send.node.id, name: await recorder.sends(move.send.node, now) };
-      for (const { step, name } of sent ? [sent, ...move.outcomes] : move.outcomes) {
-        recorder.took(step, name, run.visited.has(step));
-        run.visited.add(step);
-      }
-      if ("ends" in move.to) {
-        recorder.ended(move.to.ends, move.to.step);
-        run = undefined;
-        timers = [];
-        return;
-      }
-      run = { ...run, position: move.to.position, isNew: false };
-      timers = [...new Set([...timers, ...move.times])].filter((at) => at > now).sort((a, b) => a - b);
-      if (!move.isBetweenSteps) return;
-    }
+  const playing: Playing = {
+    definition,
+    subscriber,
+    recorder,
+    byName: Map.groupBy(subscriber.events, ({ event_name }) => event_name),
+    run: undefined,
+    last: subscriber.former?.enteredAt,
+    timers: [],
+    moves: 0,
+    lookedAt: from,
+    explained: [],
   };
-
-  const passTime = async (until: number): Promise<void> => {
-    for (let at = timers[0]; at !== undefined && at <= until && moves < MAX_MOVES; at = timers[0]) {
-      timers.shift();
-      await drive(at);
-    }
-  };
-
-  const enter = async (now: number, event: KnownEvent | undefined): Promise<void> => {
-    if (run || (last !== undefined && (pauseMs === undefined || last > now - pauseMs))) return;
-    const entering = {
-      enteredAt: now,
-      trigger: event,
-      position: { step: graph.start },
-      isNew: true,
-      visited: new Set<string>(),
-    };
-    if (eligibility && !(await knowledgeAt(entering, now).holds(eligibility))) return;
-    run = entering;
-    last = now;
-    recorder.entered();
-    await drive(now);
-  };
-
-  const starts = (name: string) => trigger.type === "event" && trigger.event_name === name;
-  const moments: Moment[] = subscriber.events
-    .map((event) => ({ at: Date.parse(event.occurred_at), event, enters: starts(event.event_name) }))
-    .filter(({ event, enters }) => enters || relevantEvents.has(event.event_name));
-  const { enteredSegmentAt } = subscriber;
-  if (enteredSegmentAt !== undefined) moments.push({ at: enteredSegmentAt, enters: true });
-  const within = moments.filter(({ at }) => at >= from && at < to).sort((a, b) => a.at - b.at);
-  for (const { at, event, enters } of within) {
-    await passTime(at);
-    if (event && relevantEvents.has(event.event_name)) await drive(at);
-    if (enters) await enter(at, event);
+  const relevant = new Set(dependenciesOf(definition.graph).events);
+  const within = momentsOf(definition, subscriber, relevant).filter(({ at }) => at >= from && at < to);
+  for (const { at, event, enters, cause = event } of within.sort((a, b) => a.at - b.at)) {
+    await passTime(playing, at);
+    if (playing.run) playing.lookedAt = at;
+    if (event && relevant.has(event.event_name)) await drive(playing, at);
+    if (enters) await enter(playing, at, cause);
   }
-  await passTime(to);
-  if (run) recorder.ended("active", run.position.step);
+  await passTime(playing, to);
+  const { run, lookedAt, moves } = playing;
+  if (run) recorder.ended("active", run.position.step, lookedAt, null);
   return moves >= MAX_MOVES;
+}
+
+function momentsOf(
+  { trigger }: Definition,
+  { events, enteredSegmentAt, entry }: ReplayedSubscriber,
+  relevant: ReadonlySet<string>,
+): Moment[] {
+  const starts = (name: string) => !entry && trigger.type === "event" && trigger.event_name === name;
+  const moments: Moment[] = events
+    .map((event) => ({ at: Date.parse(event.occurred_at), event, enters: starts(event.event_name) }))
+    .filter(({ event, enters }) => enters || relevant.has(event.event_name));
+  if (entry) moments.push({ at: entry.at, enters: true, cause: entry.event });
+  if (enteredSegmentAt !== undefined) moments.push({ at: enteredSegmentAt, enters: true });
+  return moments;
+}
+
+function knowledgeAt(playing: Playing, of: Run, now: number): Knowledge {
+  const { definition, subscriber, recorder, byName } = playing;
+  const source = sourceOf(subscriber, byName, of, now);
+  playing.explained = [];
+  const explain = { explained: (reasons: Reason[]) => void playing.explained.push(reasons) };
+  return knowledgeOf(definition.graph, recorder.explains ? { ...source, ...explain } : source, now);
+}
+
+/** Moves the run as far as it gets now. */
+async function drive(playing: Playing, now: number): Promise<void> {
+  const { recorder } = playing;
+  const { graph } = playing.definition;
+  while (playing.run && playing.moves < MAX_MOVES) {
+    const { run } = playing;
+    const mover = { position: run.position, isNew: run.isNew, trigger: run.trigger?.id };
+    const move = await nextMove(graph, mover, knowledgeAt(playing, run, now));
+    if (!move) return;
+    playing.moves++;
+    playing.lookedAt = now;
+    for (const { step, name: outcome } of await outcomesOf(move, now, recorder)) {
+      const isBranch = graph.steps[step]?.type === "branch";
+      const clauses = (isBranch && playing.explained.shift()) || [];
+      recorder.took({ step, outcome, at: now, isRepeated: run.visited.has(step), clauses });
+      run.visited.add(step);
+    }
+    if ("ends" in move.to) {
+      recorder.ended(move.to.ends, move.to.step, now, move.to.reason);
+      playing.run = undefined;
+      playing.timers = [];
+      return;
+    }
+    playing.run = { ...run, position: move.to.position, isNew: false };
+    const times = [...new Set([...playing.timers, ...move.times])];
+    playing.timers = times.filter((at) => at > now).sort((a, b) => a - b);
+    if (!move.isBetweenSteps) return;
+  }
+}
+
+async function passTime(playing: Playing, until: number): Promise<void> {
+  const next = () => (playing.moves < MAX_MOVES ? playing.timers[0] : undefined);
+  for (let at = next(); at !== undefined && at <= until; at = next()) {
+    playing.timers.shift();
+    await drive(playing, at);
+  }
+}
+
+/** Begins a run, unless one is refused. */
+async function enter(playing: Playing, now: number, event: KnownEvent | undefined): Promise<void> {
+  const { definition, subscriber, recorder, run, last } = playing;
+  const { allow_reentry = false, reentry_window, eligibility } = definition.entry_rules ?? {};
+  const pauseMs = allow_reentry ? (parseDuration(reentry_window ?? "") ?? 0) : undefined;
+  if (run || subscriber.former?.isActive) return recorder.refused?.("already_active", now, []);
+  if (last !== undefined && (pauseMs === undefined || last > now - pauseMs))
+    return recorder.refused?.("reentry_window", now, []);
+
+  const entering: Run = {
+    enteredAt: now,
+    trigger: event,
+    position: { step: definition.graph.start },
+    isNew: true,
+    visited: new Set(),
+  };
+  if (eligibility && !(await knowledgeAt(playing, entering, now).holds(eligibility)))
+    return recorder.refused?.("not_eligible", now, playing.explained.flat());
+
+  playing.run = entering;
+  playing.last = now;
+  recorder.entered();
+  await drive(playing, now);
 }
 
 /** What was known at a moment: the attributes are those of today. */

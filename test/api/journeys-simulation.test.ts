@@ -1,8 +1,10 @@
 // A journey walked through for a subscriber or a sample (RDA-13): the engine's own steps, on a clock of their own.
 import { expect, it } from "vitest";
 import { DAY, HOUR, timestamp } from "../../shared/kernel/clock.ts";
+import { suppressAddress } from "../../shared/store/subscribers/addresses.ts";
 import { branch, graphOf, journeySetting } from "../support/journeys.ts";
 import { wholeTable } from "../support/people.ts";
+import { openChannels } from "../support/reached.ts";
 import { START } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -104,4 +106,62 @@ it("RDA-13 GEN-8 refuses foreign journeys and subscribers, incomplete steps, and
   }
   const draft = await create({ start: "first", steps: {} });
   expect((await call(`POST /api/v1/journeys/${draft}/simulate`, { sample: {} })).status).toBe(422);
+});
+
+it("RDA-13 judges the walk as the journey does: who is not eligible, has no address, opted out, left the topic or is capped", async () => {
+  const { world, tenant, call, create, activate, runs, track, send } = await journeySetting(await fresh());
+  const { email } = await openChannels(world, tenant, "email");
+  await call("POST /api/v1/topics", { key: "news", name: "News", default: "in" });
+  const mail = (next: string, more: object = {}) => ({
+    send: { channel_ids: [email], content: { title: "t", body: "b" }, next, ...more },
+  });
+  await call("PATCH /api/v1/workspace", { frequency_caps: [{ category: "marketing", max: 3, per: "day" }] });
+  const steps = graphOf({
+    first: mail("news"),
+    news: mail("inbox", { topic: "news" }),
+    inbox: send("Inbox", "hour"),
+    hour: { delay: { duration: "1h", next: "last" } },
+    last: mail("end"),
+    end: "exit",
+  });
+  const id = await create(steps, { entry_rules: { eligibility: { attribute: { plan: { $eq: "pro" } } } } });
+  const upsert = async (external_id: string, more: object): Promise<string> =>
+    (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id, ...more } })).body.id;
+  const pro = { attributes: { plan: "pro" } };
+  const people: Record<string, string> = {
+    free: await upsert("free", { email: "free@example.com", attributes: { plan: "free" } }),
+    bare: await upsert("bare", pro),
+    out: await upsert("out", { ...pro, email: "out@example.com", consent: { status: "opted_out" } }),
+    dead: await upsert("dead", { ...pro, email: "dead@example.com" }),
+    topic: await upsert("topic", { ...pro, email: "topic@example.com" }),
+    all: await upsert("all", { ...pro, email: "all@example.com" }),
+  };
+  await suppressAddress(tenant.store, { kind: "email", address: "dead@example.com", reason: "manual" });
+  await call(`POST /api/v1/subscribers/${people.topic}/consents`, { channel: "topic:news", status: "opted_out" });
+  const walked = new Map<string, unknown[]>();
+  for (const [name, subscriber_id] of Object.entries(people)) {
+    const { body } = await call(`POST /api/v1/journeys/${id}/simulate`, { subscriber_id });
+    if (name === "free") expect(body.entry).toMatchObject({ reason: "not_eligible", clauses: [{ matched: false }] });
+    walked.set(name, body.steps.map((one: { step: string; outcome: string }) => `${one.step} ${one.outcome}`).sort());
+  }
+  await activate(id);
+  for (const name of Object.keys(people)) await track(name, "signed_up");
+  await world.advance(2 * HOUR);
+  const real = await runs(id);
+  for (const [name, subscriber] of Object.entries(people)) {
+    const run = real.find((one: { subscriber_id: string }) => one.subscriber_id === subscriber);
+    const taken = (run?.steps ?? []).map((one: { step: string; outcome: string }) => `${one.step} ${one.outcome}`);
+    expect([name, walked.get(name)]).toEqual([name, taken.sort()]);
+  }
+  expect([...walked.values()].flat()).toEqual(
+    expect.arrayContaining([
+      "first skipped:no_address",
+      "first skipped:no_consent",
+      "first skipped:suppressed",
+      "news skipped:topic_opt_out",
+      "last skipped:capped",
+    ]),
+  );
+  const again = await call(`POST /api/v1/journeys/${id}/simulate`, { subscriber_id: people.all });
+  expect(again.body.ended).toMatchObject({ status: "refused", reason: "reentry_window" });
 });

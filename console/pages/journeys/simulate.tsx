@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import type { JourneysSimulateAnswer } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
+import { reasonText } from "../../app/sentences.ts";
 import { fullTime } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
@@ -56,13 +57,20 @@ export function Simulate({ id, walk, onWalk }: SimulateProps) {
   );
 }
 
+/** `skipped:no_consent` in words. */
+const wordsOf = (outcome: string): string => {
+  const [what = "", reason] = outcome.split(":");
+  return reason ? `${what}: ${reasonText(reason)}` : what;
+};
+
 function Walk({ walk: { steps, ended } }: { walk: WalkAnswer }) {
   return (
     <ol class="stack tight" aria-live="polite">
-      {steps.map(({ step, type, at, outcome, clauses, rendering }) => (
+      {steps.map(({ step, type, at, outcome, clauses, rendering, deferred_until }) => (
         <li key={`${step}${at}`}>
           <b>{stepNames[type]}</b> <span class="dim">{fullTime(at)}</span>{" "}
-          {ways[type].find((way) => way.outcome === outcome)?.label}
+          {ways[type].find((way) => way.outcome === outcome)?.label ?? wordsOf(outcome)}
+          {deferred_until && ` after quiet hours, ${fullTime(deferred_until)}`}
           {rendering && (
             <p>
               {rendering.title}: {rendering.body}
@@ -81,7 +89,8 @@ function Walk({ walk: { steps, ended } }: { walk: WalkAnswer }) {
         </li>
       ))}
       <li>
-        <Badge state={ended.status} /> <span class="dim">{fullTime(ended.at)}</span> {ended.reason}
+        <Badge state={ended.status} /> <span class="dim">{fullTime(ended.at)}</span>{" "}
+        {ended.reason?.replaceAll("_", " ")}
       </li>
     </ol>
   );

@@ -4,8 +4,8 @@ import { grammar } from "../../../shared/contract/grammar.ts";
 import { JsonObject, Timestamp, TimestampInput, Uuid } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
-import { invalid } from "../../../shared/kernel/errors.ts";
-import { timers } from "../../../shared/store/capabilities.ts";
+import { invalid, notFound } from "../../../shared/kernel/errors.ts";
+import { timers, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { storeWrite } from "../../../shared/store/context.ts";
 import { getJourney } from "../../../shared/store/journeys/journeys.ts";
 import { simulate } from "../../../shared/store/journeys/simulation.ts";
@@ -70,6 +70,17 @@ const Clause = v.pipe(
 
 const Walk = v.pipe(
   v.object({
+    entry: v.pipe(
+      v.object({
+        at: v.pipe(Timestamp, v.description("When the run begins, or would have")),
+        reason: v.pipe(
+          v.nullable(v.picklist(["already_active", "reentry_window", "not_eligible"])),
+          v.description("Why no run begins; `null`: one does"),
+        ),
+        clauses: v.pipe(v.array(Clause), v.description("Of `not_eligible`: the rule of entry, clause by clause")),
+      }),
+      v.description("Whether the subscriber enters"),
+    ),
     steps: v.pipe(
       v.array(
         v.pipe(
@@ -82,7 +93,14 @@ const Walk = v.pipe(
             at: v.pipe(Timestamp, v.description("When the run leaves the step")),
             outcome: v.pipe(
               v.string(),
-              v.description("`sent`, `delayed`, `branch:then`, `branch:else`, `wait:event`, `wait:timeout` or `exit`"),
+              v.description(
+                "`sent`, `failed`, `skipped:no_consent` …, `delayed`, `branch:then`, `branch:else`, `wait:event`, `wait:timeout` or `exit`",
+              ),
+            ),
+            channels: v.pipe(v.array(v.string()), v.description("Of a send: the types of channels that it goes by")),
+            deferred_until: v.pipe(
+              v.nullable(Timestamp),
+              v.description("Of a send: the end of the quiet hours that it waits for on some channel"),
             ),
             clauses: v.pipe(v.array(Clause), v.description("Of a branch: its condition, clause by clause")),
             rendering: v.pipe(
@@ -104,8 +122,8 @@ const Walk = v.pipe(
     ended: v.pipe(
       v.object({
         status: v.pipe(
-          v.picklist(["completed", "exited", "waiting"]),
-          v.description("`waiting`: nothing that was given moves the run on"),
+          v.picklist(["completed", "exited", "waiting", "refused"]),
+          v.description("`waiting`: nothing that was given moves the run on. `refused`: none begins"),
         ),
         step: v.pipe(v.string(), v.description("The step on which it ended or waits")),
         at: v.pipe(Timestamp, v.description("When it ended, or the last moment that was looked at")),
@@ -133,7 +151,7 @@ function historyOf({ from, to, version, sample, subscriber_id, events, start_at 
   return { from, to, percent: sample ?? 100, version };
 }
 
-const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeWrite, timers] });
+const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeWrite, timers, workspaceRead] });
 
 export const simulateJourney = endpoint(
   "POST /api/v1/journeys/:id/simulate",
@@ -142,8 +160,9 @@ export const simulateJourney = endpoint(
     summary: "Walk a subscriber through a journey, or run it on the events of the past",
     description:
       "The journey may be a draft, but its steps must be complete. Nothing is sent, and no subscriber changes.\n\n" +
-      "- **A walk** (`subscriber_id` or `sample`, `events`): each step that one run takes. Attributes stay as they are; quiet " +
-      "hours, caps and consent are not applied.\n" +
+      "- **A walk** (`subscriber_id` or `sample`, `events`): whether one run begins, and each step that it takes. Entry, addresses, " +
+      "consent, suppression, topics, caps and quiet hours are judged as they are when it really happens; what a person has stays " +
+      "as it is now.\n" +
       "- **On history** (`from` and `to`): the journey meets the stored events of the window on a clock of their own, and its " +
       "runs move as real ones do. Attributes, consent and devices are those of today, and an event counts when it occurred. " +
       "Caps count the sends of this simulation alone. Runs that began before the window are left out. Of a segment, the last " +
@@ -167,10 +186,12 @@ export const simulateJourney = endpoint(
     const journey = await getJourney(store, params.id);
     const history = historyOf(body);
     if (history) return simulateHistory(context, plan, journey, history);
-    const graph = await requireRunnable(store, plan, journey);
-    const { type, event_name } = journey.trigger;
+    const { id, trigger, entry_rules } = journey;
+    const definition = { trigger, entry_rules, graph: await requireRunnable(store, plan, journey) };
+    const owner = await context.workspace();
+    if (!owner) throw notFound("workspace");
     const { sample, ...walk } = body;
     const subject = typeof sample === "object" ? { ...walk, sample } : walk;
-    return simulate(store, { graph, trigger: type === "event" ? event_name : undefined }, subject);
+    return simulate({ store, workspace: owner }, { id, definition }, subject);
   },
 );

@@ -1,31 +1,22 @@
 // Plays stored events to a journey, page by page (F3): who would enter, and what would be sent. Nothing is written. The
 // profile, consent and devices of a subscriber are those of today.
 
-import { counterOf, windowOf } from "../../rules/caps.ts";
 import { classOf } from "../../rules/channel-types.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import { isPriced } from "../../rules/cost.ts";
-import { expectedOutcome } from "../../rules/expected-outcome.ts";
-import type { JourneyNode } from "../../rules/journey-graph.ts";
 import { type Definition, namesOf, type Recorder, replay, type Window } from "../../rules/journey-replay.ts";
 import { charge, count, type ReplayTally, stepOf } from "../../rules/journey-tally.ts";
-import { quietUntil } from "../../rules/quiet-hours.ts";
-import type { Target } from "../../rules/reach.ts";
 import { bucket } from "../../rules/split.ts";
 import type { StoreReader } from "../context.ts";
 import { exportEvents } from "../events/export.ts";
 import { eventsOf } from "../events/history.ts";
 import { memberPage } from "../lists/memberships.ts";
 import type { RootSecrets } from "../secrets.ts";
-import { keep } from "../sends/audience/audiences.ts";
 import { candidatesById } from "../sends/audience/candidates.ts";
-import { channelSettings, deliverySettingsOf } from "../sends/audience/planning.ts";
-import { zoneFor } from "../sends/chunks/deferred.ts";
 import { SHARDS, shardOf } from "../shards.ts";
 import { attributesForRules, getProfiles, type LivingProfile } from "../subscribers/subscribers.ts";
-import { TemplateItem } from "../templates/items.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
-import { planOfStep } from "./sends.ts";
+import { capCounter, openPlans, type SimulatedSend, type StepPlan, simulateSend } from "./simulated-sends.ts";
 
 export interface ReplayDeps {
   store: StoreReader;
@@ -171,15 +162,15 @@ async function replayOne(
 }
 
 function recorderOf(deps: ReplayDeps, profile: LivingProfile, { planOf, tally }: Replaying): Recorder {
-  /** What frequency caps have counted of this journey. */
-  const counted = new Map<string, number>();
+  // Caps count the sends of this journey alone.
+  const caps = capCounter();
   let hasEntered = false;
   return {
     entered: () => {
       if (!hasEntered) tally.subscribers++;
       hasEntered = true;
     },
-    took: (step, outcome, isRepeated) => {
+    took: ({ step, outcome, isRepeated }) => {
       const numbers = stepOf(tally, step);
       count(numbers.outcomes, outcome);
       if (isRepeated) numbers.repeated++;
@@ -191,67 +182,26 @@ function recorderOf(deps: ReplayDeps, profile: LivingProfile, { planOf, tally }:
     sends: async (node, at) => {
       const plan = await planOf(node);
       if (!plan) return "failed";
-      const [kept] = await keep(deps.store, await candidatesById(deps.store, [profile.id], plan.rules), plan.rules);
-      if (kept?.judgement.verdict !== "send") {
-        const reason = kept?.judgement.verdict === "skip" ? kept.judgement.reason : "unknown_subscriber";
-        count(tally.skipped, reason);
-        return `skipped:${reason}`;
+      const [candidate] = await candidatesById(deps.store, [profile.id], plan.rules);
+      const send = await simulateSend(deps.store, plan, { candidate, at, caps });
+      if (send.kind === "skipped") {
+        count(tally.skipped, send.reason);
+        return `skipped:${send.reason}`;
       }
-      countMessages(tally, { ...plan, profile, targets: kept.judgement.targets, at, counted });
+      countMessages(tally, plan, send, at);
       return "sent";
     },
   };
 }
 
-type StepPlan = NonNullable<Awaited<ReturnType<ReturnType<typeof openPlans>>>>;
-
-/** The plans of steps that send, each made once. */
-function openPlans({ store, workspace }: ReplayDeps) {
-  const plan = async (node: JourneyNode & { type: "send" }) => {
-    const { template_id } = node.send;
-    if (template_id !== undefined && !(await store.get(TemplateItem, { id: template_id }))) return undefined;
-    const found = await planOfStep(store, workspace, [], { node, event: undefined });
-    if (!found) return undefined;
-    const settings = deliverySettingsOf(found.spec, found.via.map(channelSettings), workspace);
-    return { rules: found.rules, settings };
-  };
-  const plans = new Map<string, ReturnType<typeof plan>>();
-  return (node: JourneyNode & { type: "send" }) => {
-    const found = plans.get(node.id) ?? plan(node);
-    plans.set(node.id, found);
-    return found;
-  };
-}
-
-interface Message extends StepPlan {
-  profile: LivingProfile;
-  targets: readonly Target[];
-  at: number;
-  counted: Map<string, number>;
-}
-
-/** What quiet hours and caps would make of a send. Caps count the sends of this journey alone. */
+/** Counts the messages of a send by class, channel and day. */
 function countMessages(
   tally: ReplayTally,
-  { settings: { via, quiet, caps = [], timezone = "UTC" }, profile, targets, at, counted }: Message,
+  { settings: { via } }: StepPlan,
+  { now, later, until }: Extract<SimulatedSend, { kind: "sent" }>,
+  at: number,
 ): void {
-  const until = quiet ? quietUntil(quiet, zoneFor(quiet, timezone, profile), at) : undefined;
-  const keyed = caps.map((cap) => ({ cap, key: `${cap.per} ${counterOf(cap)} ${windowOf(cap.per, timezone, at)}` }));
-  const concerns = (channelClass: string | undefined, { channel }: Target) =>
-    channelClass === undefined || channelClass === classOf(channel);
-  const full = keyed.filter(({ cap, key }) => (counted.get(key) ?? 0) >= cap.max);
-  const { now, later, reason } = expectedOutcome(targets, {
-    isSmart: false,
-    quietUntil: until,
-    refusal: (target) => (full.some(({ cap }) => concerns(cap.channel_class, target)) ? "capped" : undefined),
-  });
-  if (reason !== undefined) {
-    count(tally.skipped, reason);
-    return;
-  }
   const used = [...now, ...later];
-  for (const { cap, key } of keyed)
-    if (used.some((target) => concerns(cap.channel_class, target))) counted.set(key, (counted.get(key) ?? 0) + 1);
   if (later.length > 0) tally.deferred++;
   tally.recipients++;
   for (const name of new Set(used.map(({ channel }) => classOf(channel)))) count(tally.classes, name);

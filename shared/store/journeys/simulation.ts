@@ -1,19 +1,24 @@
-// What a journey would do with a subscriber or a sample, from a time on, if given events happened: the engine of the
-// journeys moves through its steps on a clock of its own. Nothing is written or sent.
+// What a journey would do with a subscriber or a sample, from a time on, if given events happened: the replay of one
+// person, whose entry and sends are judged as real ones are. Nothing is written or sent.
 import { timestamp } from "../../kernel/clock.ts";
 import { invalid } from "../../kernel/errors.ts";
-import type { Graph, JourneyNode } from "../../rules/journey-graph.ts";
-import { knowledgeOf, type Source } from "../../rules/journey-knowledge.ts";
-import { advance, type Position } from "../../rules/journey-run.ts";
-import { comparisonIn, compilePredicate } from "../../rules/predicates.ts";
+import type { ChannelType } from "../../rules/channel-types.ts";
+import type { JourneyNode } from "../../rules/journey-graph.ts";
+import type { KnownEvent } from "../../rules/journey-knowledge.ts";
+import { type Definition, namesOf, type Recorder, type ReplayRefusal, replay } from "../../rules/journey-replay.ts";
 import { compileTemplate, isRenderError, type RenderScope } from "../../rules/render.ts";
 import type { Reason } from "../../rules/segment-evaluation.ts";
 import type { StoreReader } from "../context.ts";
-import type { Actor } from "../events/items.ts";
-import { readHistory } from "../segments/facts.ts";
-import { aliasesOf } from "../subscribers/aliases.ts";
-import { attributesForRules, attributesOf, getProfile } from "../subscribers/subscribers.ts";
+import { eventsOf } from "../events/history.ts";
+import { toJson } from "../json-text.ts";
+import type { Value } from "../model.ts";
+import { candidatesById, type Placed, placed } from "../sends/audience/candidates.ts";
+import { countsOf } from "../sends/audience/caps.ts";
+import { attributesForRules, getProfile, type LivingProfile, subscriberOf } from "../subscribers/subscribers.ts";
 import { getTemplate } from "../templates/templates.ts";
+import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
+import { newestRuns } from "./run-rows.ts";
+import { capCounter, openPlans, type StepPlan, simulateSend } from "./simulated-sends.ts";
 
 interface SimulatedEvent {
   event_name: string;
@@ -31,133 +36,196 @@ export interface Simulation {
   start_at?: string | undefined;
 }
 
-interface SimulatedStep {
+interface Message {
+  /** The types of the channels that it goes by, now or after quiet hours. */
+  channels: ChannelType[];
+  /** The end of the quiet hours that some of it waits for. */
+  deferred_until: string | null;
+  /** Null where its text cannot be rendered. */
+  rendering: { title: string; body: string; unknown_variables: string[] } | null;
+}
+
+interface SimulatedStep extends Message {
   step: string;
   type: JourneyNode["type"];
   at: string;
   outcome: string;
   /** Of a branch: its condition, clause by clause. */
   clauses: Reason[];
-  /** Of a send; null where its text cannot be rendered. */
-  rendering: { title: string; body: string; unknown_variables: string[] } | null;
 }
 
 export interface Simulated {
+  entry: { at: string; reason: ReplayRefusal | null; clauses: Reason[] };
   steps: SimulatedStep[];
-  /** `waiting`: nothing that was given moves the run on. */
-  ended: { status: "completed" | "exited" | "waiting"; step: string; at: string; reason: string | null };
+  /** `waiting`: nothing that was given moves the run on. `refused`: no run begins. */
+  ended: { status: "completed" | "exited" | "waiting" | "refused"; step: string; at: string; reason: string | null };
 }
 
-/** Moves of one simulation: a graph may lead back to an earlier step. */
-const MAX_MOVES = 300;
+interface Deps {
+  store: StoreReader;
+  workspace: WorkspaceRecord;
+}
 
-/** @param graph steps that can be run @param trigger the name of the event that starts the journey, if one does */
+/** Stored events of one subscriber that are looked at: the newest ones. */
+const MAX_EVENTS = 2_000;
+const NO_MESSAGE: Message = { channels: [], deferred_until: null, rendering: null };
+
+/** @param definition steps that can be run */
 export async function simulate(
-  store: StoreReader,
-  { graph, trigger }: { graph: Graph; trigger: string | undefined },
+  deps: Deps,
+  { id: journey, definition }: { id: string; definition: Definition },
   given: Simulation,
 ): Promise<Simulated> {
-  const subject = await subjectOf(store, given);
-  const events = given.events.map((event, i) => ({ ...event, id: `event-${i}`, at: Date.parse(event.occurred_at) }));
-  const cause = events.find(({ event_name }) => event_name === trigger);
-  const start = given.start_at === undefined ? (cause?.at ?? store.clock.now()) : Date.parse(given.start_at);
-  const scope: RenderScope = { subscriber: subject.rendered, data: {}, event: cause?.properties };
-  const steps: SimulatedStep[] = [];
-  let position: Position = { step: graph.start };
-  let now = start;
-  for (let moves = 0; moves < MAX_MOVES; moves++) {
-    const clauses: Reason[][] = [];
-    const source = sourceOf(store, { subject, events, cause, start, now, clauses });
-    const { outcomes, arrival } = await advance(graph, position, knowledgeOf(graph, source, now));
-    for (const { step, name: outcome } of outcomes) {
-      const type = graph.steps[step]?.type ?? "exit";
-      const judged = type === "branch" ? (clauses.shift() ?? []) : [];
-      steps.push({ step, type, at: timestamp(now), outcome, clauses: judged, rendering: null });
-    }
-    if (arrival.kind === "ends") {
-      const { status, step, reason } = arrival;
-      return { steps, ended: { status, step, at: timestamp(now), reason } };
-    }
-    if (arrival.kind === "sends") {
-      const { node, next } = arrival;
-      const rendering = await rendered(store, node, scope, now);
-      steps.push({ step: node.id, type: "send", at: timestamp(now), outcome: "sent", clauses: [], rendering });
-      if (!next) return { steps, ended: { status: "completed", step: node.id, at: timestamp(now), reason: "sent" } };
-      position = next;
-      continue;
-    }
-    position = arrival.position;
-    const moments = [...events.map(({ at }) => at), arrival.position.until ?? Number.POSITIVE_INFINITY];
-    const following = Math.min(...moments.filter((at) => at > now));
-    if (!Number.isFinite(following)) break;
-    now = following;
-  }
-  return { steps, ended: { status: "waiting", step: position.step, at: timestamp(now), reason: null } };
+  const { store } = deps;
+  const happening = given.events.map((event, i): KnownEvent => ({ ...event, id: `event-${i}` }));
+  const { trigger, graph } = definition;
+  const event = happening.find(({ event_name }) => trigger.type === "event" && event_name === trigger.event_name);
+  const first = event ? Date.parse(event.occurred_at) : store.clock.now();
+  const at = given.start_at === undefined ? first : Date.parse(given.start_at);
+  const subject = await subjectOf(store, given, { journey, definition, at });
+  const simulated: Simulated = {
+    entry: { at: timestamp(at), reason: null, clauses: [] },
+    steps: [],
+    ended: { status: "waiting", step: graph.start, at: timestamp(at), reason: null },
+  };
+  await replay(
+    definition,
+    {
+      zone: store.zone,
+      attributes: subject.attributes,
+      events: [...subject.events, ...happening],
+      entry: { at, event },
+      former: subject.former,
+    },
+    { from: at, to: Number.POSITIVE_INFINITY },
+    recorderOf(deps, { definition, subject, happening, event }, simulated),
+  );
+  return simulated;
 }
 
-interface Subject {
-  attributes: Record<string, unknown>;
-  rendered: RenderScope["subscriber"];
-  actors: readonly Actor[];
+interface Walk {
+  definition: Definition;
+  subject: Subject;
+  happening: readonly KnownEvent[];
+  /** The event that starts the run, if one does. */
+  event: KnownEvent | undefined;
 }
 
-/** @throws 422 unless exactly one of a subscriber and a sample is given. */
-async function subjectOf(store: StoreReader, { subscriber_id: id, sample }: Simulation): Promise<Subject> {
-  if ((id === undefined) === (sample === undefined))
-    throw invalid({ subscriber_id: "either subscriber_id or sample must be given" });
-  if (sample) {
-    const { external_id = "sample", email, attributes } = sample;
-    const own = { external_id, ...(email !== undefined && { email }) };
-    return { attributes: { ...own, ...attributes }, rendered: { id: "", ...own, attributes }, actors: [] };
-  }
-  const subscriber = id ?? "";
-  const profile = await getProfile(store, subscriber);
-  if (!profile) throw invalid({ subscriber_id: "no such subscriber in this workspace" });
-  const { external_id, email } = profile;
-  const aliases = await aliasesOf(store, subscriber);
+/** Adds what happens to the answer. */
+function recorderOf(deps: Deps, { definition, subject, happening, event }: Walk, simulated: Simulated): Recorder {
+  const { store } = deps;
+  const { steps, start } = definition.graph;
+  const planOf = openPlans(deps);
+  const caps = capCounter(async (one, timezone, now) => {
+    const [counted = []] = subject.id ? await countsOf(store, { timezone, now }, [subject.id], one) : [];
+    return counted;
+  });
+  let message = NO_MESSAGE;
   return {
-    attributes: attributesForRules(profile),
-    rendered: { id: subscriber, external_id, email, attributes: attributesOf(profile) },
-    actors: [{ subscriber }, ...aliases.map((anonymous) => ({ anonymous }))],
+    explains: true,
+    entered: () => undefined,
+    refused: (reason, at, clauses) => {
+      simulated.entry = { at: timestamp(at), reason, clauses };
+      simulated.ended = { status: "refused", step: start, at: timestamp(at), reason };
+    },
+    took: ({ step, outcome, at, clauses }) => {
+      const type = steps[step]?.type ?? "exit";
+      const sent = type === "send" ? message : NO_MESSAGE;
+      simulated.steps.push({ step, type, at: timestamp(at), outcome, clauses, ...sent });
+    },
+    sends: async (node, at, id) => {
+      message = NO_MESSAGE;
+      const plan = await planOf(node);
+      if (!plan) return "failed";
+      const send = await simulateSend(store, plan, { candidate: await subject.candidate(plan), at, caps });
+      if (send.kind === "skipped") return `skipped:${send.reason}`;
+      const cause = happening.find((one) => one.id === id) ?? event;
+      const scope = { subscriber: subject.rendered, data: {}, event: cause?.properties };
+      const rendering = await rendered(store, node, scope, at);
+      const { now, later, until } = send;
+      message = {
+        channels: [...new Set([...now, ...later].map(({ channel }) => channel))],
+        deferred_until: later.length > 0 && until !== undefined ? timestamp(until) : null,
+        rendering,
+      };
+      return rendering ? "sent" : "failed";
+    },
+    ended: (status, step, at, reason) => {
+      simulated.ended = { status: status === "active" ? "waiting" : status, step, at: timestamp(at), reason };
+    },
   };
 }
 
-interface Placed extends SimulatedEvent {
+interface Subject {
+  /** Empty for a sample. */
   id: string;
-  at: number;
+  attributes: Record<string, unknown>;
+  rendered: RenderScope["subscriber"];
+  /** Stored events up to the start, oldest first. */
+  events: readonly KnownEvent[];
+  former: { enteredAt: number; isActive: boolean } | undefined;
+  candidate(plan: StepPlan): Promise<Placed | undefined>;
 }
 
-interface Moment {
-  subject: Subject;
-  events: readonly Placed[];
-  cause: Placed | undefined;
-  start: number;
-  now: number;
-  /** The clauses of each condition that was asked for, in order. */
-  clauses: Reason[][];
-}
-
-/** What the engine may know at a moment: the stored history of the subscriber, and the given events until then. */
-function sourceOf(store: StoreReader, { subject, events, cause, start, now, clauses }: Moment): Source {
-  const happened = events.filter(({ at }) => at <= now);
+/** @throws 422 unless exactly one of a subscriber and a sample is given. */
+async function subjectOf(
+  store: StoreReader,
+  { subscriber_id: id, sample }: Simulation,
+  start: { journey: string; definition: Definition; at: number },
+): Promise<Subject> {
+  if ((id === undefined) === (sample === undefined))
+    throw invalid({ subscriber_id: "either subscriber_id or sample must be given" });
+  if (sample) return sampleOf(sample, store.clock.now());
+  const profile = await getProfile(store, id ?? "");
+  if (!profile) throw invalid({ subscriber_id: "no such subscriber in this workspace" });
+  const [events, [run]] = await Promise.all([
+    historyOf(store, profile.id, start),
+    newestRuns(store, [{ subscriber: profile.id, journey: start.journey }]),
+  ]);
   return {
-    enteredAt: start,
-    arrivedAt: now,
-    triggerId: cause?.id,
-    aheadMs: 0,
-    triggerProperties: async () => cause?.properties ?? {},
-    attributes: async () => subject.attributes,
-    zone: store.zone,
-    times: async (conditions) => {
-      const history = subject.actors.length > 0 ? await readHistory(store, subject.actors, conditions) : undefined;
-      return (node) => {
-        const satisfies = compilePredicate(node.where ?? {}, comparisonIn(node.zone));
-        const own = happened.filter(({ event_name, properties }) => event_name === node.name && satisfies(properties));
-        return [...(history?.times(node) ?? []), ...own.map(({ at }) => at)].sort((a, b) => b - a);
-      };
-    },
-    find: async (_, __, counts) => happened.find(counts),
-    explained: (reasons) => clauses.push(reasons),
+    ...seenAs(profile),
+    id: profile.id,
+    events,
+    former: run && { enteredAt: Date.parse(run.entered_at), isActive: run.status === "active" },
+    candidate: async ({ rules }) => (await candidatesById(store, [profile.id], rules))[0],
+  };
+}
+
+async function historyOf(
+  store: StoreReader,
+  subscriber: string,
+  { definition, at }: { definition: Definition; at: number },
+): Promise<KnownEvent[]> {
+  const { names, back } = namesOf(definition);
+  if (names.length === 0) return [];
+  const from = back === undefined ? undefined : timestamp(at - back);
+  return eventsOf(store, subscriber, { event_name: names, from, to: timestamp(at + 1), limit: MAX_EVENTS });
+}
+
+/** A subscriber that there is not: a profile without consents and devices. */
+function sampleOf(
+  { external_id = "sample", email, attributes }: NonNullable<Simulation["sample"]>,
+  now: number,
+): Subject {
+  const at = timestamp(now);
+  const profile: LivingProfile = { pk: "", sk: "", id: "", external_id, created_at: at, updated_at: at };
+  if (email !== undefined) profile.email = email;
+  for (const [key, value] of Object.entries(attributes)) profile[`a:${key}`] = toJson(value as Value);
+  return {
+    ...seenAs(profile),
+    id: "",
+    attributes: { external_id, ...(email !== undefined && { email }), ...attributes },
+    events: [],
+    former: undefined,
+    candidate: async () => placed(profile, [], ""),
+  };
+}
+
+function seenAs(profile: LivingProfile): Pick<Subject, "attributes" | "rendered"> {
+  const { id, external_id, email, attributes } = subscriberOf(profile);
+  return {
+    attributes: attributesForRules(profile),
+    rendered: { id, external_id, email, attributes: JSON.parse(attributes) },
   };
 }
 
@@ -167,7 +235,7 @@ async function rendered(
   { send: { content, template_id } }: JourneyNode & { type: "send" },
   scope: RenderScope,
   now: number,
-): Promise<SimulatedStep["rendering"]> {
+): Promise<Message["rendering"]> {
   const { title, body } =
     template_id === undefined ? (content ?? EMPTY) : (await getTemplate(store, template_id)).content;
   try {

@@ -155,7 +155,8 @@ export async function candidatesById(
   return candidates;
 }
 
-const placed = (profile: LivingProfile, devices: readonly DeviceRow[], cursor: string): Placed => ({
+/** A candidate of a profile, with what filters and channels see of it. */
+export const placed = (profile: LivingProfile, devices: readonly DeviceRow[], cursor: string): Placed => ({
   id: profile.id,
   profile,
   subscriber: {

@@ -1,0 +1,106 @@
+// What a step of a journey would send to one subscriber, judged as a send is: address, consent, suppression, topic, caps
+// and quiet hours. The walk of one person and the replay of many ask it alike. Nothing is written.
+
+import { type CountedCap, counterOf, type FrequencyCap, windowOf } from "../../rules/caps.ts";
+import { classOf } from "../../rules/channel-types.ts";
+import { expectedOutcome } from "../../rules/expected-outcome.ts";
+import type { JourneyNode } from "../../rules/journey-graph.ts";
+import { quietUntil } from "../../rules/quiet-hours.ts";
+import type { Target } from "../../rules/reach.ts";
+import type { StoreReader } from "../context.ts";
+import { keep } from "../sends/audience/audiences.ts";
+import type { Placed } from "../sends/audience/candidates.ts";
+import { channelSettings, deliverySettingsOf } from "../sends/audience/planning.ts";
+import { zoneFor } from "../sends/chunks/deferred.ts";
+import { TemplateItem } from "../templates/items.ts";
+import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
+import { planOfStep } from "./sends.ts";
+
+type SendNode = JourneyNode & { type: "send" };
+
+export type StepPlan = NonNullable<Awaited<ReturnType<ReturnType<typeof openPlans>>>>;
+
+/** The plans of steps that send, each made once; undefined for one that would fail. */
+export function openPlans({ store, workspace }: { store: StoreReader; workspace: WorkspaceRecord }) {
+  const plan = async (node: SendNode) => {
+    const { template_id } = node.send;
+    if (template_id !== undefined && !(await store.get(TemplateItem, { id: template_id }))) return undefined;
+    const found = await planOfStep(store, workspace, [], { node, event: undefined });
+    if (!found) return undefined;
+    const settings = deliverySettingsOf(found.spec, found.via.map(channelSettings), workspace);
+    return { rules: found.rules, settings };
+  };
+  const plans = new Map<string, ReturnType<typeof plan>>();
+  return (node: SendNode) => {
+    const found = plans.get(node.id) ?? plan(node);
+    plans.set(node.id, found);
+    return found;
+  };
+}
+
+/** What frequency caps have counted of one subscriber. */
+export interface CapCounter {
+  countOf(cap: FrequencyCap, timezone: string, at: number): Promise<number>;
+  add(cap: FrequencyCap, timezone: string, at: number): void;
+}
+
+const windowKey = (cap: FrequencyCap, timezone: string, at: number) =>
+  `${cap.per} ${counterOf(cap)} ${windowOf(cap.per, timezone, at)}`;
+
+/** @param stored what was counted before in the window of a moment; without it only what is added counts */
+export function capCounter(
+  stored?: (caps: readonly FrequencyCap[], timezone: string, at: number) => Promise<readonly CountedCap[]>,
+): CapCounter {
+  const counts = new Map<string, number>();
+  return {
+    countOf: async (cap, timezone, at) => {
+      const key = windowKey(cap, timezone, at);
+      if (!counts.has(key)) counts.set(key, (await stored?.([cap], timezone, at))?.[0]?.count ?? 0);
+      return counts.get(key) ?? 0;
+    },
+    add: (cap, timezone, at) => {
+      const key = windowKey(cap, timezone, at);
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    },
+  };
+}
+
+export type SimulatedSend =
+  | { kind: "skipped"; reason: string }
+  /** `until`: the end of the quiet hours that `later` waits for, in milliseconds. */
+  | { kind: "sent"; now: Target[]; later: Target[]; until: number | undefined };
+
+interface Recipient {
+  candidate: Placed | undefined;
+  /** In milliseconds. */
+  at: number;
+  caps: CapCounter;
+}
+
+/** What would become of a send to one subscriber at a moment. It counts against the caps. */
+export async function simulateSend(
+  store: StoreReader,
+  { rules, settings: { quiet, caps = [], timezone = "UTC" } }: StepPlan,
+  { candidate, at, caps: counter }: Recipient,
+): Promise<SimulatedSend> {
+  const [kept] = candidate ? await keep(store, [candidate], rules) : [];
+  if (!kept?.profile || kept.judgement.verdict !== "send") {
+    const reason = kept?.judgement.verdict === "skip" ? kept.judgement.reason : "unknown_subscriber";
+    return { kind: "skipped", reason };
+  }
+  const counts = await Promise.all(caps.map((cap) => counter.countOf(cap, timezone, at)));
+  const full = caps.filter((cap, i) => (counts[i] ?? 0) >= cap.max);
+  const concerns = (channelClass: string | undefined, { channel }: Target) =>
+    channelClass === undefined || channelClass === classOf(channel);
+  const until = quiet ? quietUntil(quiet, zoneFor(quiet, timezone, kept.profile), at) : undefined;
+  const { now, later, reason } = expectedOutcome(kept.judgement.targets, {
+    isSmart: false,
+    quietUntil: until,
+    refusal: (target) => (full.some(({ channel_class }) => concerns(channel_class, target)) ? "capped" : undefined),
+  });
+  if (reason !== undefined) return { kind: "skipped", reason };
+  const used = [...now, ...later];
+  for (const cap of caps)
+    if (used.some((target) => concerns(cap.channel_class, target))) counter.add(cap, timezone, at);
+  return { kind: "sent", now, later, until };
+}
