@@ -5,6 +5,7 @@ import { eventArrived } from "./entries.ts";
 import {
   type Body,
   DAY,
+  Exactly,
   HOUR,
   instant,
   invalid,
@@ -48,8 +49,8 @@ function faultsOf(world: World, tier: Tier, event: Body): string[] {
   const actors = [subscriber_id, anonymous_id, external_id].filter((actor) => actor !== undefined);
   if (actors.length !== 1) faults.push("actor");
   if (external_id !== undefined && tier === CLIENT) faults.push("external_id");
-  else if (external_id !== undefined && !personOf(world, event)) faults.push("external_id");
-  if (subscriber_id !== undefined && !found(world.subscribers, subscriber_id)) faults.push("subscriber_id");
+  // AMB-114: a repeat is a repeat, whatever it says.
+  if (anonymous_id === undefined && !isRepeat(world, event) && !personOf(world, event)) faults.push("actor");
   if (!arePropertiesFine(properties)) faults.push("properties");
   const time = event.occurred_at === undefined ? world.now : instant(event.occurred_at);
   const isAhead = time !== undefined && time > world.now + 5 * MINUTE;
@@ -80,10 +81,13 @@ const usedEvents = (world: World) =>
     world.events.map(({ received_at }) => received_at),
   );
 
+const isRepeat = (world: World, { idempotency_key: key }: Body) =>
+  key !== undefined && world.events.some((other) => other.idempotency_key === key);
+
 /** EVT-8, AMB-114: the first event of an idempotency key stands. */
 function store(world: World, tier: Tier, event: Body): void {
   const { idempotency_key = null, anonymous_id = null, platform = tier === SERVER ? "server" : null } = event;
-  if (idempotency_key !== null && world.events.some((other) => other.idempotency_key === idempotency_key)) return;
+  if (isRepeat(world, event)) return;
   const said = event.occurred_at === undefined ? world.now : instant(event.occurred_at)!;
   const isForgiven = tier === CLIENT && world.rulings.AMB_135_client_clocks;
   const row: Event = {
@@ -126,7 +130,12 @@ function exportEvents(world: World, { query }: Request) {
   const items = rows
     .toSorted((a, b) => a.occurred_at - b.occurred_at)
     .map((event) => ({
-      ...{ id: event.id, event_name: event.event_name, platform: event.platform, properties: event.properties },
+      ...{
+        id: event.id,
+        event_name: event.event_name,
+        platform: event.platform,
+        properties: new Exactly(event.properties),
+      },
       ...{ occurred_at: iso(event.occurred_at), received_at: iso(event.received_at), source: event.source },
       subscriber_id: event.erased ? null : ownerOf(world, event),
       anonymous_id: event.erased ? null : event.anonymous_id,

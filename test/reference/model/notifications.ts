@@ -65,6 +65,7 @@ function checkContent({ title, body, template_id, content }: Body): void {
 
 /** D-BILL: a send that would pass the quota or the own cap is refused whole. */
 export function needQuota(world: World, sent: number): void {
+  if (sent === 0) return;
   const used = inPeriod(world, world.spent) + sent;
   if (used > limits(world.plan).sends) throw new Refusal(402, { code: "PAYMENT_REQUIRED" });
   if (world.monthly_send_cap !== null && used > world.monthly_send_cap)
