@@ -3629,6 +3629,8 @@ export interface WorkspacePage {
   postal_address: string | null;
   /** The subscribers that test sends go to, at most 20 */
   test_subscriber_ids: string[];
+  /** The attributes of subscribers that agents without the scope `read:pii` may have in conditions. Default: none */
+  agent_attributes: string[];
 }
 
 export interface SubscribersUpsertBody {
@@ -6594,6 +6596,8 @@ export interface AccountUpdateWorkspaceBody {
   postal_address?: string | null | undefined;
   /** The subscribers that test sends go to, at most 20 */
   test_subscriber_ids?: string[] | undefined;
+  /** The attributes of subscribers that agents without the scope `read:pii` may have in conditions. Default: none */
+  agent_attributes?: string[] | undefined;
 }
 
 export interface AccountCreateIdentityKeyAnswer {

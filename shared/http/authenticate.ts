@@ -31,6 +31,8 @@ export interface Workspace extends Pick<WorkspaceRow, "plan" | "status" | "kind"
   time: SandboxTime;
   /** Whether ids of users are signed (ACC-8), and by which keys, the newest last. */
   identity: { isDemanded: boolean; keys: readonly string[] };
+  /** Attributes that agents without `read:pii` may ask for people by. */
+  agentAttributes: readonly string[];
 }
 
 export type Caller =
@@ -226,6 +228,7 @@ const workspaceOfRow = (row: WorkspaceRow): Workspace => ({
     isDemanded: row.identity_required === true,
     keys: row.identity_keys === undefined ? [] : fromJson(row.identity_keys).map(({ id }) => id),
   },
+  agentAttributes: row.agent_attributes ?? [],
 });
 
 const SERVER_KEY = /^service_srv_[A-Za-z0-9_-]{32}$/;

@@ -75,6 +75,7 @@ describe("AGT-3 F18 a send by an agent", () => {
   });
 
   it("goes to a person who no longer meets the filter by which it was planned (AMB-141)", async () => {
+    key = await mcp.key("write:send", "read:pii");
     const subscriber_filters = { nickname: { $exists: false } };
     const planned = await plan({ ...toAll, subscriber_filters });
     const body = { attributes: { nickname: "x" } };
@@ -92,6 +93,7 @@ describe("AGT-3 F18 a send by an agent", () => {
   });
 
   it("is refused for an audience of nobody (AMB-141)", async () => {
+    key = await mcp.key("write:send", "read:pii");
     const refused = await mcp.tool(key, "plan_send", { ...toAll, subscriber_filters: { nickname: { $exists: true } } });
     expect([refused.isError, refused.value.fields.target]).toEqual([true, expect.any(String)]);
   });

@@ -26,6 +26,7 @@ import {
 } from "./protocol.ts";
 import { getPrompt, listedPrompts, listedResources, readResource } from "./resources.ts";
 import { CREATE, confirmSend, planSend, type SendContext } from "./sends.ts";
+import { refusePersonalConditions, withoutSmallGroups } from "./small-groups.ts";
 import { toolSpecs } from "./tools.gen.ts";
 import {
   type Agent,
@@ -257,10 +258,13 @@ async function callTool(call: McpCall, agent: Agent, { name, arguments: given = 
   }
 }
 
-function runTool(call: McpCall, agent: Agent, { name, route }: ToolSpec, given: Arguments): Promise<unknown> {
+async function runTool(call: McpCall, agent: Agent, { name, route }: ToolSpec, given: Arguments): Promise<unknown> {
   const { store, tools, sourceIp, requestId, clock, ids, log } = call;
   const around = { caller: agent, sourceIp, requestId, clock, ids, log };
   const run: SendContext["run"] = (one, input, headers = {}) => tools.run(one, input, { ...around, headers });
-  if (route === CREATE) return (name === "plan_send" ? planSend : confirmSend)({ agent, store, run }, given);
-  return run(route, given).then((result) => shownTo(agent, route, result));
+  refusePersonalConditions(agent, given);
+  const result = await (route === CREATE
+    ? (name === "plan_send" ? planSend : confirmSend)({ agent, store, run }, given)
+    : run(route, given).then((found) => shownTo(agent, route, found)));
+  return withoutSmallGroups(agent, given, result);
 }

@@ -51,6 +51,8 @@ export const WorkspaceItem = platformItem({
     postal_address: v.optional(v.string()),
     /** Who gets its test sends. */
     test_subscriber_ids: v.optional(v.array(v.string())),
+    /** Attributes that agents without `read:pii` may ask for people by. */
+    agent_attributes: v.optional(v.array(v.string())),
     /** In a sandbox: how far its time is ahead, in milliseconds. */
     clock_offset: v.optional(v.number()),
     /** Where its time stands still during a move. */

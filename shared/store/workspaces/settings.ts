@@ -49,6 +49,10 @@ const IdentityRequired = v.pipe(
 
 const REGION = "Where phone numbers without a country code are from, as ISO 3166, such as `DE`";
 
+const MAX_AGENT_ATTRIBUTES = 50;
+const AGENT_ATTRIBUTES =
+  "The attributes of subscribers that agents without the scope `read:pii` may have in conditions. Default: none";
+
 const WorkspaceSafety = v.pipe(
   v.nullable(DefaultSafety),
   v.description("The limits at which sends without limits of their own halt; `null`: none"),
@@ -66,6 +70,7 @@ export const WorkspaceSettings = v.object({
   sender_name: v.nullable(v.string()),
   postal_address: v.nullable(v.string()),
   test_subscriber_ids: v.array(v.string()),
+  agent_attributes: v.pipe(v.array(v.string()), v.description(AGENT_ATTRIBUTES)),
 });
 export type WorkspaceSettings = v.InferOutput<typeof WorkspaceSettings>;
 
@@ -102,6 +107,16 @@ export const SettingsChange = v.strictObject({
       v.maxLength(MAX_TEST_SUBSCRIBERS, `must have at most ${MAX_TEST_SUBSCRIBERS} ids`),
       v.transform((ids) => [...new Set(ids)]),
     ),
+  ),
+  agent_attributes: v.pipe(
+    v.optional(
+      v.pipe(
+        v.array(text(128), "must be an array"),
+        v.maxLength(MAX_AGENT_ATTRIBUTES, `must have at most ${MAX_AGENT_ATTRIBUTES} keys`),
+        v.transform((keys) => [...new Set(keys)]),
+      ),
+    ),
+    v.description(AGENT_ATTRIBUTES),
   ),
 });
 

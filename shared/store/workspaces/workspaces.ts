@@ -78,6 +78,7 @@ const workspaceRecordOf = (row: WorkspaceRow): WorkspaceRecord => ({
   sender_name: row.sender_name ?? null,
   postal_address: row.postal_address ?? null,
   test_subscriber_ids: row.test_subscriber_ids ?? [],
+  agent_attributes: row.agent_attributes ?? [],
   monthly_send_cap: row.monthly_send_cap ?? null,
   created_at: row.created_at,
 });

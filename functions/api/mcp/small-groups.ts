@@ -1,0 +1,55 @@
+// What an agent without `read:pii` may find out about people by asking for groups of them (AGT-4): conditions are over
+// attributes that the workspace lists, and a group of fewer than twenty is not counted.
+import { ApiError } from "../../../shared/kernel/errors.ts";
+import { isMap } from "../../../shared/rules/predicates.ts";
+import { type Agent, holdsScope } from "./tools.ts";
+
+const SMALLEST_GROUP = 20;
+const FEWER = `fewer than ${SMALLEST_GROUP}`;
+/** The fields of a body that hold conditions over a subscriber's attributes, at any depth. */
+const PREDICATES: ReadonlySet<string> = new Set(["attribute", "subscriber_filters"]);
+/** The fields of a result that count people who meet conditions. */
+const COUNTED: ReadonlySet<string> = new Set([
+  ...["counts", "by_class", "skip_reasons", "estimated_count", "count", "sends", "recipients", "failed", "subscribers"],
+]);
+const SAMPLES: ReadonlySet<string> = new Set(["samples", "skipped_samples", "sample_subscriber_ids", "rendered_for"]);
+
+/** @throws 403 for a condition over an attribute that the workspace does not list in `agent_attributes`. */
+export function refusePersonalConditions(agent: Agent, given: unknown): void {
+  if (holdsScope(agent, "read:pii")) return;
+  const allowed = new Set(agent.workspace.agentAttributes);
+  const refused = conditionKeys(given).find((key) => !allowed.has(key) && !allowed.has(key.split(".", 1)[0] ?? key));
+  if (refused !== undefined)
+    throw new ApiError(
+      "FORBIDDEN",
+      `This key lacks the scope read:pii, so a condition may not be over ${refused}: the workspace's agent_attributes list the attributes that it may be over.`,
+    );
+}
+
+function conditionKeys(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(conditionKeys);
+  if (!isMap(value)) return [];
+  return Object.entries(value).flatMap(([name, inner]) =>
+    PREDICATES.has(name) && isMap(inner) ? Object.keys(inner) : conditionKeys(inner),
+  );
+}
+
+/**
+ * A result as the agent sees it: where it gave conditions, small counts are in words, and nobody is a sample.
+ * @param given what the agent asked with
+ */
+export function withoutSmallGroups(agent: Agent, given: unknown, result: unknown): unknown {
+  const isOpen = holdsScope(agent, "read:pii") || conditionKeys(given).length === 0;
+  return isOpen ? result : coarse(result, false);
+}
+
+function coarse(value: unknown, isCounted: boolean): unknown {
+  if (typeof value === "number" && isCounted) return value < SMALLEST_GROUP ? FEWER : value;
+  if (Array.isArray(value)) return value.map((one) => coarse(one, isCounted));
+  if (!isMap(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name]) => !SAMPLES.has(name))
+      .map(([name, inner]) => [name, coarse(inner, isCounted || COUNTED.has(name))]),
+  );
+}

@@ -1,0 +1,77 @@
+// An agent without `read:pii` cannot find out about a person by asking for groups of people (AGT-4).
+import { beforeEach, describe, expect, it } from "vitest";
+import { createMcp } from "../support/mcp.ts";
+import { addPeople } from "../support/people.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+let mcp: ReturnType<typeof createMcp>;
+
+const setting = async () => {
+  const { world, tenant } = await withTenant();
+  await addPeople(world, tenant, 30, (n) => ({
+    email: `p${n}@example.com`,
+    attributes: { plan: n < 25 ? "pro" : "free" },
+  }));
+  await world.call("PATCH /api/v1/workspace", { as: await tenant.dashboard(), body: { agent_attributes: ["plan"] } });
+  return createMcp(world, tenant);
+};
+
+beforeEach(async () => {
+  mcp = await setting();
+});
+
+const preview = async (key: string, attribute: object) => mcp.tool(key, "segments_preview", { body: { attribute } });
+
+describe("conditions", () => {
+  it.each(["email", "phone", "external_id", "first_name", "city"])(
+    "over %s are refused, because the workspace does not list it (AGT-4)",
+    async (name) => {
+      const answer = await preview(await mcp.key("read"), { [name]: { $exists: true } });
+      expect([answer.isError, answer.value.code]).toEqual([true, "FORBIDDEN"]);
+    },
+  );
+
+  it("are found at any depth of a rule (AGT-4)", async () => {
+    const nodes = [
+      { attribute: { plan: { $eq: "pro" } } },
+      { op: "or", nodes: [{ attribute: { email: { $exists: true } } }] },
+    ];
+    const answer = await mcp.tool(await mcp.key("read"), "segments_preview", { body: { op: "and", nodes } });
+    expect(answer.value.code).toBe("FORBIDDEN");
+  });
+
+  it("of a send are refused when it is planned (AGT-4)", async () => {
+    const body = {
+      target: { type: "all" },
+      title: "A",
+      body: "a",
+      subscriber_filters: { email: { $eq: "p1@example.com" } },
+    };
+    const answer = await mcp.tool(await mcp.key("read", "write:send"), "plan_send", body);
+    expect(answer.value.code).toBe("FORBIDDEN");
+  });
+
+  it("over any attribute are open to a key with read:pii (AGT-4)", async () => {
+    const answer = await preview(await mcp.key("read", "read:pii"), { email: { $eq: "p1@example.com" } });
+    expect(answer.value).toMatchObject({ estimated_count: 1, sample_subscriber_ids: [expect.any(String)] });
+  });
+});
+
+describe("counts", () => {
+  it("of a large group are numbers, without a sample of its people (AGT-4)", async () => {
+    const { value } = await preview(await mcp.key("read"), { plan: { $eq: "pro" } });
+    expect([value.estimated_count, "sample_subscriber_ids" in value]).toEqual([25, false]);
+  });
+
+  it("below twenty are said in words (AGT-4)", async () => {
+    const { value } = await preview(await mcp.key("read"), { plan: { $eq: "free" } });
+    expect(value.estimated_count).toBe("fewer than 20");
+  });
+
+  it("of a planned send with conditions are said in words below twenty (AGT-4)", async () => {
+    const body = { target: { type: "all" }, title: "A", body: "a", subscriber_filters: { plan: { $eq: "free" } } };
+    const { value } = await mcp.tool(await mcp.key("read", "write:send"), "plan_send", body);
+    expect([value.counts.sent, value.cost.sends]).toEqual(["fewer than 20", "fewer than 20"]);
+  });
+});
