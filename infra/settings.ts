@@ -21,6 +21,16 @@ const Existing = v.strictObject({
   buckets: v.optional(v.strictObject({ assets: v.optional(v.string()), imports: v.optional(v.string()) }), {}),
 });
 
+/** What verifies a signature. Other fields of a published key, certificates (`x5c`) among them, are left out. */
+const PublicKey = v.object({
+  kid: v.string(),
+  n: v.string(),
+  kty: v.optional(v.string(), "RSA"),
+  e: v.optional(v.string(), "AQAB"),
+  alg: v.optional(v.string(), "RS256"),
+  use: v.optional(v.string(), "sig"),
+});
+
 const Settings = v.object({
   /** Also the prefix of every function's name. */
   stackName: v.optional(v.pipe(v.string(), v.regex(/^[A-Za-z][A-Za-z0-9-]{0,39}$/)), "Engagement"),
@@ -33,7 +43,7 @@ const Settings = v.object({
     v.object({
       issuer: v.pipe(v.string(), v.url()),
       audience: v.string(),
-      jwks: v.object({ keys: v.pipe(v.array(v.looseObject({ kid: v.string(), n: v.string() })), v.minLength(1)) }),
+      jwks: v.object({ keys: v.pipe(v.array(PublicKey), v.minLength(1)) }),
     }),
   ),
   /** The address that alarms are mailed to. Without it they only change their state. */

@@ -37,13 +37,25 @@ describe("login", () => {
     expect((await login({ tenant_id: "00000000-0000-4000-8000-000000000000" })).status).toBe(401);
   });
 
-  it("is limited per e-mail address", async () => {
+  it("is limited per e-mail address and network address (D-AUTH)", async () => {
     await register();
     const statuses = [];
     const spellings = [ada.email, ada.email.toUpperCase(), "Ada@Lovelace.Example"];
     for (let i = 0; i < 11; i++)
       statuses.push((await login({ email: spellings[i % 3], password: "wrong horse battery" })).status);
     expect(statuses.slice(-2)).toEqual([401, 429]);
+  });
+
+  it("of one machine does not lock the owner out who comes from elsewhere (D-AUTH)", async () => {
+    world = await testWorld({ env: { ORIGIN_SECRET: "right" } });
+    await register();
+    const from = async (address: string, password: string) => {
+      const headers = { "x-viewer-ip": address, "x-origin-secret": "right" };
+      const body = { email: ada.email, password };
+      return (await world.call("POST /api/v1/auth/login", { body, headers })).status;
+    };
+    for (let i = 0; i < 11; i++) await from("198.51.100.1", "wrong horse battery");
+    expect([await from("198.51.100.1", PASSWORD), await from("198.51.100.2", PASSWORD)]).toEqual([429, 200]);
   });
 
   it("docs/decisions/0021#login is limited per network address, for any user, and so is accepting invitations", async () => {

@@ -88,8 +88,8 @@ describe("invitations", () => {
     expect((await guess("wrong horse battery")).status).toBe(401);
     expect((await guess(PASSWORD)).status).toBe(404);
     const again = (await invite(email, "viewer")).body.token;
-    const logins = { kind: "login-email", max: 10, windowMs: 900_000 };
-    for (let n = 0; n < 9; n++) await countAttempt(platform, logins, email);
+    const guesses = { kind: "login-email-ip", max: 10, windowMs: 900_000 };
+    for (let n = 0; n < 9; n++) await countAttempt(platform, guesses, `${email} 203.0.113.7`);
     expect((await guess(PASSWORD, again)).status).toBe(429);
     await world.advance(900_000);
     expect((await guess(PASSWORD, again)).status).toBe(201);

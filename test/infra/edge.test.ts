@@ -197,6 +197,15 @@ const lines: Record<string, () => void | Promise<void>> = {
         TOKEN_AUDIENCE: "clients",
         TOKEN_JWKS: JSON.stringify(jwks),
       });
+    const x5c = ["M".repeat(1_600)];
+    const keys = ["one", "two", "three"].map((kid) => ({ ...jwks.keys[0], kid, n: "n".repeat(342), x5c }));
+    const large = synthesize({
+      context: { tokenIssuer: { ...tokenIssuer, jwks: { keys } }, stackName: "E".repeat(40) },
+    });
+    const bytes = ofType(large, "AWS::Lambda::Function").map(
+      ([, { Properties }]) => JSON.stringify(Properties.Environment ?? {}).length,
+    );
+    expect(Math.max(...bytes)).toBeLessThan(4_096);
     expect(template.Resources.ApiAuth!.Properties.Environment.Variables).not.toHaveProperty("TOKEN_JWKS");
   },
   E20: () => {

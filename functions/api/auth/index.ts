@@ -28,7 +28,7 @@ import { requestMail } from "../../../shared/store/workspaces/passwords.ts";
 import { revokeRefreshToken, rotateRefreshToken } from "../../../shared/store/workspaces/refresh.ts";
 import { begin, closed, issuing, requireOpen, Session, Tokens } from "./begin.ts";
 import { browserSession } from "./browser.ts";
-import { LOGINS_PER_ADDRESS, LOGINS_PER_EMAIL } from "./limits.ts";
+import { countGuess, LOGINS_PER_ADDRESS } from "./limits.ts";
 import { passwords } from "./passwords.ts";
 import { sessions } from "./sessions.ts";
 import { AccessToken, bearer, ENDED, RefreshToken } from "./tokens.ts";
@@ -90,7 +90,7 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
     },
     async ({ platform, signer, body, headers, sourceIp }) => {
       await countAttempt(platform, LOGINS_PER_ADDRESS, sourceIp);
-      await countAttempt(platform, LOGINS_PER_EMAIL, body.email);
+      await countGuess(platform, body.email, sourceIp);
       const user = await findUser(platform, body.email, body.password);
       if (!user) throw unauthorized("The e-mail address or the password is wrong.");
       const memberships = (await membershipsOf(platform, user.id)).filter(
@@ -231,7 +231,7 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
       refuseWeak(body.password, []);
       await countAttempt(platform, LOGINS_PER_ADDRESS, sourceIp);
       const { user, ...membership } = await acceptInvitation(platform, body, {
-        admit: (email) => countAttempt(platform, LOGINS_PER_EMAIL, email),
+        admit: (email) => countGuess(platform, email, sourceIp),
         refuseWeak: (personal) => refuseWeak(body.password, personal),
       });
       return begin(

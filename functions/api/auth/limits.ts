@@ -1,10 +1,30 @@
-// Limits of attempts at the public endpoints of accounts.
-import { HOUR, MINUTE } from "../../../shared/kernel/clock.ts";
-import type { AttemptLimit } from "../../../shared/store/workspaces/attempts.ts";
+// Limits of attempts at the public endpoints of accounts (docs/decisions/0021#login). What one machine does never locks
+// somebody out who comes from elsewhere.
+import { DAY, HOUR, MINUTE } from "../../../shared/kernel/clock.ts";
+import type { Platform } from "../../../shared/store/context.ts";
+import { type AttemptLimit, countAttempt } from "../../../shared/store/workspaces/attempts.ts";
 
-/** docs/decisions/0021#login. */
-export const LOGINS_PER_EMAIL: AttemptLimit = { kind: "login-email", max: 10, windowMs: 15 * MINUTE };
 export const LOGINS_PER_ADDRESS: AttemptLimit = { kind: "login-ip", max: 100, windowMs: 15 * MINUTE };
+const GUESSES_FROM_ADDRESS: AttemptLimit = { kind: "login-email-ip", max: 10, windowMs: 15 * MINUTE };
+/** Of all machines together, against guessing that is spread over many. */
+const GUESSES: AttemptLimit = { kind: "login-email", max: 200, windowMs: 15 * MINUTE };
+/** Of somebody who is logged in, so that nobody else can use it up. */
+export const PASSWORDS_PER_USER: AttemptLimit = { kind: "password-user", max: 10, windowMs: 15 * MINUTE };
 /** Mails with a token to one address, whether or not a user has it. */
-export const RESETS_PER_EMAIL: AttemptLimit = { kind: "reset-email", max: 10, windowMs: 15 * MINUTE };
+const RESETS_AN_HOUR: AttemptLimit = { kind: "reset-email", max: 3, windowMs: HOUR };
+const RESETS_A_DAY: AttemptLimit = { kind: "reset-email-day", max: 10, windowMs: DAY };
 export const CONFIRMATIONS_PER_USER: AttemptLimit = { kind: "confirm-user", max: 5, windowMs: HOUR };
+
+type Counter = Pick<Platform, "change" | "clock">;
+
+/** Counts a guess at the password of an account, from a network address. @throws 429 */
+export async function countGuess(platform: Counter, email: string, sourceIp: string): Promise<void> {
+  await countAttempt(platform, GUESSES_FROM_ADDRESS, `${email} ${sourceIp}`);
+  await countAttempt(platform, GUESSES, email);
+}
+
+/** Counts a mail with a token to an e-mail address. @throws 429 */
+export async function countReset(platform: Counter, email: string): Promise<void> {
+  await countAttempt(platform, RESETS_AN_HOUR, email);
+  await countAttempt(platform, RESETS_A_DAY, email);
+}

@@ -17,7 +17,7 @@ import {
   userOfToken,
 } from "../../../shared/store/workspaces/passwords.ts";
 import { begin, closed, issuing, Session } from "./begin.ts";
-import { CONFIRMATIONS_PER_USER, LOGINS_PER_ADDRESS, LOGINS_PER_EMAIL, RESETS_PER_EMAIL } from "./limits.ts";
+import { CONFIRMATIONS_PER_USER, countReset, LOGINS_PER_ADDRESS, PASSWORDS_PER_USER } from "./limits.ts";
 
 const Token = v.pipe(v.string("must be a string"), v.maxLength(128));
 const Email = v.pipe(
@@ -44,7 +44,7 @@ export const passwords = [
     },
     async ({ platform, canMail, body, sourceIp }) => {
       await countAttempt(platform, LOGINS_PER_ADDRESS, sourceIp);
-      await countAttempt(platform, RESETS_PER_EMAIL, body.email);
+      await countReset(platform, body.email);
       if (canMail) await requestMail(platform, body.email, "reset");
     },
   ),
@@ -83,11 +83,10 @@ export const passwords = [
       }),
       errors: ["RATE_LIMITED", "CONFLICT"],
     },
-    async ({ platform, caller, sourceIp, body: { current_password, password } }) => {
-      const { email, name, session, workspace } = requireUser(caller);
+    async ({ platform, caller, body: { current_password, password } }) => {
+      const { user: own, email, name, session, workspace } = requireUser(caller);
       refuseWeak(password, [email, name, workspace.name]);
-      await countAttempt(platform, LOGINS_PER_ADDRESS, sourceIp);
-      await countAttempt(platform, LOGINS_PER_EMAIL, email);
+      await countAttempt(platform, PASSWORDS_PER_USER, own);
       const user = await findUser(platform, email, current_password);
       if (!user) throw unauthorized("The current password is wrong.");
       await changePassword(platform, user, password, session);
