@@ -36,6 +36,8 @@ const OLDEST_REACTION_MS = 5 * 60_000;
 const OLDEST_MESSAGE_SECONDS = 30 * 60;
 /** Requests that CloudFront answered with an error of the service, in percent. */
 const FAILED_PERCENT = 5;
+/** Of fewer in five minutes, one that failed is no sign. */
+const MANY_REQUESTS = 100;
 /** SES reviews an account at a bounce rate of 0.05 and a complaint rate of 0.001. */
 const BOUNCE_RATE = 0.04;
 const COMPLAINT_RATE = 0.0008;
@@ -169,6 +171,14 @@ function warningsOfAccount({ accountConcurrency, emailIdentity }: Settings, watc
   const { queues, storage, schedules, distributionId } = watched;
   const sum = { statistic: Stats.SUM, period: PERIOD };
   const maximum = { statistic: Stats.MAXIMUM, period: PERIOD };
+  const edgeMetric = (metricName: string, statistic: string) =>
+    new Metric({
+      namespace: "AWS/CloudFront",
+      metricName,
+      dimensionsMap: { DistributionId: distributionId, Region: "Global" },
+      statistic,
+      period: PERIOD,
+    });
   const reputation = (metricName: string) =>
     new Metric({ namespace: "AWS/SES", metricName: `Reputation.${metricName}`, ...maximum });
   return [
@@ -203,11 +213,13 @@ function warningsOfAccount({ accountConcurrency, emailIdentity }: Settings, watc
     },
     {
       id: "EdgeFails",
-      metric: new Metric({
-        namespace: "AWS/CloudFront",
-        metricName: "5xxErrorRate",
-        dimensionsMap: { DistributionId: distributionId, Region: "Global" },
-        statistic: Stats.AVERAGE,
+      metric: new MathExpression({
+        expression: `IF(requests >= ${MANY_REQUESTS}, failed, 0)`,
+        usingMetrics: {
+          requests: edgeMetric("Requests", Stats.SUM),
+          failed: edgeMetric("5xxErrorRate", Stats.AVERAGE),
+        },
+        label: "Requests that CloudFront answered with a server error, in percent",
         period: PERIOD,
       }),
       above: FAILED_PERCENT,

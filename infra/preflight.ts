@@ -1,10 +1,11 @@
 // Checks before `cdk deploy`: finds early what would make it fail late or deploy the wrong thing.
 import { DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb";
-import { GetAccountSettingsCommand, LambdaClient } from "@aws-sdk/client-lambda";
+import { GetAccountSettingsCommand, GetFunctionConcurrencyCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { GetParameterCommand, SSMClient } from "@aws-sdk/client-ssm";
 import { App } from "aws-cdk-lib";
 import type { Client } from "../shared/kernel/deps.ts";
 import { awsClients } from "../shared/runtime/aws.ts";
+import { deployedName } from "./names.ts";
 import { readSettings, type Settings } from "./settings.ts";
 
 export interface Report {
@@ -26,6 +27,8 @@ const FEW_INVOCATIONS = 100;
 const MIN_CONCURRENCY = 2;
 /** With fewer invocations at once, a few queues and open streams leave none for requests. */
 const TOO_FEW_INVOCATIONS = 11;
+/** The function of the live streams, which alone has a reservation. */
+const STREAM = "stream";
 /** Service Quotas: "Concurrent executions" of Lambda. */
 const CONCURRENCY_QUOTA = "L-B99A9384";
 
@@ -99,9 +102,11 @@ async function checkConcurrency(
   isChosen: boolean,
   report: Report,
 ): Promise<void> {
+  const held = settings ? await heldByStreams(functions, settings.stackName) : 0;
   await functions.send(new GetAccountSettingsCommand({})).then(
     ({ AccountLimit = {} }: { AccountLimit?: AccountLimit }) => {
-      const { UnreservedConcurrentExecutions: free = 0, ConcurrentExecutions: all } = AccountLimit;
+      const { UnreservedConcurrentExecutions = 0, ConcurrentExecutions: all } = AccountLimit;
+      const free = UnreservedConcurrentExecutions + held;
       if (all !== undefined) report.chosen.accountConcurrency = String(all);
       judgeConcurrency(free, settings?.streamConcurrency, report);
       if (free >= FEW_INVOCATIONS || isChosen) return;
@@ -109,6 +114,16 @@ async function checkConcurrency(
       report.notes.push(`workerConcurrency is ${MIN_CONCURRENCY}, because of ${free} invocations at once.`);
     },
     (error: Error) => report.notes.push(`The account's Lambda limit could not be read (${error.name}).`),
+  );
+}
+
+/** What the stack has reserved already: a deployment gives it back before it takes it anew. */
+async function heldByStreams(functions: Client, stackName: string): Promise<number> {
+  const FunctionName = deployedName(stackName, STREAM);
+  return functions.send(new GetFunctionConcurrencyCommand({ FunctionName })).then(
+    ({ ReservedConcurrentExecutions: held = 0 }: { ReservedConcurrentExecutions?: number }) => held,
+    // Before the first deployment there is none; without the right to ask, the account's own limit is what is known.
+    () => 0,
   );
 }
 

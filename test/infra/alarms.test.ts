@@ -27,14 +27,29 @@ describe("alarms", () => {
     const metrics = only("AWS::CloudWatch::Alarm").map(({ MetricName }) => MetricName);
     const dead = metrics.filter((name) => name === "ApproximateNumberOfMessagesVisible");
     expect(dead).toHaveLength(contents.workers.length);
-    for (const name of ["IteratorAge", "5xx", "Throttles", "TargetErrorCount", "5xxErrorRate", "ConcurrentExecutions"])
+    for (const name of ["IteratorAge", "5xx", "Throttles", "TargetErrorCount", "ConcurrentExecutions"])
       expect(metrics).toContain(name);
     const late = metrics.filter((name) => name === "ApproximateAgeOfOldestMessage");
     expect(late).toHaveLength(contents.workers.length - 1);
-    const [[, edge] = []] = ofType(template, "AWS::CloudWatch::Alarm").filter(
-      ([, { Properties }]) => Properties.MetricName === "5xxErrorRate",
-    );
+    const [[, edge] = []] = ofType(template, "AWS::CloudWatch::Alarm").filter(([id]) => id.startsWith("EdgeFails"));
     expect(template.Conditions[edge!.Condition!]).toEqual({ "Fn::Equals": [{ Ref: "AWS::Region" }, "us-east-1"] });
+  });
+
+  it("the edge's alarm rings at failures among many requests, not at one of a few (D-HEALTH)", () => {
+    const [[, edge] = []] = ofType(template, "AWS::CloudWatch::Alarm").filter(([id]) => id.startsWith("EdgeFails"));
+    const { Threshold, Metrics } = edge!.Properties;
+    const [rate, ...measured] = Metrics;
+    expect([Threshold, rate.Expression]).toEqual([5, "IF(requests >= 100, failed, 0)"]);
+    expect(
+      measured.map(({ Id, MetricStat }: { Id: string; MetricStat: { Metric: CloudWatchMetric; Stat: string } }) => [
+        Id,
+        MetricStat.Metric.MetricName,
+        MetricStat.Stat,
+      ]),
+    ).toEqual([
+      ["requests", "Requests", "Sum"],
+      ["failed", "5xxErrorRate", "Average"],
+    ]);
   });
 
   it("D-HEALTH ring at what is near a limit: concurrency, throttles, late work, mails that bounce, money", () => {
@@ -46,7 +61,7 @@ describe("alarms", () => {
       Object.fromEntries(
         [
           ...["ApproximateNumberOfMessagesVisible", "ApproximateAgeOfOldestMessage", "IteratorAge"],
-          ...["ConcurrentExecutions", "Throttles", "TargetErrorCount", "5xxErrorRate"],
+          ...["ConcurrentExecutions", "Throttles", "TargetErrorCount"],
           ...["Reputation.BounceRate", "Reputation.ComplaintRate"],
         ].map((metric) => [metric, thresholdsOf(metric)]),
       ),
@@ -57,7 +72,6 @@ describe("alarms", () => {
       ConcurrentExecutions: [400],
       Throttles: [5],
       TargetErrorCount: [0],
-      "5xxErrorRate": [5],
       "Reputation.BounceRate": [0.04],
       "Reputation.ComplaintRate": [0.0008],
     });
@@ -121,11 +135,11 @@ describe("alarms", () => {
         );
   });
 
-  it("watch seventeen metrics and two a queue, which docs/deploy.md says the price of", () => {
+  it("watch eighteen metrics and two a queue, which docs/deploy.md says the price of", () => {
     const metrics = only("AWS::CloudWatch::Alarm").flatMap(({ Metrics }) =>
       Metrics ? Metrics.filter(({ MetricStat }: { MetricStat?: object }) => MetricStat) : [1],
     );
-    expect(metrics).toHaveLength(17 + 2 * (contents.workers.length - 1));
+    expect(metrics).toHaveLength(18 + 2 * (contents.workers.length - 1));
   });
 
   it("write to an address if there is one; cdk-nag has nothing against the whole", () => {

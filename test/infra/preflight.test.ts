@@ -26,6 +26,20 @@ it("finds nothing wrong where credentials, bootstrap, limit and settings are in 
   ]);
 });
 
+it("counts what the stack itself has reserved as free: it can be deployed again (OPS-2)", async () => {
+  const answers = { GetAccountSettingsCommand: { AccountLimit: { UnreservedConcurrentExecutions: 100 } } };
+  const stream = { GetFunctionConcurrencyCommand: { ReservedConcurrentExecutions: 900 } };
+  const asked: unknown[] = [];
+  const functions = {
+    send: async (command: { constructor: { name: string }; input: { FunctionName?: string } }) => {
+      asked.push(command.input.FunctionName);
+      return { ...answers, ...stream }[command.constructor.name as "GetAccountSettingsCommand"];
+    },
+  };
+  const report = await runPreflight({ ...inOrder, functions, context: { streamConcurrency: 900 } });
+  expect([report.faults, asked]).toEqual([[], ["Engagement-stream", undefined]]);
+});
+
 describe("it stops", () => {
   const domain = { name: "a.example", certificateArn: "arn:aws:acm:eu-west-1:1:certificate/x" };
   it.each<[about: string, change: Partial<typeof inOrder>, faults: string[]]>([
