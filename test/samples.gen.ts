@@ -207,6 +207,11 @@ export async function recipientsGetNotificationsRecipient(service: Endpoints, id
   return answer;
 }
 
+export async function recipientsGetWhy(service: Endpoints) {
+  const answer = await service.recipients.getWhy({ person: "text" });
+  return answer;
+}
+
 export async function testsTestNotifications(service: Endpoints) {
   const answer = await service.tests.testNotifications({ title: "Hello {{ subscriber.first_name }}", body: "It works.", to: ["me"] });
   return answer;

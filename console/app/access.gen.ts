@@ -39,6 +39,7 @@ export const access: Record<string, Access> = {
   "recipients.list": {},
   "recipients.getActivity": {},
   "recipients.getNotificationsRecipient": {},
+  "recipients.getWhy": {},
   "tests.testNotifications": {"permission":"send","effect":"write"},
   "tests.clock": {"permission":"team:manage","effect":"write"},
   "tests.getClock": {},

@@ -3,45 +3,10 @@
 import type { Recipient } from "../../sdk/src/types.gen.ts";
 import type { ChannelType } from "../../shared/rules/channel-types.ts";
 import { channels } from "../../shared/rules/channels.ts";
-import type { UnreachableReason } from "../../shared/rules/reach.ts";
-import type { lateSkips } from "../../shared/rules/reasons.ts";
+import { reasonText } from "../../shared/rules/reason-words.ts";
 import { dateTime, number, plural } from "./time.ts";
 
-type Reason =
-  | UnreachableReason
-  | "unknown_subscriber"
-  | (typeof lateSkips)[number]
-  | "delivery_unconfirmed"
-  | "expired"
-  | "rate_limited"
-  | "quiet_hours"
-  | "stopped";
-
-/** After "did not get it:" and after a count. The type demands every reason of the rules. */
-const reasons: Record<Reason, string> = {
-  unknown_subscriber: "no such subscriber",
-  suppressed: "the address bounced or complained before",
-  no_consent: "no consent for this channel",
-  invalid_phone: "the phone number is not valid",
-  address_not_supported: "the address has letters that mail providers do not support",
-  no_device: "no device that can receive it",
-  no_address: "no address for the chosen channels",
-  no_channel: "none of the channels of the send can be used",
-  capped: "the frequency cap is reached",
-  template_not_approved: "the chat-app template is not approved",
-  canceled: "the send was canceled first",
-  stopped: "the send was stopped before its turn",
-  delivery_unconfirmed: "the provider did not confirm it, and it is not sent twice",
-  expired: "it waited for more than a day",
-  rate_limited: "the provider took no more messages for a day",
-  quiet_hours: "quiet hours",
-  topic_opt_out: "not in the topic",
-  blank_subject: "the subject of the mail is blank",
-};
-
-/** A reason of the rules, or a provider's own words. */
-export const reasonText = (reason: string): string =>
-  Object.hasOwn(reasons, reason) ? reasons[reason as Reason] : reason.replaceAll("_", " ");
+export { reasonText };
 
 /** Of a type of channels or a class of them. */
 export const channelName = (channel: string): string =>
@@ -54,7 +19,7 @@ const listed = (words: readonly string[]): string =>
 export function explain(name: string, { state, decision, reason, attempts, deferred_until, now }: Recipient): string {
   const why = reason ? reasonText(reason) : "";
   const delivered = attempts.filter((one) => one.state === "delivered").map(({ channel }) => channelName(channel));
-  if (decision === "not_in_audience") return `${name} is not in the audience of this send.`;
+  if (decision === "not_in_audience") return `${name} is not in the audience of this send${why && `: ${why}`}.`;
   if (state === "held_out")
     return `${name} is in the control group and gets nothing, so that the effect can be measured.`;
   if (state === "delivered") return `${name} got it by ${listed([...new Set(delivered)]) || "a channel"}.`;

@@ -51,6 +51,7 @@ export const routes: RouteTable = {
     list: {"route":"GET /api/v1/notifications/:id/recipients","credentials":["dashboard"],"query":true},
     getActivity: {"route":"GET /api/v1/activity","credentials":["dashboard"],"query":true},
     getNotificationsRecipient: {"route":"GET /api/v1/notifications/:id/recipients/:subscriberId","credentials":["dashboard"]},
+    getWhy: {"route":"GET /api/v1/why","credentials":["dashboard"],"query":true},
   },
   tests: {
     testNotifications: {"route":"POST /api/v1/notifications/test","credentials":["dashboard"],"body":"json"},

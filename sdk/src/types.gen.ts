@@ -2025,6 +2025,8 @@ export interface JourneyOfPerson {
   journey_id: string;
   /** The subscriber */
   subscriber_id: string;
+  /** The answer in a few sentences */
+  in_words: string;
   /** Events of the last 90 days that could start a run, newest first, at most 100 */
   triggers: ({
     /** When it was received. RFC 3339. */
@@ -2637,6 +2639,8 @@ export interface Recipient {
   state: "pending" | "deferred" | "delivered" | "failed" | "uncertain" | "bounced" | "skipped" | "held_out" | "canceled";
   /** Why, as a stable word; `null` if there is nothing to explain */
   reason: string | null;
+  /** The answer in a few sentences */
+  in_words: string;
   /** When the quiet hours of the recipient end; `null` if it does not wait. RFC 3339. */
   deferred_until: string | null;
   /** The control group */
@@ -3556,6 +3560,31 @@ export interface WebhooksWebhook {
   })[];
   /** When it was created. RFC 3339. */
   created_at: string;
+}
+
+export interface Why {
+  /** The person; the name is the external id */
+  subscriber: {
+    /** The id, as the service assigned it */
+    id: string;
+    /** The name, for people */
+    name: string | null;
+  };
+  /** The send, campaign or journey that was asked about */
+  about: {
+    /** The kind: `custom` for annotations of members, another one for those of the service */
+    kind: "send" | "campaign" | "journey";
+    /** The id, as the service assigned it */
+    id: string;
+    /** The name, for people */
+    name: string | null;
+  };
+  /** The answer in a few sentences */
+  in_words: string;
+  /** The send, the messages of the campaign, or those that the journey sent to the person */
+  sends: Recipient[];
+  /** What the journey did with the person */
+  journey: JourneyOfPerson | null;
 }
 
 export interface Workspace {
@@ -4487,6 +4516,17 @@ export interface RecipientsGetActivityAnswer {
   items: ActivityEntry[];
   /** The cursor of the next page; empty on the last one */
   next_cursor: string;
+}
+
+export interface RecipientsGetWhyQuery {
+  /** An id, an external id or an e-mail address */
+  person: string;
+  /** The id, name or title of a send: the newest of that name */
+  send?: string | undefined;
+  /** The id or name of a campaign */
+  campaign?: string | undefined;
+  /** The id or name of a journey */
+  journey?: string | undefined;
 }
 
 export interface TestsTestNotificationsBody {
@@ -6831,6 +6871,8 @@ export interface Endpoints {
     getActivity(query?: RecipientsGetActivityQuery, options?: CallOptions): Promise<RecipientsGetActivityAnswer>;
     /** Explain why a subscriber got a notification or did not. `GET /api/v1/notifications/:id/recipients/:subscriberId` */
     getNotificationsRecipient(id: string, subscriberId: string, options?: CallOptions): Promise<Recipient>;
+    /** Explain in words why a person got a send, a campaign or a journey, or did not. `GET /api/v1/why` */
+    getWhy(query: RecipientsGetWhyQuery, options?: CallOptions): Promise<Why>;
   };
   tests: {
     /** Send a test to the workspace's test subscribers and to your own address. `POST /api/v1/notifications/test` */

@@ -133,6 +133,13 @@ describe("tools", () => {
     expect(secrets.filter((secret) => !JSON.stringify(seeing).includes(secret))).toEqual([]);
   });
 
+  it("AGT-2 F2 answers why a person got a send in one call, in words", async () => {
+    const [id] = await addPeople(world, tenant, 1);
+    await send(world, tenant, { subscriberIds: [id], title: "Hello" });
+    const answer = await mcp.tool(await mcp.key("read:pii"), "recipients_get_why", { person: "p0", send: "Hello" });
+    expect(answer.value).toMatchObject({ subscriber: { id, name: "p0" }, in_words: "Delivered by In-app." });
+  });
+
   it("AGT-2 what users wrote reaches an agent as data, without characters that a reader does not see", async () => {
     const hidden = `Sale\u{e0041}\u{e0042}\u200b\u202e`;
     await world.call("POST /api/v1/templates", {

@@ -134,6 +134,20 @@ it("sends to one subscriber, tails it, imports a file and simulates a journey", 
   expect((await cli.run("send", "--to", "nobody", "--title", "t", "--body", "b")).code).toBe(1);
 });
 
+it("says why a person got a send, and what a journey did with a person, in words", async () => {
+  const { world, tenant, cli } = await opened();
+  const as = await tenant.dashboard();
+  await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "ada" } });
+  await cli.run("send", "--to", "ada", "--title", "Hello", "--body", "b");
+  expect(await cli.run("explain", "Hello", "ada")).toMatchObject({ code: 0, out: ["Delivered by In-app."] });
+  const steps = { start: "end", steps: { end: { id: "end", type: "exit" } } };
+  const trigger = { type: "event", event_name: "signed_up" };
+  await world.call("POST /api/v1/journeys", { as, body: { name: "Onboarding", trigger, steps } });
+  const told = await cli.run("why", "Onboarding", "ada");
+  expect(told).toMatchObject({ code: 0, out: [expect.stringContaining("nothing happened that starts this journey")] });
+  expect((await cli.run("explain", "Nothing", "ada")).code).toBe(1);
+});
+
 it("tail goes on with what is new, and leaves out what is older than where it began", async () => {
   const world = await testWorld();
   const tenant = await world.tenant();

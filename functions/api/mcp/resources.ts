@@ -50,8 +50,8 @@ const prompts: Readonly<Record<string, Prompt>> = {
     description: "Explains what became of a message for one person",
     arguments: [argument("person", "An external id, e-mail address or id"), argument("message", "Which message")],
     text: ({ person, message }) =>
-      `Why did ${person} get or not get ${message}? Find the person and the send or journey, read the explanation of the ` +
-      "recipient or of the person in the journey, and answer in one sentence with the reason, then what would change it.",
+      `Why did ${person} get or not get ${message}? Call recipients_get_why with the person and the name of the send, campaign ` +
+      "or journey, and answer in one sentence with the reason, then what would change it.",
   },
   report_a_campaign: {
     title: "Report a campaign",

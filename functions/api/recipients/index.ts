@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { cursor, limit, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { invalid } from "../../../shared/kernel/errors.ts";
 import { channelTypes } from "../../../shared/rules/channel-types.ts";
 import { recipientStates } from "../../../shared/rules/recipient-states.ts";
 import { secrets, workspaceRead } from "../../../shared/store/capabilities.ts";
@@ -15,7 +16,15 @@ import {
 import { ActivityEntry, ActivityPosition, listActivity } from "../../../shared/store/sends/reports/activity.ts";
 import { explainRecipient } from "../../../shared/store/sends/reports/explain.ts";
 import { Explanation } from "../../../shared/store/sends/reports/explanation.ts";
+import { Why, whyKinds, whyOf } from "../../../shared/store/why.ts";
 import { previewNotification } from "./preview.ts";
+
+const MAX_ASKED_CHARACTERS = 512;
+const Asked = v.pipe(
+  v.string(),
+  v.nonEmpty("must not be empty"),
+  v.maxLength(MAX_ASKED_CHARACTERS, `must have at most ${MAX_ASKED_CHARACTERS} characters`),
+);
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeRead, workspaceRead] });
 
@@ -93,5 +102,31 @@ export const recipients = group("recipients", "Who would get a notification, and
       errors: ["NOT_FOUND"],
     },
     ({ store, workspace, params }) => explainRecipient(store, workspace, params.id, params.subscriberId.toLowerCase()),
+  ),
+
+  endpoint(
+    "GET /api/v1/why",
+    { agents: "read:pii", uses: [secrets] },
+    {
+      summary: "Explain in words why a person got a send, a campaign or a journey, or did not",
+      description:
+        "One call: the person by id, external id or e-mail address, and one of send, campaign and journey by id or name. " +
+        "`in_words` is the answer; the rest is what it says.",
+      query: v.object({
+        person: v.pipe(Asked, v.description("An id, an external id or an e-mail address")),
+        send: v.pipe(v.optional(Asked), v.description("The id, name or title of a send: the newest of that name")),
+        campaign: v.pipe(v.optional(Asked), v.description("The id or name of a campaign")),
+        journey: v.pipe(v.optional(Asked), v.description("The id or name of a journey")),
+      }),
+      returns: Why,
+      errors: ["NOT_FOUND"],
+    },
+    ({ store, workspace, secrets, query: { person, ...asked } }) => {
+      const [about, ...more] = whyKinds.flatMap((kind) =>
+        asked[kind] === undefined ? [] : [{ kind, of: asked[kind] }],
+      );
+      if (!about || more.length > 0) throw invalid({ send: "exactly one of send, campaign and journey is required" });
+      return whyOf({ store, workspace, root: () => secrets.root() }, person, about);
+    },
   ),
 ]);

@@ -10,6 +10,7 @@ import { login, logout, whoami } from "./commands/login.ts";
 import { send } from "./commands/send.ts";
 import { simulate } from "./commands/simulate.ts";
 import { tail } from "./commands/tail.ts";
+import { explain, why } from "./commands/why.ts";
 import { hasCredentials } from "./connection.ts";
 import type { Io } from "./io.ts";
 
@@ -20,6 +21,8 @@ const commands: readonly Command[] = [
   whoami,
   send,
   tail,
+  explain,
+  why,
   listen,
   importFile,
   simulate,

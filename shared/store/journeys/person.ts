@@ -9,6 +9,7 @@ import type { EntryRules } from "../../rules/journey-graph.ts";
 import { isTooOld } from "../../rules/journey-paths.ts";
 import { withTriggerValues } from "../../rules/journey-run.ts";
 import type { Reason } from "../../rules/segment-evaluation.ts";
+import { journeyInWords } from "../../rules/why-words.ts";
 import type { StoreReader } from "../context.ts";
 import type { StoredEvent } from "../events/events.ts";
 import { eventsOf } from "../events/history.ts";
@@ -31,6 +32,7 @@ export const JourneyOfPerson = v.pipe(
   v.object({
     journey_id: v.string(),
     subscriber_id: v.string(),
+    in_words: v.pipe(v.string(), v.description("The answer in a few sentences")),
     triggers: v.pipe(
       v.array(
         v.object({
@@ -86,19 +88,20 @@ export async function journeyOfPerson(
   const closed = journey.status === "active" ? undefined : journey.status === "paused" ? "paused" : "not_active";
   const standing = closed ?? standingAt(entry, now)?.reason ?? (matches ? null : "not_eligible");
   const usesToday = judged.some(({ isOfToday }) => isOfToday);
+  const triggers = judged.map(({ event, outcome, run }) => ({
+    at: event.received_at,
+    event_id: event.id,
+    event_name: event.event_name,
+    occurred_at: event.occurred_at,
+    outcome,
+    run_id: run ?? null,
+  }));
+  const said = { triggers, runs, now: { would_enter: standing === null, reason: standing, clauses } };
   return {
     journey_id: journey.id,
     subscriber_id: profile.id,
-    triggers: judged.map(({ event, outcome, run }) => ({
-      at: event.received_at,
-      event_id: event.id,
-      event_name: event.event_name,
-      occurred_at: event.occurred_at,
-      outcome,
-      run_id: run ?? null,
-    })),
-    runs,
-    now: { would_enter: standing === null, reason: standing, clauses },
+    in_words: journeyInWords(said),
+    ...said,
     assumes: usesToday ? ["Attributes and rules of entry are those of today, not of the time of the trigger."] : [],
   };
 }

@@ -8,6 +8,7 @@ import { type Contact, reachOf } from "../../../rules/reach.ts";
 import { armOf, bucket, isHeldOut, type SplitPurpose } from "../../../rules/split.ts";
 import { consentChannelOf, isInTopic, type SendTopic } from "../../../rules/topics.ts";
 import { compileDevicePredicate } from "../../../rules/versions.ts";
+import { sendInWords } from "../../../rules/why-words.ts";
 import type { StoreReader } from "../../context.ts";
 import { zoneFor } from "../../segments/rules.ts";
 import { addressesOf } from "../../subscribers/addresses.ts";
@@ -60,22 +61,27 @@ export async function explainRecipient(
   const reason = outcome.reason ?? channels.find((one) => one.state === state)?.reason ?? null;
   const held_out = isHeld || (decision === "pending" && isHeldOut(drawIdOf(job), subscriber, job.holdout_percentage));
   const hasArm = job.variant_b && !held_out && decision !== "not_in_audience";
-  return {
-    notification_id: job.id,
-    subscriber_id: subscriber,
+  const now = profile ? await rulesNow(store, job, profile, workspace) : null;
+  const said = {
     decision,
     state,
     reason: reason ?? (decision === "pending" ? stopOf(job) : null),
+    channels,
+    attempts,
+    now,
+  };
+  return {
+    notification_id: job.id,
+    subscriber_id: subscriber,
+    ...said,
+    in_words: sendInWords(said),
     deferred_until: deferred === undefined ? null : timestamp(deferred),
     holdout: shareOf("holdout", job, subscriber, job.holdout_percentage),
     held_out,
     split: job.variant_b && shareOf("split", job, subscriber, job.split_percentage ?? 50),
     variant_id: hasArm ? (arm ?? recipient?.arm ?? armOf(drawIdOf(job), subscriber, job.split_percentage ?? 50)) : null,
     canary: canaryOf(job, subscriber),
-    channels,
-    attempts,
     messages: await shownMessages(store, job, profile, { ledger, messages }),
-    now: profile ? await rulesNow(store, job, profile, workspace) : null,
     evaluated_at: timestamp(store.clock.now()),
   };
 }

@@ -118,6 +118,7 @@ export const Explanation = v.object({
   decision: v.picklist(decisions),
   state: v.picklist(recipientStates),
   reason: v.nullable(v.string()),
+  in_words: v.pipe(v.string(), v.description("The answer in a few sentences")),
   /** The end of the quiet hours that its messages wait for. */
   deferred_until: v.nullable(Timestamp),
   holdout: Share,

@@ -1,0 +1,69 @@
+// Why a message went, waits or did not go, and why a journey did not begin: each reason in a few words, for people.
+import type { RefusalReason } from "./entry-refusals.ts";
+import type { UnreachableReason } from "./reach.ts";
+import type { lateSkips } from "./reasons.ts";
+
+type Reason =
+  | UnreachableReason
+  | RefusalReason
+  | "unknown_subscriber"
+  | (typeof lateSkips)[number]
+  | "delivery_unconfirmed"
+  | "expired"
+  | "rate_limited"
+  | "throttled"
+  | "quiet_hours"
+  | "halted"
+  | "stopped"
+  | "send_failed"
+  | "not_named"
+  | "not_at_step"
+  | "not_in_list"
+  | "not_in_segment"
+  | "subscriber_filters"
+  | "device_filters"
+  | "joined_later"
+  | "not_active";
+
+/** After "did not get it:" and after a count. The type demands every reason of the rules. */
+const reasons: Record<Reason, string> = {
+  unknown_subscriber: "no such subscriber",
+  suppressed: "the address is suppressed",
+  no_consent: "no consent for this channel",
+  invalid_phone: "the phone number is not valid",
+  address_not_supported: "the address has letters that mail providers do not support",
+  no_device: "no device that can receive it",
+  no_address: "no address for the chosen channels",
+  no_channel: "none of the channels of the send can be used",
+  capped: "the frequency cap is reached",
+  template_not_approved: "the chat-app template is not approved",
+  canceled: "the send was canceled first",
+  stopped: "the send was stopped before its turn",
+  delivery_unconfirmed: "the provider did not confirm it, and it is not sent twice",
+  expired: "it waited for more than a day",
+  rate_limited: "the provider took no more messages for a day",
+  throttled: "the provider takes no more messages for the moment",
+  quiet_hours: "quiet hours",
+  halted: "the send has halted until it is resumed",
+  topic_opt_out: "not in the topic",
+  blank_subject: "the subject of the mail is blank",
+  send_failed: "the send failed as a whole",
+  not_named: "it goes to named people, and not to this one",
+  not_at_step: "no run was at the step of the journey that sends it",
+  not_in_list: "not in the list",
+  not_in_segment: "not in the segment",
+  subscriber_filters: "the filters of the send leave this person out",
+  device_filters: "no device that the filters of the send allow",
+  joined_later: "in the audience only since it was planned",
+  historical: "the event was marked as historical",
+  too_old: "the event was too old at its receipt",
+  paused: "paused",
+  already_active: "a run was still active",
+  reentry_window: "entered before, and may not enter again yet",
+  not_eligible: "not eligible by the rules of entry",
+  not_active: "the journey was not active",
+};
+
+/** A reason of the rules, or a provider's own words. */
+export const reasonText = (reason: string): string =>
+  Object.hasOwn(reasons, reason) ? reasons[reason as Reason] : reason.replaceAll("_", " ");

@@ -1,0 +1,138 @@
+// The explanation of a send or a journey for one person, in sentences.
+import type { ChannelType } from "./channel-types.ts";
+import { channels } from "./channels.ts";
+import { reasonText } from "./reason-words.ts";
+
+interface Channel {
+  channel: ChannelType;
+  state: string;
+  reason: string | null;
+  deferred_until: string | null;
+}
+
+/** What is said of a send: a part of its explanation. */
+export interface SaidOfSend {
+  decision: string;
+  state: string;
+  reason: string | null;
+  channels: readonly Channel[];
+  attempts: readonly { claimed_with: { consent: string | null; suppression: string | null } | null }[];
+  now: { subscriber_filters: readonly { key: string; matches: boolean }[] } | null;
+}
+
+/** What is said of a journey: a part of what explains one person in it. */
+export interface SaidOfJourney {
+  triggers: readonly { at: string; event_name: string; outcome: string }[];
+  runs: readonly {
+    status: string;
+    entered_at: string;
+    current_step: string;
+    end_reason: string | null;
+    waiting_until: string | null;
+    steps: readonly { step: string; outcome: string }[];
+    halted?: { reason: string } | undefined;
+  }[];
+  now: {
+    would_enter: boolean;
+    reason: string | null;
+    clauses: readonly { path: string; matched: boolean }[];
+  };
+}
+
+/** `2026-11-20 23:00 UTC` */
+const moment = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`;
+
+const label = (channel: ChannelType): string => channels[channel].label;
+
+const because = (reason: string | null): string => (reason === null ? "" : `: ${reasonText(reason)}`);
+
+/** What became of a message, in one sentence, and of each channel where they differ. */
+export function sendInWords(said: SaidOfSend): string {
+  const others = said.channels.filter(({ state, reason }) => state !== said.state || reason !== said.reason);
+  const one = mainSentence(said);
+  return others.length === 0 ? one : `${one} ${others.map(channelSentence).join(" ")}`;
+}
+
+function mainSentence({ decision, state, reason, channels: all, attempts, now }: SaidOfSend): string {
+  const until = all.find(({ deferred_until }) => deferred_until)?.deferred_until;
+  switch (decision === "not_in_audience" ? decision : state) {
+    case "not_in_audience":
+      return `Not in the audience${because(reason)}${filterKeys(reason, now)}.`;
+    case "held_out":
+      return "In the control group, which gets nothing so that the effect can be measured.";
+    case "delivered":
+      return `Delivered by ${[...new Set(all.filter((one) => one.state === "delivered").map(({ channel }) => label(channel)))].join(" and ") || "a channel"}.`;
+    case "deferred":
+      return `Not yet: it waits for the end of quiet hours${until ? `, ${moment(until)}` : ""}.`;
+    case "pending":
+      return reason === null ? "Not yet: it is still in the queue of the send." : `Not yet${because(reason)}.`;
+    case "uncertain":
+      return "Perhaps: the provider did not confirm it, and it is not sent twice.";
+    case "bounced":
+      return `Not received: the address sent it back${because(reason)}.`;
+    case "canceled":
+      return "Not sent: the send was canceled first.";
+    default:
+      return `Not sent${because(reason)}${claimWords(reason, attempts)}.`;
+  }
+}
+
+const filterKeys = (reason: string | null, now: SaidOfSend["now"]): string => {
+  const keys = now?.subscriber_filters.filter(({ matches }) => !matches).map(({ key }) => key) ?? [];
+  return reason === "subscriber_filters" && keys.length > 0 ? ` (${keys.join(", ")})` : "";
+};
+
+/** What held for the address when the message was claimed. */
+function claimWords(reason: string | null, attempts: SaidOfSend["attempts"]): string {
+  const known = attempts.find(({ claimed_with }) => claimed_with)?.claimed_with;
+  if (reason === "suppressed" && known?.suppression) return ` (suppressed: ${known.suppression})`;
+  return reason === "no_consent" && known ? ` (consent: ${known.consent ?? "never given"})` : "";
+}
+
+function channelSentence({ channel, state, reason, deferred_until }: Channel): string {
+  const until = deferred_until ? ` until ${moment(deferred_until)}` : "";
+  return `${label(channel)}: ${state}${reason === null ? "" : `, ${reasonText(reason)}`}${until}.`;
+}
+
+/** What a journey did with one person: the newest run, else what came of the newest trigger. */
+export function journeyInWords({ triggers, runs, now }: SaidOfJourney): string {
+  const [run] = runs;
+  const [trigger] = triggers;
+  const isNewer = run && trigger && trigger.outcome !== "entered" && trigger.at > run.entered_at;
+  const sentences = [
+    ...(trigger && (isNewer || !run) ? [triggerSentence(trigger)] : []),
+    ...(run ? runSentences(run) : []),
+    ...(run || trigger ? [] : ["No run: in 90 days nothing happened that starts this journey."]),
+    ...(run ? [] : [nowSentence(now)]),
+  ];
+  return sentences.join(" ");
+}
+
+function triggerSentence({ at, event_name, outcome }: SaidOfJourney["triggers"][number]): string {
+  const came = `${event_name} came on ${moment(at)}`;
+  return outcome === "entered" ? `${came} and started a run.` : `${came} and started no run: ${reasonText(outcome)}.`;
+}
+
+function runSentences(run: SaidOfJourney["runs"][number]): string[] {
+  const { status, entered_at, current_step, end_reason, waiting_until, steps, halted } = run;
+  const bad = steps.filter(({ outcome }) => /^(skipped|failed|bounced|canceled)/.test(outcome));
+  const standing =
+    status === "active"
+      ? `it is at ${current_step}${waiting_until ? ` until ${moment(waiting_until)}` : ""}`
+      : `it ${status === "completed" ? "is completed" : `ended as ${status}`}${end_reason ? ` (${end_reason})` : ""}`;
+  return [
+    `Entered on ${moment(entered_at)}; ${standing}.`,
+    ...(halted ? [`Its send is halted: ${reasonText(halted.reason)}.`] : []),
+    ...bad.map(({ step, outcome }) => {
+      const [what = "", reason] = outcome.split(":");
+      return `${step}: ${what}${reason === undefined ? "" : `, ${reasonText(reason)}`}.`;
+    }),
+  ];
+}
+
+function nowSentence({ would_enter, reason, clauses }: SaidOfJourney["now"]): string {
+  if (would_enter) return "A trigger would start a run now.";
+  const unmet = clauses.filter(({ matched }) => !matched).map(({ path }) => path);
+  const which = reason === "not_eligible" && unmet.length > 0 ? ` (${unmet.join(", ")})` : "";
+  return `A trigger would start none now${because(reason)}${which}.`;
+}

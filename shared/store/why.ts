@@ -1,0 +1,149 @@
+// Why one person got something or did not, asked in one call: of a send, a campaign or a journey, each by its id or its
+// name, the person by id, external id or e-mail address.
+import * as v from "valibot";
+import { isUuid } from "../contract/schemas.ts";
+import { invalid } from "../kernel/errors.ts";
+import { sendInWords } from "../rules/why-words.ts";
+import { getCampaign, listCampaigns } from "./campaigns/campaigns.ts";
+import type { StoreReader } from "./context.ts";
+import { getJourney, type Journey, listJourneys } from "./journeys/journeys.ts";
+import { JourneyOfPerson, journeyOfPerson } from "./journeys/person.ts";
+import { Named } from "./names.ts";
+import type { RootSecrets } from "./secrets.ts";
+import { messagesSince } from "./sends/inbox/inbox.ts";
+import { listJobs } from "./sends/jobs/job-list.ts";
+import type { JobRecord } from "./sends/jobs/job-record.ts";
+import { findJobs, getJob } from "./sends/jobs/jobs.ts";
+import { CLOCK_TOLERANCE_MS, touchesSince } from "./sends/ledger/touches.ts";
+import { placeInPlan } from "./sends/reports/audience-place.ts";
+import { explainRecipient } from "./sends/reports/explain.ts";
+import { Explanation } from "./sends/reports/explanation.ts";
+import { listSubscribers } from "./subscribers/list.ts";
+import { findByExternalId, getProfile, type LivingProfile } from "./subscribers/subscribers.ts";
+import type { WorkspaceRecord } from "./workspaces/workspaces.ts";
+
+export const whyKinds = ["send", "campaign", "journey"] as const;
+export type WhyKind = (typeof whyKinds)[number];
+
+export const Why = v.pipe(
+  v.object({
+    subscriber: v.pipe(Named, v.description("The person; the name is the external id")),
+    about: v.pipe(
+      v.object({ kind: v.picklist(whyKinds), ...Named.entries }),
+      v.description("The send, campaign or journey that was asked about"),
+    ),
+    in_words: v.pipe(v.string(), v.description("The answer in a few sentences")),
+    sends: v.pipe(
+      v.array(Explanation),
+      v.description("The send, the messages of the campaign, or those that the journey sent to the person"),
+    ),
+    journey: v.pipe(v.nullable(JourneyOfPerson), v.description("What the journey did with the person")),
+  }),
+  v.title("Why"),
+);
+export type Why = v.InferOutput<typeof Why>;
+
+export interface WhyDeps {
+  store: StoreReader;
+  root(): Promise<RootSecrets>;
+  workspace(): Promise<WorkspaceRecord | undefined>;
+}
+
+const MAX_NAMED = 100;
+/** Sends of a journey that are looked at, and of those the ones that are explained. */
+const MAX_SENDS = 100;
+const MAX_EXPLAINED = 10;
+
+/** @throws 404 for an unknown id, 422 naming `person`, `send`, `campaign` or `journey` for an unknown name */
+export async function whyOf(deps: WhyDeps, person: string, { kind, of }: { kind: WhyKind; of: string }): Promise<Why> {
+  const profile = await personBy(deps, person);
+  const subscriber = { id: profile.id, name: profile.external_id };
+  if (kind === "journey") {
+    const journey = await journeyBy(deps.store, of);
+    return {
+      subscriber,
+      about: { kind, id: journey.id, name: journey.name },
+      ...(await ofJourney(deps, journey, profile)),
+    };
+  }
+  const { id, name, jobs } = await (kind === "send" ? sendBy(deps.store, of) : campaignBy(deps.store, of));
+  const sends = await Promise.all(jobs.map((job) => explainRecipient(deps.store, deps.workspace, job, profile.id)));
+  const words = sends.map(sendInWords);
+  const in_words = words.length === 0 ? "Not sent: the campaign has sent nothing yet." : words.join("\n");
+  return { subscriber, about: { kind, id, name }, in_words, sends, journey: null };
+}
+
+async function ofJourney(
+  { store, workspace }: WhyDeps,
+  journey: Journey,
+  profile: LivingProfile,
+): Promise<Pick<Why, "in_words" | "sends" | "journey">> {
+  const found = await journeyOfPerson(store, journey, profile);
+  const [run] = found.runs;
+  const jobs = run ? await jobsOfRun(store, journey.id, profile.id, run.entered_at) : [];
+  const sends = await Promise.all(jobs.map(({ id }) => explainRecipient(store, workspace, id, profile.id)));
+  const told = sends.map((send, i) => `${jobs[i]?.step?.id ?? "A message"}: ${sendInWords(send)}`);
+  return { in_words: [found.in_words, ...told].join("\n"), sends, journey: found };
+}
+
+/** What a journey has sent to a person since a run began, oldest first: from the ledger, and what waits from the plans. */
+async function jobsOfRun(store: StoreReader, journey: string, subscriber: string, since: string): Promise<JobRecord[]> {
+  const from = Date.parse(since) - CLOCK_TOLERANCE_MS;
+  const query = { source_type: "journey", source_id: journey, from: since, limit: MAX_SENDS };
+  const [touches, messages, { jobs: newest }] = await Promise.all([
+    touchesSince(store, subscriber, from),
+    messagesSince(store, subscriber, from),
+    listJobs(store, query),
+  ]);
+  const reached = new Set([...touches, ...messages].map(({ job }) => job));
+  const known = (await findJobs(store, [...reached])).flatMap((job) => job ?? []);
+  const open = newest.filter(({ id }) => !reached.has(id));
+  const places = await Promise.all(open.map((job) => placeInPlan(store, job, subscriber)));
+  const own = [...known.filter(({ source }) => source.id === journey), ...open.filter((_, i) => places[i]?.place)];
+  return own.sort((a, b) => (a.created_at < b.created_at ? -1 : 1)).slice(-MAX_EXPLAINED);
+}
+
+async function personBy({ store, root }: WhyDeps, person: string): Promise<LivingProfile> {
+  const known = isUuid(person) ? await getProfile(store, person.toLowerCase()) : undefined;
+  if (known) return known;
+  const secrets = await root();
+  const byMail = async () => (await listSubscribers(store, secrets, { email: person, limit: 1 })).items[0];
+  const found = (await findByExternalId(store, secrets, person)) ?? (person.includes("@") ? await byMail() : undefined);
+  const profile = found && (await getProfile(store, found.id));
+  if (!profile) throw invalid({ person: "no such subscriber in this workspace" });
+  return profile;
+}
+
+interface Sends {
+  id: string;
+  name: string | null;
+  jobs: string[];
+}
+
+async function sendBy(store: StoreReader, of: string): Promise<Sends> {
+  if (isUuid(of)) return { id: of, name: (await getJob(store, of)).name, jobs: [of] };
+  const { jobs } = await listJobs(store, { q: of, limit: MAX_NAMED });
+  const [job] = jobs.filter(({ name, title }) => name === of || title === of);
+  if (!job) throw invalid({ send: "no send has this id, name or title" });
+  return { id: job.id, name: of, jobs: [job.id] };
+}
+
+async function campaignBy(store: StoreReader, of: string): Promise<Sends> {
+  const byName = async () => (await listCampaigns(store, { q: of, page: 1, size: MAX_NAMED })).items;
+  const campaign = isUuid(of) ? await getCampaign(store, of) : (await byName()).find(({ name }) => name === of);
+  if (!campaign) throw invalid({ campaign: "no campaign has this id or name" });
+  const jobs = campaign.messages.flatMap(({ job_id }) => (job_id ? [job_id] : []));
+  return { id: campaign.id, name: campaign.name, jobs };
+}
+
+async function journeyBy(store: StoreReader, of: string): Promise<Journey> {
+  if (isUuid(of)) return getJourney(store, of);
+  let after: string | undefined;
+  do {
+    const page = await listJourneys(store, { after, limit: MAX_NAMED });
+    const journey = page.items.find(({ name }) => name === of);
+    if (journey) return journey;
+    after = page.next;
+  } while (after !== undefined);
+  throw invalid({ journey: "no journey has this id or name" });
+}

@@ -1,0 +1,128 @@
+// Why one person got something or did not: one question, one call, the true reason in words (F2).
+import { expect, it } from "vitest";
+import { DAY, HOUR, timestamp } from "../../shared/kernel/clock.ts";
+import { reasonText } from "../../shared/rules/reason-words.ts";
+import { suppressAddress } from "../../shared/store/subscribers/addresses.ts";
+import { graphOf, journeySetting } from "../support/journeys.ts";
+import { QUIET } from "../support/quiet-hours.ts";
+import { mend, openChannels, spoil } from "../support/reached.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh } = worlds();
+
+async function setting() {
+  const world = await fresh();
+  const journeys = await journeySetting(world);
+  const { tenant, call } = journeys;
+  const { email } = await openChannels(world, tenant, "email");
+  const upsert = async (external_id: string, more: object = {}): Promise<string> => {
+    const body = { external_id, email: `${external_id}@example.com`, attributes: { plan: "pro" }, ...more };
+    return (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body })).body.id;
+  };
+  const send = async (title: string, body: object) => {
+    const answer = await call("POST /api/v1/notifications", { title, body: "b", channel_ids: [email], ...body });
+    expect([title, answer.status]).toEqual([title, 201]);
+    await world.settle();
+  };
+  const why = async (person: string, about: object) => {
+    const query = new URLSearchParams({ person, ...about });
+    return (await call(`GET /api/v1/why?${query}`)).body;
+  };
+  return { ...journeys, email, upsert, send, why };
+}
+
+it("F2 twelve people who fail at twelve gates are each explained in one call, with the true reason", async () => {
+  const { world, tenant, call, active, track, email, upsert, send, why } = await setting();
+  await call("PATCH /api/v1/workspace", {
+    quiet_hours: QUIET,
+    frequency_caps: [{ category: "marketing", max: 3, per: "day" }],
+  });
+  await call("POST /api/v1/topics", { key: "news", name: "News", default: "in" });
+  const list = (await call("POST /api/v1/lists", { name: "Friends" })).body.id;
+  const mail = { send: { channel_ids: [email], content: { title: "Hi", body: "b" }, next: "end" } };
+  const entry_rules = { eligibility: { attribute: { plan: { $eq: "pro" } } } };
+  await active(graphOf({ mail, end: "exit" }), { entry_rules });
+
+  await upsert("free", { attributes: { plan: "free" } });
+  await upsert("late");
+  await upsert("bare", { email: undefined });
+  await upsert("out", { consent: { status: "opted_out" } });
+  await upsert("dead");
+  await suppressAddress(tenant.store, { kind: "email", address: "dead@example.com", reason: "manual" });
+  await upsert("night", { timezone: "Asia/Tokyo" });
+  for (const name of ["free", "bare", "out", "dead", "night"]) await track(name, "signed_up");
+  await track("late", "signed_up", { occurred_at: timestamp(world.clock.now() - 4 * DAY) });
+
+  const left = await upsert("left");
+  await call(`POST /api/v1/subscribers/${left}/consents`, { channel: "topic:news", status: "opted_out" });
+  await send("News", { external_ids: ["left"], topic: "news" });
+  await upsert("often");
+  for (const title of ["One", "Two", "Three", "Four"]) await send(title, { external_ids: ["often"] });
+  await upsert("stranger");
+  await send("For friends", { target: { type: "list", list_id: list } });
+  await upsert("young", { attributes: { plan: "pro", age: 9 } });
+  await send("Grown up", { target: { type: "all" }, subscriber_filters: { age: { $gte: 18 } } });
+  await upsert("refused");
+  await spoil(world, { channel: "email", outcome: "permanent", times: 1 });
+  await send("Refused", { external_ids: ["refused"] });
+  await mend(world);
+  await upsert("early");
+  const scheduled_at = timestamp(world.clock.now() + HOUR);
+  await send("Canceled", { external_ids: ["early"], scheduled_at });
+  const [job] = (await call("GET /api/v1/notifications?q=Canceled")).body.items;
+  await call(`POST /api/v1/notifications/${job.id}/cancel`);
+
+  const welcome = { journey: "Welcome" };
+  const gates: [person: string, about: object, reason: string][] = [
+    ["free", welcome, "not_eligible"],
+    ["late", welcome, "too_old"],
+    ["bare", welcome, "no_address"],
+    ["out", welcome, "no_consent"],
+    ["dead", welcome, "suppressed"],
+    ["night@example.com", welcome, "quiet_hours"],
+    ["left", { send: "News" }, "topic_opt_out"],
+    ["often", { send: "Four" }, "capped"],
+    ["stranger", { send: "For friends" }, "not_in_list"],
+    ["young", { send: "Grown up" }, "subscriber_filters"],
+    ["early", { send: "Canceled" }, "canceled"],
+  ];
+  for (const [person, about, reason] of gates) {
+    const { in_words, about: named } = await why(person, about);
+    expect([person, in_words]).toEqual([person, expect.stringContaining(reasonText(reason))]);
+    expect(named.name).toBe(Object.values(about)[0]);
+  }
+  const { in_words, sends } = await why("refused", { send: "Refused" });
+  expect(in_words).toContain(sends[0].reason);
+  expect(sends[0]).toMatchObject({ state: "failed", attempts: [{ claimed_with: { suppression: null } }] });
+});
+
+it("F2 who got it is told by which channel, and a campaign by its name", async () => {
+  const { world, call, email, upsert, why } = await setting();
+  const ada = await upsert("ada");
+  const message = { content: { title: "Hello", body: "b" }, channel_ids: [email] };
+  const campaign = { name: "Autumn", target: { type: "all" }, messages: [message] };
+  const { id } = (await call("POST /api/v1/campaigns", campaign)).body;
+  expect((await why(ada, { campaign: "Autumn" })).in_words).toContain("sent nothing yet");
+  await call(`POST /api/v1/campaigns/${id}/release`);
+  await world.settle();
+  expect(await why(ada, { campaign: "Autumn" })).toMatchObject({
+    subscriber: { id: ada, name: "ada" },
+    about: { kind: "campaign", id, name: "Autumn" },
+    in_words: "Delivered by Email.",
+  });
+});
+
+it("F2 GEN-8 names the person or the thing that there is not", async () => {
+  const { world, call, upsert, why } = await setting();
+  await upsert("ada");
+  for (const [person, about, field] of [
+    ["nobody", { send: "x" }, "person"],
+    ["ada", { send: "x" }, "send"],
+    ["ada", { campaign: "x" }, "campaign"],
+    ["ada", { journey: "x" }, "journey"],
+    ["ada", {}, "send"],
+  ] as const)
+    expect(Object.keys((await why(person, about)).fields)).toEqual([field]);
+  const unknown = await call(`GET /api/v1/why?person=ada&journey=${world.ids.uuid()}`);
+  expect(unknown.status).toBe(404);
+});
