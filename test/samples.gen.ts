@@ -208,7 +208,7 @@ export async function recipientsGetNotificationsRecipient(service: Endpoints, id
 }
 
 export async function recipientsGetWhy(service: Endpoints) {
-  const answer = await service.recipients.getWhy({ person: "text" });
+  const answer = await service.recipients.getWhy({ person: "ada", send: "Autumn sale" });
   return answer;
 }
 

@@ -10,9 +10,9 @@ import { MINUTE } from "../../shared/kernel/clock.ts";
 import { formOf, pictures } from "../support/pictures.ts";
 import { bundledWorld } from "./support/bundled-world.ts";
 
-const MAX_ENDPOINT_BYTES = 500 * 1024;
+const MAX_ENDPOINT_BYTES = 502 * 1024;
 /** docs/decisions/0016. */
-const MAX_OWN_BYTES = 176 * 1024;
+const MAX_OWN_BYTES = 178 * 1024;
 /** S3 has a protocol of its own (docs/decisions/0016). */
 const S3_BYTES = 120 * 1024;
 /** It contains the endpoints that are tools (docs/decisions/0037). */
@@ -22,6 +22,9 @@ const MAX_TOOLS_OWN_BYTES = 472 * 1024;
 /** It calls the providers within a request (docs/decisions/0040). */
 const TESTS = "api-tests";
 const PROVIDER_BYTES = 160 * 1024;
+/** It explains a person in journeys too (docs/decisions/0016). */
+const EXPLANATIONS = "api-recipients";
+const JOURNEY_BYTES = 22 * 1024;
 const PATIENCE_MS = 120_000;
 
 let world: Awaited<ReturnType<typeof bundledWorld>>;
@@ -48,14 +51,20 @@ async function call(route: string, headers: Record<string, string>, body?: unkno
 }
 
 describe("weight", () => {
-  it("keeps endpoint bundles within 500 KB, and every function has a bundle of its own", async () => {
+  it("keeps endpoint bundles within 502 KB, and every function has a bundle of its own", async () => {
     const sizes = await bundleSizes();
     expect(sizes.map(({ name }) => name)).toEqual([...names].sort());
     const maxOf = (name: string) =>
       name === TOOLS
         ? MAX_TOOLS_BYTES
-        : MAX_ENDPOINT_BYTES + (usesS3.has(name) ? S3_BYTES : 0) + (name === TESTS ? PROVIDER_BYTES : 0);
-    const ownMaxes: Record<string, number> = { [TOOLS]: MAX_TOOLS_OWN_BYTES };
+        : MAX_ENDPOINT_BYTES +
+          (usesS3.has(name) ? S3_BYTES : 0) +
+          (name === TESTS ? PROVIDER_BYTES : 0) +
+          (name === EXPLANATIONS ? JOURNEY_BYTES : 0);
+    const ownMaxes: Record<string, number> = {
+      [TOOLS]: MAX_TOOLS_OWN_BYTES,
+      [EXPLANATIONS]: MAX_OWN_BYTES + JOURNEY_BYTES,
+    };
     const ownMaxOf = (name: string) => ownMaxes[name] ?? MAX_OWN_BYTES;
     const heavy = sizes.filter(({ name, bytes }) => name.startsWith("api-") && bytes > maxOf(name));
     expect(heavy).toEqual([]);

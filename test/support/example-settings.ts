@@ -93,6 +93,7 @@ function sendsOf(world: TestWorld, tenant: Tenant, { ada, job }: { ada: string; 
     "POST /api/v1/notifications/:id/resume": halted,
     "POST /v1/notifications/:id/resume": halted,
     "GET /api/v1/notifications/:id/recipients/:subscriberId": () => ({ params: { id: job, subscriberId: ada } }),
+    "GET /api/v1/why": () => ({ query: { person: ada, send: job } }),
     "GET /api/v1/segments/:id/members/:subscriberId": () => ({ params: { subscriberId: ada } }),
     "GET /api/v1/journeys/:id/subscribers/:subscriberId": () => ({ params: { subscriberId: ada } }),
     "POST /v1/segment/:call": () => ({ params: { call: "track" } }),

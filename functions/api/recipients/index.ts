@@ -119,6 +119,7 @@ export const recipients = group("recipients", "Who would get a notification, and
         journey: v.pipe(v.optional(Asked), v.description("The id or name of a journey")),
       }),
       returns: Why,
+      example: { query: { person: "ada", send: "Autumn sale" } },
       errors: ["NOT_FOUND"],
     },
     ({ store, workspace, secrets, query: { person, ...asked } }) => {
