@@ -144,7 +144,7 @@ export function stories({ service, open }: Bench): void {
     await page.goBack();
     await page.getByLabel("External ID of the person").fill("ada");
     await press("Simulate");
-    await page.getByText("Welcome, Ada: Make your first board in a minute.").waitFor();
+    await page.getByText("reentry window").waitFor();
     await press("Simulate on history");
     await press("Show on the chart");
     await page.getByText("Counts of the simulation").waitFor();
@@ -263,7 +263,6 @@ export function stories({ service, open }: Bench): void {
     await page.getByRole("row", { name: /Messages, of the monthly cap .* 5,000/ }).waitFor();
     await visit("settings/audit");
     await page.getByText("Owner changed the monthly cap").waitFor();
-    await press("Show all names");
     await page.getByText("to the webhook").getByRole("link", { name: "receiver.example" }).first().waitFor();
     await page.getByText("Owner activated the journey").getByRole("link", { name: "Welcome" }).first().waitFor();
     expect(await violations(page)).toEqual([]);
