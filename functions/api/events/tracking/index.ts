@@ -47,8 +47,14 @@ const Counts = v.record(v.string(), v.number());
 /** For the reference: everything is optional, and other fields are ignored. */
 const MessageFields = v.object({
   type: v.pipe(v.optional(v.picklist(messageTypes)), v.description("In a batch: what the message is")),
-  userId: v.pipe(v.optional(v.pipe(v.string(), v.maxLength(512))), v.description("The `external_id` of the subscriber")),
-  anonymousId: v.pipe(v.optional(v.pipe(v.string(), v.maxLength(256))), v.description("The id of a visitor who is not known yet")),
+  userId: v.pipe(
+    v.optional(v.pipe(v.string(), v.maxLength(512))),
+    v.description("The `external_id` of the subscriber"),
+  ),
+  anonymousId: v.pipe(
+    v.optional(v.pipe(v.string(), v.maxLength(256))),
+    v.description("The id of a visitor who is not known yet"),
+  ),
   event: v.pipe(v.optional(v.string()), v.description("The name of the event, of `track`")),
   properties: v.pipe(v.optional(v.record(v.string(), v.any())), v.description("The properties of the event")),
 });
