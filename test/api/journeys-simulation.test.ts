@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import { DAY, HOUR, timestamp } from "../../shared/kernel/clock.ts";
 import { suppressAddress } from "../../shared/store/subscribers/addresses.ts";
+import { randomFrom } from "../support/crash.ts";
 import { branch, graphOf, journeySetting } from "../support/journeys.ts";
 import { wholeTable } from "../support/people.ts";
 import { openChannels } from "../support/reached.ts";
@@ -165,3 +166,73 @@ it("RDA-13 judges the walk as the journey does: who is not eligible, has no addr
   const again = await call(`POST /api/v1/journeys/${id}/simulate`, { subscriber_id: people.all });
   expect(again.body.ended).toMatchObject({ status: "refused", reason: "reentry_window" });
 });
+
+it("RDA-13 F3 the walks of random people through random journeys are their replay, and what the journeys then do", async () => {
+  const { world, tenant, call, channel, create, activate, runs } = await journeySetting(await fresh());
+  const { email, ios } = await openChannels(world, tenant, "email", "ios-push");
+  await call("POST /api/v1/topics", { key: "news", name: "News", default: "in" });
+  const random = randomFrom(7);
+  const isLucky = (share: number) => random() < share;
+  const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)]!;
+  const people = new Map<string, string>();
+  for (let n = 0; n < 12; n++) {
+    const external_id = `r${n}`;
+    const consent = isLucky(0.3) ? { consent: { status: "opted_out" } } : {};
+    const address = isLucky(0.8) ? { email: `${external_id}@example.com` } : {};
+    const body = { external_id, ...address, ...consent, attributes: { plan: one(["pro", "free"]), n } };
+    const { id } = (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body })).body;
+    people.set(external_id, id);
+    if (isLucky(0.2))
+      await suppressAddress(tenant.store, { kind: "email", address: `${external_id}@example.com`, reason: "manual" });
+    if (isLucky(0.3))
+      await call(`POST /api/v1/subscribers/${id}/consents`, { channel: "topic:news", status: "opted_out" });
+  }
+  const step = (next: string) => {
+    const send = {
+      channel_ids: one([[email], [ios], [channel], [email, ios]]),
+      content: { title: "t", body: "b" },
+      ...(isLucky(0.3) && { topic: "news" }),
+      next,
+    };
+    const isBranch = isLucky(0.2);
+    if (isBranch) return branch({ attribute: { n: { $gte: Math.floor(random() * 12) } } }, next, "end");
+    return isLucky(0.3) ? { delay: { duration: "1h", next } } : { send };
+  };
+  for (let round = 0; round < 6; round++) {
+    const names = Array.from({ length: 5 }, (_, i) => `s${i}`);
+    const nodes = Object.fromEntries(names.map((name, i) => [name, step(names[i + 1] ?? "end")]));
+    const event_name = `start${round}`;
+    const eligibility = { attribute: { plan: { $in: one([["pro"], ["pro", "free"]]) } } };
+    const trigger = { type: "event", event_name };
+    const id = await create(graphOf({ ...nodes, end: "exit" }), { trigger, entry_rules: { eligibility } });
+    const begun = timestamp(world.clock.now());
+    const events = [{ event_name, occurred_at: begun }];
+    const walks = new Map<string, string[]>();
+    for (const subscriber_id of people.values()) {
+      const { body } = await call(`POST /api/v1/journeys/${id}/simulate`, { subscriber_id, events });
+      walks.set(subscriber_id, body.steps.map((taken: Taken) => `${taken.step} ${taken.outcome}`).sort());
+    }
+    await activate(id);
+    const batch = [...people.keys()].map((external_id) => ({ event_name, external_id, occurred_at: begun }));
+    await world.call("POST /v1/events", { as: tenant.server, body: { events: batch } });
+    await world.advance(6 * HOUR);
+    const real = new Map<string, string[]>();
+    for (const run of await runs(id))
+      real.set(run.subscriber_id, run.steps.map((taken: Taken) => `${taken.step} ${taken.outcome}`).sort());
+    for (const subscriber of people.values())
+      expect([round, subscriber, walks.get(subscriber)]).toEqual([round, subscriber, real.get(subscriber) ?? []]);
+    const window = { from: begun, to: timestamp(world.clock.now()) };
+    const { id: simulation } = (await call(`POST /api/v1/journeys/${id}/simulate`, window)).body;
+    await world.settle();
+    const { result } = (await call(`GET /api/v1/journeys/${id}/simulations/${simulation}`)).body;
+    const replayed = Object.entries(result.steps as Record<string, { outcomes: Record<string, number> }>).flatMap(
+      ([name, { outcomes }]) => Object.entries(outcomes).flatMap(([outcome, n]) => Array(n).fill(`${name} ${outcome}`)),
+    );
+    expect([round, replayed.sort()]).toEqual([round, [...walks.values()].flat().sort()]);
+  }
+});
+
+interface Taken {
+  step: string;
+  outcome: string;
+}
