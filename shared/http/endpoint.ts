@@ -219,7 +219,7 @@ export const existing = (body: unknown, headers: Record<string, string> = {}): R
 });
 
 /** Another status than the declared one; without a body, nothing is sent. */
-export const replyWith = (status: number, body?: unknown, headers: Record<string, string> = {}): Reply => ({
+export const replyWith = (status: number, body?: unknown, headers: Readonly<Record<string, string>> = {}): Reply => ({
   reply: true,
   status,
   body,

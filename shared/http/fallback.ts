@@ -17,7 +17,7 @@ const PREFLIGHT_SECONDS = 86_400;
 export const preflightHeaders = (methods: readonly string[]): Record<string, string> => ({
   "access-control-allow-origin": "*",
   "access-control-allow-methods": [...new Set(methods)].join(", "),
-  "access-control-allow-headers": "content-type, x-sdk-key, x-user-hash, last-event-id",
+  "access-control-allow-headers": "authorization, content-type, x-sdk-key, x-user-hash, last-event-id",
   "access-control-max-age": String(PREFLIGHT_SECONDS),
 });
 

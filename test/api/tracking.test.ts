@@ -180,10 +180,20 @@ describe("in a browser", () => {
     expect(await events()).toMatchObject([{ event_name: "Viewed" }]);
   });
 
+  it("the key may be in Basic authentication, which a preflight allows (CLI-1)", async () => {
+    const headers = { origin: "https://shop.example", "access-control-request-method": "POST" };
+    const answer = await setting.world.call("OPTIONS /v1/segment/t", { headers });
+    expect([answer.status, answer.headers["access-control-allow-headers"]]).toEqual([
+      204,
+      expect.stringContaining("authorization"),
+    ]);
+  });
+
   it("the settings of a key lead the library to this service, and those of no key are a 404 (CLI-1)", async () => {
     const { world } = setting;
     const answer = await world.call(`GET /v1/projects/${keys.sdk}/settings`);
     expect(answer.body.integrations["Segment.io"].apiHost).toMatch(/\/v1\/segment$/);
+    expect(answer.headers["access-control-allow-origin"]).toBe("*");
     expect((await world.call("GET /v1/projects/sk_none/settings")).status).toBe(404);
   });
 

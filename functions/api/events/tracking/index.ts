@@ -1,9 +1,16 @@
 // Segment's tracking API: apps that have its libraries send here what they sent there (docs/decisions/0100).
 import * as v from "valibot";
 import { type Presented, workspaceOf } from "../../../../shared/http/authenticate.ts";
-import { type Call, endpoints, type PresentingRequest, type Shape } from "../../../../shared/http/endpoint.ts";
+import {
+  type Call,
+  endpoints,
+  type PresentingRequest,
+  replyWith,
+  type Shape,
+} from "../../../../shared/http/endpoint.ts";
 import { requireSignedIds, USER_HASH_HEADER } from "../../../../shared/http/identity-proof.ts";
 import { bytesOf } from "../../../../shared/http/input.ts";
+import { openToBrowsers } from "../../../../shared/http/responses.ts";
 import { type Capability, setting } from "../../../../shared/kernel/deps.ts";
 import { notFound } from "../../../../shared/kernel/errors.ts";
 import { tiers } from "../../../../shared/rules/event-limits.ts";
@@ -191,7 +198,8 @@ export const tracking = [
       if ((await tenantOfSdkKey(params.key, secrets)) === undefined) throw notFound("project");
       const { protocol, host } = new URL(baseUrl);
       const destination = { apiKey: params.key, apiHost: `${host}${PREFIX}`, protocol: protocol.replace(":", "") };
-      return { integrations: { "Segment.io": destination }, metrics: { sampleRate: 0 as const } };
+      const settings = { integrations: { "Segment.io": destination }, metrics: { sampleRate: 0 } };
+      return replyWith(200, settings, openToBrowsers);
     },
   ),
 ];
