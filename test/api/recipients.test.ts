@@ -196,3 +196,16 @@ it("shows the message as the person got it, and says where attributes that it sh
     { channel: "email", title: "Hello Grace", attributes_changed: true },
   ]);
 });
+
+it("F2 finds a person in the plan of a large send, also one who was skipped or filtered out and has no row of its own", async () => {
+  const { world, tenant } = await withTenant();
+  const { email } = await openChannels(world, tenant, "email");
+  const people = await addPeople(world, tenant, 2_400, (n) => ({ attributes: { n } }));
+  const filters = { subscriber_filters: { n: { $gte: 100 } } };
+  const { job } = await send(world, tenant, { target: { type: "all" }, channel_ids: [email], ...filters });
+  for (let n = 0; n < people.length; n += 79) {
+    const { decision, reason } = (await explain(world, tenant, job.id, people[n]!)).body;
+    const expected = n < 100 ? ["not_in_audience", "subscriber_filters"] : ["skipped", "no_address"];
+    expect([n, decision, reason]).toEqual([n, ...expected]);
+  }
+});
