@@ -6343,7 +6343,7 @@ export interface EventsCreateSegmentV1Body {
 }
 
 export interface EventsBatchBody {
-  /** Messages of any types; at most 50 with the SDK key */
+  /** Messages of any types; at most 50 of three users with the SDK key */
   batch: ({
     /** In a batch: what the message is */
     type?: "identify" | "track" | "page" | "screen" | "group" | "alias" | undefined;

@@ -197,6 +197,13 @@ describe("in a browser", () => {
     expect((await world.call("GET /v1/projects/sk_none/settings")).status).toBe(404);
   });
 
+  it("a batch by the publishable key is of three users at most, because each costs writes (AMB-146)", async () => {
+    const batch = Array.from({ length: 10 }, (_, n) => ({ type: "track", userId: `u${n % 5}`, event: "Viewed" }));
+    const answer = await send("batch", { batch }, basic(keys.sdk));
+    expect(answer.body).toMatchObject({ accepted: 6, dropped: { too_many_users: 4 } });
+    expect([await subscriberOf("u2"), await subscriberOf("u3")]).toEqual([expect.anything(), undefined]);
+  });
+
   it("a workspace that demands signed ids refuses a user id without its hash (CLI-1)", async () => {
     await setting.call("POST /api/v1/identity-keys", {});
     await setting.call("PATCH /api/v1/workspace", { identity_required: true });

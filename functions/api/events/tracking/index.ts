@@ -13,11 +13,11 @@ import { bytesOf } from "../../../../shared/http/input.ts";
 import { openToBrowsers } from "../../../../shared/http/responses.ts";
 import { type Capability, setting } from "../../../../shared/kernel/deps.ts";
 import { notFound } from "../../../../shared/kernel/errors.ts";
-import { tiers } from "../../../../shared/rules/event-limits.ts";
+import { type Tier, tiers } from "../../../../shared/rules/event-limits.ts";
 import { secrets } from "../../../../shared/store/capabilities.ts";
 import { tenantOfSdkKey } from "../../../../shared/store/workspaces/sdk-keys.ts";
 import { calls, jsonOf, messagesOf, messageTypes } from "./messages.ts";
-import { takeMessages, takingUses } from "./taking.ts";
+import { MAX_USERS, takeMessages, takingUses } from "./taking.ts";
 import { type Translation, translated } from "./translation.ts";
 
 const PREFIX = "/v1/segment";
@@ -66,7 +66,10 @@ const MessageFields = v.object({
   properties: v.pipe(v.optional(v.record(v.string(), v.any())), v.description("The properties of the event")),
 });
 const BatchFields = v.object({
-  batch: v.pipe(v.array(MessageFields), v.description("Messages of any types; at most 50 with the SDK key")),
+  batch: v.pipe(
+    v.array(MessageFields),
+    v.description("Messages of any types; at most 50 of three users with the SDK key"),
+  ),
 });
 
 const taking = {
@@ -132,7 +135,10 @@ async function take({ params, raw, headers, clock, log, ...context }: Taking) {
   const receipt = { tier, receivedAt: clock.now() } as const;
   const body = jsonOf(raw, headers["content-encoding"]);
   const { messages, unreadable } = messagesOf(call, body, tiers[tier].eventsPerRequest);
-  const known = messages.map((message) => translated(message, receipt));
+  const known = withinUsers(
+    messages.map((message) => translated(message, receipt)),
+    tier,
+  );
   const taken = known.filter((one): one is Translation => one.kind === "taken");
   const named = taken.flatMap(({ externalId }) => (externalId === undefined ? [] : [{ external_id: externalId }]));
   await requireSignedIds(caller, [{ named }], headers[USER_HASH_HEADER], secrets);
@@ -142,6 +148,18 @@ async function take({ params, raw, headers, clock, log, ...context }: Taking) {
   if (answer.dropped || answer.omitted || answer.shortened)
     log({ level: "warn", message: "tracking values dropped", tenant: workspaceOf(caller).tenant, ...answer });
   return answer;
+}
+
+/** Each user of a batch costs writes of its own, so that the publishable key names a few at most (AMB-146). */
+function withinUsers(messages: readonly ReturnType<typeof translated>[], tier: Tier) {
+  const users = new Set<string>();
+  return messages.map((one) => {
+    if (one.kind === "dropped" || one.externalId === undefined) return one;
+    if (!users.has(one.externalId) && users.size === MAX_USERS[tier])
+      return { kind: "dropped", reason: "too_many_users" } as const;
+    users.add(one.externalId);
+    return one;
+  });
 }
 
 function droppedOf(known: readonly ReturnType<typeof translated>[]): Record<string, number> {

@@ -25,6 +25,8 @@ interface Receipt {
 }
 
 const AT_ONCE = 20;
+/** Of one request. What belongs to users, their devices and anonymous ids, is bounded with them. */
+export const MAX_USERS: Record<Tier, number> = { client: 3, server: Number.POSITIVE_INFINITY };
 
 /**
  * Takes all messages in. A repeat changes nothing more: events have the ids of their messages.
@@ -51,10 +53,10 @@ export async function takeMessages(
         const found = await subscriberOf(taking, externalId, own);
         if (found.isFull) full++;
         subscribers.set(externalId, found.id);
-        await registerDevices(taking, found.id, own);
+        await registerDevices(taking, found.id, own, MAX_USERS[tier]);
       }),
     );
-  await linkAnonymous(taking, messages, subscribers);
+  await linkAnonymous(taking, messages, subscribers, MAX_USERS[tier]);
 
   const { plan, sendCap } = workspaceOf(caller);
   const events = messages.flatMap((one): NewEvent[] => {
@@ -92,9 +94,14 @@ async function subscriberOf(
   }
 }
 
-async function registerDevices({ store }: Taking, subscriber_id: string, messages: readonly Translation[]) {
+async function registerDevices(
+  { store }: Taking,
+  subscriber_id: string,
+  messages: readonly Translation[],
+  max: number,
+): Promise<void> {
   const devices = new Map(messages.flatMap(({ device }) => (device ? [[device.token, device] as const] : [])));
-  for (const device of devices.values()) await registerDevice(store, { ...device, subscriber_id });
+  for (const device of [...devices.values()].slice(0, max)) await registerDevice(store, { ...device, subscriber_id });
 }
 
 /** The first link wins (AMB-26): an id that is somebody's stays with them. */
@@ -102,12 +109,13 @@ async function linkAnonymous(
   { store }: Taking,
   messages: readonly Translation[],
   subscribers: ReadonlyMap<string, string>,
+  max: number,
 ): Promise<void> {
   const wanted = new Map<string, string>();
   for (const { externalId = "", anonymousIds } of messages)
     for (const anonymous of anonymousIds) {
       const subscriber = subscribers.get(externalId);
-      if (subscriber !== undefined && !wanted.has(anonymous)) wanted.set(anonymous, subscriber);
+      if (subscriber !== undefined && !wanted.has(anonymous) && wanted.size < max) wanted.set(anonymous, subscriber);
     }
   const owners = await ownersOf(store, [...wanted.keys()]);
   for (const [anonymous, subscriber] of wanted)

@@ -19,7 +19,14 @@ import { type Bounds, type Fitter, openFitter } from "./fitting.ts";
 import type { Message } from "./messages.ts";
 
 /** Why a message is left out; each is counted in the answer. */
-export type DropReason = "excluded" | "no_id" | "id_too_long" | "no_event_name" | "reserved_event_name" | "too_old";
+export type DropReason =
+  | "excluded"
+  | "no_id"
+  | "id_too_long"
+  | "no_event_name"
+  | "reserved_event_name"
+  | "too_old"
+  | "too_many_users";
 
 export interface Translation {
   kind: "taken";
