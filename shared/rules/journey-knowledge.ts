@@ -1,8 +1,10 @@
 // What the engine of journeys asks for, answered from the attributes and events of one subscriber. Runs and simulations
 // differ only in where these come from.
+
+import { mentionsTime } from "./bare-dates.ts";
 import type { ExitCondition, Graph } from "./journey-graph.ts";
 import { type Knowledge, withTriggerValues } from "./journey-run.ts";
-import { comparisonIn, compilePredicate, mentionsTime, validatePredicate } from "./predicates.ts";
+import { comparisonIn, compilePredicate, validatePredicate } from "./predicates.ts";
 import { compileRule, type Facts, type Reason } from "./segment-evaluation.ts";
 import type { EventNode } from "./segment-rules.ts";
 

@@ -4,7 +4,9 @@ import { type Arrival, advance, type Knowledge, type Outcome, type Position } fr
 
 export interface JourneyMove {
   outcomes: Outcome[];
-  to: { position: Position } | { ends: "completed" | "exited"; step: string; reason: string };
+  to:
+    | { kind: "at"; position: Position }
+    | { kind: "ends"; status: "completed" | "exited"; step: string; reason: string };
   /** A step that sends, with the event that its texts may refer to, and the outcomes of the steps before it. */
   send?: { node: JourneyNode & { type: "send" }; event: string | undefined; before: Outcome[] };
   /** When it is to be evaluated again, in milliseconds. */
@@ -40,7 +42,7 @@ export async function nextMove(
   const { node, next, event = trigger } = arrival;
   const send = { node, event, before: outcomes };
   if (!next) {
-    const to = { ends: "completed", step: node.id, reason: "the last step was taken" } as const;
+    const to = { kind: "ends", status: "completed", step: node.id, reason: "the last step was taken" } as const;
     return { outcomes, send, to, times: [], isBetweenSteps: false };
   }
   // Exit conditions were evaluated a moment ago.
@@ -49,16 +51,13 @@ export async function nextMove(
 }
 
 function placeOf(graph: Graph, arrival: Arrival, now: number): Pick<JourneyMove, "to" | "times" | "isBetweenSteps"> {
-  if (arrival.kind === "ends") {
-    const { status: ends, step, reason } = arrival;
-    return { to: { ends, step, reason }, times: [], isBetweenSteps: false };
-  }
+  if (arrival.kind === "ends") return { to: arrival, times: [], isBetweenSteps: false };
   if (arrival.kind === "sends") {
     const position = { step: arrival.node.id, ...(arrival.event !== undefined && { spent: arrival.event }) };
-    return { to: { position }, times: [now + CONTINUED_MS], isBetweenSteps: true };
+    return { to: { kind: "at", position }, times: [now + CONTINUED_MS], isBetweenSteps: true };
   }
   const { step, until } = arrival.position;
   const isWait = graph.steps[step]?.type === "wait_for_event";
   const times = [...(isWait ? [now + SECOND_LOOK_MS] : []), ...(until === undefined ? [] : [until])];
-  return { to: { position: arrival.position }, times, isBetweenSteps: false };
+  return { to: { kind: "at", position: arrival.position }, times, isBetweenSteps: false };
 }

@@ -193,8 +193,8 @@ async function drive(playing: Playing, now: number): Promise<void> {
       recorder.took({ step, outcome, at: now, isRepeated: run.visited.has(step), clauses });
       run.visited.add(step);
     }
-    if ("ends" in move.to) {
-      recorder.ended(move.to.ends, move.to.step, now, move.to.reason);
+    if (move.to.kind === "ends") {
+      recorder.ended(move.to.status, move.to.step, now, move.to.reason);
       playing.run = undefined;
       playing.timers = [];
       return;

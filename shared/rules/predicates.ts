@@ -1,7 +1,7 @@
 // Mongo-style predicates over a flat map of attributes or event properties (NTF-13, NTF-15, RUL-4, RUL-8, AMB-52, AMB-69).
+import { dayOf, placeIn } from "./bare-dates.ts";
 import { isRefusedKey } from "./json-limits.ts";
 import type { JsonSchema } from "./json-schema.ts";
-import { startIn } from "./time-zones.ts";
 import { parseTimestamp } from "./timestamps.ts";
 
 /** Attribute key → operator → operand; all conditions must hold. `{}` matches every subscriber. */
@@ -172,38 +172,6 @@ export function comparisonIn(zone = "UTC"): (key: string) => Comparison {
   comparisons.set(zone, found);
   return found;
 }
-
-/** Whether a rule names a time or a date: only then the zone matters. */
-export const mentionsTime = (rule: unknown): boolean => /"\d{4}-\d{2}-\d{2}/.test(JSON.stringify(rule) ?? "");
-
-interface Day {
-  from: number;
-  /** Not included. */
-  to: number;
-}
-
-/** Below 0, 0 or above 0 for an instant before, in or after a day. */
-const placeIn = ({ from, to }: Day, instant: number): number => (instant < from ? -1 : instant < to ? 0 : 1);
-
-const BARE_DATE = /^\d{4}-\d{2}-\d{2}$/;
-const MAX_DAYS = 10_000;
-/** To find the beginning of a day takes a few formats. */
-const knownDays = new Map<string, Day | null>();
-
-/** The day that a bare date names in a zone; undefined for any other text. */
-function dayOf(value: unknown, zone: string): Day | undefined {
-  if (typeof value !== "string" || !BARE_DATE.test(value)) return undefined;
-  const name = `${zone} ${value}`;
-  const known = knownDays.get(name);
-  if (known !== undefined) return known ?? undefined;
-  if (knownDays.size >= MAX_DAYS) knownDays.clear();
-  const start = parseTimestamp(`${value}T00:00:00Z`);
-  const day = start === undefined ? null : { from: startIn(zone, start), to: startIn(zone, start + DAY) };
-  knownDays.set(name, day);
-  return day ?? undefined;
-}
-
-const DAY = 86_400_000;
 
 /**
  * What is wrong with a predicate, or undefined. Refused are unknown operators, an empty operator object, a bare value

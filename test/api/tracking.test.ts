@@ -130,6 +130,15 @@ describe("batches", () => {
     expect([answer.status, answer.body.accepted]).toEqual([200, 1]);
   });
 
+  it.each([30, 500])("a message that is nested %d levels deep is left out, and counted (CLI-1)", async (depth) => {
+    const deep = JSON.parse(`${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`);
+    const batch = [
+      { type: "track", userId: "ada", event: "Deep", properties: deep },
+      { type: "track", userId: "ada", event: "Bought" },
+    ];
+    expect((await send("batch", { batch })).body).toMatchObject({ accepted: 1, dropped: { unreadable: 1 } });
+  });
+
   it("is understood in gzip (CLI-1)", async () => {
     const raw = gzipSync(JSON.stringify({ batch: [{ type: "track", userId: "ada", event: "Bought" }] }));
     const headers = { ...basic(keys.server), "content-encoding": "gzip", "content-type": "application/json" };

@@ -1,5 +1,6 @@
 // Who got a send, and who did not: recipients by state, each with its reason.
 import { useState } from "preact/hooks";
+import { type RecipientState, recipientStates } from "../../../shared/rules/recipient-states.ts";
 import { pathTo } from "../../app/router.ts";
 import { usePages } from "../../app/rows.ts";
 import { channelName, reasonText } from "../../app/sentences.ts";
@@ -8,20 +9,8 @@ import { Collection } from "../../components/collection.tsx";
 import { asOptions, Select } from "../../components/field.tsx";
 import { Time } from "../../components/page.tsx";
 
-const STATES = [
-  "delivered",
-  "failed",
-  "uncertain",
-  "bounced",
-  "skipped",
-  "held_out",
-  "deferred",
-  "pending",
-  "canceled",
-] as const;
-
 export function Recipients({ send }: { send: string }) {
-  const [state, setState] = useState<(typeof STATES)[number] | "">("");
+  const [state, setState] = useState<RecipientState | "">("");
   const rows = usePages("recipients.list", [send, { ...(state && { state }) }], ({ items }) => items);
   return (
     <Collection
@@ -36,7 +25,7 @@ export function Recipients({ send }: { send: string }) {
           class="small"
           label="State"
           value={state}
-          options={[{ value: "", label: "All states" }, ...asOptions(STATES)]}
+          options={[{ value: "", label: "All states" }, ...asOptions(recipientStates)]}
           onInput={setState}
         />
       }

@@ -46,8 +46,8 @@ export interface RunState extends Run {
 
 /** What a run moves to: a position, of another version if one is named, or its end. */
 export type Destination =
-  | { position: Position; version?: number }
-  | { ends: Exclude<RunStatus, "active">; step: string; reason: string };
+  | { kind: "at"; position: Position; version?: number }
+  | { kind: "ends"; status: Exclude<RunStatus, "active">; step: string; reason: string };
 
 const actionOf = { completed: "complete", exited: "exit", canceled: "cancel" } as const;
 
@@ -113,7 +113,7 @@ export function runMove(
   outcomes: readonly Outcome[],
   pack?: string,
 ) {
-  const kept = { ...("ends" in to ? {} : to.position), pack };
+  const kept = { ...(to.kind === "at" && to.position), pack };
   const { status, step, ...placed } = stateAt(clock, to);
   const change = {
     set: { status, step, seq: run.seq + 1, ...placed, pack },
@@ -125,14 +125,14 @@ export function runMove(
     statusAddends(status, step, 1),
     outcomeAddends(outcomes),
   );
-  const from = "ends" in to ? runMoves[actionOf[to.ends]].from : (["active"] as const);
+  const from = to.kind === "ends" ? runMoves[actionOf[to.status]].from : (["active"] as const);
   return { key: run.key, change, when: all(is("id", run.id), is("seq", run.seq), oneOf("status", from)), counts };
 }
 
 /** The attributes of a run at a position, or at its end. */
 const stateAt = (clock: Store["clock"], to: Destination) =>
-  "ends" in to
-    ? { status: to.ends, step: to.step, ended_at: timestamp(clock.now()), end_reason: to.reason }
+  to.kind === "ends"
+    ? { status: to.status, step: to.step, ended_at: timestamp(clock.now()), end_reason: to.reason }
     : { status: "active" as const, ...to.position, ...(to.version !== undefined && { version: to.version }) };
 
 export async function findRun(
@@ -184,7 +184,12 @@ export async function cancelRun(store: Store, journey: string, id: string): Prom
 
 /** Cancels a run. @returns false if another worker moved it. */
 export function endRun(store: Store, run: RunState, reason: string): Promise<boolean> {
-  const { rows, counts } = moveWrites(store, run, { ends: "canceled", step: run.current_step, reason }, []);
+  const { rows, counts } = moveWrites(
+    store,
+    run,
+    { kind: "ends", status: "canceled", step: run.current_step, reason },
+    [],
+  );
   return happened(store.transact([...rows, ...countWrites(run.journey_id, run.id, counts)]));
 }
 

@@ -143,14 +143,19 @@ function waiting(move: Move, at: number): Move {
   if (!send) return move;
   const { node, event, before } = send;
   const position = { step: node.id, ...(event !== undefined && event !== run.context.event_id && { spent: event }) };
-  return { run, entry, to: { position }, outcomes: before, times: [at], isBetweenSteps: false };
+  return { run, entry, to: { kind: "at", position }, outcomes: before, times: [at], isBetweenSteps: false };
 }
 
 /** The step was canceled after a halt, and its runs with it. */
 const canceled = ({ run, entry, send }: Move): Move => ({
   run,
   entry,
-  to: { ends: "canceled", step: send?.node.id ?? run.current_step, reason: "the step was canceled after it halted" },
+  to: {
+    kind: "ends",
+    status: "canceled",
+    step: send?.node.id ?? run.current_step,
+    reason: "the step was canceled after it halted",
+  },
   outcomes: send?.before ?? [],
   times: [],
   isBetweenSteps: false,

@@ -181,7 +181,7 @@ async function moveOn(deps: JourneyDeps, graph: Graph, moving: readonly Moving[]
     open = [...stored.moved].flatMap(([asked, move]) => {
       const { run, to } = move;
       const one = moves.get(asked);
-      if (!one || "ends" in to) return [];
+      if (!one || to.kind === "ends") return [];
       if (!move.isBetweenSteps && !(one.entry && isLookedAtAgain)) return [];
       const { position } = to;
       return [{ ...one, entry: undefined, run: { ...run, seq: run.seq + 1, current_step: position.step, position } }];

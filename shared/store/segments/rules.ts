@@ -1,5 +1,5 @@
 // Rules as the workspace reads them: a bare date is a day in its time zone (AMB-137).
-import { mentionsTime } from "../../rules/predicates.ts";
+import { mentionsTime } from "../../rules/bare-dates.ts";
 import { compileRule, type Rule } from "../../rules/segment-evaluation.ts";
 import type { StoreReader } from "../context.ts";
 

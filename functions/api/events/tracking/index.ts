@@ -32,7 +32,7 @@ const baseUrl: Capability<"baseUrl", string> = {
 };
 
 /** The write key: the user name of Basic authentication, or a field of the body where a browser sends no header. */
-export function writeKeyOf(request: PresentingRequest): Presented {
+function writeKeyOf(request: PresentingRequest): Presented {
   const [, basic] = /^basic +([\w+/=-]+)$/i.exec(request.headers.authorization ?? "") ?? [];
   const key = basic === undefined ? keyIn(request) : Buffer.from(basic, "base64").toString().split(":", 1)[0];
   const isServerKey = key?.startsWith("service_") === true;

@@ -56,13 +56,14 @@ export type Message = v.InferOutput<typeof Message>;
 
 export interface Sent {
   messages: Message[];
-  /** Messages that are larger than one may be, or that are no objects. */
+  /** Messages that are larger or deeper than one may be, or that are no objects. */
   unreadable: number;
 }
 
 /** The limits of Segment's own API. */
 const MAX_BODY_BYTES = SERVER_BODY_BYTES;
-const MAX_MESSAGE_BYTES = 32_768;
+export const MAX_MESSAGE_BYTES = 32_768;
+const MAX_DEPTH = 20;
 
 const malformed = (message: string) => new ApiError("BAD_REQUEST", message);
 
@@ -102,9 +103,17 @@ export function messagesOf(call: CallName, body: Record<string, unknown>, max: n
 
 function readAll(given: readonly unknown[]): Sent {
   const messages = given
-    .filter((one) => isObject(one) && Buffer.byteLength(JSON.stringify(one)) <= MAX_MESSAGE_BYTES)
+    .filter((one) => isObject(one) && !isDeep(one) && Buffer.byteLength(JSON.stringify(one)) <= MAX_MESSAGE_BYTES)
     .map((one) => v.parse(Message, one));
   return { messages, unreadable: given.length - messages.length };
+}
+
+/** Whether a value is nested so deep that code which recurs into it could overflow. */
+function isDeep(value: unknown): boolean {
+  let layer = [value];
+  for (let depth = 0; depth < MAX_DEPTH && layer.length > 0; depth++)
+    layer = layer.flatMap((one) => (typeof one === "object" && one !== null ? Object.values(one) : []));
+  return layer.length > 0;
 }
 
 const isObject = (value: unknown): value is object =>

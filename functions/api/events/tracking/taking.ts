@@ -13,16 +13,10 @@ import { eventIntake, ingest, type NewEvent } from "../../../../shared/store/eve
 import { linkAlias, ownersOf } from "../../../../shared/store/subscribers/aliases.ts";
 import { registerDevice } from "../../../../shared/store/subscribers/device-registration.ts";
 import { findByExternalId, upsertSubscriber } from "../../../../shared/store/subscribers/subscribers.ts";
-import type { Translation } from "./translation.ts";
+import type { Receipt, Translation } from "./translation.ts";
 
 export const takingUses = [storeWrite, secrets, audienceSize, eventIntake] as const;
 type Taking = Context<typeof takingUses> & { caller: Caller };
-
-interface Receipt {
-  tier: Tier;
-  /** In milliseconds. */
-  receivedAt: number;
-}
 
 const AT_ONCE = 20;
 /** Of one request. What belongs to users, their devices and anonymous ids, is bounded with them. */

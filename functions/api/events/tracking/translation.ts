@@ -16,7 +16,7 @@ import type { NewEvent } from "../../../../shared/store/events/intake.ts";
 import type { Value } from "../../../../shared/store/model.ts";
 import type { DeviceInput } from "../../../../shared/store/subscribers/device-registration.ts";
 import { type Bounds, type Fitter, openFitter } from "./fitting.ts";
-import type { Message } from "./messages.ts";
+import { MAX_MESSAGE_BYTES, type Message } from "./messages.ts";
 
 /** Why a message is left out; each is counted in the answer. */
 export type DropReason =
@@ -45,7 +45,7 @@ export interface Translation {
   omitted: number;
 }
 
-interface Receipt {
+export interface Receipt {
   tier: Tier;
   /** In milliseconds. */
   receivedAt: number;
@@ -55,7 +55,6 @@ const MAX_ID_CHARACTERS = 256;
 const MAX_KEY_CHARACTERS = 255;
 const MAX_TOKEN_CHARACTERS = 4_096;
 const MAX_DETAIL_CHARACTERS = 128;
-const MAX_MESSAGE_BYTES = 32_768;
 
 const properties: Bounds = {
   entries: MAX_PROPERTIES,
