@@ -9,7 +9,7 @@ export type TenantId = string & { readonly [brand]: "tenant" };
 export interface Ids {
   /** A random UUID (version 4). */
   uuid(): string;
-  /** A UUID (version 7) whose order is the order of `at`, in milliseconds. */
+  /** A UUID (version 7) whose order is the order of `at`, in milliseconds, and of one `at` that of the calls. */
   uuidAt(at: number): string;
   /** Cryptographically strong bytes, for keys and tokens. */
   bytes(length: number): Buffer;
@@ -17,8 +17,22 @@ export interface Ids {
 
 /** Ids drawn from one source of bytes, so that a seed decides them all in tests. */
 export function idsFrom(bytes: (length: number) => Buffer): Ids {
-  return { bytes, uuid: () => uuidOf(bytes(16), 4), uuidAt: (at) => uuidV7(at, bytes(10)) };
+  const last = { at: Number.NEGATIVE_INFINITY, n: 0 };
+  return {
+    bytes,
+    uuid: () => uuidOf(bytes(16), 4),
+    uuidAt: (at) => {
+      last.n = at === last.at ? Math.min(last.n + 1, MAX_COUNTER) : 0;
+      last.at = at;
+      const tail = bytes(10);
+      tail.writeUInt16BE(last.n);
+      return uuidV7(at, tail);
+    },
+  };
 }
+
+/** The 12 bits after the version count the ids of a millisecond (RFC 9562, section 6.2, method 1). */
+const MAX_COUNTER = 0xfff;
 
 /** A UUIDv7 made of a time and ten bytes: the same input gives the same id. */
 export function uuidV7(at: number, tail: Uint8Array): string {

@@ -3,7 +3,7 @@
 
 import { mentionsTime } from "./bare-dates.ts";
 import type { ExitCondition, Graph } from "./journey-graph.ts";
-import { type Knowledge, withTriggerValues } from "./journey-run.ts";
+import { type Awaited, type Knowledge, withTriggerValues } from "./journey-run.ts";
 import { comparisonIn, compilePredicate, validatePredicate } from "./predicates.ts";
 import { compileRule, type Facts, type Reason } from "./segment-evaluation.ts";
 import type { EventNode } from "./segment-rules.ts";
@@ -13,6 +13,8 @@ export interface KnownEvent {
   event_name: string;
   /** RFC 3339. */
   occurred_at: string;
+  /** RFC 3339; absent where an event is taken as received when it occurred. */
+  received_at?: string | undefined;
   properties: Record<string, unknown>;
 }
 
@@ -20,27 +22,29 @@ export interface KnownEvent {
 export interface Source {
   /** When what started the run happened, in milliseconds. */
   enteredAt: number;
-  /** When the run came to where it is, in milliseconds: earlier than the decision where its worker is behind. */
-  arrivedAt: number;
   /** The event that started the run, if one did: it ends no wait (AMB-75). */
   triggerId: string | undefined;
   triggerProperties(): Promise<Readonly<Record<string, unknown>>>;
   attributes(): Promise<Record<string, unknown>>;
   /** Where the days of bare dates begin (AMB-137). */
   zone(): Promise<string>;
-  /** The times of the events that these conditions of a rule ask for. */
-  times(conditions: readonly EventNode[]): Promise<Facts["times"]>;
-  /** The first event of a name from one time to another, both included, that counts. */
-  find(
-    name: string,
-    range: { since: number; until: number },
-    counts: (event: KnownEvent) => boolean,
-  ): Promise<KnownEvent | undefined>;
-  /** How far after `now` an event that ends a run may have occurred, in milliseconds. */
-  aheadMs: number;
+  /** The times of the events until then that these conditions of a rule ask for. */
+  times(conditions: readonly EventNode[], until: number): Promise<Facts["times"]>;
+  /** The events of a name from one time to another, both included, or all events if none is named, in their order. */
+  events(name: string | undefined, range: { since: number; until: number }): Promise<readonly KnownEvent[]>;
+  /** For how long the journey had been paused in all, until a time, in milliseconds. */
+  pausedUntil(at: number): number;
   /** Gets each condition of a branch, clause by clause, as it is judged. */
   explained?(reasons: Reason[]): void;
 }
+
+/** The clock of the process that took an event may be ahead, and a server may say a time that is (AMB-24). */
+const AHEAD_MS = 6 * 60_000;
+
+const receivedOf = ({ occurred_at, received_at = occurred_at }: KnownEvent): number => Date.parse(received_at);
+
+/** When an event counts: nothing happens after it was received. */
+const momentOf = (event: KnownEvent): number => Math.min(Date.parse(event.occurred_at), receivedOf(event));
 
 /** @param now the time of the decision, in milliseconds */
 export function knowledgeOf(graph: Pick<Graph, "exit_conditions">, source: Source, now: number): Knowledge {
@@ -53,55 +57,77 @@ export function knowledgeOf(graph: Pick<Graph, "exit_conditions">, source: Sourc
 
   const satisfying = async (predicate: unknown) => compilePredicate(predicate, comparisonIn(await zoneFor(predicate)));
 
-  const judge = async (condition: Record<string, unknown>, explained?: Source["explained"]): Promise<boolean> => {
+  const judge = async (
+    condition: Record<string, unknown>,
+    at: number,
+    explained?: Source["explained"],
+  ): Promise<boolean> => {
     const complete = await filled(condition);
     const rule = compileRule(complete, await zoneFor(complete));
     const attributes = await source.attributes();
     const decided = explained ? undefined : rule.decidedBy(attributes);
     if (decided !== undefined) return decided;
-    const facts = { attributes, times: await source.times(rule.events), now };
+    const facts = { attributes, times: await source.times(rule.events, at), now: at };
     explained?.(rule.explain(facts));
     return rule.judge(facts).matches;
   };
 
-  const occurredIn = async (
+  /** Whether an event of the very moment of another one comes after it in their order. */
+  const isLater = async (event: KnownEvent, other: string, at: number): Promise<boolean> => {
+    const ids = (await source.events(undefined, { since: at, until: at })).map(({ id }) => id);
+    return ids.indexOf(event.id) > ids.indexOf(other);
+  };
+
+  const firstOf = async (
     { name, where }: { name: string; where?: object | undefined },
-    since: number,
-    until: number,
-    spent?: string,
-  ): Promise<string | undefined> => {
+    { since, until, heard }: { since: number; until: number; heard: number },
+    spent: readonly string[],
+  ): Promise<Awaited | undefined> => {
     const condition = await filled(where ?? {});
     // A property of the trigger may have a type that the operator does not accept.
     if (validatePredicate(condition)) return undefined;
+
     const satisfies = await satisfying(condition);
-    const counts = ({ id, event_name, occurred_at, properties }: KnownEvent) =>
-      event_name === name &&
-      id !== source.triggerId &&
-      id !== spent &&
-      Date.parse(occurred_at) >= since &&
-      Date.parse(occurred_at) <= until &&
-      satisfies(properties);
-    return (await source.find(name, { since, until }, counts))?.id;
+    const last = Math.min(until, now + AHEAD_MS);
+    const found = (await source.events(name, { since, until: last + AHEAD_MS }))
+      .map((event) => ({ event, id: event.id, at: momentOf(event), received: receivedOf(event) }))
+      .filter(({ event, id, at, received }) => {
+        const isIn = at >= since && at <= last && received <= heard;
+        return isIn && id !== source.triggerId && !spent.includes(id) && satisfies(event.properties);
+      })
+      .sort((a, b) => a.at - b.at);
+
+    const mover = spent.at(-1) ?? source.triggerId;
+    for (const { event, id, at, received } of found)
+      if (at > since || mover === undefined || (await isLater(event, mover, at))) return { id, at, received };
+    return undefined;
   };
 
-  const meets = async (condition: ExitCondition): Promise<boolean> => {
-    if ("rule" in condition) return judge(condition.rule);
-    if ("event" in condition)
-      return (await occurredIn(condition.event, source.enteredAt, now + source.aheadMs)) !== undefined;
+  const meets = async (condition: ExitCondition): Promise<{ at?: number } | undefined> => {
+    if ("event" in condition) {
+      const span = { since: source.enteredAt, until: Number.POSITIVE_INFINITY, heard: Number.POSITIVE_INFINITY };
+      return firstOf(condition.event, span, []);
+    }
+    if ("rule" in condition) return (await judge(condition.rule, now)) ? {} : undefined;
     const predicate = await filled(condition.attribute);
-    return validatePredicate(predicate) === undefined && (await satisfying(predicate))(await source.attributes());
+    const isMet =
+      validatePredicate(predicate) === undefined && (await satisfying(predicate))(await source.attributes());
+    return isMet ? {} : undefined;
   };
 
   return {
     now,
-    arrivedAt: source.arrivedAt,
-    holds: (condition) => judge(condition, source.explained?.bind(source)),
+    pausedUntil: (at) => source.pausedUntil(at),
+    holds: (condition, at) => judge(condition, at, source.explained?.bind(source)),
     exit: async () => {
-      for (const [index, condition] of (graph.exit_conditions ?? []).entries())
-        if (await meets(condition)) return index;
-      return undefined;
+      const met = [];
+      for (const [index, condition] of (graph.exit_conditions ?? []).entries()) {
+        const exit = await meets(condition);
+        if (exit) met.push({ index, at: exit.at });
+      }
+      const sinceOf = ({ at = Number.NEGATIVE_INFINITY }) => at;
+      return met.sort((a, b) => sinceOf(a) - sinceOf(b))[0];
     },
-    occurred: ({ wait_for_event: { event_name: name, where } }, since, until, spent) =>
-      occurredIn({ name, where }, since, until, spent),
+    occurred: ({ wait_for_event: { event_name: name, where } }, span, spent) => firstOf({ name, where }, span, spent),
   };
 }

@@ -1,12 +1,12 @@
 // One move of a run: where it goes, what it sends, and when it is evaluated again. Runs and simulations move alike.
 import type { Graph, JourneyNode } from "./journey-graph.ts";
-import { type Arrival, advance, type Knowledge, type Outcome, type Position } from "./journey-run.ts";
+import { type Arrival, advance, type Knowledge, lastEventOf, type Outcome, type Position } from "./journey-run.ts";
 
 export interface JourneyMove {
   outcomes: Outcome[];
   to:
     | { kind: "at"; position: Position }
-    | { kind: "ends"; status: "completed" | "exited"; step: string; reason: string };
+    | { kind: "ends"; status: "completed" | "exited"; step: string; reason: string; at: number };
   /** A step that sends, with the event that its texts may refer to, and the outcomes of the steps before it. */
   send?: { node: JourneyNode & { type: "send" }; event: string | undefined; before: Outcome[] };
   /** When it is to be evaluated again, in milliseconds. */
@@ -35,29 +35,42 @@ export async function nextMove(
   knowledge: Knowledge,
 ): Promise<JourneyMove | undefined> {
   const { arrival, outcomes } = await advance(graph, position, knowledge);
-  const stays = arrival.kind === "waits" && arrival.position.since === position.since;
-  if (!isNew && outcomes.length === 0 && stays) return undefined;
+  if (!isNew && outcomes.length === 0 && arrival.kind === "waits" && isSame(arrival.position, position))
+    return undefined;
+
   const { now } = knowledge;
-  if (arrival.kind !== "sends") return { outcomes, ...placeOf(graph, arrival, now) };
-  const { node, next, event = trigger } = arrival;
-  const send = { node, event, before: outcomes };
+  if (arrival.kind !== "sends") return { outcomes, ...placeOf(graph, arrival, { from: position, now }) };
+
+  const { node, next } = arrival;
+  const send = { node, event: lastEventOf(arrival.position) ?? trigger, before: outcomes };
   if (!next) {
-    const to = { kind: "ends", status: "completed", step: node.id, reason: "the last step was taken" } as const;
+    const to = {
+      kind: "ends",
+      status: "completed",
+      step: node.id,
+      reason: "the last step was taken",
+      at: now,
+    } as const;
     return { outcomes, send, to, times: [], isBetweenSteps: false };
   }
   // Exit conditions were evaluated a moment ago.
   const after = await advance(graph, next, { ...knowledge, exit: async () => undefined });
-  return { outcomes: [...outcomes, ...after.outcomes], send, ...placeOf(graph, after.arrival, now) };
+  return { outcomes: [...outcomes, ...after.outcomes], send, ...placeOf(graph, after.arrival, { from: next, now }) };
 }
 
-function placeOf(graph: Graph, arrival: Arrival, now: number): Pick<JourneyMove, "to" | "times" | "isBetweenSteps"> {
+const isSame = (a: Position, b: Position): boolean => a.since === b.since && a.until === b.until;
+
+function placeOf(
+  graph: Graph,
+  arrival: Arrival,
+  { from, now }: { from: Position; now: number },
+): Pick<JourneyMove, "to" | "times" | "isBetweenSteps"> {
   if (arrival.kind === "ends") return { to: arrival, times: [], isBetweenSteps: false };
-  if (arrival.kind === "sends") {
-    const position = { step: arrival.node.id, ...(arrival.event !== undefined && { spent: arrival.event }) };
+  const { position } = arrival;
+  if (arrival.kind === "sends" || arrival.kind === "goes on")
     return { to: { kind: "at", position }, times: [now + CONTINUED_MS], isBetweenSteps: true };
-  }
-  const { step, until } = arrival.position;
-  const isWait = graph.steps[step]?.type === "wait_for_event";
-  const times = [...(isWait ? [now + SECOND_LOOK_MS] : []), ...(until === undefined ? [] : [until])];
-  return { to: { kind: "at", position: arrival.position }, times, isBetweenSteps: false };
+  const { step, since, until } = position;
+  const isBegun = graph.steps[step]?.type === "wait_for_event" && (step !== from.step || since !== from.since);
+  const times = [...(isBegun ? [now + SECOND_LOOK_MS] : []), ...(until === undefined ? [] : [until])];
+  return { to: { kind: "at", position }, times, isBetweenSteps: false };
 }

@@ -226,11 +226,11 @@ async function enter(playing: Playing, now: number, event: KnownEvent | undefine
   const entering: Run = {
     enteredAt: now,
     trigger: event,
-    position: { step: definition.graph.start },
+    position: { step: definition.graph.start, at: now, ...(event && { heard: receiptOf(event) }) },
     isNew: true,
     visited: new Set(),
   };
-  if (eligibility && !(await knowledgeAt(playing, entering, now).holds(eligibility)))
+  if (eligibility && !(await knowledgeAt(playing, entering, now).holds(eligibility, now)))
     return recorder.refused?.("not_eligible", now, playing.explained.flat());
 
   playing.run = entering;
@@ -241,28 +241,33 @@ async function enter(playing: Playing, now: number, event: KnownEvent | undefine
 
 /** What was known at a moment: the attributes are those of today. */
 function sourceOf(
-  { attributes, zone }: ReplayedSubscriber,
+  { attributes, events, zone }: ReplayedSubscriber,
   byName: ReadonlyMap<string, readonly KnownEvent[]>,
   { enteredAt, trigger }: Run,
   now: number,
 ): Source {
   return {
     enteredAt,
-    arrivedAt: now,
     triggerId: trigger?.id,
-    aheadMs: 0,
+    pausedUntil: () => 0,
     triggerProperties: async () => trigger?.properties ?? {},
     attributes: async () => attributes,
     zone,
     times:
-      async () =>
+      async (_, until) =>
       ({ name, where, zone }) => {
         const satisfies = compilePredicate(where ?? {}, comparisonIn(zone));
         return (byName.get(name) ?? [])
-          .filter(({ occurred_at, properties }) => Date.parse(occurred_at) <= now && satisfies(properties))
+          .filter(({ occurred_at, properties }) => Date.parse(occurred_at) <= until && satisfies(properties))
           .map(({ occurred_at }) => Date.parse(occurred_at))
           .reverse();
       },
-    find: async (name, _, counts) => byName.get(name)?.find(counts),
+    events: async (name, { since, until }) =>
+      (name === undefined ? events : (byName.get(name) ?? [])).filter(({ occurred_at }) => {
+        const at = Date.parse(occurred_at);
+        return at >= since && at <= Math.min(until, now);
+      }),
   };
 }
+
+const receiptOf = ({ occurred_at, received_at = occurred_at }: KnownEvent): number => Date.parse(received_at);

@@ -4,14 +4,22 @@ import { parseDuration } from "./durations.ts";
 import type { Graph, JourneyNode } from "./journey-graph.ts";
 import { isMap } from "./predicates.ts";
 
-/** The position of a run: before a step, or inside a delay or a wait. */
+/** The position of a run: before a step, or inside a delay or a wait. Times are in milliseconds (AMB-136). */
 export interface Position {
   step: string;
+  /** Before a step: when the run came there. It is the time of what moved it, not of the worker. */
+  at?: number | undefined;
+  /** After a send: when it was due by what was known, where that is after `at`. A wait ends its duration later. */
+  from?: number | undefined;
   /** When the delay or wait began; absent before a step. */
   since?: number | undefined;
   /** When it ends; absent for a wait without an end. */
   until?: number | undefined;
-  /** The event that ended the last wait: it cannot end another wait. */
+  /** An awaited event may be received until then, where that is after the end of the wait. */
+  heard?: number | undefined;
+  /** For how long the journey had been paused in all when `until` was set; absent where it never was. */
+  paused?: number | undefined;
+  /** The event that ended the last wait, after others of the same instant: none of them ends another wait. */
   spent?: string | undefined;
 }
 
@@ -22,104 +30,182 @@ export interface Outcome {
 
 export type Arrival =
   | { kind: "waits"; position: Position }
-  /** The step sends; then the run is before `next`, or is completed. `event` ended the last wait. */
-  | { kind: "sends"; node: JourneyNode & { type: "send" }; next: Position | undefined; event: string | undefined }
-  | { kind: "ends"; status: "completed" | "exited"; step: string; reason: string };
+  /** The step sends; then the run is before `next`, or is completed. `position` is before the step. */
+  /** It has taken many steps: it goes on from there at once. */
+  | { kind: "goes on"; position: Position }
+  | { kind: "sends"; node: JourneyNode & { type: "send" }; position: Position; next: Position | undefined }
+  | { kind: "ends"; status: "completed" | "exited"; step: string; reason: string; at: number };
 
 export interface Advance {
   outcomes: Outcome[];
   arrival: Arrival;
 }
 
-/** What the engine asks for, as of `now`. */
-export interface Knowledge {
-  now: number;
-  /** A wait that begins now is also ended by an event since this time, if its window reaches back so far. */
-  arrivedAt: number;
-  /** The index of the first exit condition that holds. */
-  exit(): Promise<number | undefined>;
-  holds(condition: Record<string, unknown>): Promise<boolean>;
-  /** The id of an awaited event that occurred from `since` to `until`, both included, other than `spent`. */
-  occurred(
-    node: JourneyNode & { type: "wait_for_event" },
-    since: number,
-    until: number,
-    spent: string | undefined,
-  ): Promise<string | undefined>;
+/** An event that ends a wait, in milliseconds: when it occurred, or was received where it claims to be of the future. */
+export interface Awaited {
+  id: string;
+  at: number;
+  received: number;
 }
 
+/** From one time to another, both included. */
+interface Span {
+  since: number;
+  until: number;
+  /** When an event of it must have been received at the latest. */
+  heard: number;
+}
+
+/** What the engine asks for. */
+export interface Knowledge {
+  now: number;
+  /** The first exit condition that holds, and since when; absent for one that holds now. */
+  exit(): Promise<{ index: number; at?: number | undefined } | undefined>;
+  /** Whether a condition held at a time. */
+  holds(condition: Record<string, unknown>, at: number): Promise<boolean>;
+  /** The first awaited event of the span, after the last of `spent` or else the trigger. */
+  occurred(
+    node: JourneyNode & { type: "wait_for_event" },
+    span: Span,
+    spent: readonly string[],
+  ): Promise<Awaited | undefined>;
+  /** For how long the journey had been paused in all, until a time. */
+  pausedUntil(at: number): number;
+}
+
+/** A loop of short waits that are all over would go on for long (D-JNY-RUN). */
+const MAX_STEPS = 100;
+
 /**
- * Moves a run as far as it gets now. Exit conditions are evaluated first (JND-9); a timeout takes `on_timeout` only if
- * the awaited event did not occur within the window (JND-13).
+ * Moves a run as far as it gets now. It arrives at a step when what moved it there happened, and leaves it likewise, so
+ * that the time of the worker decides nothing but delays, which never look back (AMB-136). An exit condition ends it as
+ * soon as it held before the run left its step, and before each send (JND-9); a timeout takes `on_timeout` only if the
+ * awaited event did not occur within the window (JND-13).
  */
 export async function advance(graph: Graph, from: Position, knowledge: Knowledge): Promise<Advance> {
   const outcomes: Outcome[] = [];
   const exit = await knowledge.exit();
-  if (exit !== undefined)
-    return {
-      outcomes,
-      arrival: { kind: "ends", status: "exited", step: from.step, reason: `exit_condition:${exit}` },
-    };
-  for (let position = from; ; ) {
+  for (let position = afterPauses(from, knowledge); ; ) {
     const node = graph.steps[position.step];
     if (!node) throw new Error(`The graph has no step ${position.step}.`);
+
     const move = await moveFrom(node, position, knowledge);
+    if (exit && (exit.at ?? Number.NEGATIVE_INFINITY) <= move.at) {
+      const at = Math.max(exit.at ?? knowledge.now, position.since ?? position.at ?? knowledge.now);
+      return { outcomes, arrival: exited(position.step, exit.index, at) };
+    }
+
     if ("arrival" in move) {
       if (move.outcome) outcomes.push({ step: node.id, name: move.outcome });
       return { outcomes, arrival: move.arrival };
     }
     outcomes.push({ step: node.id, name: move.outcome });
-    if (!move.next)
-      return { outcomes, arrival: { kind: "ends", status: "completed", step: node.id, reason: move.outcome } };
-    position = before(move.next, move.spent ?? position.spent);
+    if (!move.next) return { outcomes, arrival: completed(node.id, move.outcome, move.at) };
+    position = before(move.next, { at: move.at, heard: move.heard, spent: move.spent ?? position.spent });
+    if (outcomes.length === MAX_STEPS) return { outcomes, arrival: { kind: "goes on", position } };
   }
 }
 
-type Move = { outcome: string; next: string | undefined; spent?: string } | { outcome?: string; arrival: Arrival };
+const exited = (step: string, index: number, at: number) =>
+  ({ kind: "ends", status: "exited", step, reason: `exit_condition:${index}`, at }) as const;
 
-const before = (step: string, spent: string | undefined): Position => ({
+const completed = (step: string, reason: string, at: number) =>
+  ({ kind: "ends", status: "completed", step, reason, at }) as const;
+
+/** A pause of the journey stops the time of its runs: what a delay or wait had left then, it has left now. */
+function afterPauses(position: Position, { now, pausedUntil }: Knowledge): Position {
+  const { until, paused = 0 } = position;
+  const all = pausedUntil(now);
+  return until === undefined || all === paused ? position : { ...position, until: until + all - paused, paused: all };
+}
+
+/** Where a run goes from a step, and when it leaves it: now, where it stays or sends. */
+type Move = { at: number } & (
+  | { outcome: string; next: string | undefined; heard?: number; spent?: string }
+  | { outcome?: string; arrival: Arrival }
+);
+
+const before = (step: string, arrived: Pick<Position, "at" | "from" | "heard" | "spent">): Position => ({
   step,
-  ...(spent !== undefined && { spent }),
+  ...present("at", arrived.at),
+  ...present("from", arrived.from),
+  ...present("heard", arrived.heard),
+  ...present("spent", arrived.spent),
 });
 
+const present = <K extends string, T>(name: K, value: T | undefined): { [name in K]?: T } =>
+  (value === undefined ? {} : { [name]: value }) as { [name in K]?: T };
+
 async function moveFrom(node: JourneyNode, position: Position, knowledge: Knowledge): Promise<Move> {
-  const { since, until, spent } = position;
-  if (node.type === "exit")
-    return { outcome: "exit", arrival: { kind: "ends", status: "completed", step: node.id, reason: "exit" } };
+  const { now } = knowledge;
+  const { at = now, heard, spent } = position;
+  if (node.type === "exit") return { at, outcome: "exit", arrival: completed(node.id, "exit", at) };
   if (node.type === "send") {
-    const next = node.send.next ? before(node.send.next, spent) : undefined;
-    return { arrival: { kind: "sends", node, next, event: spent } };
+    // What came late is sent late: the steps that follow keep their distance to it.
+    const from = heard !== undefined && heard > at ? heard : undefined;
+    const next = node.send.next ? before(node.send.next, { at, from, heard, spent }) : undefined;
+    return { at: now, arrival: { kind: "sends", node, position: before(node.id, { at, heard, spent }), next } };
   }
   if (node.type === "branch") {
-    const holds = await knowledge.holds(node.branch.condition);
+    const holds = await knowledge.holds(node.branch.condition, at);
     return holds
-      ? { outcome: "branch:then", next: node.branch.then }
-      : { outcome: "branch:else", next: node.branch.else };
+      ? { at, outcome: "branch:then", next: node.branch.then, ...present("heard", heard) }
+      : { at, outcome: "branch:else", next: node.branch.else, ...present("heard", heard) };
   }
-  if (node.type === "delay") {
-    if (since === undefined) return waiting(position, knowledge.now, node.delay.duration);
-    return until !== undefined && knowledge.now >= until
-      ? { outcome: "delayed", next: node.delay.next }
-      : { arrival: { kind: "waits", position } };
-  }
-  const { on_event, on_timeout, within } = node.wait_for_event;
-  if (since === undefined) return waiting(position, knowledge.now, within, knowledge.arrivedAt);
-  const last = Math.min(knowledge.now, until ?? Number.POSITIVE_INFINITY);
-  const event = await knowledge.occurred(node, since, last, spent);
-  if (event !== undefined) return { outcome: "wait:event", next: on_event, spent: event };
-  return until !== undefined && knowledge.now >= until
-    ? { outcome: "wait:timeout", next: on_timeout }
-    : { arrival: { kind: "waits", position } };
+  return node.type === "delay" ? delayed(node, position, knowledge) : awaited(node, position, knowledge);
 }
 
-function waiting({ step, spent }: Position, now: number, duration: string | undefined, arrivedAt = now): Move {
-  const ms = duration === undefined ? undefined : parseDuration(duration);
-  const since = Math.max(arrivedAt, now - (ms ?? Number.POSITIVE_INFINITY));
+/** A delay lasts its duration from when it is really reached. */
+function delayed(node: JourneyNode & { type: "delay" }, position: Position, knowledge: Knowledge): Move {
+  const { now } = knowledge;
+  const { since, until } = position;
+  if (since === undefined) {
+    const begun = spanning(position, now, parseDuration(node.delay.duration), knowledge);
+    return { at: now, arrival: { kind: "waits", position: begun } };
+  }
+  return until !== undefined && now >= until
+    ? { at: until, outcome: "delayed", next: node.delay.next }
+    : { at: now, arrival: { kind: "waits", position } };
+}
+
+async function awaited(
+  node: JourneyNode & { type: "wait_for_event" },
+  position: Position,
+  knowledge: Knowledge,
+): Promise<Move> {
+  const { now } = knowledge;
+  const { on_event, on_timeout, within } = node.wait_for_event;
+  const ms = within === undefined ? undefined : parseDuration(within);
+  const begun = position.since === undefined ? spanning(position, position.at ?? now, ms, knowledge) : position;
+  const { since = now, until = Number.POSITIVE_INFINITY, heard = until, spent } = begun;
+  // Somebody looks at a wait that has begun a moment later.
+  if (begun !== position && until > now) return { at: now, arrival: { kind: "waits", position: begun } };
+
+  const event = await knowledge.occurred(node, { since, until, heard }, idsOf(spent));
+  if (event) {
+    const all = [...(event.at === since ? idsOf(spent) : []), event.id];
+    return { at: event.at, outcome: "wait:event", next: on_event, heard: event.received, spent: all.join(" ") };
+  }
+  return now >= until
+    ? { at: until, outcome: "wait:timeout", next: on_timeout }
+    : { at: now, arrival: { kind: "waits", position: begun } };
+}
+
+const idsOf = (spent: string | undefined): string[] => (spent === undefined ? [] : spent.split(" "));
+
+/** The event that ended the last wait of a run, if one did. */
+export const lastEventOf = ({ spent }: Position): string | undefined => idsOf(spent).at(-1);
+
+/** Inside a delay or wait that lasts `ms` without the pauses of the journey; undefined for ever. */
+function spanning({ step, from, heard, spent }: Position, since: number, ms: number | undefined, knowledge: Knowledge) {
+  const paused = knowledge.pausedUntil(knowledge.now);
+  const start = Math.max(since, from ?? since);
+  const until = ms === undefined ? undefined : start + ms + paused - knowledge.pausedUntil(start);
+  const isHeardLater = heard !== undefined && until !== undefined && heard > until;
   return {
-    arrival: {
-      kind: "waits",
-      position: { ...before(step, spent), since, ...(ms !== undefined && { until: now + ms }) },
-    },
+    ...before(step, { spent, heard: isHeardLater ? heard : undefined }),
+    since,
+    ...(until !== undefined && { until, ...(paused > 0 && { paused }) }),
   };
 }
 

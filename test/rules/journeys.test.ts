@@ -102,16 +102,17 @@ async function engine(steps: Graph, { x, paid, leaves }: Life, last: number): Pr
   for (let taken = 0; taken < 300; taken++) {
     const known: Knowledge = {
       now,
-      arrivedAt: now,
-      exit: async () => (leaves !== undefined && leaves * MINUTE <= now ? 0 : undefined),
+      pausedUntil: () => 0,
+      exit: async () =>
+        leaves !== undefined && leaves * MINUTE <= now ? { index: 0, at: leaves * MINUTE } : undefined,
       holds: async (given) => (given as { attribute: { x: { $eq: number } } }).attribute.x.$eq === x,
-      occurred: async (_, since, until, spent) =>
+      occurred: async (_, { since, until }, spent) =>
         paid
           .map((minute) => minute * MINUTE)
           .sort((a, b) => a - b)
-          .filter((at) => at >= since && at <= until)
-          .map(String)
-          .find((event) => event !== spent),
+          .filter((at) => at >= since && at <= Math.min(until, now))
+          .map((at) => ({ id: String(at), at, received: at }))
+          .find(({ id }) => !spent.includes(id)),
     };
     const { outcomes, arrival } = await advance(steps, position, known);
     told.push(...outcomes.map(({ step, name }) => `${step}:${name}`));
@@ -162,7 +163,7 @@ describe("the engine", () => {
         fc.pre(graphProblems(steps as unknown as Record<string, unknown>).length === 0);
         const known: Knowledge = {
           now: 0,
-          arrivedAt: 0,
+          pausedUntil: () => 0,
           exit: async () => undefined,
           holds: async (given) => (given as { attribute: { x: { $eq: number } } }).attribute.x.$eq === x,
           occurred: async () => undefined,

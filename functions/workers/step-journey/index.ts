@@ -9,6 +9,7 @@ import { queueWorker, type RuntimeContext } from "../../../shared/runtime/worker
 import { timers, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { storeWrite } from "../../../shared/store/context.ts";
 import { findEvents, type StoredEvent } from "../../../shared/store/events/events.ts";
+import { earlier } from "../../../shared/store/events/history.ts";
 import {
   activeJourneys,
   type EnterableJourney,
@@ -18,11 +19,11 @@ import {
 import { type Candidate, refusal } from "../../../shared/store/journeys/entries.ts";
 import { followSend } from "../../../shared/store/journeys/late-outcomes.ts";
 import { findMigration, noteShardDone, shardsLeft } from "../../../shared/store/journeys/migrations.ts";
-import { countRefused } from "../../../shared/store/journeys/refusals.ts";
+import { countRefused, type Refused } from "../../../shared/store/journeys/refusals.ts";
 import { settleLeftPacks } from "../../../shared/store/journeys/run-packs.ts";
 import { activeRuns, findRuns } from "../../../shared/store/journeys/runs.ts";
 import { clearJourney, sweepRuns } from "../../../shared/store/journeys/sweeps.ts";
-import { drive, enter } from "../../../shared/store/journeys/ticks.ts";
+import { drive, enter, turnsOf } from "../../../shared/store/journeys/ticks.ts";
 import { nightlyRecounts } from "../../../shared/store/nightly-recounts.ts";
 import { jobWidths } from "../../../shared/store/sends/jobs/job-width.ts";
 import { getJob } from "../../../shared/store/sends/jobs/jobs.ts";
@@ -113,22 +114,35 @@ async function enterBySegments(context: WorkerContext, moves: StepMessage["moves
     const journeys = byTrigger.get(segmentTrigger(segment, entered)) ?? [];
     return journeys.map((journey) => ({ journey, candidate: { subscriber, cause, of: move } }));
   });
-  const held = await enterEach(context, entries);
+  const { held, refused } = await enterEach(context, entries);
+  await countEach(context, refused);
   if (held.size > 0) await queue.send([messageOf(context, { moves: [...held] })], { delaySeconds: HELD_SECONDS });
 }
 
-/** Starts runs journey by journey. @returns what the held ones came of */
+/** Entries that journeys refused, by journey. */
+type RefusedBy = Map<string, Refused[]>;
+
+const noteRefused = (all: RefusedBy, journey: string, refused: readonly Refused[]) =>
+  all.set(journey, [...(all.get(journey) ?? []), ...refused]);
+
+async function countEach({ store }: WorkerContext, all: RefusedBy): Promise<void> {
+  for (const [journey, refused] of all) await countRefused(store, journey, refused);
+}
+
+/** Starts runs journey by journey. @returns what the held ones came of, and which entries were refused */
 async function enterEach<T>(
   context: WorkerContext,
   entries: readonly { journey: EnterableJourney; candidate: Candidate & { of: T } }[],
-): Promise<Set<T>> {
+): Promise<{ held: Set<T>; refused: RefusedBy }> {
   const held = new Set<T>();
+  const refused: RefusedBy = new Map();
   for (const [journey, some] of Map.groupBy(entries, (entry) => entry.journey)) {
     const candidates = some.map(({ candidate }) => candidate);
-    const again = await enter(context, journey, candidates);
-    for (const candidate of candidates) if (again.has(candidate)) held.add(candidate.of);
+    const entered = await enter(context, journey, candidates);
+    noteRefused(refused, journey.id, entered.refused);
+    for (const candidate of candidates) if (entered.held.has(candidate)) held.add(candidate.of);
   }
-  return held;
+  return { held, refused };
 }
 
 /** The attributes of subscribers changed: exit conditions may hold. */
@@ -147,22 +161,48 @@ async function driveByAttributes(context: WorkerContext, people: readonly string
   );
 }
 
-/** Moves the runs that wait for events or are ended by them, then starts the runs that they trigger. */
+/** Moves the runs that wait for events or are ended by them, and starts the runs that they trigger. */
 async function takeEvents(context: WorkerContext, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
-  const { store, stepJourneyQueue: queue } = context;
-  const { byEvent, byTrigger } = await context.activeJourneys.of(store.tenant);
   const events = await readEvents(context, ids);
-  const heads = events.flatMap(({ event, subscriber }) =>
-    (byEvent.get(event.event_name) ?? []).map((journey) => ({ subscriber, journey })),
+  const held = new Set<string>();
+  const refused: RefusedBy = new Map();
+  // An event finds what the one before it of the same subscriber has left (AMB-136).
+  for (const turn of turnsOf(events, ({ subscriber }) => subscriber)) {
+    for (const id of await moveByEvents(context, turn)) held.add(id);
+    const entered = await enterByEvents(context, turn);
+    for (const id of entered.held) held.add(id);
+    for (const [journey, some] of entered.refused) noteRefused(refused, journey, some);
+  }
+  await countEach(context, refused);
+
+  const again = ids.filter((id) => held.has(id));
+  if (again.length > 0)
+    await context.stepJourneyQueue.send([messageOf(context, { events: again })], { delaySeconds: HELD_SECONDS });
+}
+
+interface SubscriberEvent {
+  event: StoredEvent;
+  subscriber: string;
+}
+
+/** @returns the events by which held runs would move */
+async function moveByEvents(context: WorkerContext, events: readonly SubscriberEvent[]): Promise<string[]> {
+  const { byEvent } = await context.activeJourneys.of(context.store.tenant);
+  const heads = events.flatMap(({ event: { id, event_name }, subscriber }) =>
+    (byEvent.get(event_name) ?? []).map((journey) => ({ subscriber, journey, event: id })),
   );
-  const runs = await activeRuns(store, heads);
-  const driven = events.flatMap(({ event, subscriber }) =>
-    runs
-      .filter((run) => run.subscriber_id === subscriber && byEvent.get(event.event_name)?.includes(run.journey_id))
-      .map((run) => ({ run, seen: event })),
+  const runs = heads.length > 0 ? await activeRuns(context.store, heads) : [];
+  const driven = runs.flatMap((run) =>
+    heads
+      .filter(({ subscriber, journey }) => run.subscriber_id === subscriber && run.journey_id === journey)
+      .map(({ event }) => ({ run, event })),
   );
-  const held = new Set([...(await drive(context, driven))].map(({ seen }) => seen?.id));
+  return [...(await drive(context, driven))].map(({ event }) => event);
+}
+
+async function enterByEvents(context: WorkerContext, events: readonly SubscriberEvent[]) {
+  const { byTrigger } = await context.activeJourneys.of(context.store.tenant);
   const wanted = events.flatMap(({ event, subscriber }) => {
     const { id, event_name, occurred_at, received_at: at } = event;
     const isLate = Date.parse(occurred_at) < Date.parse(at);
@@ -170,25 +210,24 @@ async function takeEvents(context: WorkerContext, ids: readonly string[]): Promi
     return (byTrigger.get(eventTrigger(event_name)) ?? []).map((journey) => {
       const isLateFor = isTooOld(journey.trigger, event);
       const reason = event.historical ? ("historical" as const) : isLateFor ? ("too_old" as const) : undefined;
-      return { journey, reason, candidate: { subscriber, cause, seen: event, of: id } };
+      return { journey, reason, candidate: { subscriber, cause, of: id } };
     });
   });
-  const entries = wanted.filter(({ reason }) => reason === undefined);
-  for (const [journey, some] of Map.groupBy(wanted, (one) => one.journey.id)) {
-    const refused = some.flatMap(({ reason, candidate }) => (reason ? [refusal(candidate, reason)] : []));
-    await countRefused(store, journey, refused);
-  }
-  for (const id of await enterEach(context, entries)) held.add(id);
-  const again = ids.filter((id) => held.has(id));
-  if (again.length > 0) await queue.send([messageOf(context, { events: again })], { delaySeconds: HELD_SECONDS });
+  const entered = await enterEach(
+    context,
+    wanted.filter(({ reason }) => reason === undefined),
+  );
+  for (const { journey, reason, candidate } of wanted)
+    if (reason) noteRefused(entered.refused, journey.id, [refusal(candidate, reason)]);
+  return entered;
 }
 
-/** Events and their subscribers; without those that do not exist, or have no subscriber. */
-async function readEvents({ store, log }: WorkerContext, ids: readonly string[]) {
+/** Events in their order, with their subscribers; without those that do not exist, or have no subscriber. */
+async function readEvents({ store, log }: WorkerContext, ids: readonly string[]): Promise<SubscriberEvent[]> {
   const found = await findEvents(store, ids);
   for (const [i, id] of ids.entries())
     if (!found[i]) log({ level: "info", message: "an event does not exist", tenant: store.tenant, event: id });
-  const events = found.filter((event) => event !== undefined);
+  const events = found.filter((event) => event !== undefined).sort(earlier);
   const anonymous = events.flatMap(({ actor }) => (actor && "anonymous" in actor ? [actor.anonymous] : []));
   const owners = anonymous.length === 0 ? new Map<string, string>() : await ownersOf(store, anonymous);
   return events.flatMap((event) => {

@@ -39,7 +39,9 @@ export function planBlocks(
 ): { blocks: NewBlock[]; alone: NewEvent[] } {
   const blocks: NewBlock[] = [];
   const alone: NewEvent[] = [];
-  const sorted = [...events].sort((a, b) => (a.occurred_at < b.occurred_at ? -1 : 1));
+  const sorted = [...events].sort((a, b) =>
+    a.occurred_at < b.occurred_at ? -1 : a.occurred_at > b.occurred_at ? 1 : 0,
+  );
   for (const ofDay of Map.groupBy(sorted, ({ occurred_at }) => dayOf(occurred_at)).values())
     for (let from = 0; from < ofDay.length; ) {
       const period = ofDay.slice(from, endOfPeriod(ofDay, from));

@@ -25,8 +25,8 @@ export const eventsIn = (row: RowOf<typeof ActorEvents>): StoredEvent[] =>
   unpackEvents(row.events).map((event) => packedEventOf(event, row));
 
 export interface HistoryRange {
-  /** One name, or several. */
-  event_name: string | readonly string[];
+  /** One name, or several; every name where there is none. */
+  event_name?: string | readonly string[] | undefined;
   /** RFC 3339 in UTC with milliseconds, included. */
   from?: string | undefined;
   /** Not included. */
@@ -35,22 +35,24 @@ export interface HistoryRange {
   limit?: number | undefined;
 }
 
-/** Events of a subscriber by their names, including those of its anonymous ids, oldest first. */
+/** Events of a subscriber by their names, including those of its anonymous ids, in their order. */
 export async function eventsOf(store: StoreReader, subscriber: string, range: HistoryRange): Promise<StoredEvent[]> {
   const aliases = await aliasesOf(store, subscriber);
   const actors: Actor[] = [{ subscriber }, ...aliases.map((anonymous) => ({ anonymous }))];
   const histories = await Promise.all(actors.map((actor) => eventsOfActor(store, actor, range)));
-  const newest = histories.flat().sort(later).slice(0, range.limit);
-  return newest.reverse();
+  return newest(histories.flat().sort(earlier), range.limit);
 }
 
 const PAGE_ROWS = 100;
 
-/** The events of one actor alone, newest first. Strongly consistent: an event is there before its request is answered. */
+/**
+ * The events of one actor alone, in the order in which they occurred, at one instant in that of their receipt and batch.
+ * Strongly consistent: an event is there before its request is answered.
+ */
 export async function eventsOfActor(store: StoreReader, actor: Actor, range: HistoryRange): Promise<StoredEvent[]> {
   const { from = "", to = "~", limit = Number.POSITIVE_INFINITY } = range;
-  const names = new Set([range.event_name].flat());
-  const found = new Map<string, StoredEvent>();
+  const names = range.event_name === undefined ? undefined : new Set([range.event_name].flat());
+  const found: StoredEvent[][] = [];
   let after: Key | undefined;
   let isEnough = false;
   do {
@@ -61,16 +63,22 @@ export async function eventsOfActor(store: StoreReader, actor: Actor, range: His
       to: `${HISTORY}${endOf(to)}~`,
       limit: PAGE_ROWS,
     });
-    for (const event of page.items.flatMap(eventsIn))
-      if (names.has(event.event_name) && event.occurred_at >= from && event.occurred_at < to)
-        found.set(event.id, event);
+    for (const row of page.items) {
+      const isWanted = ({ event_name, occurred_at }: StoredEvent) =>
+        (names?.has(event_name) ?? true) && occurred_at >= from && occurred_at < to;
+      found.push(eventsIn(row).filter(isWanted));
+    }
     // The rows to come have no event after the last event of this one.
     const bound = untilOf(page.items.at(-1)?.sk ?? "");
-    isEnough = [...found.values()].filter(({ occurred_at }) => occurred_at >= bound).length >= limit;
+    isEnough = found.flat().filter(({ occurred_at }) => occurred_at >= bound).length >= limit;
     after = page.next;
   } while (after && !isEnough);
-  return [...found.values()].sort(later).slice(0, range.limit);
+  const once = new Map(found.reverse().flatMap((events) => events.map((event) => [event.id, event] as const)));
+  return newest([...once.values()].sort(earlier), range.limit);
 }
+
+const newest = (events: readonly StoredEvent[], limit = Number.POSITIVE_INFINITY): StoredEvent[] =>
+  limit < events.length ? events.slice(events.length - limit) : [...events];
 
 /** A row whose last event is after the end of a range can begin before it. */
 const endOf = (to: string): string => (to === "~" ? to : timestamp(Date.parse(to) + MAX_SPAN_MS));
@@ -81,7 +89,8 @@ export async function countEvents(store: StoreReader, actor: Actor): Promise<num
   return rows.reduce((sum, { n }) => sum + n, 0);
 }
 
-const later = (a: StoredEvent, b: StoredEvent): number => {
-  const [first, second] = [`${a.occurred_at}#${a.id}`, `${b.occurred_at}#${b.id}`];
-  return first < second ? 1 : first > second ? -1 : 0;
-};
+/** Events of one instant and receipt stay in the order of their batch. */
+export const earlier = (a: StoredEvent, b: StoredEvent): number =>
+  compare(a.occurred_at, b.occurred_at) || compare(a.received_at, b.received_at);
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -8,6 +8,7 @@ import { fromJson } from "../json-text.ts";
 import { recent } from "../recent.ts";
 import { ActiveJourney } from "./items.ts";
 import { getVersion, type Version } from "./journeys.ts";
+import type { Pauses } from "./pauses.ts";
 
 export interface EnterableJourney {
   id: string;
@@ -15,6 +16,8 @@ export interface EnterableJourney {
   trigger: Trigger;
   entry_rules: EntryRules | null;
   isPaused: boolean;
+  /** Those that are over. */
+  pauses: Pauses | undefined;
 }
 
 export interface JourneyIndex {
@@ -78,7 +81,8 @@ async function readIndex(store: StoreReader, version: number): Promise<JourneyIn
       version: row.version,
       trigger: fromJson(row.trigger),
       entry_rules: fromJson(row.entry_rules),
-      isPaused: row.paused === true,
+      isPaused: row.paused !== undefined,
+      pauses: row.pauses && fromJson(row.pauses),
     },
     dependencies: fromJson(row.heard),
   }));

@@ -1,6 +1,5 @@
 // Who may enter a journey: by its entry rules, the last run of the subscriber and eligibility (JND-10, JND-11).
 import { createHash } from "node:crypto";
-import { timestamp } from "../../kernel/clock.ts";
 import { throwFailures } from "../../kernel/failures.ts";
 import { uuidV7 } from "../../kernel/ids.ts";
 import { chunksOf } from "../../rules/chunks.ts";
@@ -8,10 +7,9 @@ import { parseDuration } from "../../rules/durations.ts";
 import type { RefusalReason } from "../../rules/entry-refusals.ts";
 import type { Graph } from "../../rules/journey-graph.ts";
 import type { Store } from "../context.ts";
-import type { StoredEvent } from "../events/events.ts";
 import { getProfiles } from "../subscribers/subscribers.ts";
 import type { EnterableJourney } from "./active.ts";
-import { factsOf } from "./facts.ts";
+import { factsOf, startOf } from "./facts.ts";
 import type { Refused } from "./refusals.ts";
 import type { Cause } from "./run-items.ts";
 import { settledNewest } from "./run-packs.ts";
@@ -22,8 +20,6 @@ import { type RunState, runOf } from "./runs.ts";
 export interface Candidate {
   subscriber: string;
   cause: Cause & { at: string; key: string };
-  /** An event that was just stored: a wait for it needs no history. */
-  seen?: StoredEvent | undefined;
 }
 
 /** A run that may move. */
@@ -31,7 +27,6 @@ export interface Driven {
   run: RunState;
   /** The time of its timer, in milliseconds: it has come, also where the clock of this process goes back meanwhile. */
   due?: number | undefined;
-  seen?: StoredEvent | undefined;
 }
 
 export interface Moving extends Driven {
@@ -67,10 +62,10 @@ export async function admitted(
   const refused: Refused[] = [];
   for (const [i, candidate] of candidates.entries()) {
     const row = newest[i];
-    const entry = entryGuard(row, { reentryAfter, now });
+    const entry = entryGuard(row, { reentryAfter, at: Date.parse(candidate.cause.at) });
     const isOwn = row?.id === runIdOf(store.tenant, journey.id, candidate);
     if (entry && !isOwn) open.push({ candidate, entry });
-    else if (isOwn && row.status === "active") begun.push({ candidate, run: runOf(row), seen: candidate.seen });
+    else if (isOwn && row.status === "active") begun.push({ candidate, run: runOf(row) });
     else if (!isOwn) refused.push(refusal(candidate, row?.status === "active" ? "already_active" : "reentry_window"));
   }
   const profiles = await getProfiles(
@@ -80,12 +75,11 @@ export async function admitted(
   const living = open
     .filter((_, i) => profiles[i])
     .map(({ candidate, entry }) => {
-      const { seen } = candidate;
-      return { candidate, entry, seen, run: newRun(store, graph, journey, candidate) };
+      return { candidate, entry, run: newRun(store, graph, journey, candidate) };
     });
   if (!eligibility) return { entering: living, begun, refused };
   const judged = await evaluateAll(living, async (one) =>
-    (await factsOf(store, graph, one.run, { seen: one.seen, now }).holds(eligibility)) ? one : undefined,
+    (await factsOf(store, graph, one.run, { now, pauses: journey.pauses }).holds(eligibility, now)) ? one : undefined,
   );
   throwFailures(judged);
   const entering = judged.flatMap((one) => (one.status === "fulfilled" && one.value ? [one.value] : []));
@@ -110,29 +104,26 @@ function runIdOf(tenant: string, journey: string, { subscriber, cause: { key, at
   return uuidV7(Date.parse(at), digest);
 }
 
-function newRun(
-  { clock, tenant }: Store,
-  graph: Graph,
-  { id, version }: EnterableJourney,
-  candidate: Candidate,
-): RunState {
-  const { key: _, at: __, ...context } = candidate.cause;
+function newRun({ tenant }: Store, graph: Graph, { id, version }: EnterableJourney, candidate: Candidate): RunState {
+  const { key: _, at: received, ...context } = candidate.cause;
+  const runId = runIdOf(tenant, id, candidate);
+  const begins = { at: startOf({ id: runId, context }), heard: Date.parse(received) };
   return {
-    id: runIdOf(tenant, id, candidate),
+    id: runId,
     key: newestKey({ subscriber: candidate.subscriber, journey: id }),
     journey_id: id,
     version,
     subscriber_id: candidate.subscriber,
     status: "active",
     current_step: graph.start,
-    entered_at: timestamp(clock.now()),
+    entered_at: received,
     ended_at: null,
     end_reason: null,
     steps: [],
     waiting_until: null,
     context,
     seq: 0,
-    position: { step: graph.start },
+    position: { step: graph.start, ...begins },
   };
 }
 

@@ -6,6 +6,7 @@ import type { RunDependencies } from "../../rules/journey-paths.ts";
 import { journeyStatuses } from "../../rules/journey-states.ts";
 import { entity, item } from "../item.ts";
 import { json } from "../json-text.ts";
+import type { Pauses } from "./pauses.ts";
 
 /** The fields of a journey that are stored as the API returns them. */
 export const journeyFields = {
@@ -59,8 +60,10 @@ export const ActiveJourney = item({
     entry_rules: json<EntryRules | null>(),
     version: v.number(),
     heard: json<RunDependencies>(),
-    /** Nobody enters it, and its runs stand still; who would enter is counted. */
-    paused: v.optional(v.literal(true)),
+    /** Since when nobody enters it, and its runs stand still, in milliseconds; who would enter is counted. */
+    paused: v.optional(v.number()),
+    /** Those that are over. */
+    pauses: v.optional(json<Pauses>()),
   },
   writers: ["api-journeys", "api-segments", "api-channels", "api-templates"],
 });

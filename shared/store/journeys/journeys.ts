@@ -20,6 +20,7 @@ import {
   keyOf,
   type NewRowOf,
   putItem,
+  type RowOf,
   removeItem,
 } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
@@ -27,6 +28,7 @@ import { onTransactionCanceled } from "../refusals.ts";
 import { changeListed, createListed, Status } from "../status-index.ts";
 import type { Timers } from "../timers.ts";
 import { ActiveJourney, DeletedJourney, JourneyItem, JourneyVersion, journeyFields } from "./items.ts";
+import { type Pauses, withPause } from "./pauses.ts";
 
 export const MAX_NAME_CHARACTERS = 200;
 
@@ -149,8 +151,10 @@ export async function activateJourney(store: Store, journey: Journey, graph: Gra
   // Runs of earlier versions go on.
   const dependencies = stored ? union(fromJson(stored), own) : own;
   const row = { trigger: toJson<Trigger>(trigger), entry_rules: toJson<EntryRules | null>(entry_rules) };
+  const pauses = pausesOf(await store.get(ActiveJourney, { journey: id }), store.clock.now());
+  const active = { ...row, version, heard: toJson(dependencies), pauses: pauses && toJson(pauses) };
   const extraItems = [
-    putItem(ActiveJourney, { journey: id }, { ...row, version, heard: toJson(dependencies) }),
+    putItem(ActiveJourney, { journey: id }, active),
     putItem(JourneyVersion, { journey: id, version }, { ...row, steps: toJson(graph) }),
     ...watchWrites("journey", id, [...triggerEvents(trigger), ...dependencies.events]),
     annotationOf(store, "journey_activated", journey, "activated"),
@@ -164,12 +168,18 @@ export async function activateJourney(store: Store, journey: Journey, graph: Gra
   );
 }
 
+/** The pauses of a journey that is active again from now on. */
+function pausesOf(row: RowOf<typeof ActiveJourney> | undefined, now: number): Pauses | undefined {
+  const former = row?.pauses && fromJson(row.pauses);
+  return row?.paused === undefined ? former : withPause(former, row.paused, now);
+}
+
 /** JNY-17, JNY-18: changes only the status; timers that fire meanwhile have no effect. @throws 404, 409. */
 export async function pauseJourney(store: Store, id: string, reason?: string): Promise<Journey> {
   const journey = await getJourney(store, id);
   const text = reason === undefined ? "paused" : `paused: ${reason}`;
   const extraItems = [
-    changeItem(ActiveJourney, { journey: id }, { set: { paused: true } }, present()),
+    changeItem(ActiveJourney, { journey: id }, { set: { paused: store.clock.now() } }, present()),
     ...watchWrites("journey", id, triggerEvents(journey.trigger)),
     annotationOf(store, "journey_paused", journey, text),
   ];

@@ -140,7 +140,7 @@ function storeMigrated(
 ): Promise<boolean> {
   const moves = runs.map((run) => {
     const step = steps.get(run.current_step) ?? run.current_step;
-    return moveWrites(store, run, { kind: "at", position: { ...run.position, step }, version: to }, []);
+    return moveWrites(run, { kind: "at", position: { ...run.position, step }, version: to }, []);
   });
   const [first] = runs;
   const counts = first ? countWrites(first.journey_id, first.id, sumOf(...moves.map((move) => move.counts))) : [];

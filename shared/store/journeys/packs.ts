@@ -106,7 +106,7 @@ async function storeAdmitted(
 async function storeEach(store: Store, moves: readonly Move[]): Promise<readonly Move[]> {
   const pack = store.ids.uuidAt(store.clock.now());
   const journey = moves[0]?.run.journey_id ?? "";
-  const changes = moves.map(({ run, to, outcomes }) => ({ run, ...runMove(store, run, to, outcomes, pack) }));
+  const changes = moves.map(({ run, to, outcomes }) => ({ run, ...runMove(run, to, outcomes, pack) }));
   const members = changes.map(({ run: { id, seq }, counts }) => ({ run: id, seq, counts }));
   await openPack(store, pack, journey, members);
   const hasMoved = await moveEach(store, pack, changes);
@@ -130,7 +130,7 @@ async function storePack(
   let open = pack;
   let isReserved = true;
   while (open.length > 0) {
-    const written = open.map((move) => ({ move, ...writesOf(store, move, outcomeOf.get(move)) }));
+    const written = open.map((move) => ({ move, ...writesOf(move, outcomeOf.get(move)) }));
     const rows = written.flatMap(({ move, rows: some }) => some.map((write) => ({ move, write })));
     const jobs = groups.flatMap((group) => jobOfGroup(store, group, open, { isReserved, isWide }) ?? []);
     const sends = isReserved ? jobs.reduce((sum, { n }) => sum + n, 0) : 0;
@@ -163,9 +163,9 @@ async function storePack(
   return open;
 }
 
-function writesOf(store: Store, { run, entry, to, outcomes, send }: Move, sent: string | undefined): RunWrites {
+function writesOf({ run, entry, to, outcomes, send }: Move, sent: string | undefined): RunWrites {
   const all = send && sent !== undefined ? [...outcomes, { step: send.node.id, name: sent }] : outcomes;
-  return entry ? entryWrites(store, run, to, all, entry) : moveWrites(store, run, to, all);
+  return entry ? entryWrites(run, to, all, entry) : moveWrites(run, to, all);
 }
 
 /** One write of the counts for all of them. The first run decides the shard. */

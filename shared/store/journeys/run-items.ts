@@ -43,8 +43,13 @@ export const RunItem = item({
     context: json<Cause>(),
     ended_at: v.optional(v.string()),
     end_reason: v.optional(v.string()),
+    /** Its position: see `Position` of the engine. */
+    at: v.optional(v.number()),
+    from: v.optional(v.number()),
     since: v.optional(v.number()),
     until: v.optional(v.number()),
+    heard: v.optional(v.number()),
+    paused: v.optional(v.number()),
     spent: v.optional(v.string()),
     /** The pack in which it moved last, if that move was a write of its own. */
     pack: v.optional(v.string()),

@@ -37,14 +37,15 @@ export interface EntryGuard {
 
 /**
  * Whether a subscriber may enter, by its newest run.
+ * @param options.at when what starts the run was received, in milliseconds
  * @returns the condition that this has not changed since; undefined if not
  */
 export function entryGuard(
   row: RunRow | undefined,
-  { reentryAfter, now }: { reentryAfter: number | undefined; now: number },
+  { reentryAfter, at }: { reentryAfter: number | undefined; at: number },
 ): EntryGuard | undefined {
   if (!row) return { when: absent() };
-  const mayReenter = reentryAfter !== undefined && Date.parse(row.entered_at) <= now - reentryAfter;
+  const mayReenter = reentryAfter !== undefined && Date.parse(row.entered_at) <= at - reentryAfter;
   if (!mayReenter || row.status === "active") return undefined;
   return { when: all(is("id", row.id), is("seq", row.seq)), former: row };
 }

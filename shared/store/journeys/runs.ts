@@ -47,7 +47,7 @@ export interface RunState extends Run {
 /** What a run moves to: a position, of another version if one is named, or its end. */
 export type Destination =
   | { kind: "at"; position: Position; version?: number }
-  | { kind: "ends"; status: Exclude<RunStatus, "active">; step: string; reason: string };
+  | { kind: "ends"; status: Exclude<RunStatus, "active">; step: string; reason: string; at: number };
 
 const actionOf = { completed: "complete", exited: "exit", canceled: "cancel" } as const;
 
@@ -59,14 +59,13 @@ export interface RunWrites {
 
 /** The writes that start a run, at the first position where it stops. */
 export function entryWrites(
-  { clock }: Pick<Store, "clock">,
-  run: Pick<RunState, "id" | "journey_id" | "version" | "subscriber_id" | "context">,
+  run: Pick<RunState, "id" | "journey_id" | "version" | "subscriber_id" | "context" | "entered_at">,
   to: Destination,
   outcomes: readonly Outcome[],
   guard: EntryGuard,
 ): RunWrites {
-  const { id, journey_id, version, subscriber_id, context } = run;
-  const { status, step, ...placed } = stateAt(clock, to);
+  const { id, journey_id, version, subscriber_id, context, entered_at } = run;
+  const { status, step, ...placed } = stateAt(to);
   const row = {
     id,
     journey_id,
@@ -75,7 +74,7 @@ export function entryWrites(
     status,
     step,
     seq: 1,
-    entered_at: timestamp(clock.now()),
+    entered_at,
     context: toJson(context),
     ...placed,
     ...outcomeAddends(outcomes),
@@ -91,13 +90,8 @@ export function entryWrites(
 }
 
 /** The writes that move a run from where it was read. They are refused where another worker has moved it. */
-export function moveWrites(
-  store: Pick<Store, "clock">,
-  run: RunState,
-  to: Destination,
-  outcomes: readonly Outcome[],
-): RunWrites {
-  const { key, change, when, counts } = runMove(store, run, to, outcomes);
+export function moveWrites(run: RunState, to: Destination, outcomes: readonly Outcome[]): RunWrites {
+  const { key, change, when, counts } = runMove(run, to, outcomes);
   return { rows: [changeItem(RunItem, key, change, when)], counts };
 }
 
@@ -106,19 +100,13 @@ export function moveWrites(
  * has moved the run.
  * @param pack of a move that is a write of its own
  */
-export function runMove(
-  { clock }: Pick<Store, "clock">,
-  run: RunState,
-  to: Destination,
-  outcomes: readonly Outcome[],
-  pack?: string,
-) {
+export function runMove(run: RunState, to: Destination, outcomes: readonly Outcome[], pack?: string) {
   const kept = { ...(to.kind === "at" && to.position), pack };
-  const { status, step, ...placed } = stateAt(clock, to);
+  const { status, step, ...placed } = stateAt(to);
   const change = {
     set: { status, step, seq: run.seq + 1, ...placed, pack },
     add: outcomeAddends(outcomes),
-    remove: (["since", "until", "spent", "pack"] as const).filter((name) => kept[name] === undefined),
+    remove: ([...positionFields, "pack"] as const).filter((name) => kept[name] === undefined),
   };
   const counts = sumOf(
     statusAddends(run.status, run.current_step, -1),
@@ -129,10 +117,12 @@ export function runMove(
   return { key: run.key, change, when: all(is("id", run.id), is("seq", run.seq), oneOf("status", from)), counts };
 }
 
+const positionFields = ["at", "from", "since", "until", "heard", "paused", "spent"] as const;
+
 /** The attributes of a run at a position, or at its end. */
-const stateAt = (clock: Store["clock"], to: Destination) =>
+const stateAt = (to: Destination) =>
   to.kind === "ends"
-    ? { status: to.status, step: to.step, ended_at: timestamp(clock.now()), end_reason: to.reason }
+    ? { status: to.status, step: to.step, ended_at: timestamp(to.at), end_reason: to.reason }
     : { status: "active" as const, ...to.position, ...(to.version !== undefined && { version: to.version }) };
 
 export async function findRun(
@@ -184,10 +174,10 @@ export async function cancelRun(store: Store, journey: string, id: string): Prom
 
 /** Cancels a run. @returns false if another worker moved it. */
 export function endRun(store: Store, run: RunState, reason: string): Promise<boolean> {
+  const at = store.clock.now();
   const { rows, counts } = moveWrites(
-    store,
     run,
-    { kind: "ends", status: "canceled", step: run.current_step, reason },
+    { kind: "ends", status: "canceled", step: run.current_step, reason, at },
     [],
   );
   return happened(store.transact([...rows, ...countWrites(run.journey_id, run.id, counts)]));
@@ -218,7 +208,7 @@ export async function forgetRuns(store: Store, subscriber: string, rows: readonl
 }
 
 export function runOf(row: RunRow): RunState {
-  const { step, entered_at, ended_at = null, end_reason = null, context, seq, since, until, spent } = row;
+  const { step, entered_at, ended_at = null, end_reason = null, context, seq, until } = row;
   const isActive = row.status === "active";
   return {
     ...fieldsOf(runFields, row),
@@ -231,11 +221,9 @@ export function runOf(row: RunRow): RunState {
     end_reason,
     context: fromJson(context),
     seq,
-    position: {
-      step,
-      ...(since !== undefined && { since }),
-      ...(until !== undefined && { until }),
-      ...(spent !== undefined && { spent }),
-    },
+    position: { step, ...present(row) },
   };
 }
+
+const present = (row: RunRow): Omit<Position, "step"> =>
+  Object.fromEntries(positionFields.flatMap((name) => (row[name] === undefined ? [] : [[name, row[name]]])));

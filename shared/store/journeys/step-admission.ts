@@ -71,7 +71,7 @@ export async function admit(
     const ref = { journey: first.run.journey_id, version: first.run.version, step: first.send.node.id };
     const view = await viewStep(store, ref);
     const limits = limitsOf(first.send.node.send.safety, workspace, view.state);
-    if (view.state?.canceled) for (const move of some) moves.set(move, canceled(move));
+    if (view.state?.canceled) for (const move of some) moves.set(move, canceled(move, askedAt));
     if (view.state?.canceled || !limits) continue;
     const { until, going } = await waitsOf(store, ref, { view, limits }, some);
     for (const [move, at] of until) moves.set(move, waiting(move, at));
@@ -147,7 +147,7 @@ function waiting(move: Move, at: number): Move {
 }
 
 /** The step was canceled after a halt, and its runs with it. */
-const canceled = ({ run, entry, send }: Move): Move => ({
+const canceled = ({ run, entry, send }: Move, now: number): Move => ({
   run,
   entry,
   to: {
@@ -155,6 +155,7 @@ const canceled = ({ run, entry, send }: Move): Move => ({
     status: "canceled",
     step: send?.node.id ?? run.current_step,
     reason: "the step was canceled after it halted",
+    at: now,
   },
   outcomes: send?.before ?? [],
   times: [],

@@ -8,7 +8,8 @@ import { admitted, type Candidate, type Driven, evaluateAll, type Moving, refusa
 import { factsOf } from "./facts.ts";
 import { statusOf } from "./journeys.ts";
 import { type PackDeps, storeMoves } from "./packs.ts";
-import { countRefused } from "./refusals.ts";
+import type { Pauses } from "./pauses.ts";
+import type { Refused } from "./refusals.ts";
 import { endRun, readActive } from "./runs.ts";
 import type { Move } from "./step-admission.ts";
 
@@ -22,40 +23,29 @@ const MAX_ATTEMPTS = 10;
 /**
  * Starts runs of an active journey where the subscribers may enter, and moves them as far as possible (JND-10 to
  * JND-12).
- * @returns those that a suspension of the workspace holds: try them again later
+ * @returns those that a suspension of the workspace holds: try them again later; and those that it refused
  */
 export async function enter(
   deps: JourneyDeps,
   journey: EnterableJourney,
   candidates: readonly Candidate[],
-): Promise<Set<Candidate>> {
+): Promise<{ held: Set<Candidate>; refused: Refused[] }> {
   const { store, activeJourneys } = deps;
   const held = new Set<Candidate>();
-  if (journey.isPaused) {
-    await countRefused(
-      store,
-      journey.id,
-      candidates.map((one) => refusal(one, "paused")),
-    );
-    return held;
-  }
+  if (journey.isPaused) return { held, refused: candidates.map((one) => refusal(one, "paused")) };
   const version = await activeJourneys.version(store.tenant, journey.id, journey.version);
-  if (!version) return held;
+  if (!version) return { held, refused: [] };
+
+  const running = { graph: version.graph, pauses: journey.pauses };
+  const refused: Refused[] = [];
   for (const turn of turnsOf(candidates, ({ subscriber }) => subscriber)) {
-    const { entering, begun, refused } = await admitted(store, version.graph, journey, turn);
-    await countRefused(store, journey.id, refused);
-    const candidateOf = new Map(
-      [...entering, ...begun].map(({ candidate, ...moving }) => [moving, candidate] as const),
-    );
-    const all = [...candidateOf.keys()];
+    const { entering, begun, refused: some } = await admitted(store, version.graph, journey, turn);
+    refused.push(...some);
     // A run that another worker began first is looked at by that worker, after it has begun.
-    const entered = await moveOn(deps, version.graph, all.slice(0, entering.length));
-    for (const moving of [...entered.held, ...(await drive(deps, all.slice(entering.length)))]) {
-      const candidate = candidateOf.get(moving);
-      if (candidate) held.add(candidate);
-    }
+    const entered = await moveOn(deps, running, entering);
+    for (const { candidate } of [...entered.held, ...(await drive(deps, begun))]) held.add(candidate);
   }
-  return held;
+  return { held, refused };
 }
 
 /**
@@ -63,9 +53,9 @@ export async function enter(
  * worker moves at the same time is read again, so that no event is left to its next timer (JND-9).
  * @returns those that a suspension of the workspace holds: try them again later
  */
-export async function drive(deps: JourneyDeps, driven: readonly Driven[]): Promise<Set<Driven>> {
+export async function drive<T extends Driven>(deps: JourneyDeps, driven: readonly T[]): Promise<Set<T>> {
   const { store } = deps;
-  const held = new Set<Driven>();
+  const held = new Set<T>();
   const active = driven.filter(({ run }) => run.status === "active");
   for (const [i, turn] of turnsOf(active, ({ run }) => run.id).entries())
     for (const group of Map.groupBy(turn, ({ run }) => run.journey_id).values()) {
@@ -88,7 +78,7 @@ const contended = () =>
   Object.assign(new Error("A run was moved too often by other workers."), { name: "TransactionConflictException" });
 
 /** Those of these runs that are still active, as they are now, with what they were. */
-async function reread(store: JourneyDeps["store"], group: readonly Driven[]): Promise<Map<Driven, Driven>> {
+async function reread<T extends Driven>(store: JourneyDeps["store"], group: readonly T[]): Promise<Map<T, T>> {
   const runs = await readActive(
     store,
     group.map(({ run: { subscriber_id, journey_id, id } }) => ({
@@ -98,7 +88,7 @@ async function reread(store: JourneyDeps["store"], group: readonly Driven[]): Pr
     })),
   );
   const byId = new Map(runs.map((run) => [run.id, run]));
-  const found = new Map<Driven, Driven>();
+  const found = new Map<T, T>();
   for (const one of group) {
     const run = byId.get(one.run.id);
     if (run) found.set({ ...one, run }, one);
@@ -107,8 +97,8 @@ async function reread(store: JourneyDeps["store"], group: readonly Driven[]): Pr
 }
 
 /** A migration may have moved some of the runs to another version since they were read before. */
-async function driveVersions(deps: JourneyDeps, group: readonly Driven[]): Promise<Moved> {
-  const all: Moved = { held: new Set(), lost: new Set() };
+async function driveVersions<T extends Driven>(deps: JourneyDeps, group: readonly T[]): Promise<Moved<T>> {
+  const all: Moved<T> = { held: new Set(), lost: new Set() };
   for (const same of Map.groupBy(group, ({ run }) => run.version).values()) {
     const { held, lost } = await driveVersion(deps, same);
     for (const one of held) all.held.add(one);
@@ -117,21 +107,23 @@ async function driveVersions(deps: JourneyDeps, group: readonly Driven[]): Promi
   return all;
 }
 
-async function driveVersion(deps: JourneyDeps, group: readonly Driven[]): Promise<Moved> {
+async function driveVersion<T extends Driven>(deps: JourneyDeps, group: readonly T[]): Promise<Moved<T>> {
   const { store, activeJourneys } = deps;
-  const none: Moved = { held: new Set(), lost: new Set() };
+  const none: Moved<T> = { held: new Set(), lost: new Set() };
   const [first] = group;
   if (!first) return none;
   const { journey_id, version: entered } = first.run;
-  const status = await statusOf(store, journey_id);
-  if (status === "archived") for (const { run } of group) await endRun(store, run, "the journey was archived");
-  if (status !== "active") return none;
+  const journey = (await activeJourneys.of(store.tenant)).journeys.get(journey_id);
+  if (!journey && (await statusOf(store, journey_id)) === "archived")
+    for (const { run } of group) await endRun(store, run, "the journey was archived");
+  if (!journey || journey.isPaused) return none;
+
   const version = await activeJourneys.version(store.tenant, journey_id, entered);
-  return version ? moveOn(deps, version.graph, group) : none;
+  return version ? moveOn(deps, { graph: version.graph, pauses: journey.pauses }, group) : none;
 }
 
 /** Items of one name are taken in turn, because each of them may change what the next one finds. */
-function turnsOf<T>(items: readonly T[], nameOf: (item: T) => string): T[][] {
+export function turnsOf<T>(items: readonly T[], nameOf: (item: T) => string): T[][] {
   const turns: T[][] = [];
   for (const same of Map.groupBy(items, nameOf).values())
     for (const [i, item] of same.entries()) {
@@ -141,26 +133,31 @@ function turnsOf<T>(items: readonly T[], nameOf: (item: T) => string): T[][] {
   return turns;
 }
 
-interface Moved {
+interface Moved<T> {
   /** Those that a suspension of the workspace holds. */
-  held: Set<Moving>;
+  held: Set<T>;
   /** Those that another worker moved first, or began. */
-  lost: Set<Moving>;
+  lost: Set<T>;
+}
+
+interface Running {
+  graph: Graph;
+  pauses: Pauses | undefined;
 }
 
 /** Moves runs of one version until each waits, ends or was moved by another worker. */
-async function moveOn(deps: JourneyDeps, graph: Graph, moving: readonly Moving[]): Promise<Moved> {
-  const held = new Set<Moving>();
-  const lost = new Set<Moving>();
+async function moveOn<T extends Moving>(deps: JourneyDeps, journey: Running, moving: readonly T[]): Promise<Moved<T>> {
+  const held = new Set<T>();
+  const lost = new Set<T>();
   /** What happened while a run began found no run that it could end. */
-  const isLookedAtAgain = (graph.exit_conditions ?? []).length > 0;
+  const isLookedAtAgain = (journey.graph.exit_conditions ?? []).length > 0;
   const failed: PromiseSettledResult<unknown>[] = [];
-  let open = moving.map((origin) => ({ ...origin, origin }));
+  let open: (Moving & { origin: T })[] = moving.map((origin) => ({ ...origin, origin }));
   while (open.length > 0) {
     const now = deps.store.clock.now();
     const decided = await evaluateAll(open, async (one) => ({
       one,
-      move: await decide(deps, graph, one, Math.max(now, one.due ?? 0)),
+      move: await decide(deps, journey, one, Math.max(now, one.due ?? 0)),
     }));
     failed.push(...decided.filter(({ status }) => status === "rejected"));
     const sends = decided.some((result) => result.status === "fulfilled" && result.value.move?.send);
@@ -192,9 +189,13 @@ async function moveOn(deps: JourneyDeps, graph: Graph, moving: readonly Moving[]
 }
 
 /** Where a run goes now; undefined if it stays where it is. */
-async function decide(deps: JourneyDeps, graph: Graph, one: Moving, now: number): Promise<Move | undefined> {
-  const { run, entry, seen } = one;
+async function decide(
+  deps: JourneyDeps,
+  { graph, pauses }: Running,
+  { run, entry }: Moving,
+  now: number,
+): Promise<Move | undefined> {
   const mover = { position: run.position, isNew: run.seq === 0, trigger: run.context.event_id };
-  const move = await nextMove(graph, mover, factsOf(deps.store, graph, run, { seen, now }));
+  const move = await nextMove(graph, mover, factsOf(deps.store, graph, run, { now, pauses }));
   return move && { run, entry, ...move };
 }

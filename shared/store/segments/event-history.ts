@@ -38,7 +38,8 @@ function testOf(node: EventNode): ReturnType<typeof compilePredicate> {
   return test;
 }
 
-export function openHistory(conditions: readonly EventNode[], now: number): History {
+/** @param now when the conditions are judged, in milliseconds @param until events after it are left out */
+export function openHistory(conditions: readonly EventNode[], now: number, until = Number.POSITIVE_INFINITY): History {
   const longest = Math.max(...conditions.map(({ within = Number.POSITIVE_INFINITY }) => within));
   const byName = new Map<string, Map<string, StoredEvent>>(conditions.map(({ name }) => [name, new Map()]));
   const satisfying = (node: EventNode): StoredEvent[] => {
@@ -50,6 +51,8 @@ export function openHistory(conditions: readonly EventNode[], now: number): Hist
   let hasHistorical = false;
   const add = (events: readonly StoredEvent[]) => {
     for (const event of events) {
+      // Nothing happens after it was received.
+      if (Math.min(Date.parse(event.occurred_at), Date.parse(event.received_at)) > until) continue;
       const named = byName.get(event.event_name);
       named?.set(event.id, event);
       hasHistorical ||= named !== undefined && isJustHistorical(event);

@@ -84,13 +84,17 @@ function noteFact(facts: Omit<SubscriberFacts, "times">, row: Item): void {
   } else if (row.sk === CHECK) facts.checkAt = rowOf(SegmentCheck, row).at;
 }
 
-/** As much of the histories of these actors as decides the conditions. */
+/**
+ * As much of the histories of these actors as decides the conditions.
+ * @param at in milliseconds: events after it do not count
+ */
 export async function readHistory(
   store: StoreReader,
   actors: readonly Actor[],
   conditions: readonly EventNode[],
+  at: number,
 ): Promise<Pick<SubscriberFacts, "times">> {
-  const history = openHistory(conditions, store.clock.now());
+  const history = openHistory(conditions, at, at);
   for (const actor of actors) await readActor(store, actor, history);
   return { times: history.times };
 }

@@ -8,7 +8,7 @@ const DEFAULT_MAX_AGE = 72 * HOUR;
 
 /** Why somebody is not let in, or null (AMB_147). */
 function refusal(world: World, journey: Journey, subscriber: Subscriber, event: Event | null): string | null {
-  const { trigger, entry_rules } = journey.definitions.at(-1)!;
+  const { trigger, entry_rules } = journey.active!;
   if (journey.status === "paused") return "paused";
   if (event && world.rulings.AMB_134_max_age && trigger.max_age !== "none") {
     const age = event.received_at - event.occurred_at;
@@ -36,14 +36,14 @@ function enter(world: World, journey: Journey, subscriber: Subscriber, event: Ev
 export function eventArrived(world: World, event: Event, subscriber: Subscriber): void {
   for (const run of world.runs) if (run.subscriber_id === subscriber.id && run.status === "active") tick(world, run);
   for (const journey of world.journeys) {
-    const { trigger } = journey.definitions.at(-1)!;
-    if (trigger.type === "event" && trigger.event_name === event.event_name) enter(world, journey, subscriber, event);
+    const trigger = journey.active?.trigger;
+    if (trigger?.type === "event" && trigger.event_name === event.event_name) enter(world, journey, subscriber, event);
   }
 }
 
 export function segmentChanged(world: World, type: string, segment: string, subscriber: Subscriber): void {
   for (const journey of world.journeys) {
-    const { trigger } = journey.definitions.at(-1)!;
-    if (trigger.type === type && trigger.segment_id === segment) enter(world, journey, subscriber, null);
+    const trigger = journey.active?.trigger;
+    if (trigger?.type === type && trigger.segment_id === segment) enter(world, journey, subscriber, null);
   }
 }

@@ -22,9 +22,9 @@ import {
   Unordered,
 } from "./kit.ts";
 import { treeOf } from "./rules.ts";
-import { cancelRunsOfJourney, tick } from "./runs.ts";
+import { cancelRunsOfJourney, resumeRun } from "./runs.ts";
 import { needTemplate } from "./templates.ts";
-import { at, found, type Journey, newId, type Run, type World } from "./world.ts";
+import { found, type Journey, newId, type Run, type World } from "./world.ts";
 
 const runsOf = (world: World, { id }: Journey): Run[] => world.runs.filter(({ journey_id }) => journey_id === id);
 
@@ -70,7 +70,7 @@ const definitionFrom = ({ trigger, entry_rules = null, steps }: Body): Body =>
 function add(world: World, name: string, definition: Body): Journey {
   const journey: Journey = {
     ...{ id: newId(world, "journey"), name, status: "draft", version: 1, definitions: [definition] },
-    ...{ created_at: world.now, updated_at: world.now, refused: {} },
+    ...{ created_at: world.now, updated_at: world.now, paused_at: 0, active: null, refused: {} },
   };
   world.journeys.push(journey);
   return journey;
@@ -89,32 +89,32 @@ function put(world: World, { body }: Request, { id }: Record<string, string>) {
   checkDefinition(body);
   if (hasBadDuration(body.steps)) invalid();
   const journey = journeyOf(world, id);
+  if (hasFault(body.steps)) invalid();
   if (journey.status === "active" || journey.status === "archived") conflict();
   needReferences(world, body);
-  if (hasFault(body.steps) || (journey.status === "paused" && !isActivatable(body.steps))) invalid();
+  if (journey.status === "paused" && !isActivatable(body.steps)) invalid();
   journey.definitions.push(definitionFrom(body));
   Object.assign(journey, { name: body.name, version: journey.version + 1, updated_at: world.now });
   return { status: 200, body: record(world, journey) };
 }
 
-/** JNY-14 to JNY-16. What is overdue goes on now (D-JNY-RUN, AMB-73). */
+/** JNY-14 to JNY-16. A pause stops the time of the runs (AMB-136), which take what happened in it (AMB-73). */
 function activate(world: World, _: Request, { id }: Record<string, string>) {
   const journey = journeyOf(world, id);
   if (journey.status !== "draft" && journey.status !== "paused") conflict();
   const { trigger, steps } = journey.definitions.at(-1)!;
   if (!isActivatable(steps)) invalid();
   if (trigger.type !== "event" && !found(world.segments, trigger.segment_id)) invalid();
-  Object.assign(journey, { status: "active", updated_at: world.now });
-  at(world, world.now, () => {
-    for (const run of runsOf(world, journey)) tick(world, run);
-  });
+  const pause = journey.status === "paused" ? world.now - journey.paused_at : 0;
+  Object.assign(journey, { status: "active", updated_at: world.now, active: journey.definitions.at(-1) });
+  for (const run of runsOf(world, journey)) resumeRun(world, run, pause);
   return { status: 200, body: record(world, journey) };
 }
 
 function pause(world: World, _: Request, { id }: Record<string, string>) {
   const journey = journeyOf(world, id);
   if (journey.status !== "active") conflict();
-  Object.assign(journey, { status: "paused", updated_at: world.now });
+  Object.assign(journey, { status: "paused", updated_at: world.now, paused_at: world.now });
   return { status: 200, body: record(world, journey) };
 }
 

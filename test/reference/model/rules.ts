@@ -2,7 +2,7 @@
 import { type Body, duration, isRecord } from "./kit.ts";
 import { limits } from "./plans.ts";
 import { isPredicate, matches } from "./predicates.ts";
-import { eventsOf } from "./stitching.ts";
+import { eventsOf, momentOf } from "./stitching.ts";
 import type { Event, Subscriber, World } from "./world.ts";
 
 const FLAT_OPERATORS = ["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "exists"];
@@ -87,10 +87,14 @@ function eventHolds(world: World, node: Body, events: Event[], at: number): bool
   return counted.length >= (frequency.min ?? 0) && counted.length <= (frequency.max ?? Number.POSITIVE_INFINITY);
 }
 
-export function holdsFor(world: World, tree: Body, subscriber: Subscriber): boolean {
+/** Now, or as of a time before: what happened after it does not count then (AMB-136). */
+export function holdsFor(world: World, tree: Body, subscriber: Subscriber, asOf?: number): boolean {
   if (tree.attribute) return matches(world, tree.attribute, subscriber.attributes);
-  if (tree.event) return eventHolds(world, tree.event, eventsOf(world, subscriber.id), world.now);
+  if (tree.event) {
+    const known = eventsOf(world, subscriber.id).filter((event) => asOf === undefined || momentOf(event) <= asOf);
+    return eventHolds(world, tree.event, known, asOf ?? world.now);
+  }
   const { op, nodes } = tree.group;
-  const test = (node: Body) => holdsFor(world, node, subscriber);
+  const test = (node: Body) => holdsFor(world, node, subscriber, asOf);
   return op === "and" ? nodes.every(test) : nodes.some(test);
 }

@@ -18,8 +18,6 @@ export const rulings = {
   AMB_134_max_age: true,
   /** Client clocks. Off: more than five minutes ahead is 422 in both tiers (AMB-24). */
   AMB_135_client_clocks: true,
-  /** Time inside a run. Off: a run arrives at a step when the worker comes to it. */
-  AMB_136_logical_time: false,
   /** A bare date is a day. Off: it is a text (AMB-52). */
   AMB_137_bare_dates: true,
   /** `overdue` on resume. Off: overdue messages go out on resume (AMB-14). */

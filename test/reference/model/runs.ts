@@ -1,9 +1,9 @@
-// Runs of a journey: what happens at each step (D-JNY-RUN, JND-9 to JND-15, AMB-10, AMB-11, AMB-75, AMB_136).
+// Runs of a journey: what happens at each step (D-JNY-RUN, JND-9 to JND-15, AMB-10, AMB-11, AMB-75, AMB-136).
 import { type Body, DAY, duration, iso, isRecord } from "./kit.ts";
 import { matches } from "./predicates.ts";
 import { holdsFor, treeOf } from "./rules.ts";
 import { createJob, decide, deliverOne } from "./sending.ts";
-import { eventsOf } from "./stitching.ts";
+import { eventsOf, momentOf } from "./stitching.ts";
 import { at, type Event, found, type Journey, type Run, type Subscriber, type World } from "./world.ts";
 
 const definitionOf = (world: World, run: Run): Body =>
@@ -12,8 +12,8 @@ const definitionOf = (world: World, run: Run): Body =>
 const note = (world: World, run: Run, outcome: string) =>
   world.outcomes.push({ journey_id: run.journey_id, version: run.version, step: run.step!, outcome });
 
-function end(world: World, run: Run, status: string): void {
-  Object.assign(run, { status, ended_at: world.now, due: null });
+function end(run: Run, status: string, ended_at: number): void {
+  Object.assign(run, { status, ended_at, until: null });
 }
 
 /** `{{trigger.prop}}` in a `where` is a property of the event that started the run. */
@@ -25,113 +25,108 @@ function withTrigger(where: Body, trigger: Event | null): Body {
   return JSON.parse(filled);
 }
 
-/** JND-8, JND-9. An event counts since the entry, the trigger itself never does (AMB-75). */
-function isExiting(world: World, run: Run, subscriber: Subscriber): boolean {
+/**
+ * The first event of a name in a span, both ends included, that was received by `heard`; of the instant of `mover` only
+ * what came after it. The trigger never counts (AMB-75), and no event twice (AMB-136).
+ */
+function firstOf(
+  world: World,
+  run: Run,
+  { name, where }: Body,
+  { since, until = Number.POSITIVE_INFINITY, heard = Number.POSITIVE_INFINITY, mover }: Body,
+): Event | undefined {
+  const filled = withTrigger(where, run.trigger);
+  return eventsOf(world, run.subscriber_id)
+    .filter((event) => event.event_name === name && event !== run.trigger && !run.used.includes(event))
+    .filter((event) => momentOf(event) >= since && momentOf(event) <= until && event.received_at <= heard)
+    .filter((event) => !mover || momentOf(event) > momentOf(mover) || event.order > mover.order)
+    .filter((event) => matches(world, filled, event.properties))
+    .sort((a, b) => momentOf(a) - momentOf(b) || a.order - b.order)[0];
+}
+
+/** JND-8, JND-9: since when an exit condition holds; one on attributes holds from ever. */
+function exitOf(world: World, run: Run, subscriber: Subscriber): number | undefined {
   const conditions: Body[] = definitionOf(world, run).steps.exit_conditions ?? [];
-  return conditions.some(({ attribute, event, rule }) => {
-    if (attribute) return matches(world, attribute, subscriber.attributes);
-    if (rule) return holdsFor(world, treeOf(rule)!, subscriber);
-    const where = withTrigger(event.where, run.trigger);
-    return eventsOf(world, run.subscriber_id).some(
-      (other) =>
-        other !== run.trigger &&
-        other.order > run.order &&
-        other.event_name === event.name &&
-        matches(world, where, other.properties),
-    );
+  const times = conditions.flatMap(({ attribute, event, rule }) => {
+    if (attribute) return matches(world, attribute, subscriber.attributes) ? [Number.NEGATIVE_INFINITY] : [];
+    if (rule) return holdsFor(world, treeOf(rule)!, subscriber) ? [Number.NEGATIVE_INFINITY] : [];
+    const { trigger } = run;
+    const since = trigger ? momentOf(trigger) : run.entered_at;
+    const met = firstOf(world, { ...run, used: [] }, event, { since, mover: trigger });
+    return met ? [momentOf(met)] : [];
   });
+  return times.length > 0 ? Math.min(...times) : undefined;
+}
+
+/** Where a run goes from its step, and when it leaves it: now, where it stays or sends (AMB-136). */
+function leaving(world: World, run: Run, subscriber: Subscriber, node: Body): Body {
+  const config = node[node.type];
+  const { since } = run;
+  if (node.type === "exit") return { at: since, outcome: "exit", ends: true };
+  if (node.type === "send") return { at: world.now, sends: config };
+  if (node.type === "branch") {
+    const isTrue = holdsFor(world, treeOf(config.condition)!, subscriber, since);
+    return { at: since, outcome: isTrue ? "branch:then" : "branch:else", next: isTrue ? config.then : config.else };
+  }
+  const isDelay = node.type === "delay";
+  const lasts = duration(isDelay ? config.duration : config.within) ?? Number.POSITIVE_INFINITY;
+  // Delays do not look back.
+  if (isDelay && run.until === null) run.since = world.now;
+  const until = run.until ?? Math.max(isDelay ? world.now : since, run.from) + lasts;
+  if (!isDelay) {
+    const heard = Math.max(until, run.mover?.received_at ?? 0);
+    const { event_name: name, where } = config;
+    const event = firstOf(world, run, { name, where }, { since, until, heard, mover: run.mover });
+    if (event) return { at: momentOf(event), outcome: "wait:event", next: config.on_event, event };
+  }
+  if (world.now < until) return { at: world.now, until };
+  return { at: until, outcome: isDelay ? "delayed" : "wait:timeout", next: isDelay ? config.next : config.on_timeout };
 }
 
 /** Moves on until a step has to wait. */
 export function tick(world: World, run: Run): void {
   const journey = found(world.journeys, run.journey_id);
   const subscriber = found(world.subscribers, run.subscriber_id);
-  if (journey?.status !== "active" || !subscriber || run.status !== "active") return;
-  if (isExiting(world, run, subscriber)) {
-    end(world, run, "exited");
-    return;
+  if (journey?.status !== "active" || !subscriber) return;
+  while (run.status === "active") {
+    const exit = exitOf(world, run, subscriber);
+    const move = leaving(world, run, subscriber, definitionOf(world, run).steps.steps[run.step!]);
+    if (exit !== undefined && exit <= move.at) {
+      end(run, "exited", exit === Number.NEGATIVE_INFINITY ? world.now : Math.max(exit, run.since));
+      return;
+    }
+    if (move.until !== undefined) {
+      wakeAt(world, run, move.until);
+      return;
+    }
+    if (move.sends) send(world, run, journey, subscriber, move.sends);
+    else note(world, run, move.outcome);
+    const next = move.sends ? move.sends.next : move.next;
+    // AMB-10: an empty next completes the run.
+    if (move.ends || !next) {
+      end(run, "completed", move.at);
+      return;
+    }
+    if (move.event) run.used.push(move.event);
+    const from = move.sends ? Math.max(run.since, run.mover?.received_at ?? 0) : 0;
+    const mover = move.outcome === "delayed" || move.outcome === "wait:timeout" ? null : (move.event ?? run.mover);
+    Object.assign(run, { step: next, since: move.sends ? run.since : move.at, from, until: null, mover });
   }
-  const node = definitionOf(world, run).steps.steps[run.step!];
-  const config = node[node.type];
-  if (node.type === "exit") {
-    note(world, run, "exit");
-    end(world, run, "completed");
-    return;
-  }
-  if (node.type === "send") {
-    send(world, run, journey, subscriber, config);
-    move(world, run, config.next, world.now);
-    return;
-  }
-  if (node.type === "branch") {
-    const isTrue = holdsFor(world, treeOf(config.condition)!, subscriber);
-    note(world, run, isTrue ? "branch:then" : "branch:else");
-    move(world, run, isTrue ? config.then : config.else, world.now);
-    return;
-  }
-  if (node.type === "delay") {
-    delay(world, run, config);
-    return;
-  }
-  wait(world, run, config);
-  return;
 }
 
-/** AMB-10: an empty next completes the run. */
-function move(world: World, run: Run, next: string | undefined, time: number): void {
-  if (!next) {
-    end(world, run, "completed");
-    return;
-  }
-  Object.assign(run, { step: next, since: time, due: null });
-  tick(world, run);
-}
-
-function delay(world: World, run: Run, config: Body): void {
-  if (run.due === null) {
-    wakeAt(world, run, run.since + duration(config.duration)!);
-    return;
-  }
-  if (world.now < run.due) return;
-  note(world, run, "delayed");
-  move(world, run, config.next, world.now);
-}
-
-/** JND-13: an event that matches, within the window; else the timeout at its end. No window waits without limit. */
-function wait(world: World, run: Run, config: Body): void {
-  const deadline = config.within === undefined ? Number.POSITIVE_INFINITY : run.since + duration(config.within)!;
-  const where = withTrigger(config.where, run.trigger);
-  const awaited = eventsOf(world, run.subscriber_id).find(
-    (event) =>
-      event !== run.trigger &&
-      event.order > run.order &&
-      event.event_name === config.event_name &&
-      event.received_at >= run.since &&
-      event.received_at <= deadline &&
-      !run.sends.includes(event.id) &&
-      matches(world, where, event.properties),
-  );
-  if (awaited) {
-    note(world, run, "wait:event");
-    // One event moves a run by one step at most.
-    run.sends.push(awaited.id);
-    move(world, run, config.on_event, world.now);
-    return;
-  }
-  if (world.now >= deadline) {
-    note(world, run, "wait:timeout");
-    move(world, run, config.on_timeout, world.now);
-    return;
-  }
-  if (run.due === null && deadline !== Number.POSITIVE_INFINITY) wakeAt(world, run, deadline);
-}
-
-function wakeAt(world: World, run: Run, due: number): void {
-  run.due = due;
+function wakeAt(world: World, run: Run, until: number): void {
+  run.until = until;
   const { step } = run;
-  at(world, due, () => {
-    if (run.step === step && run.due === due) tick(world, run);
+  if (until === Number.POSITIVE_INFINITY) return;
+  at(world, until, () => {
+    if (run.step === step && run.until === until) tick(world, run);
   });
+}
+
+/** AMB-136: what a delay or wait had left before a pause, it has left after it. */
+export function resumeRun(world: World, run: Run, pause: number): void {
+  if (run.until !== null) run.until += pause;
+  at(world, world.now, () => tick(world, run));
 }
 
 /** JND-15, D-INTJOBS: one send per run and step, under one job per journey, version, step and day. */
@@ -159,9 +154,10 @@ function send(world: World, run: Run, journey: Journey, subscriber: Subscriber, 
 export function startRun(world: World, journey: Journey, subscriber: Subscriber, trigger: Event | null): Run {
   const definition = journey.definitions.at(-1)!;
   const run: Run = {
-    ...{ id: `${journey.id}/run-${world.order}`, journey_id: journey.id, version: journey.version },
-    ...{ subscriber_id: subscriber.id, status: "active", step: definition.steps.start, since: world.now },
-    ...{ due: null, entered_at: world.now, ended_at: null, trigger, sends: [], order: world.order++ },
+    ...{ id: `${journey.id}/run-${world.order++}`, journey_id: journey.id, version: journey.version },
+    ...{ subscriber_id: subscriber.id, status: "active", step: definition.steps.start },
+    ...{ since: trigger ? momentOf(trigger) : world.now, from: 0, until: null, mover: trigger, used: [] },
+    ...{ entered_at: world.now, ended_at: null, trigger },
   };
   world.runs.push(run);
   tick(world, run);
@@ -170,9 +166,9 @@ export function startRun(world: World, journey: Journey, subscriber: Subscriber,
 
 export function cancelRunsOf(world: World, subscriber: string): void {
   for (const run of world.runs)
-    if (run.subscriber_id === subscriber && run.status === "active") end(world, run, "canceled");
+    if (run.subscriber_id === subscriber && run.status === "active") end(run, "canceled", world.now);
 }
 export function cancelRunsOfJourney(world: World, journey: Journey): void {
   for (const run of world.runs)
-    if (run.journey_id === journey.id && run.status === "active") end(world, run, "canceled");
+    if (run.journey_id === journey.id && run.status === "active") end(run, "canceled", world.now);
 }

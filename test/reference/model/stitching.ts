@@ -9,3 +9,6 @@ export const ownerOf = (world: World, event: Event): string | null => {
 /** All that a subscriber did, under every name. */
 export const eventsOf = (world: World, subscriber: string): Event[] =>
   world.events.filter((event) => !event.erased && ownerOf(world, event) === subscriber);
+
+/** When it happened: nothing happens after it was received (AMB-136). */
+export const momentOf = ({ occurred_at, received_at }: Event): number => Math.min(occurred_at, received_at);

@@ -185,6 +185,9 @@ export interface Journey {
   status: string;
   version: number;
   definitions: Body[];
+  /** That which was activated last. */
+  active: Body | null;
+  paused_at: number;
   created_at: number;
   updated_at: number;
   refused: Record<string, number>;
@@ -196,14 +199,18 @@ export interface Run {
   subscriber_id: string;
   status: string;
   step: string | null;
-  /** When it came to that step. */
+  /** When it came to that step, in its own time (AMB-136). */
   since: number;
-  due: number | null;
+  /** A wait does not begin to end before: what came late is sent late. */
+  from: number;
+  /** The end of the delay or wait that it is in. */
+  until: number | null;
+  /** What moved it last, if an event did. */
+  mover: Event | null;
   entered_at: number;
   ended_at: number | null;
   trigger: Event | null;
-  sends: string[];
-  order: number;
+  used: Event[];
 }
 export interface Outcome {
   journey_id: string;

@@ -209,7 +209,7 @@ export const packsBugs: readonly Bug[] = [
     name: "a run does not look back to its trigger",
     area: "journeys",
     file: "shared/store/journeys/facts.ts",
-    find: "    enteredAt: startedAt(run),",
-    replace: "    enteredAt: Date.parse(run.entered_at),",
+    find: "    enteredAt: startOf(run),",
+    replace: "    enteredAt: now,",
   },
 ];

@@ -1,0 +1,298 @@
+// The time of a run is that of what happens to it, not of the worker that looks (AMB-136).
+import { describe, expect, it } from "vitest";
+import { DAY, HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
+import { branch, delayed, graphOf, journeySetting } from "../support/journeys.ts";
+import { START } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh } = worlds();
+
+const wait = (event_name: string, on_event: string, more: object = {}) => ({
+  wait_for_event: { event_name, within: "1h", on_event, on_timeout: "late", ...more },
+});
+const ends = { done: "exit", late: "exit" } as const;
+
+async function setting() {
+  const all = await journeySetting(await fresh());
+  const ada = await all.person("ada");
+  /** Takes events of one request; nothing handles them yet. */
+  const accept = async (...events: object[]) => {
+    const body = { events: events.map((event) => ({ external_id: "ada", ...event })) };
+    const answer = await all.world.call("POST /v1/events", { as: all.tenant.server, body });
+    expect(answer.status).toBe(202);
+  };
+  /** The time passes, and no worker looks. */
+  const stall = (ms: number) => all.world.clock.jumpTo(START + ms);
+  const outcomes = async (id: string) => {
+    const { steps } = await all.stats(id);
+    const named = Object.entries<{ outcomes: object }>(steps).map(([step, one]) => [step, one.outcomes] as const);
+    return Object.fromEntries(named.filter(([_, one]) => Object.keys(one).length > 0));
+  };
+  return { ...all, ada, accept, stall, outcomes };
+}
+
+describe("waits", () => {
+  it("each of two waits is ended by its event of one late batch AMB-136", async () => {
+    const { active, accept, at, outcomes, world } = await setting();
+    const id = await active(graphOf({ one: wait("paid", "two"), two: wait("shipped", "done"), ...ends }));
+    await accept(
+      { event_name: "shipped", occurred_at: at(-20 * MINUTE) },
+      { event_name: "signed_up", occurred_at: at(-40 * MINUTE) },
+      { event_name: "paid", occurred_at: at(-30 * MINUTE) },
+    );
+    await world.advance(MINUTE);
+    expect(await outcomes(id)).toEqual({ one: { "wait:event": 1 }, two: { "wait:event": 1 }, done: { exit: 1 } });
+  });
+
+  it("what occurred before the event that ended the wait before ends no wait AMB-136", async () => {
+    const { active, accept, at, outcomes, world } = await setting();
+    const id = await active(graphOf({ one: wait("paid", "two"), two: wait("shipped", "done"), ...ends }));
+    await accept(
+      { event_name: "signed_up", occurred_at: at(-40 * MINUTE) },
+      { event_name: "shipped", occurred_at: at(-30 * MINUTE) },
+      { event_name: "paid", occurred_at: at(-20 * MINUTE) },
+    );
+    await world.advance(MINUTE);
+    expect(await outcomes(id)).toEqual({ one: { "wait:event": 1 } });
+  });
+
+  it.each([
+    ["after the trigger", ["signed_up", "paid"], { "wait:event": 1 }],
+    ["before the trigger", ["paid", "signed_up"], undefined],
+  ])("an event of the same instant that is %s in its batch AMB-136", async (_, names, expected) => {
+    const { active, accept, at, outcomes, world } = await setting();
+    const id = await active(graphOf({ one: wait("paid", "done"), ...ends }));
+    await accept(
+      ...names.map((event_name) => ({ event_name, occurred_at: at(-MINUTE), idempotency_key: `key-${event_name}` })),
+    );
+    await world.advance(MINUTE);
+    expect((await outcomes(id)).one).toEqual(expected);
+  });
+
+  it("two events of one instant end two waits, and not a third AMB-136", async () => {
+    const { active, accept, at, outcomes, world } = await setting();
+    const steps = { one: wait("paid", "two"), two: wait("paid", "three"), three: wait("paid", "done") };
+    const id = await active(graphOf({ ...steps, ...ends }));
+    const paid = { event_name: "paid", occurred_at: at(-MINUTE) };
+    await accept({ event_name: "signed_up", occurred_at: at(-2 * MINUTE) }, paid, paid);
+    await world.advance(MINUTE);
+    expect(await outcomes(id)).toEqual({ one: { "wait:event": 1 }, two: { "wait:event": 1 } });
+  });
+
+  it("an event that occurred in the wait and came before its end counts, also where no worker looked until later AMB-136", async () => {
+    const { active, accept, at, outcomes, stall, track, world } = await setting();
+    const id = await active(graphOf({ one: wait("paid", "done"), ...ends }));
+    await track("ada", "signed_up");
+    stall(59 * MINUTE);
+    await accept({ event_name: "paid", occurred_at: at(10 * MINUTE) });
+    stall(3 * HOUR);
+    await world.settle();
+    expect((await outcomes(id)).one).toEqual({ "wait:event": 1 });
+  });
+
+  it("an event that occurred in the wait and came after its end does not count, also where no worker looked before AMB-136", async () => {
+    const { active, accept, at, outcomes, stall, track, world } = await setting();
+    const id = await active(graphOf({ one: wait("paid", "done"), ...ends }));
+    await track("ada", "signed_up");
+    stall(61 * MINUTE);
+    await accept({ event_name: "paid", occurred_at: at(10 * MINUTE) });
+    await world.settle();
+    expect((await outcomes(id)).one).toEqual({ "wait:timeout": 1 });
+  });
+
+  it("an event that came with a late trigger counts, if it occurred within the wait AMB-136", async () => {
+    const { active, accept, at, outcomes, world } = await setting();
+    const id = await active(graphOf({ one: wait("paid", "done"), ...ends }));
+    await accept(
+      { event_name: "signed_up", occurred_at: at(-3 * HOUR) },
+      { event_name: "paid", occurred_at: at(-150 * MINUTE) },
+    );
+    await world.advance(MINUTE);
+    expect((await outcomes(id)).one).toEqual({ "wait:event": 1 });
+  });
+
+  it("a wait that a late trigger begins ends when it would have ended AMB-136", async () => {
+    const { active, accept, at, outcomes, world } = await setting();
+    const id = await active(graphOf({ one: wait("paid", "done", { within: "2h" }), ...ends }));
+    await accept({ event_name: "signed_up", occurred_at: at(-90 * MINUTE) });
+    await world.advance(31 * MINUTE);
+    expect((await outcomes(id)).one).toEqual({ "wait:timeout": 1 });
+  });
+
+  it("a queue that is an hour behind changes no outcome AMB-136", async () => {
+    const steps = { one: wait("paid", "two"), two: wait("shipped", "done", { within: "30m" }), ...ends };
+    const lives = await Promise.all(
+      [false, true].map(async (isBehind) => {
+        const { active, accept, outcomes, stall, world } = await setting();
+        const id = await active(graphOf(steps));
+        for (const [minute, event_name] of [
+          [0, "signed_up"],
+          [20, "paid"],
+          [60, "shipped"],
+        ] as const) {
+          stall(minute * MINUTE);
+          await accept({ event_name });
+          if (!isBehind) await world.settle();
+        }
+        stall(3 * HOUR);
+        await world.settle();
+        await world.advance(MINUTE);
+        return outcomes(id);
+      }),
+    );
+    expect(lives[0]).toEqual({ one: { "wait:event": 1 }, two: { "wait:timeout": 1 }, late: { exit: 1 } });
+    expect(lives[1]).toEqual(lives[0]);
+  });
+
+  it("a loop of short waits that are all over is left behind, a hundred steps at a time AMB-136", async () => {
+    const { active, accept, at, outcomes, world } = await setting();
+    const id = await active(
+      graphOf({
+        one: { wait_for_event: { event_name: "paid", within: "1m", on_event: "done", on_timeout: "one" } },
+        done: "exit",
+      }),
+    );
+    await accept({ event_name: "signed_up", occurred_at: at(-5 * HOUR) });
+    await world.settle();
+    expect((await outcomes(id)).one).toEqual({ "wait:timeout": 300 });
+  });
+});
+
+describe("delays and sends", () => {
+  it("a delay after a late trigger lasts as long as any other AMB-136", async () => {
+    const { active, accept, at, outcomes, world } = await setting();
+    const id = await active(delayed("1h"));
+    await accept({ event_name: "signed_up", occurred_at: at(-2 * DAY) });
+    await world.advance(59 * MINUTE);
+    expect(await outcomes(id)).toEqual({});
+    await world.advance(2 * MINUTE);
+    expect((await outcomes(id)).pause).toEqual({ delayed: 1 });
+  });
+
+  it("what a late trigger sends is followed by a whole wait, which takes what happened before it AMB-136", async () => {
+    const { active, accept, ada, at, inbox, send, world } = await setting();
+    await active(
+      graphOf({ hello: send("Hello", "one"), one: wait("paid", "done"), late: send("Reminder"), done: "exit" }),
+    );
+    await accept({ event_name: "signed_up", occurred_at: at(-2 * DAY) });
+    await world.advance(59 * MINUTE);
+    expect(await inbox(ada)).toEqual(["Hello"]);
+    await world.advance(2 * MINUTE);
+    expect(await inbox(ada)).toEqual(["Hello", "Reminder"]);
+  });
+
+  it("a wait counts from the end of a delay, not from when a worker saw it AMB-136", async () => {
+    const { active, accept, outcomes, stall, track, world } = await setting();
+    const pause = { delay: { duration: "1h", next: "one" } };
+    const id = await active(graphOf({ pause, one: wait("paid", "done", { within: "30m" }), ...ends }));
+    await track("ada", "signed_up");
+    stall(70 * MINUTE);
+    await accept({ event_name: "paid" });
+    stall(3 * HOUR);
+    await world.settle();
+    await world.advance(MINUTE);
+    expect((await outcomes(id)).one).toEqual({ "wait:event": 1 });
+  });
+
+  it("a branch asks for what had happened when the run came to it AMB-136", async () => {
+    const { active, accept, outcomes, stall, track, world } = await setting();
+    const pause = { delay: { duration: "1h", next: "asks" } };
+    const asks = branch({ event: { name: "paid", frequency: { min: 1 } } }, "done", "late");
+    const id = await active(graphOf({ pause, asks, ...ends }));
+    await track("ada", "signed_up");
+    stall(70 * MINUTE);
+    await accept({ event_name: "paid" });
+    stall(2 * HOUR);
+    await world.settle();
+    expect((await outcomes(id)).asks).toEqual({ "branch:else": 1 });
+  });
+});
+
+describe("ends", () => {
+  it("a run ends when its event occurred AMB-136", async () => {
+    const { active, accept, at, runs, stall, world } = await setting();
+    const id = await active(graphOf({ one: wait("paid", "done"), ...ends }));
+    await accept({ event_name: "signed_up" });
+    stall(20 * MINUTE);
+    await accept({ event_name: "paid" });
+    stall(2 * HOUR);
+    await world.settle();
+    await world.advance(MINUTE);
+    expect(await runs(id)).toMatchObject([{ entered_at: at(0), ended_at: at(20 * MINUTE), status: "completed" }]);
+  });
+
+  it("an exit event after the end of a wait does not undo what followed at once AMB-136", async () => {
+    const { active, accept, outcomes, runs, stall, track, world } = await setting();
+    const id = await active(graphOf({ one: wait("paid", "done"), ...ends }, [{ event: { name: "left" } }]));
+    await track("ada", "signed_up");
+    stall(70 * MINUTE);
+    await accept({ event_name: "left" });
+    stall(2 * HOUR);
+    await world.settle();
+    expect(await outcomes(id)).toEqual({ one: { "wait:timeout": 1 }, late: { exit: 1 } });
+    expect(await runs(id)).toMatchObject([{ status: "completed" }]);
+  });
+
+  it("an exit event ends a run before a send that is late AMB-136", async () => {
+    const { active, accept, ada, at, inbox, runs, send, stall, track, world } = await setting();
+    const id = await active(
+      graphOf({ one: wait("paid", "done"), late: send("Reminder"), done: "exit" }, [{ event: { name: "left" } }]),
+    );
+    await track("ada", "signed_up");
+    stall(70 * MINUTE);
+    await accept({ event_name: "left" });
+    stall(2 * HOUR);
+    await world.settle();
+    expect(await runs(id)).toMatchObject([{ status: "exited", ended_at: at(70 * MINUTE) }]);
+    expect(await inbox(ada)).toEqual([]);
+  });
+});
+
+describe("pauses", () => {
+  it("what a delay had left before a pause, it has left after it AMB-136", async () => {
+    const { active, activate, call, outcomes, runs, at, track, world } = await setting();
+    const id = await active(delayed("1h"));
+    await track("ada", "signed_up");
+    await world.advance(20 * MINUTE);
+    await call(`POST /api/v1/journeys/${id}/pause`);
+    await world.advance(10 * DAY);
+    await activate(id);
+    await world.advance(39 * MINUTE);
+    expect(await runs(id)).toMatchObject([{ status: "active", waiting_until: at(10 * DAY + HOUR) }]);
+    await world.advance(2 * MINUTE);
+    expect((await outcomes(id)).pause).toEqual({ delayed: 1 });
+  });
+
+  it("a wait goes on for what it had left, and takes what happened in the pause AMB-136", async () => {
+    const { active, activate, call, outcomes, person, track, world } = await setting();
+    const id = await active(graphOf({ one: wait("paid", "done"), ...ends }));
+    await person("bob");
+    await track("ada", "signed_up");
+    await track("bob", "signed_up");
+    await world.advance(50 * MINUTE);
+    await call(`POST /api/v1/journeys/${id}/pause`);
+    await world.advance(DAY);
+    await track("ada", "paid");
+    await activate(id);
+    await world.advance(9 * MINUTE);
+    expect((await outcomes(id)).one).toEqual({ "wait:event": 1 });
+    await world.advance(2 * MINUTE);
+    expect((await outcomes(id)).one).toEqual({ "wait:event": 1, "wait:timeout": 1 });
+  });
+
+  it("a second pause is counted like the first AMB-136", async () => {
+    const { active, activate, call, outcomes, track, world } = await setting();
+    const id = await active(delayed("1h"));
+    await track("ada", "signed_up");
+    for (let n = 0; n < 2; n++) {
+      await world.advance(20 * MINUTE);
+      await call(`POST /api/v1/journeys/${id}/pause`);
+      await world.advance(DAY);
+      await activate(id);
+    }
+    await world.advance(19 * MINUTE);
+    expect(await outcomes(id)).toEqual({});
+    await world.advance(MINUTE + 10 * SECOND);
+    expect((await outcomes(id)).pause).toEqual({ delayed: 1 });
+  });
+});
