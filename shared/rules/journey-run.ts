@@ -119,7 +119,10 @@ function afterPauses(position: Position, { now, pausedUntil }: Knowledge): Posit
   return until === undefined || all === paused ? position : { ...position, until: until + all - paused, paused: all };
 }
 
-/** Where a run goes from a step, and when it leaves it: now, where it stays or sends. */
+/** It stays, or sends: what is known ends it, also by a clock that is ahead. */
+const LATER = Number.POSITIVE_INFINITY;
+
+/** Where a run goes from a step, and when it leaves it. */
 type Move = { at: number } & (
   | { outcome: string; next: string | undefined; heard?: number; spent?: string }
   | { outcome?: string; arrival: Arrival }
@@ -144,7 +147,7 @@ async function moveFrom(node: JourneyNode, position: Position, knowledge: Knowle
     // What came late is sent late: the steps that follow keep their distance to it.
     const from = heard !== undefined && heard > at ? heard : undefined;
     const next = node.send.next ? before(node.send.next, { at, from, heard, spent }) : undefined;
-    return { at: now, arrival: { kind: "sends", node, position: before(node.id, { at, heard, spent }), next } };
+    return { at: LATER, arrival: { kind: "sends", node, position: before(node.id, { at, heard, spent }), next } };
   }
   if (node.type === "branch") {
     const holds = await knowledge.holds(node.branch.condition, at);
@@ -161,11 +164,11 @@ function delayed(node: JourneyNode & { type: "delay" }, position: Position, know
   const { since, until } = position;
   if (since === undefined) {
     const begun = spanning(position, now, parseDuration(node.delay.duration), knowledge);
-    return { at: now, arrival: { kind: "waits", position: begun } };
+    return { at: LATER, arrival: { kind: "waits", position: begun } };
   }
   return until !== undefined && now >= until
     ? { at: until, outcome: "delayed", next: node.delay.next }
-    : { at: now, arrival: { kind: "waits", position } };
+    : { at: LATER, arrival: { kind: "waits", position } };
 }
 
 async function awaited(
@@ -179,7 +182,7 @@ async function awaited(
   const begun = position.since === undefined ? spanning(position, position.at ?? now, ms, knowledge) : position;
   const { since = now, until = Number.POSITIVE_INFINITY, heard = until, spent } = begun;
   // Somebody looks at a wait that has begun a moment later.
-  if (begun !== position && until > now) return { at: now, arrival: { kind: "waits", position: begun } };
+  if (begun !== position && until > now) return { at: LATER, arrival: { kind: "waits", position: begun } };
 
   const event = await knowledge.occurred(node, { since, until, heard }, idsOf(spent));
   if (event) {
@@ -188,7 +191,7 @@ async function awaited(
   }
   return now >= until
     ? { at: until, outcome: "wait:timeout", next: on_timeout }
-    : { at: now, arrival: { kind: "waits", position: begun } };
+    : { at: LATER, arrival: { kind: "waits", position: begun } };
 }
 
 const idsOf = (spent: string | undefined): string[] => (spent === undefined ? [] : spent.split(" "));

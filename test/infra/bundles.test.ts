@@ -10,7 +10,7 @@ import { MINUTE } from "../../shared/kernel/clock.ts";
 import { formOf, pictures } from "../support/pictures.ts";
 import { bundledWorld } from "./support/bundled-world.ts";
 
-const MAX_ENDPOINT_BYTES = 502 * 1024;
+const MAX_ENDPOINT_BYTES = 504 * 1024;
 /** docs/decisions/0016. */
 const MAX_OWN_BYTES = 178 * 1024;
 /** S3 has a protocol of its own (docs/decisions/0016). */
@@ -51,7 +51,7 @@ async function call(route: string, headers: Record<string, string>, body?: unkno
 }
 
 describe("weight", () => {
-  it("keeps endpoint bundles within 502 KB, and every function has a bundle of its own", async () => {
+  it("keeps endpoint bundles within 504 KB, and every function has a bundle of its own", async () => {
     const sizes = await bundleSizes();
     expect(sizes.map(({ name }) => name)).toEqual([...names].sort());
     const maxOf = (name: string) =>

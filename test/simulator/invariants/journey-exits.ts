@@ -1,5 +1,5 @@
 // At rest, no run goes on although a condition of its journey ends it: an event that occurred since it began, or an
-// attribute (JND-9).
+// attribute (JND-9). Whether an event of the very instant of the trigger is later is a matter of their order (AMB-136).
 import { timeOfUuid } from "../../../shared/kernel/ids.ts";
 import type { Graph } from "../../../shared/rules/journey-graph.ts";
 import { compilePredicate } from "../../../shared/rules/predicates.ts";
@@ -56,7 +56,7 @@ function holds({ get, under }: Mirror, tenant: string, run: RunRow, condition: C
   for (const [sk, item] of under(`T#${tenant}#U#${subscriber}`)) {
     if (!sk.startsWith(HISTORY)) continue;
     for (const { id, event_name, occurred_at } of eventsIn(rowOf(ActorEvents, item)))
-      if (event_name === condition.event.name && Date.parse(occurred_at) >= since && id !== trigger) return true;
+      if (event_name === condition.event.name && Date.parse(occurred_at) > since && id !== trigger) return true;
   }
   return false;
 }
