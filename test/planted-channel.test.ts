@@ -1,4 +1,4 @@
-// Adding a channel takes four files (README, "Add a channel"): one is planted in a copy of the tree. As long as it is not
+// Adding a channel takes four files (CONTRIBUTING.md, "Add a channel"): one is planted in a copy of the tree. As long as it is not
 // finished it does not compile; then it is created, verified and sends, and all that is derived knows it.
 import { spawn } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// The recipe "Add a field to a stored item" of the README, tried on campaigns: two lines, and the field is everywhere.
+// The recipe "Add a field to a stored item" of CONTRIBUTING.md, tried on campaigns: two lines, and the field is everywhere.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -42,7 +42,7 @@ it("F7 a field of a campaign that is planted in two places is checked, stored, r
   });
 }, 120_000);
 
-it("the README names the two places", () => {
-  const readme = readFileSync(`${ROOT}README.md`, "utf8");
-  expect(plants.map(([path]) => path).filter((path) => !readme.includes(`\`${path}\``))).toEqual([]);
+it("CONTRIBUTING.md names the two places", () => {
+  const recipes = readFileSync(`${ROOT}CONTRIBUTING.md`, "utf8");
+  expect(plants.map(([path]) => path).filter((path) => !recipes.includes(`\`${path}\``))).toEqual([]);
 });

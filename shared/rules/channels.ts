@@ -1,4 +1,4 @@
-// The channels: what is true of one is said here once, and all else derives from it (README, "Add a channel").
+// The channels: what is true of one is said here once, and all else derives from it (CONTRIBUTING.md, "Add a channel").
 import type { ChannelFacts } from "./channel-fields.ts";
 
 /** What channels of phones share. */
