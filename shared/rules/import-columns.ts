@@ -194,7 +194,7 @@ function mappedCell(name: string, target: string): Cell {
   const country = isCountryColumn(name) && { isCountry: true };
   const topic = topicKeyOf(target);
   const signed = signedName(name);
-  const isNegative = signed !== undefined && signed.sign !== "in";
+  const isNegative = signed?.sign === "out" || signed?.sign === "suppressed";
   const negative = isNegative && (target === "consent_status" || topic !== undefined) && { signed };
   if (isField(target)) return { ...standardCell(name, target), ...negative };
   return topic ? { topic, ...negative } : { attribute: target.slice(ATTRIBUTE.length), ...country };

@@ -107,6 +107,10 @@ function suppressionOf(text: string): "opted_out" | "suppressed" | undefined {
   return reasons.length > 0 && reasons.every((reason) => signOf(reason) === "out") ? "opted_out" : "suppressed";
 }
 
+/** What a status says that may be one of anything: an opt-out, or with the first group that the address is suppressed. */
+const STANDING =
+  /^(?:unsub\w*|opted?out|abgemeldet|desabonne|desinscrit|(hardbounced?|bounced?|cleaned|complain\w*|spam|suppressed))$/;
+
 /** A cell whose column says something of consent by its name. */
 export interface SignedCell {
   signed: SignedName;
@@ -121,6 +125,10 @@ interface Moment {
 
 function claimOf({ signed: { sign }, value }: SignedCell, form: TimeForm): Claim | Moment | undefined {
   if (isNothing(value)) return undefined;
+  if (sign === "status") {
+    const status = STANDING.exec(columnKey(value));
+    return status ? { status: status[1] === undefined ? "opted_out" : "suppressed" } : undefined;
+  }
   const time = readTime(value, form) === undefined ? undefined : value;
   if (sign === "in") {
     if (time !== undefined) return { kind: "time", time };

@@ -40,6 +40,16 @@ export const usualNames: Record<Standard, readonly string[]> = {
     ...["default address phone", "mobilnummer", "handynummer", "handy", "telefon", "telefonnummer", "téléphone"],
     ...["numéro de téléphone", "portable", "móvil", "celular", "teléfono", "cellulare", "telefono", "telemóvel"],
     ...["telefone", "mobiel", "telefoonnummer", "telefoon", "numer telefonu", "komórka"],
+    ...[
+      "téléphone mobile",
+      "téléphone portable",
+      "numéro de mobile",
+      "teléfono móvil",
+      "número de teléfono",
+      "celular",
+    ],
+    ...["telefono cellulare", "numero di telefono", "numero de telefone", "mobiele telefoon", "telefon komórkowy"],
+    ...["mobiltelefon", "mobil", "rufnummer", "whatsapp number"],
   ],
   first_name: [
     ...["first_name", "fname", "given name", "first", "vorname", "prénom", "nombre", "nome", "voornaam", "imię"],

@@ -40,12 +40,15 @@ function namesOfRegions(): Map<string, string> {
  */
 export function readPhone(text: string, region: string | undefined, isPlusless = false): ReadPhone {
   if (EXPONENT.test(text)) return { kind: "unreadable" };
-  const compact = compactPhone(text.replace(/^'/, ""));
+  // `+49 (0)151` has the digit of calls within a country beside its code.
+  const bare = text.replace(/^'/, "");
+  const clear = bare.replace(/^(\s*(?:\+|00)[\d\s]+)\(0\)/, "$1");
+  const compact = compactPhone(clear);
   const international = compact.replace(/^00/, "+");
   const written = isPlusless && /^[1-9]\d+$/.test(international) ? `+${international}` : international;
-  if (isPhoneNumber(written)) return { kind: written === compact ? "kept" : "converted", phone: written };
+  if (isPhoneNumber(written)) return { kind: written === compactPhone(bare) ? "kept" : "converted", phone: written };
   const country = region !== undefined && isSupportedCountry(region) ? region : undefined;
-  const parsed = parsePhoneNumberFromString(text, {
+  const parsed = parsePhoneNumberFromString(clear, {
     extract: false,
     ...(country && { defaultCountry: country as CountryCode }),
   });

@@ -67,7 +67,8 @@ export function readRow(
   const address = standard.email === undefined ? undefined : readAddress(standard.email);
   if (address && "problem" in address) return address;
   const { email, warning } = address ?? {};
-  const external_id = standard.external_id ?? (email ?? standard.email)?.toLowerCase();
+  // Some exports mark a number as a text by an apostrophe.
+  const external_id = standard.external_id?.replace(/^'(?=\d+$)/, "") ?? (email ?? standard.email)?.toLowerCase();
   if (external_id === undefined) return { problem: "has neither an external_id nor an email" };
   if (external_id.length > 512) return { problem: "has an external_id of more than 512 characters" };
   const phone = takePhone(sorted, reading);

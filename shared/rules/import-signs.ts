@@ -1,8 +1,11 @@
 // Which names of columns say something of consent, and what (AMB-132).
 import { columnKey } from "./import-names.ts";
 
-/** What a true value in the column says: yes, an opt-out, or that the address is suppressed. */
-export type Sign = "in" | "out" | "suppressed";
+/**
+ * What a true value in the column says: yes, an opt-out, or that the address is suppressed; of a status of no particular
+ * thing only the words for a negative count.
+ */
+export type Sign = "in" | "out" | "suppressed" | "status";
 
 export type SignedChannel = "email" | "sms" | "chat_app";
 
@@ -56,7 +59,7 @@ const SUPPRESSED = any(
     "complain",
     "cleaned",
   ],
-  ...["cleantime", "spamreport", "markedasspam", "reportedspam", "^spam$", "invalidemail", "undeliverable"],
+  ...["cleantime", "spamreport", "(?<!anti)spam(at|date|time)?$", "invalidemail", "undeliverable"],
   ...[
     "unzustellbar",
     "zuruckgewiesen",
@@ -181,21 +184,33 @@ const CHANNELS: readonly (readonly [SignedChannel, RegExp])[] = [
   ["sms", /sms|textmessage/],
   ["chat_app", /whatsapp/],
 ];
+/** The reason of a negative: where there is one, so was the negative. */
+const REASON = /^(?!.*(?:rate|count|url))(.*(?:hardbounce|suppress\w*))reason\w*$/;
+
+/** A status that may be one of mail, or of anything. */
+const STATUS = /^(subscriber|contact|member|customer|profile|user|list)?(status|state)$/;
+
 /** A consent that no channel here has. */
 const ELSEWHERE = /push|messenger|telegram|viber|inapp|calls?$|callpermission|phone|telefon|postal|directmail/;
 
 /** What the name of a column says of consent; undefined for a column of something else. One without a channel is of e-mail. */
 export function signedName(name: string): SignedName | undefined {
   const key = columnKey(name);
-  const sign = ASIDE.test(key) ? undefined : signOf(key);
+  const negative = REASON.exec(key)?.[1];
+  const sign = negative !== undefined ? signOf(negative) : nameSign(key);
   if (!sign) return undefined;
   const channels = CHANNELS.flatMap(([channel, form]) => (form.test(key) ? [channel] : []));
   if (channels.length > 0) return { sign, channels };
   return ELSEWHERE.test(key) ? undefined : { sign, channels: ["email"] };
 }
 
+function nameSign(key: string): Sign | undefined {
+  if (STATUS.test(key)) return "status";
+  return ASIDE.test(key) ? undefined : signOf(key);
+}
+
 /** What a text without spaces and marks says: in a name, or as the value of a column that is about consent. */
-export function signOf(key: string): Sign | undefined {
+export function signOf(key: string): Exclude<Sign, "status"> | undefined {
   if (SUPPRESSED.test(key)) return "suppressed";
   if (OUT.test(key)) return "out";
   return IN.test(key) ? "in" : undefined;

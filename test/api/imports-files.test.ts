@@ -50,6 +50,23 @@ describe("exports of platforms", () => {
     expect(await attributes("hs1@example.com")).toMatchObject({ record_id: 101, first_name: "Hu" });
   });
 
+  it("Intercom: who marked a mail as spam, or whose address bounced, is suppressed AMB-132", async () => {
+    const { run, mail } = await setting();
+    const done = await run(
+      "User ID,Email,Unsubscribed from emails,Has hard bounced,Marked email as spam\n" +
+        "ic1,ic1@example.com,true,false,false\nic2,ic2@example.com,false,true,false\n" +
+        "ic3,ic3@example.com,false,false,true\nic4,ic4@example.com,false,false,false\n",
+    );
+    expect(done.consent_summary).toMatchObject({ suppressed: 2, opted_out: 1 });
+    expect(await mail("ic4")).toBeUndefined();
+  });
+
+  it("a file may be divided by bars AMB-133", async () => {
+    const { run, mail } = await setting();
+    await run("email|opt_out|name\np1@example.com|yes|A, B\np2@example.com|no|C\n");
+    expect([(await mail("p1@example.com"))?.[0], await mail("p2@example.com")]).toEqual(["opted_out", undefined]);
+  });
+
   it("Brevo: SMS is the phone without a plus, a yes without a time is unknown AMB-132 AMB-133", async () => {
     const { run, mail, attributes } = await setting();
     const done = await run(

@@ -25,6 +25,11 @@ describe("header", () => {
 });
 
 describe("standard columns", () => {
+  it("an apostrophe that marks a number as a text is no part of an external id AMB-133", () => {
+    expect(row({ "Customer ID": "'6001" })).toMatchObject({ external_id: "6001" });
+    expect(row({ "Customer ID": "'n Koffie" })).toMatchObject({ external_id: "'n Koffie" });
+  });
+
   it("IMP-9 IMP-11 standard fields, typed extras, tags", () => {
     const read = row({
       external_id: "u1",

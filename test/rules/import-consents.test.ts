@@ -48,7 +48,16 @@ const NEGATIVE = [
 ];
 const SUPPRESSED = [
   ...["Bounced", "hard_bounced", "Email hard bounced", "is bounced", "bounced_at", "Complained", "complaint_at"],
-  ...["Suppressed", "Email Suppressions", "cleaned", "CLEAN_TIME", "Marked as spam", "Unzustellbar", "Beschwerde"],
+  ...[
+    "Suppressed",
+    "Email Suppressions",
+    "cleaned",
+    "CLEAN_TIME",
+    "Marked as spam",
+    "Marked email as spam",
+    "Unzustellbar",
+    "Beschwerde",
+  ],
   ...["Plainte", "Rebotado", "Rimbalzato", "Reclamação", "Klacht", "Odrzucony", "Skarga"],
 ];
 const POSITIVE = [
@@ -197,5 +206,23 @@ describe("times", () => {
     expect(consentOf({ Newsletter: "yes", consent_at: AT }, { reading })?.at).toBe(INSTANT);
     expect(consentOf({ Newsletter: "no" }, { reading })).toMatchObject({ status: "opted_out", source: "shop" });
     expect(consentOf({ Newsletter: "yes", consent_at: "lately" }, { reading })?.status).toBe("unknown");
+  });
+});
+
+describe("statuses and reasons", () => {
+  it.each([
+    ["Status", "Unsubscribed", "opted_out"],
+    ["Subscriber status", "Bounced", "suppressed"],
+    ["status", "Hard bounced", "suppressed"],
+    ["Contact Status", "complained", "suppressed"],
+    ["status", "Abgemeldet", "opted_out"],
+    ["Status", "Active", undefined],
+    ["status", "declined", undefined],
+    ["State", "NY", undefined],
+    ["status", "0", undefined],
+    ["Email hard bounce reason", "UNKNOWN_USER", "suppressed"],
+    ["Bounce reason rate", "3", undefined],
+  ])("%s %s means %s AMB-132", (name, value, expected) => {
+    expect(statusOf(name, value)).toBe(expected);
   });
 });

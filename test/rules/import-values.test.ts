@@ -145,6 +145,8 @@ describe("phone numbers", () => {
     ["+49 151 1234567", "DE", "kept +491511234567"],
     ["0151/1234567", "DE", "converted +491511234567"],
     ["0049 151 1234567", undefined, "converted +491511234567"],
+    ["+49 (0)151 1234567", "DE", "converted +491511234567"],
+    ["0049 (0) 151 1234567", undefined, "converted +491511234567"],
     ["(415) 555-2671", "US", "converted +14155552671"],
     ["'+491511234567", undefined, "kept +491511234567"],
     ["0151/1234567", undefined, "unreadable undefined"],

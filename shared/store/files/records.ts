@@ -14,7 +14,7 @@ export interface Record {
   encoding: Encoding;
 }
 
-const DELIMITERS = [",", ";", "\t"];
+const DELIMITERS = [",", ";", "\t", "|"];
 /** A line that tells spreadsheets the delimiter. */
 const SEPARATOR_LINE = /^\uFEFF?"?sep=([^\r\n])"?$/i;
 const MAX_RECORD_BYTES = 1_048_576;
