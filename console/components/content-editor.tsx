@@ -6,6 +6,7 @@ import { classOf } from "../../shared/rules/channel-types.ts";
 import { useQuery } from "../app/query.ts";
 import { channelName } from "../app/sentences.ts";
 import { Button } from "./button.tsx";
+import { ButtonList, type MessageButton } from "./button-list.tsx";
 import { type Content, type Own, owners, ownOf } from "./content-model.ts";
 import { TextField } from "./field.tsx";
 
@@ -133,7 +134,7 @@ function OwnFields({ channel, content, onInput, faults, original }: OwnProps) {
         />
       ))}
       {buttons && (
-        <Buttons
+        <ButtonList
           max={buttons.max}
           buttons={(own[buttons.field] ?? []) as MessageButton[]}
           onInput={(list) => change({ [buttons.field]: list })}
@@ -147,59 +148,6 @@ function OwnFields({ channel, content, onInput, faults, original }: OwnProps) {
             onClick={() => onInput({ ...content, by_channel: { ...content.by_channel, [channel]: undefined } })}
           >
             Use the content of all channels
-          </Button>
-        </div>
-      )}
-    </>
-  );
-}
-
-interface MessageButton {
-  id: string;
-  title: string;
-  url: string;
-}
-
-interface ButtonsProps {
-  buttons: readonly MessageButton[];
-  max: number;
-  onInput: (buttons: readonly MessageButton[]) => void;
-  faultAt: (path: string) => string | undefined;
-}
-
-function Buttons({ buttons, max, onInput, faultAt }: ButtonsProps) {
-  const change = (at: number, part: Partial<MessageButton>) =>
-    onInput(buttons.map((button, n) => (n === at ? { ...button, ...part } : button)));
-  const freeId = () => ["a", "b", "c", "d"].find((id) => !buttons.some((button) => button.id === id)) ?? "a";
-  return (
-    <>
-      {buttons.map((button, n) => (
-        <div class="row" key={button.id}>
-          <TextField
-            label={`Button ${n + 1}`}
-            value={button.title}
-            onInput={(value) => change(n, { title: value })}
-            fault={faultAt(`[${n}].title`)}
-          />
-          <TextField
-            label={`URL of button ${n + 1}`}
-            value={button.url}
-            onInput={(url) => change(n, { url })}
-            fault={faultAt(`[${n}].url`)}
-          />
-          <Button
-            kind="quiet"
-            icon="trash"
-            label={`Remove button ${n + 1}`}
-            onClick={() => onInput(buttons.filter((_, at) => at !== n))}
-          />
-        </div>
-      ))}
-      {faultAt("") && <span class="fault">{faultAt("")}</span>}
-      {buttons.length < max && (
-        <div class="actions">
-          <Button icon="plus" onClick={() => onInput([...buttons, { id: freeId(), title: "", url: "" }])}>
-            Add a button
           </Button>
         </div>
       )}

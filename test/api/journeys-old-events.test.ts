@@ -24,6 +24,15 @@ async function segmentJourney({ call, active, world }: Setting, type: string, fr
 }
 
 describe("max_age", () => {
+  it("is read as it was written, so that a change of something else keeps it AMB-134", async () => {
+    const { call, active } = await setting();
+    const id = await active(delayed("1d"), { trigger: trigger("none") });
+    const journey = await call(`GET /api/v1/journeys/${id}`);
+    expect(journey.body.trigger).toEqual(trigger("none"));
+    const versions = await call(`GET /api/v1/journeys/${id}/versions`);
+    expect(versions.body.items[0].trigger).toEqual(trigger("none"));
+  });
+
   it.each([
     ["72 hours by default", undefined, 72 * HOUR],
     ["as long as it says", "2h", 2 * HOUR],

@@ -67,6 +67,9 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await page.keyboard.type("The sale begins on Friday.");
     await page.getByText("Hello Ada", { exact: true }).waitFor();
     await page.getByText("Of 1 person: 1 person gets it now.").waitFor();
+    await focusOn("Review and send");
+    await page.keyboard.press("Enter");
+    await page.locator("dialog[open]").getByText("Nothing: every variable has a value.").waitFor();
     await focusOn("Send to 1 person");
     await page.keyboard.press("Enter");
     await page.getByText("delivered (100%)").waitFor();
@@ -209,7 +212,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     }
     for (const [path, button] of [
       ["channels", "Connect a channel"],
-      ["send", "Send"],
+      ["send", "Review and send"],
       ["people", "Add a person"],
     ] as const) {
       await visit(path);
@@ -238,17 +241,21 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await page.getByRole("button", { name: "New schedule" }).click();
     await dialog.getByLabel("In-app").check();
     letThrough();
-    await dialog.getByRole("button", { name: "Create the schedule" }).click();
-    await page.getByText(/, 09:00 Europe\/Berlin/).waitFor();
+    await dialog.getByRole("button", { name: "Review the schedule" }).click();
+    await dialog.getByText("Europe/Berlin").first().waitFor();
+    expect(await violations(page)).toEqual([]);
+    await dialog.getByRole("button", { name: "Schedule for 1 person" }).click();
+    await page.getByRole("cell", { name: /, 09:00 Europe\/Berlin/ }).waitFor();
     await page.getByRole("button", { name: "Pause Monday news" }).click();
     await page.getByRole("button", { name: "Resume Monday news" }).waitFor();
     await visit("content/experiences");
-    await page.getByRole("button", { name: "New experience" }).click();
-    await dialog.getByLabel("Name").fill("Spring banner");
-    await dialog.getByLabel("Title").fill("Spring is here");
-    await dialog.getByLabel("Body").fill("Everything costs half until Sunday.");
-    await dialog.getByRole("button", { name: "Save as a draft" }).click();
-    await page.getByRole("button", { name: "Publish" }).click();
+    await page.getByRole("link", { name: "New experience" }).first().click();
+    await page.getByLabel("Name").fill("Spring banner");
+    await page.getByLabel("Title").fill("Spring is here");
+    await page.getByLabel("Body").fill("Everything costs half until Sunday.");
+    await page.getByRole("button", { name: "Save as a draft" }).click();
+    await page.getByRole("button", { name: "Publish", exact: true }).click();
+    await dialog.getByRole("button", { name: "Publish to 1 person" }).click();
     await page.getByRole("button", { name: "End", exact: true }).click();
     await dialog.getByRole("button", { name: "End it" }).click();
     await page.getByRole("row", { name: "Spring banner" }).getByText("ended").waitFor();
@@ -261,6 +268,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await visit("send");
     await page.getByLabel("Title").fill("Hello");
     await page.getByLabel("Body").fill("The sale begins on Friday.");
+    await page.getByRole("button", { name: "Review and send" }).click();
     await page.getByRole("button", { name: "Send to 1 person" }).click();
     await page.getByText("delivered (100%)").waitFor();
     await page.route("**/insights/summary?*", (route) => route.fulfill({ status: 500, json: { message: "Broken." } }));

@@ -36,8 +36,7 @@ const forms: readonly Form[] = [
   { path: "content/topics", open: ["New topic"], submit: "Save the topic", field: "key", label: "Key" },
   { path: "content/lists", open: ["New list"], submit: "Save the list", field: "name", label: "Name" },
   {
-    path: "content/experiences",
-    open: ["New experience"],
+    path: "content/experiences/new",
     submit: "Save as a draft",
     field: "content.body",
     label: "Body",

@@ -17,7 +17,7 @@ interface Used {
 const uses: Record<string, readonly (readonly [path: string, button: string, reason: string])[]> = {
   developer: [
     ["home", "Send a message", NOT_SENDING],
-    ["send", "Send", NOT_SENDING],
+    ["send", "Review and send", NOT_SENDING],
     ["journeys", "New journey", NOT_WRITING],
     ["people", "Add a person", ""],
     ["channels", "Connect a channel", ""],
@@ -27,7 +27,7 @@ const uses: Record<string, readonly (readonly [path: string, button: string, rea
     ["settings/plan", "Save", "Only owners may change the plan."],
   ],
   admin: [
-    ["send", "Send", "Write a title and a body."],
+    ["send", "Review and send", "Write a title and a body."],
     ["journeys", "New journey", ""],
     ["settings/team", "Invite", ""],
     ["settings/team", "Remove Owner", "Only an owner may change or remove an owner."],

@@ -71,6 +71,7 @@ export const others = [
   "content/lists",
   "content/schedules",
   "content/experiences",
+  "content/experiences/new",
   "content/assets",
   "segments/new",
   "settings/team",

@@ -73,6 +73,7 @@ export function stories({ service, open }: Bench): void {
       await subject.filter({ hasText: expected }).waitFor();
       await preview.getByRole("button", { name: "Next person" }).click();
     }
+    await press("Review and send");
     await press("Send to 192 people");
     await page.getByText("delivered (100%)").waitFor();
     const job = new URL(page.url()).pathname.split("/").at(-1);
@@ -86,6 +87,12 @@ export function stories({ service, open }: Bench): void {
     await page.getByLabel("Title").fill("Too early");
     await page.getByLabel("Body", { exact: true }).fill("Not yet.");
     await page.getByLabel("Later").check();
+    await press("Review and send");
+    await page
+      .getByText("(in 1 hour)")
+      .or(page.getByText("(in 60 minutes)"))
+      .or(page.getByText("(in 59 minutes)"))
+      .waitFor();
     await page.getByRole("button", { name: /^Schedule for \d+ people$/ }).click();
     await press("Cancel the send");
     await page.locator("dialog[open]").getByRole("button", { name: "Cancel the send" }).click();
@@ -93,8 +100,8 @@ export function stories({ service, open }: Bench): void {
     await visit("campaigns");
     await page.locator("main a[data-row]", { hasText: "Winter preview" }).click();
     await press("Release");
-    await page.getByText(/people get it, \d+ are held out, 0 are skipped/).waitFor();
-    await press("Release it");
+    await page.getByText(/^\d+ are held out as control group$/).waitFor();
+    await page.getByRole("button", { name: /^Release to \d+ people$/ }).click();
     await page.getByText("The campaign is released.").waitFor();
     // At night in the zones of the audience, its messages wait.
     const delivered = page.getByRole("row", { name: /^Delivered [1-9]\d*/ });

@@ -8,12 +8,14 @@ import { plural } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Act, Button } from "../../components/button.tsx";
 import { ContentSeen } from "../../components/content-seen.tsx";
-import { AskButton, DeleteButton } from "../../components/dialog.tsx";
+import { DeleteButton } from "../../components/dialog.tsx";
 import { Halted } from "../../components/halted.tsx";
 import { Card, Facts, Page, Time } from "../../components/page.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Editor } from "./editor.tsx";
+import { Release } from "./release.tsx";
 import { Report } from "./report.tsx";
+import { Resume } from "./resume.tsx";
 
 const EVERY_MS = 5_000;
 
@@ -26,7 +28,7 @@ const moves: Record<Campaign["status"], readonly CampaignsUpdateBody["action"][]
   completed: ["archive"],
   archived: ["unarchive"],
 };
-const words = { pause: "Pause", resume: "Resume", archive: "Archive", unarchive: "Unarchive" };
+const words = { pause: "Pause", archive: "Archive", unarchive: "Unarchive" };
 
 export function CampaignView({ id }: { id: string }) {
   const campaign = useQuery("campaigns.get", [id], { every: EVERY_MS });
@@ -53,11 +55,15 @@ export function CampaignView({ id }: { id: string }) {
             <Act action={duplicate} given={[id]} then={(copy) => go(pathTo("campaigns", copy.id))}>
               Duplicate
             </Act>
-            {moves[data.status].map((action) => (
-              <Act key={action} action={update} given={[id, { action }]}>
-                {words[action]}
-              </Act>
-            ))}
+            {moves[data.status].map((action) =>
+              action === "resume" ? (
+                <Resume key={action} campaign={data} />
+              ) : (
+                <Act key={action} action={update} given={[id, { action }]}>
+                  {words[action]}
+                </Act>
+              ),
+            )}
             {(data.status === "draft" || data.status === "archived") && (
               <DeleteButton operation="campaigns.delete" id={id} noun="campaign" name={data.name} page="campaigns">
                 Its report can no longer be read.
@@ -105,53 +111,6 @@ function Shown({ campaign }: { campaign: Campaign }) {
         <Settings campaign={campaign} />
       </div>
     </>
-  );
-}
-
-function Release({ campaign }: { campaign: Campaign }) {
-  return (
-    <AskButton
-      label="Release"
-      icon="send"
-      operation="campaigns.release"
-      given={[campaign.id]}
-      stale={["campaigns.", "notifications."]}
-      title={`Release ${campaign.name}?`}
-      act="Release it"
-      kind="primary"
-      said="The campaign is released."
-    >
-      <Reach campaign={campaign} />
-    </AskButton>
-  );
-}
-
-/** How many people the release reaches, by the preview of its first message. */
-function Reach({ campaign }: { campaign: Campaign }) {
-  const [first] = campaign.messages;
-  const preview = useQuery("recipients.previewNotifications", [
-    {
-      target: campaign.target,
-      ...(first?.template_id
-        ? { template_id: first.template_id }
-        : { title: first?.content?.title, body: first?.content?.body }),
-      channel_ids: first?.channel_ids,
-      category: campaign.category,
-      ...(campaign.topic && { topic: campaign.topic }),
-      holdout_percentage: campaign.holdout_percentage,
-    },
-  ]);
-  return (
-    <Loaded query={preview} skeleton={<Skeleton rows={2} />}>
-      {({ counts, exact }) => (
-        <p>
-          {exact ? "" : "About "}
-          {plural(counts.sent + counts.deferred, "person gets", "people get")} it,{" "}
-          {plural(counts.held_out, "is", "are")} held out, {plural(counts.skipped, "is", "are")} skipped. What is sent
-          cannot be taken back.
-        </p>
-      )}
-    </Loaded>
   );
 }
 

@@ -5,10 +5,9 @@ import { PAGE_SIZE, pageNumber, useNumbered } from "../../app/rows.ts";
 import { bytes } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Collection } from "../../components/collection.tsx";
+import { IMAGE_TYPES } from "../../components/image-field.tsx";
 import { Time } from "../../components/page.tsx";
 import { Failure } from "../../components/states.tsx";
-
-const TYPES = "image/png,image/jpeg,image/gif,image/webp";
 
 export function Assets() {
   const rows = useNumbered("assets.list", [{ page: pageNumber(), page_size: PAGE_SIZE }], ({ items }) => items);
@@ -24,7 +23,7 @@ export function Assets() {
       <input
         ref={input}
         type="file"
-        accept={TYPES}
+        accept={IMAGE_TYPES}
         aria-label="Image"
         hidden
         onInput={(event) => {

@@ -1,21 +1,17 @@
 // Schedules: a template that is sent to everyone again and again, with its next time in its own zone.
-import type { Schedule, Template } from "../../../sdk/src/types.gen.ts";
+import type { Schedule } from "../../../sdk/src/types.gen.ts";
 import { plans } from "../../app/access.gen.ts";
 import { useAction } from "../../app/action.ts";
-import { useFields } from "../../app/fields.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { PAGE_SIZE, pageNumber, useNumbered } from "../../app/rows.ts";
 import { me } from "../../app/session.ts";
-import { dateTime, fullTime, zone } from "../../app/time.ts";
-import { say } from "../../app/toast.ts";
+import { dateTime, fullTime } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Act } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
-import { FormDialog } from "../../components/dialog.tsx";
-import { SelectField, TextField } from "../../components/field.tsx";
-import { ChannelPicker } from "../../components/pickers.tsx";
 import { Failure } from "../../components/states.tsx";
+import { ScheduleEditor } from "./schedule-editor.tsx";
 
 export function Schedules() {
   const rows = useNumbered("schedules.list", [{ page: pageNumber(), per_page: PAGE_SIZE }], ({ data }) => data);
@@ -53,7 +49,7 @@ export function Schedules() {
         add={{
           operation: "schedules.create",
           label: "New schedule",
-          by: (close) => <Add templates={templates} close={close} />,
+          by: (close) => <ScheduleEditor templates={templates} close={close} />,
         }}
         remove={{
           operation: "schedules.delete",
@@ -92,49 +88,5 @@ function State({ schedule: { active, last_error } }: { schedule: Schedule }) {
     <>
       <Badge state={active ? "active" : "paused"} /> {last_error && <Badge state="failed" word={last_error.message} />}
     </>
-  );
-}
-
-function Add({ templates, close }: { templates: readonly Template[]; close: () => void }) {
-  const create = useAction("schedules.create");
-  const { values, field, placed } = useFields(
-    { template_id: "", channel_ids: [] as string[], cron_expression: "0 9 * * 1", timezone: zone },
-    create,
-  );
-  // The templates may arrive after the dialog has opened.
-  const template_id = values.template_id || (templates[0]?.id ?? "");
-  const missing = !template_id ? "Write a template first." : "Choose at least one channel.";
-  const save = async () => {
-    if (!(await create.run({ ...values, template_id, target: { type: "all" } }))) return;
-    say("The schedule is created.");
-    close();
-  };
-  const { value: chosen, ...channels } = field("channel_ids");
-  return (
-    <FormDialog
-      title="New schedule"
-      action={create}
-      placed={placed}
-      submit="Create the schedule"
-      refusal={template_id && chosen.length > 0 ? undefined : missing}
-      close={close}
-      onSubmit={save}
-    >
-      <SelectField
-        label="Template"
-        {...field("template_id")}
-        value={template_id}
-        options={templates.map(({ id, name }) => ({ value: id, label: name }))}
-      />
-      <TextField
-        label="When"
-        {...field("cron_expression")}
-        hint="Minute, hour, day of the month, month, weekday: 0 9 * * 1 is every Monday at 09:00."
-        code
-        required
-      />
-      <TextField label="Time zone" {...field("timezone")} required />
-      <ChannelPicker chosen={chosen} {...channels} />
-    </FormDialog>
   );
 }

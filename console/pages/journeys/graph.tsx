@@ -13,13 +13,14 @@ import { useQuery } from "../../app/query.ts";
 import { place, setQuery } from "../../app/router.ts";
 import { dateTime } from "../../app/time.ts";
 import { Button } from "../../components/button.tsx";
+import { DurationField } from "../../components/duration.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
 import { Card } from "../../components/page.tsx";
 import { SegmentSelect } from "../../components/pickers.tsx";
 import { Chart } from "./chart.tsx";
 import type { WalkAnswer } from "./simulate.tsx";
 import { Steps } from "./step-list.tsx";
-import { triggerText } from "./steps.ts";
+import { DEFAULT_MAX_AGE, triggerText } from "./steps.ts";
 
 const isSame = (one: object, other: object) => JSON.stringify(one) === JSON.stringify(other);
 /** A chart needs room: without a choice, narrow windows show the list. */
@@ -152,12 +153,7 @@ function TriggerForm({ trigger, onInput, faults }: TriggerProps) {
         onInput={(type) => onInput({ type } as JourneyTrigger)}
       />
       {trigger.type === "event" ? (
-        <TextField
-          label="Event"
-          value={trigger.event_name ?? ""}
-          fault={faults["trigger.event_name"]}
-          onInput={(event_name) => onInput({ type: "event", event_name })}
-        />
+        <EventTrigger trigger={trigger} onInput={onInput} faults={faults} />
       ) : (
         <SegmentSelect
           value={trigger.segment_id ?? ""}
@@ -166,5 +162,40 @@ function TriggerForm({ trigger, onInput, faults }: TriggerProps) {
         />
       )}
     </div>
+  );
+}
+
+/** Its event, and how late it may arrive (AMB-134). */
+function EventTrigger({
+  trigger,
+  onInput,
+  faults,
+}: TriggerProps & { trigger: Extract<JourneyTrigger, { type: "event" }> }) {
+  const { max_age = DEFAULT_MAX_AGE } = trigger;
+  const isAny = max_age === "none";
+  const change = (part: Partial<typeof trigger>) => onInput({ ...trigger, ...part });
+  return (
+    <>
+      <TextField
+        label="Event"
+        value={trigger.event_name ?? ""}
+        fault={faults["trigger.event_name"]}
+        onInput={(event_name) => change({ event_name })}
+      />
+      <SelectField
+        label="Late events"
+        value={isAny ? "any" : "some"}
+        options={{ some: "begin a run up to a limit", any: "always begin a run" }}
+        onInput={(which) => change({ max_age: which === "any" ? "none" : DEFAULT_MAX_AGE })}
+      />
+      {!isAny && (
+        <DurationField
+          label="At most this late"
+          value={max_age}
+          fault={faults["trigger.max_age"]}
+          onInput={(age) => change({ max_age: age || undefined })}
+        />
+      )}
+    </>
   );
 }

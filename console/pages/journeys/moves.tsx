@@ -8,8 +8,8 @@ import { isLocal, local, readMe } from "../../app/session.ts";
 import { plural } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Act, Button } from "../../components/button.tsx";
-import { Confirm, DeleteButton } from "../../components/dialog.tsx";
-import { triggerText } from "./steps.ts";
+import { DeleteButton } from "../../components/dialog.tsx";
+import { Activate } from "./activate.tsx";
 
 export const useMoves = () => ({
   activate: useAction("journeys.activate"),
@@ -50,45 +50,6 @@ export function Moves({ journey, moves: { activate, pause, archive, duplicate },
       )}
       {(status === "draft" || status === "paused") && (
         <Activate journey={journey} activate={activate} isChanged={isChanged} />
-      )}
-    </>
-  );
-}
-
-interface ActivateProps extends Pick<MovesProps, "journey" | "isChanged"> {
-  activate: MovesProps["moves"]["activate"];
-}
-
-/** What is refused stands at the steps, behind the question. */
-function Activate({ journey: { id, name, trigger }, activate, isChanged }: ActivateProps) {
-  const [isAsking, setAsking] = useState(false);
-  const act = async () => {
-    const done = await activate.run(id);
-    setAsking(false);
-    if (done) say("The journey is active.");
-  };
-  return (
-    <>
-      <Button
-        kind="primary"
-        icon="play"
-        needs="journeys.activate"
-        refusal={isChanged ? "Save the changes first." : undefined}
-        onClick={() => setAsking(true)}
-      >
-        Activate
-      </Button>
-      {isAsking && (
-        <Confirm
-          title={`Activate ${name}?`}
-          act="Activate it"
-          kind="primary"
-          isBusy={activate.isBusy}
-          close={() => setAsking(false)}
-          onConfirm={() => void act()}
-        >
-          From now on, a run begins whenever {triggerText(trigger)}. Its messages are sent without asking again.
-        </Confirm>
       )}
     </>
   );

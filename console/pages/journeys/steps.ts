@@ -36,6 +36,9 @@ export const stepNames: Record<StepType, string> = {
   exit: "End",
 };
 
+/** An event that arrives later begins no run, unless the trigger says otherwise (AMB-134). */
+export const DEFAULT_MAX_AGE = "72h";
+
 type Settings = Record<string, unknown>;
 
 export const typeOf = (step: JourneyStep): StepType | undefined => step.type;

@@ -7,13 +7,15 @@ import { useQuery } from "../../app/query.ts";
 import { go, pathTo } from "../../app/router.ts";
 import { channelName, countSentence, reasonText } from "../../app/sentences.ts";
 import { useSettled } from "../../app/settled.ts";
-import { dateTime, plural, zone } from "../../app/time.ts";
+import { dateTime, plural } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
 import { type Own, owners } from "../../components/content-model.ts";
 import { Form } from "../../components/form.tsx";
 import { Card, type Fact, Facts, Page } from "../../components/page.tsx";
 import { useUsableChannels } from "../../components/pickers.tsx";
+import { meansOf } from "../../components/release-facts.tsx";
+import { ReleaseSheet } from "../../components/release-sheet.tsx";
 import { Failure, Skeleton } from "../../components/states.tsx";
 import { bodyOf, type Draft, type DraftEditor, missingIn, useDraft } from "./draft.ts";
 import { Audience, Delivery, Message } from "./parts.tsx";
@@ -29,6 +31,7 @@ export function View() {
   const [channel, setChannel] = useState<Own | "">("");
   const reach = useReach(editor.draft);
   const { send, submit } = useSend(editor, reach);
+  const [isReleasing, setReleasing] = useState(false);
   const faults = { ...reach.preview.error?.fields, ...send.error?.fields };
   const form = fieldsOf(editor.draft, editor.change, faults);
   return (
@@ -47,11 +50,11 @@ export function View() {
       }
     >
       <div class="composer">
-        <Form error={send.error} kind="stack" onSubmit={() => !reach.refusal && submit()}>
+        <Form error={send.error} kind="stack" onSubmit={() => !reach.refusal && setReleasing(true)}>
           <Audience form={form} />
           <Message form={form} faults={faults} shown={channel} show={setChannel} />
           <Delivery form={form} chosen={reach.chosen} />
-          <Outcome draft={editor.draft} reach={reach} send={send} />
+          <Outcome reach={reach} send={send} />
         </Form>
         <aside class="stack preview" aria-label="Preview">
           <Shown reach={reach} wanted={channel} want={setChannel} />
@@ -59,7 +62,43 @@ export function View() {
           <ByChannel preview={reach.preview.data} />
         </aside>
       </div>
+      {isReleasing && (
+        <Release draft={editor.draft} reach={reach} send={send} submit={submit} close={() => setReleasing(false)} />
+      )}
     </Page>
+  );
+}
+
+interface ReleaseProps {
+  draft: Draft;
+  reach: Reach;
+  send: Running;
+  submit: () => Promise<void>;
+  close: () => void;
+}
+
+function Release({ draft, reach: { body, chosen, preview }, send, submit, close }: ReleaseProps) {
+  const isLater = draft.when === "later";
+  return (
+    <ReleaseSheet
+      title={`${isLater ? "Schedule" : "Send"} ${draft.name || draft.title ? `“${draft.name || draft.title}”` : "this template"}?`}
+      act={isLater ? "Schedule for" : "Send to"}
+      action={send}
+      preview={preview}
+      when={[{ at: body.scheduled_at }]}
+      by={[
+        ...meansOf({ channel_ids: chosen, category: draft.category, topic: draft.topic, holdout: draft.holdout }),
+        draft.smart && ["Smart channel", "one channel for each person"],
+        draft.ab && ["Variants", `${draft.split}% get A, ${100 - draft.split}% get B`],
+      ]}
+      safety={draft.safety}
+      onRelease={async () => {
+        // What is refused is marked in the editor, behind the sheet.
+        await submit();
+        close();
+      }}
+      close={close}
+    />
   );
 }
 
@@ -103,15 +142,13 @@ function useSend({ draft, discard }: DraftEditor, { body, reached, preview }: Re
 }
 
 interface OutcomeProps {
-  draft: Draft;
   reach: Reach;
   send: Running;
 }
 
 /** How many get it and why others do not, above the button. */
-function Outcome({ draft, reach, send }: OutcomeProps) {
+function Outcome({ reach, send }: OutcomeProps) {
   const { missing, preview, counts, reached, refusal } = reach;
-  const isLater = draft.when === "later";
   const skipped = preview.data?.skip_reasons ?? {};
   return (
     <Card>
@@ -138,22 +175,9 @@ function Outcome({ draft, reach, send }: OutcomeProps) {
         </p>
       )}
       <div class="actions">
-        <Button
-          kind="primary"
-          icon="send"
-          type="submit"
-          needs="notifications.create"
-          refusal={refusal}
-          isBusy={send.isBusy}
-        >
-          {isLater ? "Schedule" : "Send"}
-          {counts && !missing && ` ${isLater ? "for" : "to"} ${plural(reached, "person", "people")}`}
+        <Button kind="primary" icon="send" type="submit" needs="notifications.create" refusal={refusal}>
+          Review and send
         </Button>
-        {isLater && draft.at && (
-          <span class="dim">
-            at {draft.at.replace("T", " ")}, {zone}
-          </span>
-        )}
       </div>
     </Card>
   );

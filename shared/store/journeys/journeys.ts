@@ -42,6 +42,7 @@ export const Journey = v.object({
       type: v.picklist(triggerTypes),
       segment_id: v.optional(v.string()),
       event_name: v.optional(v.string()),
+      max_age: v.optional(v.string()),
     }),
     grammar("JourneyTrigger"),
   ),

@@ -1,0 +1,146 @@
+// Who a release reaches: numbers by reason with people to look at, and what its messages lack.
+import { type ComponentChildren, Fragment } from "preact";
+import type { NotificationPreview, NotificationsCreateBody } from "../../sdk/src/types.gen.ts";
+import { type Query, useQuery } from "../app/query.ts";
+import { reasonText } from "../app/sentences.ts";
+import { number, plural } from "../app/time.ts";
+import { Icon } from "./icon.tsx";
+import { PersonLink } from "./person.tsx";
+import { Failure, Skeleton } from "./states.tsx";
+
+/** People to look at, of each line. */
+const LOOKED_AT = 2;
+
+interface Line {
+  tone: "good" | "warn" | "held" | "bad";
+  count: number;
+  words: string;
+  people: readonly string[];
+}
+
+function linesOf({ counts, samples, skip_reasons, skipped_samples }: NotificationPreview): Line[] {
+  const ids = (isWaiting: boolean) =>
+    samples.flatMap(({ subscriber_id, deferred_until }) =>
+      (deferred_until !== null) === isWaiting ? [subscriber_id] : [],
+    );
+  const lines: Line[] = [
+    { tone: "good", count: counts.sent - counts.deferred, words: "get it when it goes out", people: ids(false) },
+    { tone: "warn", count: counts.deferred, words: "wait for the end of quiet hours", people: ids(true) },
+    { tone: "held", count: counts.held_out, words: "are held out as control group", people: [] },
+    ...Object.entries(skip_reasons).map(([reason, count]) => ({
+      tone: "bad" as const,
+      count,
+      words: `do not get it: ${reasonText(reason)}`,
+      people: skipped_samples[reason] ?? [],
+    })),
+  ];
+  return lines.filter(({ count }) => count > 0);
+}
+
+export function Who({ preview: { data, error, refresh } }: { preview: Query<NotificationPreview> }) {
+  if (error) return <Failure error={error} retry={refresh} />;
+  if (!data) return <Skeleton rows={3} />;
+  const { counts, exact } = data;
+  const lines = linesOf(data);
+  return (
+    <>
+      <p class="big">
+        {exact ? "" : "About "}
+        {plural(counts.sent, "person", "people")} <span class="dim">of {number(counts.total)}</span>
+      </p>
+      {counts.sent === 0 && <p class="banner">Not one person would get this.</p>}
+      <div class="meter" aria-hidden="true">
+        {lines.map(({ tone, count, words }) => (
+          <i key={words} class={tone} style={{ flexGrow: count }} />
+        ))}
+      </div>
+      <ul class="stack tight">
+        {lines.map(({ tone, count, words, people }) => (
+          <li key={words} class="reach">
+            <i class={`dot ${tone}`} />
+            <span>
+              <b>{number(count)}</b> {words}
+              {people.length > 0 && (
+                <span class="dim">
+                  {", such as "}
+                  {people.slice(0, LOOKED_AT).map((id, n) => (
+                    <Fragment key={id}>
+                      {n > 0 && " and "}
+                      <PersonLink id={id} />
+                    </Fragment>
+                  ))}
+                </span>
+              )}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+const problemsOf = ({ rendered, warnings = [], renderings }: NotificationPreview): readonly string[] => [
+  ...new Set([
+    ...Object.entries(rendered.unknown_variables).map(
+      ([name, count]) => `${name} is empty for ${plural(count, "person", "people")}.`,
+    ),
+    ...(rendered.failed > 0 ? [`The template fails for ${plural(rendered.failed, "person", "people")}.`] : []),
+    ...warnings.map(({ message }) => message),
+    ...renderings.flatMap((one) =>
+      one.warnings.filter(({ code }) => code !== "unknown_variables").map(({ message }) => message),
+    ),
+  ]),
+];
+
+const Problem = ({ text }: { text: string }) => (
+  <p class="reach warn">
+    <Icon name="warning" />
+    <span>{text}</span>
+  </p>
+);
+
+const Complete = ({ text }: { text: string }) => (
+  <p class="reach good">
+    <Icon name="check" />
+    <span>{text}</span>
+  </p>
+);
+
+interface GapsProps {
+  preview: NotificationPreview | undefined;
+  children: ComponentChildren;
+}
+
+/** What is empty, fails, or is not known, of some of the messages. */
+export function Gaps({ preview, children }: GapsProps) {
+  const problems = preview ? problemsOf(preview) : [];
+  return (
+    <>
+      {problems.map((text) => (
+        <Problem key={text} text={text} />
+      ))}
+      {preview && problems.length === 0 && <Complete text="Nothing: every variable has a value." />}
+      {children}
+    </>
+  );
+}
+
+interface MissingProps {
+  name: string;
+  body: NotificationsCreateBody;
+}
+
+/** The same of one of several messages. */
+export function MissingIn({ name, body }: MissingProps) {
+  const { data, error } = useQuery("recipients.previewNotifications", [body]);
+  if (error) return <Problem text={`${name}: ${Object.values(error.fields ?? {})[0] ?? error.message}`} />;
+  const problems = data ? problemsOf(data) : [];
+  return (
+    <>
+      {problems.map((text) => (
+        <Problem key={text} text={`${name}: ${text}`} />
+      ))}
+      {data && problems.length === 0 && <Complete text={`${name}: nothing.`} />}
+    </>
+  );
+}

@@ -1,0 +1,196 @@
+// What is asked before anything reaches people: who, when, by what, what is missing, what it costs, what stops it.
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import type { NotificationPreview } from "../../sdk/src/types.gen.ts";
+import type { Running } from "../app/action.ts";
+import { type Query, useQuery } from "../app/query.ts";
+import { money, now, number, plural } from "../app/time.ts";
+import { Button } from "./button.tsx";
+import { Dialog } from "./dialog.tsx";
+import { Check, TextField } from "./field.tsx";
+import { Form } from "./form.tsx";
+import { Icon, type IconName } from "./icon.tsx";
+import { type Fact, Facts } from "./page.tsx";
+import { type Moment, Moments } from "./release-moments.tsx";
+import { Gaps, Who } from "./release-reach.tsx";
+import type { Safety } from "./safety.tsx";
+import { Failure, Skeleton } from "./states.tsx";
+
+/** A release to more people than this asks for their number. */
+const MANY = 1_000;
+
+interface ReleaseSheetProps {
+  title: string;
+  /** What its button does; the number of people follows. */
+  act: string;
+  action: Running;
+  /** Who gets it, where that is known before. */
+  preview?: Query<NotificationPreview>;
+  /** Who gets it, where nobody can be counted yet. */
+  who?: ComponentChildren;
+  when: readonly Moment[];
+  /** Channels, topic, arms, control group. */
+  by: readonly (Fact | false | undefined | "")[];
+  /** What else is missing than the preview says. */
+  gaps?: ComponentChildren;
+  /** Undefined: the workspace's limits. */
+  safety?: Safety | null | undefined;
+  /** Where each step has limits of its own. */
+  stops?: ComponentChildren;
+  onRelease: () => unknown;
+  close: () => void;
+}
+
+export function ReleaseSheet(props: ReleaseSheetProps) {
+  const { title, act, action, preview, who, when, by, gaps, onRelease, close } = props;
+  const [typed, setTyped] = useState("");
+  const [isLateMeant, setLateMeant] = useState(false);
+  const counts = preview?.data?.counts;
+  const isLate = when.some(({ at }) => at !== undefined && Date.parse(at) <= now());
+  const isMany = counts !== undefined && counts.sent > MANY;
+  const refusal = refusalOf({ preview, isLate: isLate && !isLateMeant, typed: isMany ? typed : undefined });
+  return (
+    <Dialog title={title} close={close} class="sheet">
+      <Form error={action.error} onSubmit={() => !refusal && onRelease()}>
+        <div class="release">
+          <Section icon="people" title="Who">
+            {preview ? <Who preview={preview} /> : who}
+          </Section>
+          <Section icon="clock" title="When">
+            <Moments all={when} />
+            {isLate && (
+              <Check label="It goes out at once: this time has passed" checked={isLateMeant} onInput={setLateMeant} />
+            )}
+          </Section>
+          <Section icon="channel" title="By what">
+            <Facts of={by} />
+          </Section>
+          <Section icon="warning" title="Missing">
+            <Gaps preview={preview?.data}>{gaps}</Gaps>
+          </Section>
+          {preview?.data && (
+            <Section icon="insights" title="Cost">
+              <Cost preview={preview.data} />
+            </Section>
+          )}
+          <Section icon="shield" title="Stops it">
+            <Stops safety={props.safety} reached={counts?.sent ?? 0}>
+              {props.stops}
+            </Stops>
+          </Section>
+        </div>
+        {action.error && <Failure error={action.error} />}
+        {isMany && (
+          <TextField
+            label={`Type ${number(counts.sent)} to confirm the number of people`}
+            value={typed}
+            onInput={setTyped}
+            autocomplete="off"
+          />
+        )}
+        <div class="actions end">
+          <Button onClick={close}>Cancel</Button>
+          <Button
+            kind="primary"
+            icon="send"
+            type="submit"
+            needs={action.operation}
+            refusal={refusal}
+            isBusy={action.isBusy}
+          >
+            {counts ? `${act} ${plural(counts.sent, "person", "people")}` : act}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  );
+}
+
+interface Doubt {
+  preview: Query<NotificationPreview> | undefined;
+  isLate: boolean;
+  /** Undefined where no number is asked for. */
+  typed: string | undefined;
+}
+
+function refusalOf({ preview, isLate, typed }: Doubt): string | undefined {
+  if (preview?.error) return "Who gets it is not known.";
+  if (preview && !preview.data) return "Counting who gets it.";
+  if (isLate) return "Confirm the time that has passed first.";
+  const isTyped = typed === undefined || Number(typed.replace(/[\s.,]/g, "")) === preview?.data?.counts.sent;
+  return isTyped ? undefined : "Type the number of people first.";
+}
+
+interface SectionProps {
+  icon: IconName;
+  title: string;
+  children: ComponentChildren;
+}
+
+const Section = ({ icon, title, children }: SectionProps) => (
+  <section>
+    <h3>
+      <Icon name={icon} />
+      {title}
+    </h3>
+    <div class="stack tight">{children}</div>
+  </section>
+);
+
+function Cost({ preview: { cost } }: { preview: NotificationPreview }) {
+  return (
+    <p>
+      <b>{money(cost.dollars)}</b>, computed at list prices
+      {cost.provider_dollars > 0 && <span class="dim">, of which {money(cost.provider_dollars)} for providers</span>}
+      {cost.unpriced.length > 0 && <span class="dim">. No price is set for {cost.unpriced.join(", ")}</span>}.
+    </p>
+  );
+}
+
+const percent = (rate: number): string => `${Number((100 * rate).toFixed(2))}%`;
+
+const limitsOf = (safety: Safety): string =>
+  [
+    safety.canary_percent !== undefined && `${safety.canary_percent}% go first`,
+    safety.max_error_rate !== undefined && `errors ${percent(safety.max_error_rate)}`,
+    safety.max_bounce_rate !== undefined && `bounces ${percent(safety.max_bounce_rate)}`,
+    safety.max_complaint_rate !== undefined && `complaints ${percent(safety.max_complaint_rate)}`,
+    safety.max_opt_out_rate !== undefined && `opt-outs ${percent(safety.max_opt_out_rate)}`,
+  ]
+    .filter(Boolean)
+    .join(", ");
+
+interface StopsProps {
+  safety: Safety | null | undefined;
+  reached: number;
+  children: ComponentChildren;
+}
+
+/** The brake, and what is left of the plan. */
+function Stops({ safety, reached, children }: StopsProps) {
+  const billing = useQuery("billing.get", []).data;
+  const limit = billing && Math.min(billing.limits.sends, billing.monthly_send_cap ?? Number.POSITIVE_INFINITY);
+  const left = billing && limit !== undefined ? Math.max(0, limit - billing.usage.sends) : undefined;
+  return (
+    <>
+      {children ?? (
+        <p>
+          {safety === undefined && "Its brake has the limits of the workspace."}
+          {safety === null && <b>Its brake is off.</b>}
+          {safety && `Its brake halts it: ${limitsOf(safety) || "by the limits of the workspace"}.`}
+        </p>
+      )}
+      {left === undefined ? (
+        <Skeleton rows={1} />
+      ) : left < reached ? (
+        <p class="banner bad">
+          <span>
+            <b>The plan has {plural(left, "send")} left in this period.</b> It will be refused.
+          </span>
+        </p>
+      ) : (
+        <p class="dim">{plural(left, "send")} of the plan are left in this period.</p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,73 @@
+// The release of a campaign: everything that it will send, to whom and when.
+import { useState } from "preact/hooks";
+import type { Campaign, NotificationsCreateBody } from "../../../sdk/src/types.gen.ts";
+import { useAction } from "../../app/action.ts";
+import { useQuery } from "../../app/query.ts";
+import { now, plural } from "../../app/time.ts";
+import { say } from "../../app/toast.ts";
+import { Button } from "../../components/button.tsx";
+import { meansOf } from "../../components/release-facts.tsx";
+import { MissingIn } from "../../components/release-reach.tsx";
+import { ReleaseSheet } from "../../components/release-sheet.tsx";
+
+export function Release({ campaign }: { campaign: Campaign }) {
+  const [isAsking, setAsking] = useState(false);
+  return (
+    <>
+      <Button kind="primary" icon="send" needs="campaigns.release" onClick={() => setAsking(true)}>
+        Release
+      </Button>
+      {isAsking && <Sheet campaign={campaign} close={() => setAsking(false)} />}
+    </>
+  );
+}
+
+type Message = Campaign["messages"][number];
+
+const bodyOf = (campaign: Campaign, message: Message | undefined): NotificationsCreateBody => ({
+  target: campaign.target,
+  ...(message?.template_id ? { template_id: message.template_id } : { content: message?.content }),
+  channel_ids: message?.channel_ids ?? [],
+  category: campaign.category,
+  ...(campaign.topic && { topic: campaign.topic }),
+  holdout_percentage: campaign.holdout_percentage,
+  // What is late goes out at once, and a preview is of a time to come.
+  ...(message?.scheduled_at && Date.parse(message.scheduled_at) > now() && { scheduled_at: message.scheduled_at }),
+});
+
+const nameOf = ({ content, position }: Message): string => content?.title || `Message ${position + 1}`;
+
+function Sheet({ campaign, close }: { campaign: Campaign; close: () => void }) {
+  const { id, name, messages, category, topic, holdout_percentage, safety } = campaign;
+  const release = useAction("campaigns.release", { stale: ["campaigns.", "notifications.", "billing."] });
+  const preview = useQuery("recipients.previewNotifications", [bodyOf(campaign, messages[0])]);
+  const channel_ids = [...new Set(messages.flatMap((message) => message.channel_ids))];
+  const act = async () => {
+    const done = await release.run(id);
+    if (!done) return;
+    close();
+    say("The campaign is released.");
+  };
+  return (
+    <ReleaseSheet
+      title={`Release ${name}?`}
+      act="Release to"
+      action={release}
+      preview={preview}
+      when={messages.map((message) => ({
+        ...(messages.length > 1 && { name: nameOf(message) }),
+        at: message.scheduled_at,
+      }))}
+      by={[
+        messages.length > 1 && ["Messages", plural(messages.length, "message")],
+        ...meansOf({ channel_ids, category, topic, holdout: holdout_percentage }),
+      ]}
+      gaps={messages
+        .slice(1)
+        .map((message) => <MissingIn key={message.id} name={nameOf(message)} body={bodyOf(campaign, message)} />)}
+      safety={safety}
+      onRelease={act}
+      close={close}
+    />
+  );
+}

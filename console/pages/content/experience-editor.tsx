@@ -1,0 +1,194 @@
+// An experience as a draft: what it says and shows, to whom, when, and what it is compared with.
+import { useState } from "preact/hooks";
+import type { Experience } from "../../../sdk/src/types.gen.ts";
+import { useAction } from "../../app/action.ts";
+import { type Fields, fieldsOf } from "../../app/fields.ts";
+import { useKept } from "../../app/kept.ts";
+import { useQuery } from "../../app/query.ts";
+import { go, pathTo } from "../../app/router.ts";
+import { zone } from "../../app/time.ts";
+import { say } from "../../app/toast.ts";
+import { Button } from "../../components/button.tsx";
+import { ButtonList } from "../../components/button-list.tsx";
+import { ExperienceSeen } from "../../components/experience-seen.tsx";
+import { Check, Choices, SelectField, TextField } from "../../components/field.tsx";
+import { Form, FormEnd } from "../../components/form.tsx";
+import { ImageField } from "../../components/image-field.tsx";
+import { Card } from "../../components/page.tsx";
+import { HoldoutSlider, Slider, TargetPicker } from "../../components/pickers.tsx";
+import { Loaded, Skeleton } from "../../components/states.tsx";
+import { type Arm, bodyOf, draftOf, type ExperienceDraft } from "./experience-draft.ts";
+
+const FORMATS = {
+  banner: "Banner",
+  modal: "Modal",
+  card: "Card",
+  fullscreen: "Full screen",
+  inbox_only: "Inbox only",
+};
+const TRIGGERS = { immediate: "At once", session_start: "When a session begins", event: "On an event" };
+const FREQUENCIES = { once: "Once", once_per_session: "Once per session" };
+const MAX_ACTIONS = 4;
+
+const listPath = (id = ""): string => pathTo("content", `experiences/${id}`);
+
+/** Of the draft with this id; without one, of a new experience. */
+export function ExperienceEditor({ id }: { id?: string }) {
+  if (id === undefined) return <Editor />;
+  return <Known id={id} />;
+}
+
+function Known({ id }: { id: string }) {
+  const found = useQuery("experiences.get", [id]);
+  return (
+    <Loaded query={found} skeleton={<Skeleton rows={8} />}>
+      {(experience) => <Editor key={experience.updated_at} experience={experience} />}
+    </Loaded>
+  );
+}
+
+function Editor({ experience }: { experience?: Experience }) {
+  const key = experience ? `experience.${experience.id}.${experience.updated_at}` : "experience";
+  const kept = useKept<ExperienceDraft>(key, () => draftOf(experience));
+  const draft = kept.value;
+  const create = useAction("experiences.create");
+  const update = useAction("experiences.update");
+  const action = experience ? update : create;
+  const [arm, setArm] = useState<"a" | "b">("a");
+  const form = fieldsOf(draft, kept.set, action.error?.fields);
+  const leave = (id?: string) => {
+    kept.drop();
+    go(listPath(id));
+  };
+  const save = async () => {
+    const body = bodyOf(draft);
+    const hadTest = experience?.variant_b !== undefined;
+    const done = experience
+      ? await update.run(experience.id, { ...body, ...(hadTest && !draft.isTest && { remove_variant_b: true }) })
+      : await create.run(body);
+    if (!done) return;
+    say(`${draft.name} is saved as a draft.`);
+    leave(done.answer.id);
+  };
+  const shown = draft.isTest ? arm : "a";
+  return (
+    <Form error={action.error} kind="composer" onSubmit={save}>
+      <div class="stack">
+        <Says form={form} arm={shown} setArm={setArm} />
+        <Shows form={form} />
+        <Reaches form={form} />
+        <FormEnd action={action} placed={form.placed} submit="Save as a draft">
+          <Button kind="quiet" onClick={() => leave(experience?.id)}>
+            Cancel
+          </Button>
+        </FormEnd>
+      </div>
+      <aside class="stack preview" aria-label="Preview">
+        <Card title={draft.isTest ? `Variant ${shown.toUpperCase()}` : "Preview"}>
+          <ExperienceSeen format={draft.format} {...draft[shown]} actions={draft.actions} />
+        </Card>
+      </aside>
+    </Form>
+  );
+}
+
+interface PartProps {
+  form: Fields<ExperienceDraft>;
+}
+
+interface SaysProps extends PartProps {
+  arm: "a" | "b";
+  setArm: (arm: "a" | "b") => void;
+}
+
+function Says({ form: { values, set, field, faultAt }, arm, setArm }: SaysProps) {
+  const path = arm === "a" ? "content" : "variant_b";
+  const change = (part: Partial<Arm>) => set({ [arm]: { ...values[arm], ...part } });
+  const input = (name: keyof Arm) => ({
+    value: values[arm][name],
+    onInput: (text: string) => change({ [name]: text }),
+    fault: faultAt(`${path}.${name}`),
+  });
+  return (
+    <Card title="Content">
+      <TextField label="Name" {...field("name")} required />
+      <Choices legend="Format" name="format" {...field("format")} options={FORMATS} />
+      {values.isTest && (
+        <fieldset class="channel-tabs" aria-label="Variant">
+          {(["a", "b"] as const).map((one) => (
+            <Button key={one} kind="quiet" pressed={one === arm} onClick={() => setArm(one)}>
+              Variant {one.toUpperCase()}
+            </Button>
+          ))}
+        </fieldset>
+      )}
+      <TextField label="Title" {...input("title")} />
+      <TextField label="Body" rows={4} {...input("body")} />
+      <ImageField label="Image" {...input("image_url")} />
+      <ButtonList
+        buttons={values.actions}
+        max={MAX_ACTIONS}
+        onInput={(actions) => set({ actions })}
+        faultAt={(rest) => faultAt(`content.actions${rest}`)}
+      />
+      <Check
+        label="Compare with a variant B"
+        note="Each person sees one of the two; buttons are the same."
+        checked={values.isTest}
+        onInput={(isTest) => set({ isTest })}
+      />
+      {values.isTest && (
+        <Slider label="Share that gets A" value={values.split} min={1} max={99} onInput={(split) => set({ split })} />
+      )}
+    </Card>
+  );
+}
+
+function Shows({ form: { values, field } }: PartProps) {
+  return (
+    <Card title="Display">
+      <div class="row">
+        <SelectField label="Shown" {...field("trigger", "display.trigger")} options={TRIGGERS} />
+        {values.trigger === "event" && (
+          <TextField label="Event" {...field("trigger_event", "display.trigger_event")} required />
+        )}
+        <SelectField label="How often" {...field("frequency", "display.frequency")} options={FREQUENCIES} />
+        <TextField
+          label="Priority, 1 to 10"
+          type="number"
+          min={1}
+          max={10}
+          {...field("priority", "display.priority")}
+          placeholder="5"
+        />
+      </div>
+      <TextField
+        label="Screens (optional)"
+        rows={2}
+        {...field("screens", "display.screens")}
+        hint="Routes of the app, such as /home, one a line. Empty: everywhere."
+      />
+    </Card>
+  );
+}
+
+function Reaches({ form: { values, set, field, faultAt } }: PartProps) {
+  return (
+    <Card title="Audience and time">
+      <TargetPicker
+        target={values.audience}
+        onInput={(audience) => set({ audience })}
+        faultAt={(part) => faultAt(`audience${part}`)}
+      />
+      <div class="row">
+        <TextField
+          label={`Starts (${zone}; empty: on publishing)`}
+          type="datetime-local"
+          {...field("start", "start_at")}
+        />
+        <TextField label={`Ends (${zone}; empty: never)`} type="datetime-local" {...field("end", "end_at")} />
+      </div>
+      <HoldoutSlider {...field("holdout", "holdout_percentage")} />
+    </Card>
+  );
+}

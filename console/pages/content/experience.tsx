@@ -1,0 +1,211 @@
+// One experience: how it looks, how it does, and what may be done with it now.
+import { useState } from "preact/hooks";
+import type { Experience } from "../../../sdk/src/types.gen.ts";
+import { type ExperienceAction, experienceMoves } from "../../../shared/rules/experience-states.ts";
+import { useAction } from "../../app/action.ts";
+import { useQuery } from "../../app/query.ts";
+import { go, pathTo } from "../../app/router.ts";
+import { dateTime, number, share } from "../../app/time.ts";
+import { say } from "../../app/toast.ts";
+import { Act, Button, LinkButton } from "../../components/button.tsx";
+import { AskButton } from "../../components/dialog.tsx";
+import { ExperienceSeen } from "../../components/experience-seen.tsx";
+import { inWords } from "../../components/field.tsx";
+import { Card, Facts, Figure } from "../../components/page.tsx";
+import { meansOf } from "../../components/release-facts.tsx";
+import { ReleaseSheet } from "../../components/release-sheet.tsx";
+import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
+
+export const EVERY_MS = 10_000;
+
+const mayMove = (action: ExperienceAction, status: Experience["status"]): boolean =>
+  (experienceMoves[action].from as readonly string[]).includes(status);
+
+export function One({ experience }: { experience: Experience }) {
+  const { id, name, format, status, content, variant_b } = experience;
+  const [arm, setArm] = useState<"a" | "b">("a");
+  const stats = useQuery("experiences.getStats", [id], { every: EVERY_MS });
+  const seen = arm === "b" && variant_b ? variant_b : content;
+  return (
+    <Card
+      title={name}
+      actions={
+        variant_b &&
+        (["a", "b"] as const).map((one) => (
+          <Button key={one} kind="quiet" pressed={one === arm} onClick={() => setArm(one)}>
+            Variant {one.toUpperCase()}
+          </Button>
+        ))
+      }
+    >
+      <ExperienceSeen
+        format={format}
+        title={seen.title}
+        body={seen.body ?? ""}
+        image_url={seen.image_url}
+        actions={content.actions}
+      />
+      {status !== "draft" && (
+        <Loaded query={stats} skeleton={<Skeleton rows={2} />}>
+          {({ impressions, clicks, ctr, dismissals, unique_reach }) => (
+            <div class="figures">
+              <Figure value={number(unique_reach)} label="viewers" />
+              <Figure value={number(impressions)} label="impressions" />
+              <Figure value={number(clicks)} label={impressions ? `clicks (${share(ctr, 1)})` : "clicks"} />
+              <Figure value={number(dismissals)} label="dismissals" />
+            </div>
+          )}
+        </Loaded>
+      )}
+      <About experience={experience} />
+      <Moves experience={experience} />
+    </Card>
+  );
+}
+
+function About({
+  experience: { display, audience, start_at, end_at, holdout_percentage },
+}: {
+  experience: Experience;
+}) {
+  return (
+    <Facts
+      of={[
+        ["Audience", audience?.type === "all" ? "everyone" : `a ${audience?.type ?? "missing audience"}`],
+        display?.trigger && [
+          "Shown",
+          `${display.trigger === "event" ? `on ${display.trigger_event}` : inWords(display.trigger)}, ${inWords(display.frequency ?? "once")}`,
+        ],
+        display?.screens && ["Screens", display.screens.join(", ")],
+        start_at && ["Starts", dateTime(start_at)],
+        end_at && ["Ends", dateTime(end_at)],
+        holdout_percentage > 0 && ["Control group", `${holdout_percentage}%`],
+      ]}
+    />
+  );
+}
+
+function Moves({ experience }: { experience: Experience }) {
+  const { id, name, status } = experience;
+  const pause = useAction("experiences.pause");
+  const resume = useAction("experiences.resume");
+  const archive = useAction("experiences.archive");
+  const duplicate = useAction("experiences.duplicate");
+  const error = [pause, resume, archive, duplicate].find((action) => action.error)?.error;
+  const show = ({ id: other }: Experience) => go(pathTo("content", `experiences/${other}`));
+  return (
+    <>
+      {error && <Failure error={error} />}
+      <div class="actions">
+        {status === "draft" && <Publish experience={experience} />}
+        {status === "draft" && (
+          <LinkButton icon="pencil" needs="experiences.update" href={pathTo("content", `experiences/${id}/edit`)}>
+            Edit
+          </LinkButton>
+        )}
+        {mayMove("pause", status) && (
+          <Act action={pause} given={[id]}>
+            Pause
+          </Act>
+        )}
+        {mayMove("resume", status) && (
+          <Act action={resume} given={[id]}>
+            Resume
+          </Act>
+        )}
+        {mayMove("end", status) && (
+          <AskButton
+            label="End"
+            operation="experiences.end"
+            given={[id]}
+            title="End this experience?"
+            act="End it"
+            said={`${name} has ended.`}
+          >
+            Its messages disappear from the app, and it cannot be resumed.
+          </AskButton>
+        )}
+        <Act action={duplicate} given={[id, {}]} said="The copy is a draft." then={show}>
+          Duplicate
+        </Act>
+        {mayMove("archive", status) && (
+          <Act action={archive} given={[id]} said={`${name} is archived.`}>
+            Archive
+          </Act>
+        )}
+        {status === "draft" && (
+          <AskButton
+            label="Delete"
+            operation="experiences.delete"
+            given={[id]}
+            title={`Delete ${name}?`}
+            name={name}
+            act="Delete the experience"
+            said={`${name} is deleted.`}
+          >
+            It was shown to nobody.
+          </AskButton>
+        )}
+      </div>
+    </>
+  );
+}
+
+function Publish({ experience }: { experience: Experience }) {
+  const [isAsking, setAsking] = useState(false);
+  return (
+    <>
+      <Button kind="primary" needs="experiences.publish" onClick={() => setAsking(true)}>
+        Publish
+      </Button>
+      {isAsking && <Release experience={experience} close={() => setAsking(false)} />}
+    </>
+  );
+}
+
+function Release({ experience, close }: { experience: Experience; close: () => void }) {
+  const { id, name, format, content, variant_b, split_percentage = 50, start_at, end_at } = experience;
+  const { audience = { type: "all" as const }, holdout_percentage } = experience;
+  const publish = useAction("experiences.publish");
+  const channels = useQuery("channels.list", []).data?.channels;
+  const channel_ids = channels?.flatMap((one) => (one.type === "in_app" ? [one.id] : [])).slice(0, 1) ?? [];
+  const preview = useQuery(
+    "recipients.previewNotifications",
+    [
+      {
+        target: audience,
+        title: content.title,
+        body: content.body || " ",
+        channel_ids,
+        category: "marketing",
+        holdout_percentage,
+        bypass_quiet_hours: true,
+        ...(variant_b && { variant_b: { title: variant_b.title, body: variant_b.body || " " }, split_percentage }),
+      },
+    ],
+    { when: channel_ids.length > 0 },
+  );
+  const act = async () => {
+    if (!(await publish.run(id))) return;
+    close();
+    say(`${name} is published.`);
+  };
+  return (
+    <ReleaseSheet
+      title={`Publish ${name}?`}
+      act="Publish to"
+      action={publish}
+      preview={preview}
+      when={[{ at: start_at }]}
+      by={[
+        ["Format", inWords(format)],
+        ...meansOf({ channel_ids, category: "marketing", holdout: holdout_percentage }),
+        variant_b && ["Variants", `${split_percentage}% see A, ${100 - split_percentage}% see B`],
+        ["Ends", end_at ? dateTime(end_at) : "when you end it"],
+      ]}
+      stops={<p>Pause hides it from the app, end takes it back.</p>}
+      onRelease={act}
+      close={close}
+    />
+  );
+}

@@ -1,0 +1,150 @@
+// A new schedule: what it sends and when, then whom it reaches before it begins.
+import { useState } from "preact/hooks";
+import type { NotificationsCreateBody, Template } from "../../../sdk/src/types.gen.ts";
+import { nextRun, parseCron } from "../../../shared/rules/cron.ts";
+import { useAction } from "../../app/action.ts";
+import { type Fields, useFields } from "../../app/fields.ts";
+import { useQuery } from "../../app/query.ts";
+import { now, zone } from "../../app/time.ts";
+import { say } from "../../app/toast.ts";
+import { FormDialog } from "../../components/dialog.tsx";
+import { SelectField, TextField } from "../../components/field.tsx";
+import { ChannelPicker, TopicPicker } from "../../components/pickers.tsx";
+import { meansOf } from "../../components/release-facts.tsx";
+import { Moments } from "../../components/release-moments.tsx";
+import { ReleaseSheet } from "../../components/release-sheet.tsx";
+
+/** Times that are shown before it begins. */
+const SHOWN = 3;
+
+interface Draft {
+  template_id: string;
+  channel_ids: string[];
+  topic: string;
+  cron_expression: string;
+  timezone: string;
+}
+
+interface EditorProps {
+  templates: readonly Template[];
+  close: () => void;
+}
+
+export function ScheduleEditor({ templates, close }: EditorProps) {
+  const create = useAction("schedules.create", { stale: ["schedules.", "billing."] });
+  const [isReleasing, setReleasing] = useState(false);
+  const start: Draft = { template_id: "", channel_ids: [], topic: "", cron_expression: "0 9 * * 1", timezone: zone };
+  const form = useFields(start, create);
+  // The templates may arrive after the dialog has opened.
+  const draft = { ...form.values, template_id: form.values.template_id || (templates[0]?.id ?? "") };
+  const save = async () => {
+    const { topic, ...given } = draft;
+    const done = await create.run({ ...given, ...(topic && { topic }), target: { type: "all" } });
+    // What is refused is marked in the form, before the sheet.
+    setReleasing(false);
+    if (!done) return;
+    say("The schedule is created.");
+    close();
+  };
+  if (isReleasing) {
+    const name = templates.find(({ id }) => id === draft.template_id)?.name ?? "the template";
+    return <Release name={name} draft={draft} action={create} save={save} close={() => setReleasing(false)} />;
+  }
+  const missing = draft.template_id ? "Choose at least one channel." : "Write a template first.";
+  return (
+    <FormDialog
+      title="New schedule"
+      action={create}
+      placed={form.placed}
+      submit="Review the schedule"
+      refusal={draft.template_id && draft.channel_ids.length > 0 ? undefined : missing}
+      close={close}
+      onSubmit={() => setReleasing(true)}
+    >
+      <Inputs form={form} templates={templates} draft={draft} />
+    </FormDialog>
+  );
+}
+
+function Inputs({
+  form: { field },
+  templates,
+  draft,
+}: { form: Fields<Draft>; draft: Draft } & Pick<EditorProps, "templates">) {
+  const { value: chosen, ...channels } = field("channel_ids");
+  const times = timesOf(draft);
+  return (
+    <>
+      <SelectField
+        label="Template"
+        {...field("template_id")}
+        value={draft.template_id}
+        options={templates.map(({ id, name }) => ({ value: id, label: name }))}
+      />
+      <TextField
+        label="When"
+        {...field("cron_expression")}
+        hint="Minute, hour, day of the month, month, weekday: 0 9 * * 1 is every Monday at 09:00."
+        code
+        required
+      />
+      <TextField label="Time zone" {...field("timezone")} required />
+      {times.length > 0 && <Moments all={times.slice(0, 1).map((one) => ({ ...one, name: "Next" }))} />}
+      <ChannelPicker chosen={chosen} {...channels} />
+      <TopicPicker {...field("topic")} />
+    </>
+  );
+}
+
+/** The next times of its expression; none while it is not understood. */
+function timesOf({ cron_expression, timezone }: Draft) {
+  const cron = parseCron(cron_expression.trim());
+  if ("problem" in cron || !isZone(timezone)) return [];
+  const times: number[] = [];
+  for (let after = now(); times.length < SHOWN; after = times.at(-1) ?? after) {
+    const next = nextRun(cron, timezone, after);
+    if (next === undefined) break;
+    times.push(next);
+  }
+  return times.map((at) => ({ at: new Date(at).toISOString(), zone: timezone }));
+}
+
+function isZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false;
+  }
+}
+
+interface ReleaseProps {
+  name: string;
+  draft: Draft;
+  action: ReturnType<typeof useAction<"schedules.create">>;
+  save: () => Promise<void>;
+  close: () => void;
+}
+
+function Release({ name, draft, action, save, close }: ReleaseProps) {
+  const { template_id, channel_ids, topic } = draft;
+  const body: NotificationsCreateBody = {
+    target: { type: "all" },
+    template_id,
+    channel_ids,
+    category: "marketing",
+    ...(topic && { topic }),
+  };
+  const preview = useQuery("recipients.previewNotifications", [body]);
+  return (
+    <ReleaseSheet
+      title={`Send ${name} again and again?`}
+      act="Schedule for"
+      action={action}
+      preview={preview}
+      when={timesOf(draft)}
+      by={[["Template", name], ...meansOf({ channel_ids, category: "marketing", topic })]}
+      onRelease={save}
+      close={close}
+    />
+  );
+}

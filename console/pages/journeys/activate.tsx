@@ -1,0 +1,131 @@
+// The activation of a journey: whom it reaches from now on, by which messages, and what they lack.
+import { useState } from "preact/hooks";
+import type { Journey, JourneyStep, NotificationsCreateBody } from "../../../sdk/src/types.gen.ts";
+import type { Action } from "../../app/action.ts";
+import { durationText } from "../../app/duration.ts";
+import { useQuery } from "../../app/query.ts";
+import { pathTo } from "../../app/router.ts";
+import { plural } from "../../app/time.ts";
+import { say } from "../../app/toast.ts";
+import { Button } from "../../components/button.tsx";
+import type { Fact } from "../../components/page.tsx";
+import { MeansOf } from "../../components/release-facts.tsx";
+import { MissingIn } from "../../components/release-reach.tsx";
+import { ReleaseSheet } from "../../components/release-sheet.tsx";
+import { DEFAULT_MAX_AGE, nameOf, settingsOf, stepText, triggerText } from "./steps.ts";
+
+interface ActivateProps {
+  journey: Journey;
+  activate: Action<"journeys.activate">;
+  /** What is edited is not saved yet. */
+  isChanged: boolean;
+}
+
+/** What is refused stands at the steps, behind the sheet. */
+export function Activate({ journey, activate, isChanged }: ActivateProps) {
+  const [isAsking, setAsking] = useState(false);
+  const act = async () => {
+    const done = await activate.run(journey.id);
+    setAsking(false);
+    if (done) say("The journey is active.");
+  };
+  const sends = Object.values(journey.steps.steps ?? {}).filter(({ type }) => type === "send");
+  return (
+    <>
+      <Button
+        kind="primary"
+        icon="play"
+        needs="journeys.activate"
+        refusal={isChanged ? "Save the changes first." : undefined}
+        onClick={() => setAsking(true)}
+      >
+        Activate
+      </Button>
+      {isAsking && (
+        <ReleaseSheet
+          title={`Activate ${journey.name}?`}
+          act="Activate it"
+          action={activate}
+          who={<Who journey={journey} />}
+          when={[{ at: undefined, words: "From now on, whenever it is triggered" }]}
+          by={meansOf(sends)}
+          gaps={sends.length === 0 ? "It has no message." : sends.map((step) => <Missing key={step.id} step={step} />)}
+          stops={<p>{stopsOf(sends)}</p>}
+          onRelease={act}
+          close={() => setAsking(false)}
+        />
+      )}
+    </>
+  );
+}
+
+function Who({ journey: { trigger, entry_rules } }: { journey: Journey }) {
+  const { segment_id = "" } = trigger;
+  const segment = useQuery("segments.get", [segment_id], { when: segment_id !== "" }).data;
+  return (
+    <>
+      <p>
+        Everyone for whom <b>{triggerText(trigger)}</b>, from now on
+        {segment && (
+          <>
+            : <a href={pathTo("segments", segment.id)}>{segment.name}</a> has{" "}
+            {plural(segment.count, "person", "people")} now
+          </>
+        )}
+        .
+      </p>
+      {trigger.type === "event" && <p class="dim">{ageText(trigger.max_age)}</p>}
+      <p class="dim">{againText(entry_rules)}</p>
+    </>
+  );
+}
+
+const ageText = (age = DEFAULT_MAX_AGE): string =>
+  age === "none"
+    ? "Events of any age begin a run, imported ones too."
+    : `Events that arrive more than ${durationText(age)} late begin none.`;
+
+function againText(rules: Journey["entry_rules"]): string {
+  const only = rules?.eligibility ? "Only who matches its entry rule enters. " : "";
+  if (!rules?.allow_reentry) return `${only}Each person enters once.`;
+  const { reentry_window: window } = rules;
+  return `${only}A person may enter again${window ? `, at most once in ${durationText(window)}` : ""}.`;
+}
+
+interface SendSettings {
+  content?: NotificationsCreateBody["content"];
+  template_id?: string;
+  channel_ids?: string[];
+  category?: "marketing" | "transactional";
+  topic?: string;
+  safety?: object;
+}
+
+const sendOf = (step: JourneyStep) => settingsOf(step) as SendSettings;
+
+const meansOf = (sends: readonly JourneyStep[]): readonly Fact[] =>
+  sends.map((step): Fact => {
+    const { channel_ids = [], category = "marketing", topic } = sendOf(step);
+    return [stepText(step) || "A message", <MeansOf key="means" {...{ channel_ids, category, topic }} />];
+  });
+
+function Missing({ step }: { step: JourneyStep }) {
+  const { content, template_id, channel_ids = [], category = "marketing", topic } = sendOf(step);
+  if (channel_ids.length === 0) return <p class="fault">{nameOf(step)}: no channel is chosen.</p>;
+  const body: NotificationsCreateBody = {
+    target: { type: "all" },
+    ...(template_id ? { template_id } : { content }),
+    channel_ids,
+    category,
+    ...(topic && { topic }),
+  };
+  return <MissingIn name={stepText(step) || "A message"} body={body} />;
+}
+
+function stopsOf(sends: readonly JourneyStep[]): string {
+  const braked = sends.filter((step) => sendOf(step).safety !== undefined).length;
+  if (sends.length === 0) return "Pause keeps everybody where they are.";
+  return braked === 0
+    ? "No step has a brake. Pause keeps everybody where they are."
+    : `${braked} of ${plural(sends.length, "message")} have a brake. Pause keeps everybody where they are.`;
+}

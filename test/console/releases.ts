@@ -1,0 +1,152 @@
+// What is asked before anything reaches people, and an experience from its draft to its archive.
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import type { NotificationPreview } from "../../sdk/src/types.gen.ts";
+import { type Tab, violations, violationsInThemes } from "../support/console-tab.ts";
+
+const PREVIEW = "**/api/v1/notifications/preview";
+
+const press = (page: Page, name: string | RegExp) =>
+  page.getByRole("button", typeof name === "string" ? { name, exact: true } : { name }).click();
+
+async function write(page: Page): Promise<void> {
+  await page.getByLabel("Title").fill("Hello {{ subscriber.nick }}");
+  await page.getByLabel("Body", { exact: true }).fill("The sale begins on Friday.");
+}
+
+export function releaseStories(open: () => Promise<Tab>): void {
+  it("CON-3 a send to more than 1,000 people goes out once their number is typed, to those of the preview (AMB-140)", async () => {
+    const { page, visit } = await open();
+    await page.route(PREVIEW, async (route) => {
+      const answer = await route.fetch();
+      const preview = (await answer.json()) as NotificationPreview;
+      return route.fulfill({ json: { ...preview, counts: { ...preview.counts, total: 2_500, sent: 2_400 } } });
+    });
+    await visit("send");
+    await write(page);
+    await press(page, "Review and send");
+    const dialog = page.locator("dialog[open]");
+    await dialog.getByText("subscriber.nick is empty for 240 people.").waitFor();
+    const act = dialog.getByRole("button", { name: "Send to 2,400 people" });
+    const isOff = async () => (await act.getAttribute("aria-disabled")) === "true";
+    expect(await isOff()).toBe(true);
+    expect(await violationsInThemes(page)).toEqual({});
+    await dialog.getByLabel("Type 2,400 to confirm").fill("2,399");
+    expect(await isOff()).toBe(true);
+    await dialog.getByLabel("Type 2,400 to confirm").fill("2400");
+    const sent = page.waitForRequest((one) => one.method() === "POST" && /\/notifications$/.test(one.url()));
+    await act.click();
+    expect((await sent).postDataJSON()).toMatchObject({ preview_id: expect.any(String) });
+    await page.getByRole("heading", { level: 1 }).waitFor();
+  });
+
+  it("CON-3 a campaign with a time that has passed is released once that is confirmed", async () => {
+    const { page, visit } = await open();
+    await visit("campaigns/new");
+    await page.getByLabel("Name").fill("Yesterday's news");
+    await write(page);
+    await page.getByLabel(/^Send at/).fill("2020-01-01T09:00");
+    await press(page, "Save the draft");
+    await press(page, "Release");
+    const dialog = page.locator("dialog[open]");
+    await dialog.getByText(/days ago\)/).waitFor();
+    const act = dialog.getByRole("button", { name: /^Release to \d+ people/ });
+    await act.and(page.locator("[aria-disabled=true]")).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await dialog.getByLabel("It goes out at once: this time has passed").check();
+    await act.and(page.locator(":not([aria-disabled=true])")).waitFor();
+    await press(page, "Cancel");
+  });
+
+  it("CON-3 a campaign whose time passed in a pause is resumed as chosen (AMB-138)", async () => {
+    const { page, visit } = await open();
+    await visit("campaigns/new");
+    await page.getByLabel("Name").fill("Winter in three parts");
+    await page.getByLabel("Title").fill("Part one");
+    await page.getByLabel("Body", { exact: true }).fill("It begins.");
+    await page.getByLabel(/^Send at/).fill("2030-01-01T09:00");
+    await press(page, "Save the draft");
+    await press(page, "Release");
+    await press(page, /^Release to \d+ people$/);
+    await press(page, "Pause");
+    await page.getByText("paused").first().waitFor();
+    await page.route(/\/campaigns\/[^/]+$/, async (route) => {
+      if (route.request().method() !== "GET") return route.fallback();
+      const answer = await route.fetch();
+      return route.fulfill({ body: (await answer.text()).replace(/"2030-[^"]+"/g, '"2020-01-01T08:00:00.000Z"') });
+    });
+    await page.reload();
+    await press(page, "Resume");
+    await page.getByLabel("Not at all").check();
+    expect(await violations(page)).toEqual([]);
+    const resumed = page.waitForRequest((one) => one.method() === "PATCH");
+    await press(page, "Resume it");
+    expect((await resumed).postDataJSON()).toEqual({ action: "resume", overdue: "skip" });
+    await page.getByText("The campaign goes on.").waitFor();
+  });
+
+  it("CON-3 late events of a journey begin a run as its trigger says (AMB-134)", async () => {
+    const { page, visit } = await open();
+    await visit("journeys");
+    await press(page, "New journey");
+    const dialog = page.locator("dialog[open]");
+    await dialog.getByLabel("Name").fill("Late comers");
+    await dialog.getByLabel("Trigger event").fill("came_home");
+    await press(page, "Create the draft");
+    await page.getByLabel("Late events").selectOption("any");
+    const saved = page.waitForRequest((one) => one.method() === "PUT");
+    await press(page, "Save");
+    expect((await saved).postDataJSON()).toMatchObject({ trigger: { event_name: "came_home", max_age: "none" } });
+    await page.getByText("Not saved yet.").waitFor({ state: "detached" });
+    await press(page, "Activate");
+    await dialog.getByText("Events of any age begin a run, imported ones too.").waitFor();
+    expect(await violations(page)).toEqual([]);
+    await press(page, "Cancel");
+  });
+
+  it("CON-3 an experience has two variants, buttons and an end; it is edited, copied, deleted and archived", async () => {
+    const { page, visit } = await open();
+    const dialog = page.locator("dialog[open]");
+    await visit("content/experiences/new");
+    await page.getByLabel("Name").fill("Spring sale");
+    await page.getByText("Full screen", { exact: true }).click();
+    await page.getByLabel("Title").fill("Spring is here");
+    await page.getByLabel("Body").fill("Half of everything.");
+    await press(page, "Add a button");
+    await page.getByLabel("Button 1", { exact: true }).fill("Shop now");
+    await page.getByLabel("URL of button 1").fill("https://example.com/");
+    await page.getByLabel("Compare with a variant B").check();
+    await press(page, "Variant B");
+    await page.getByLabel("Title").fill("Winter is over");
+    await page.getByLabel("Body").fill("All of it for half.");
+    await page.getByLabel(/^Ends/).fill("2030-05-01T09:00");
+    expect(await violationsInThemes(page)).toEqual({});
+    await press(page, "Save as a draft");
+    await page.locator(".phone").getByText("Shop now").waitFor();
+    await press(page, "Variant B");
+    await page.locator(".phone").getByText("Winter is over").waitFor();
+    await page.getByRole("link", { name: "Edit", exact: true }).click();
+    await page.getByLabel("Compare with a variant B").uncheck();
+    await page.getByLabel(/^Ends/).fill("");
+    await press(page, "Save as a draft");
+    await page.getByText("1 May 2030").waitFor({ state: "detached" });
+    expect(await page.getByRole("button", { name: "Variant B" }).count()).toBe(0);
+    await press(page, "Duplicate");
+    await page.getByText("The copy is a draft.").waitFor();
+    await press(page, "Delete");
+    const name = (
+      await dialog
+        .getByLabel(/^Type/)
+        .evaluate((input: { labels: { textContent: string }[] }) => input.labels[0]!.textContent)
+    ).replace(/^Type (.*) to confirm$/, "$1");
+    await dialog.getByLabel(/^Type/).fill(name);
+    await press(page, "Delete the experience");
+    await page.getByRole("link", { name: "Spring sale", exact: true }).click();
+    await press(page, "Archive");
+    await page
+      .getByRole("row", { name: /^Spring sale/ })
+      .getByText("archived")
+      .waitFor();
+    expect(await violations(page)).toEqual([]);
+  });
+}
