@@ -105,7 +105,7 @@ export async function runFeed(feed: Feed, output: FeedOutput): Promise<void> {
   const { pk: inbox } = keyOf(Message, store.tenant, { subscriber: feed.subscriber, message: "" });
   let keepaliveAt = clock.now() + KEEPALIVE_MS;
   let lookBack = LATEST_MS;
-  const writePosition = () => output.position(positionOf(feed));
+  const writePosition = () => output.position(positionAfter(feed, feed.deps.ids.uuidAt(feed.polledAt)));
   /** When the position is written again; undefined: nothing was written since. */
   let positionAt: number | undefined = clock.now() + FLUSH_MS;
   output.retry(RETRY_MS);
@@ -127,7 +127,8 @@ export async function runFeed(feed: Feed, output: FeedOutput): Promise<void> {
       feed.cursor = Math.max(feed.cursor, timeOfUuid(id));
       // A hidden or recalled message is not sent (D-INBOXRECALL); the inbox has it once it is shown again.
       if (!visibility.shows(row)) continue;
-      output.message(frameOf(id, row.job, textOf(row)));
+      // Some clients keep only ids that come with data.
+      output.message(frameOf(id, row.job, textOf(row)), positionAfter(feed, id));
       positionAt ??= clock.now() + FLUSH_MS;
     }
     if (clock.now() >= keepaliveAt) {
@@ -164,14 +165,17 @@ function remember({ seen }: Feed, { sk, late_at }: MessageRow): void {
   seen.set(digestOf(messageIdOf({ sk })), late_at === undefined ? { sk } : { sk, late_at });
 }
 
-/** Where a later stream continues: the last poll, and what it would see again of the messages that were sent. */
-function positionOf({ deps: { ids }, seen, polledAt, since }: Feed): string {
-  const from = polledAt - OVERLAP_MS;
+/**
+ * Where a later stream continues: at a time, and without what it would see again of the messages that were sent.
+ * @param id of that time: of the last poll, or of the last message, for those that follow it have greater ones
+ */
+function positionAfter({ seen, since }: Feed, id: string): string {
+  const from = timeOfUuid(id) - OVERLAP_MS;
   // Of what the stream before sent, only the digest is known: it was sent before this one began.
   const isSeenAgain = ({ sk, late_at = 0 }: Pick<MessageRow, "sk" | "late_at">) =>
     sk === "" ? since >= from : timeOfUuid(messageIdOf({ sk })) >= from || late_at >= from;
-  const again = [...seen].flatMap(([digest, row]) => (isSeenAgain(row) ? [digest] : []));
-  return formatPosition(ids.uuidAt(polledAt), again);
+  const again = [...seen].flatMap(([digest, row]) => (isSeenAgain(row) && digest !== digestOf(id) ? [digest] : []));
+  return formatPosition(id, again);
 }
 
 /** Not sent yet, and with an id or a time of writing that the client cannot know. */

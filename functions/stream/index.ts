@@ -56,7 +56,7 @@ const declaration = endpoint(
     summary: "Open a subscriber's live stream of in-app messages",
     description:
       "`text/event-stream`: one `data:` frame per message, a comment every 30 seconds, `id:` lines for `Last-Event-ID`. " +
-      "The stream ends after 90 seconds: reconnect with the last `id:`, also one without a message, as `EventSource` does, " +
+      "The stream ends after 90 seconds: reconnect with the last `id:`, whether it came with a message or alone, " +
       "and nothing is lost or sent twice. The header `X-Stream-Id` names the stream, for the call that ends it early. After a broken connection a message can be sent again: deduplicate by its id.",
     query: Query,
     returns: Frame,

@@ -9,8 +9,8 @@ import type { MessageText } from "../../shared/store/sends/inbox/inbox-content.t
 export type Frame = ReturnType<typeof frameOf>;
 
 export interface FeedOutput {
-  /** A message. Its id is also the position after it. */
-  message(frame: Frame): void;
+  /** A message, and the position after it, which begins with the id of the message. */
+  message(frame: Frame, position: string): void;
   /** Where a later feed may continue. */
   position(position: string): void;
   keepalive(): void;
@@ -20,7 +20,7 @@ export interface FeedOutput {
 
 /** SSE-1 to SSE-3. */
 export const serverSentEvents = (write: (text: string) => void): FeedOutput => ({
-  message: (frame) => write(`id: ${frame.id}\ndata: ${JSON.stringify(frame)}\n\n`),
+  message: (frame, position) => write(`id: ${position}\ndata: ${JSON.stringify(frame)}\n\n`),
   position: (position) => write(`id: ${position}\n\n`),
   keepalive: () => write(": keepalive\n\n"),
   retry: (ms) => write(`retry: ${ms}\n\n`),

@@ -141,6 +141,25 @@ describe("resumption", () => {
     expect(second.frames().at(-1)!.data.title).toBe("live");
   });
 
+  it("a client that keeps only the ids of messages gets each once, wherever its line is cut AMB-122", async () => {
+    const { world, open, tell } = await withReader();
+    const titles: string[] = [];
+    let last: string | undefined;
+    for (let n = 0; n < 12; n++) {
+      const stream = await open(last === undefined ? {} : { "last-event-id": last });
+      if (n > 0) await tell(`during ${n}`);
+      await world.advance(3 * SECOND);
+      const frames = stream.frames();
+      titles.push(...frames.map(({ data }) => data.title));
+      last = frames.at(-1)?.id ?? last;
+      stream.disconnect();
+      await tell(`between ${n}`);
+      await world.advance(SECOND);
+    }
+    const told = Array.from({ length: 11 }, (_, n) => [`between ${n}`, `during ${n + 1}`]).flat();
+    expect(titles).toEqual(told.slice(1));
+  });
+
   it("SSE-4 a message of a recovery run arrives late and once, on open and on resumed streams", async () => {
     const { world, tenant, id, open, tell } = await withReader();
     const left = world.clock.now();
