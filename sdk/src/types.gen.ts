@@ -363,10 +363,10 @@ export interface RuleExit {
 }
 
 /** The body of a webhook. `event_type` decides what `data` holds. */
-export type WebhookEvent = SubscriberCreatedEvent | NotificationDispatchedEvent | NotificationHaltedEvent | NotificationTerminalEvent | NotificationInteractionEvent | JourneyHaltedEvent;
+export type WebhookEvent = SubscriberCreatedEvent | NotificationDispatchedEvent | NotificationHaltedEvent | NotificationTerminalEvent | NotificationInteractionEvent | JourneyHaltedEvent | MessageBouncedEvent | MessageComplainedEvent | ConsentChangedEvent | SubscriberUnsubscribedEvent | SegmentEnteredEvent | SegmentLeftEvent;
 
 /** The `data` of an event. */
-export type WebhookData = SubscriberCreatedData | NotificationDispatchedData | NotificationHaltedData | NotificationTerminalData | NotificationInteractionData | JourneyHaltedData;
+export type WebhookData = SubscriberCreatedData | NotificationDispatchedData | NotificationHaltedData | NotificationTerminalData | NotificationInteractionData | JourneyHaltedData | MessageBouncedData | MessageComplainedData | ConsentChangedData | SubscriberUnsubscribedData | SegmentEnteredData | SegmentLeftData;
 
 /** A subscriber is new. A change of a known one does not fire it. */
 export interface SubscriberCreatedEvent {
@@ -450,6 +450,90 @@ export interface JourneyHaltedEvent {
   timestamp: string;
   /** What happened */
   data: JourneyHaltedData;
+}
+
+/** A mail that its provider had accepted came back: `notification.terminal` counted it as delivered. */
+export interface MessageBouncedEvent {
+  /** The id of the delivery, the same on every attempt */
+  id: string;
+  /** The type of the event */
+  event_type: "message.bounced";
+  /** The workspace */
+  tenant_id: string;
+  /** When it happened. RFC 3339. */
+  timestamp: string;
+  /** What happened */
+  data: MessageBouncedData;
+}
+
+/** The recipient of a mail called it spam. */
+export interface MessageComplainedEvent {
+  /** The id of the delivery, the same on every attempt */
+  id: string;
+  /** The type of the event */
+  event_type: "message.complained";
+  /** The workspace */
+  tenant_id: string;
+  /** When it happened. RFC 3339. */
+  timestamp: string;
+  /** What happened */
+  data: MessageComplainedData;
+}
+
+/** A subscriber agreed to a channel or topic, or no longer does. An assertion that changes nothing does not fire it. */
+export interface ConsentChangedEvent {
+  /** The id of the delivery, the same on every attempt */
+  id: string;
+  /** The type of the event */
+  event_type: "consent.changed";
+  /** The workspace */
+  tenant_id: string;
+  /** When it happened. RFC 3339. */
+  timestamp: string;
+  /** What happened */
+  data: ConsentChangedData;
+}
+
+/** A subscriber opted out of a whole channel. `consent.changed` fires too. */
+export interface SubscriberUnsubscribedEvent {
+  /** The id of the delivery, the same on every attempt */
+  id: string;
+  /** The type of the event */
+  event_type: "subscriber.unsubscribed";
+  /** The workspace */
+  tenant_id: string;
+  /** When it happened. RFC 3339. */
+  timestamp: string;
+  /** What happened */
+  data: SubscriberUnsubscribedData;
+}
+
+/** A subscriber entered a segment, also when the segment is computed for the first time. */
+export interface SegmentEnteredEvent {
+  /** The id of the delivery, the same on every attempt */
+  id: string;
+  /** The type of the event */
+  event_type: "segment.entered";
+  /** The workspace */
+  tenant_id: string;
+  /** When it happened. RFC 3339. */
+  timestamp: string;
+  /** What happened */
+  data: SegmentEnteredData;
+}
+
+/** A subscriber left a segment. */
+export interface SegmentLeftEvent {
+  /** The id of the delivery, the same on every attempt */
+  id: string;
+  /** The type of the event */
+  event_type: "segment.left";
+  /** The workspace */
+  tenant_id: string;
+  /** When it happened. RFC 3339. */
+  timestamp: string;
+  /** What happened */
+  data: SegmentLeftData;
 }
 
 /** A subscriber is new. A change of a known one does not fire it. */
@@ -540,6 +624,66 @@ export interface JourneyHaltedData {
   count: number;
   /** Addresses that were tried */
   tried: number;
+}
+
+/** A mail that its provider had accepted came back: `notification.terminal` counted it as delivered. */
+export interface MessageBouncedData {
+  /** The id of the notification */
+  job_id: string;
+  /** The subscriber */
+  subscriber_id: string;
+  /** The type of the channel: `email` */
+  channel: string;
+  /** Why, in the words of the ledger; `null` if nobody said */
+  reason: string | null;
+}
+
+/** The recipient of a mail called it spam. */
+export interface MessageComplainedData {
+  /** The id of the notification */
+  job_id: string;
+  /** The subscriber */
+  subscriber_id: string;
+  /** The type of the channel: `email` */
+  channel: string;
+  /** Why, in the words of the ledger; `null` if nobody said */
+  reason: string | null;
+}
+
+/** A subscriber agreed to a channel or topic, or no longer does. An assertion that changes nothing does not fire it. */
+export interface ConsentChangedData {
+  /** The subscriber */
+  subscriber_id: string;
+  /** `email`, `sms`, `chat_app`, or `topic:` and the key of a topic */
+  channel: string;
+  /** What holds from now on */
+  status: "opted_in" | "opted_out" | "unknown" | "suppressed";
+  /** What held before, if anything did */
+  previous: "opted_in" | "opted_out" | "unknown" | "suppressed" | null;
+}
+
+/** A subscriber opted out of a whole channel. `consent.changed` fires too. */
+export interface SubscriberUnsubscribedData {
+  /** The subscriber */
+  subscriber_id: string;
+  /** `email`, `sms` or `chat_app` */
+  channel: string;
+}
+
+/** A subscriber entered a segment, also when the segment is computed for the first time. */
+export interface SegmentEnteredData {
+  /** The segment */
+  segment_id: string;
+  /** The subscriber */
+  subscriber_id: string;
+}
+
+/** A subscriber left a segment. */
+export interface SegmentLeftData {
+  /** The segment */
+  segment_id: string;
+  /** The subscriber */
+  subscriber_id: string;
 }
 
 /** Who is addressed: all subscribers, those of a list, or those of a segment. */
@@ -3515,7 +3659,7 @@ export interface Webhook {
   /** The https address that events are sent to */
   target_url: string;
   /** The types of events */
-  events: ("subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction" | "journey.halted")[];
+  events: ("subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction" | "journey.halted" | "message.bounced" | "message.complained" | "consent.changed" | "subscriber.unsubscribed" | "segment.entered" | "segment.left")[];
   /** A note for people */
   description: string | null;
   /** Whether it is switched on */
@@ -3536,7 +3680,7 @@ export interface WebhooksWebhook {
   /** The number of the delivery among those of the endpoint; `null` until it is numbered */
   sequence: number | null;
   /** The type of the event */
-  event_type: "subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction" | "journey.halted";
+  event_type: "subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction" | "journey.halted" | "message.bounced" | "message.complained" | "consent.changed" | "subscriber.unsubscribed" | "segment.entered" | "segment.left";
   /** What was sent; `null` after an erasure */
   payload: WebhookEvent | null;
   /** What became of it */
@@ -6027,7 +6171,7 @@ export interface HooksCreateBody {
   /** The https address that events are sent to */
   target_url: string;
   /** The types of events */
-  events: ("subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction" | "journey.halted")[];
+  events: ("subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction" | "journey.halted" | "message.bounced" | "message.complained" | "consent.changed" | "subscriber.unsubscribed" | "segment.entered" | "segment.left")[];
 }
 
 export interface HooksCreateAnswer {
@@ -6036,7 +6180,7 @@ export interface HooksCreateAnswer {
   /** The https address that events are sent to */
   target_url: string;
   /** The types of events */
-  events: ("subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction" | "journey.halted")[];
+  events: ("subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction" | "journey.halted" | "message.bounced" | "message.complained" | "consent.changed" | "subscriber.unsubscribed" | "segment.entered" | "segment.left")[];
   /** Signs every delivery. It is shown only here */
   secret: string;
 }
@@ -6047,7 +6191,7 @@ export type HooksListAnswer = ({
   /** The https address that events are sent to */
   target_url: string;
   /** The types of events */
-  events: ("subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction" | "journey.halted")[];
+  events: ("subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction" | "journey.halted" | "message.bounced" | "message.complained" | "consent.changed" | "subscriber.unsubscribed" | "segment.entered" | "segment.left")[];
 })[];
 
 export type HooksGetSampleAnswer = WebhookData[];
@@ -6061,7 +6205,7 @@ export interface WebhooksCreateBody {
   /** The https address that events are sent to */
   target_url: string;
   /** The types of events */
-  events: ("subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction" | "journey.halted")[];
+  events: ("subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction" | "journey.halted" | "message.bounced" | "message.complained" | "consent.changed" | "subscriber.unsubscribed" | "segment.entered" | "segment.left")[];
   /** A note for people */
   description?: string | null | undefined;
 }
@@ -6072,7 +6216,7 @@ export interface WebhooksCreateAnswer {
   /** The https address that events are sent to */
   target_url: string;
   /** The types of events */
-  events: ("subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction" | "journey.halted")[];
+  events: ("subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction" | "journey.halted" | "message.bounced" | "message.complained" | "consent.changed" | "subscriber.unsubscribed" | "segment.entered" | "segment.left")[];
   /** A note for people */
   description: string | null;
   /** Whether it is switched on */
@@ -6093,7 +6237,7 @@ export interface WebhooksUpdateBody {
   /** The https address that events are sent to */
   target_url?: string | undefined;
   /** The types of events */
-  events?: ("subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction" | "journey.halted")[] | undefined;
+  events?: ("subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction" | "journey.halted" | "message.bounced" | "message.complained" | "consent.changed" | "subscriber.unsubscribed" | "segment.entered" | "segment.left")[] | undefined;
   /** Whether it is switched on */
   active?: boolean | undefined;
   /** A note for people */
@@ -6107,7 +6251,7 @@ export interface WebhooksRotateSecretAnswer {
 
 export interface WebhooksTestBody {
   /** The type of the event */
-  event: "subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction" | "journey.halted";
+  event: "subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction" | "journey.halted" | "message.bounced" | "message.complained" | "consent.changed" | "subscriber.unsubscribed" | "segment.entered" | "segment.left";
 }
 
 export interface WebhooksTestAnswer {
@@ -6120,7 +6264,7 @@ export interface WebhooksListDeliveriesQuery {
   /** At most 100: a larger one is taken as 100 */
   limit?: number | undefined;
   outcome?: "pending" | "delivered" | "failed" | undefined;
-  event_type?: "subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction" | "journey.halted" | undefined;
+  event_type?: "subscriber.created" | "notification.dispatched" | "notification.halted" | "notification.terminal" | "notification.interaction" | "journey.halted" | "message.bounced" | "message.complained" | "consent.changed" | "subscriber.unsubscribed" | "segment.entered" | "segment.left" | undefined;
   missing?: "true" | "false" | undefined;
 }
 

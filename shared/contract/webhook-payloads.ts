@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { breachReasons } from "../rules/brake.ts";
 import { interactions, platforms } from "../rules/interactions.ts";
+import { consentStatuses } from "../rules/topics.ts";
 import type { WebhookEvent } from "../rules/webhook-events.ts";
 import { Timestamp } from "./schemas.ts";
 
@@ -19,6 +20,17 @@ const breach = {
   limit: share("The share at which it halts"),
   count: count("Errors, bounces, complaints or opt-outs"),
   tried: count("Addresses that were tried"),
+};
+
+const subscriber = { subscriber_id: text("The subscriber") };
+
+const membership = { segment_id: text("The segment"), ...subscriber };
+
+const fate = {
+  ...job,
+  ...subscriber,
+  channel: text("The type of the channel: `email`"),
+  reason: v.pipe(v.nullable(v.string()), v.description("Why, in the words of the ledger; `null` if nobody said")),
 };
 
 export const webhookPayloads = {
@@ -75,4 +87,29 @@ export const webhookPayloads = {
     }),
     v.description("A recipient interacted with a message."),
   ),
+  "message.bounced": v.pipe(
+    v.strictObject(fate),
+    v.description("A mail that its provider had accepted came back: `notification.terminal` counted it as delivered."),
+  ),
+  "message.complained": v.pipe(v.strictObject(fate), v.description("The recipient of a mail called it spam.")),
+  "consent.changed": v.pipe(
+    v.strictObject({
+      ...subscriber,
+      channel: text("`email`, `sms`, `chat_app`, or `topic:` and the key of a topic"),
+      status: v.pipe(v.picklist(consentStatuses), v.description("What holds from now on")),
+      previous: v.pipe(v.nullable(v.picklist(consentStatuses)), v.description("What held before, if anything did")),
+    }),
+    v.description(
+      "A subscriber agreed to a channel or topic, or no longer does. An assertion that changes nothing does not fire it.",
+    ),
+  ),
+  "subscriber.unsubscribed": v.pipe(
+    v.strictObject({ ...subscriber, channel: text("`email`, `sms` or `chat_app`") }),
+    v.description("A subscriber opted out of a whole channel. `consent.changed` fires too."),
+  ),
+  "segment.entered": v.pipe(
+    v.strictObject(membership),
+    v.description("A subscriber entered a segment, also when the segment is computed for the first time."),
+  ),
+  "segment.left": v.pipe(v.strictObject(membership), v.description("A subscriber left a segment.")),
 } satisfies Record<WebhookEvent, v.GenericSchema>;

@@ -9,6 +9,9 @@ export interface SendTopic {
   default: TopicDefault;
 }
 
+/** What a subscriber has said of a channel or topic. */
+export const consentStatuses = ["opted_in", "opted_out", "unknown", "suppressed"] as const;
+
 const PREFIX = "topic:";
 
 /** The name under which the choice of a topic is kept among the consents of a subscriber. */

@@ -12,7 +12,7 @@ import { bundledWorld } from "./support/bundled-world.ts";
 
 const MAX_ENDPOINT_BYTES = 504 * 1024;
 /** docs/decisions/0016. */
-const MAX_OWN_BYTES = 178 * 1024;
+const MAX_OWN_BYTES = 180 * 1024;
 /** S3 has a protocol of its own (docs/decisions/0016). */
 const S3_BYTES = 120 * 1024;
 /** It contains the endpoints that are tools (docs/decisions/0037). */

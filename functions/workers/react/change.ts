@@ -2,6 +2,7 @@
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import type { DynamoDBRecord } from "aws-lambda";
+import { SECOND } from "../../../shared/kernel/clock.ts";
 import { ActorEvents } from "../../../shared/store/events/items.ts";
 import { type AnyItem, type RowOf, rowOf } from "../../../shared/store/item.ts";
 import { fromJson } from "../../../shared/store/json-text.ts";
@@ -12,6 +13,8 @@ export interface Change<D extends AnyItem = AnyItem> {
   /** Undefined for a new row. */
   before: RowOf<D> | undefined;
   after: RowOf<D>;
+  /** When the row was written, in milliseconds, to the second. */
+  at: number;
   /** The label of the stream, and the place in it. The changes of a partition are in the order of their places. */
   stream: string;
   position: string;
@@ -75,7 +78,8 @@ function changeOf({ dynamodb, eventSourceARN = "" }: DynamoDBRecord): RawChange[
   const before = dynamodb.OldImage && imageOf(dynamodb.OldImage);
   const stream = eventSourceARN.slice(eventSourceARN.lastIndexOf("/") + 1);
   const position = dynamodb.SequenceNumber ?? "";
-  return [{ tenant: after.pk.split("#")[1] ?? "", before, after, stream, position }];
+  const at = (dynamodb.ApproximateCreationDateTime ?? 0) * SECOND;
+  return [{ tenant: after.pk.split("#")[1] ?? "", before, after, at, stream, position }];
 }
 
 /** The stream's wire format is that of the client, under another type, except that bytes are in Base64. */

@@ -10,11 +10,12 @@ import { DeletedJourney, JourneyItem } from "../../../shared/store/journeys/item
 import { MigrationItem } from "../../../shared/store/journeys/migration-items.ts";
 import { StepState } from "../../../shared/store/journeys/step-brake-items.ts";
 import { MemberLeaf, SegmentMembership } from "../../../shared/store/lists/items.ts";
-import { movesIn, segmentOfLeaf } from "../../../shared/store/lists/leaves.ts";
+import { segmentOfLeaf } from "../../../shared/store/lists/leaves.ts";
 import { changedKeys } from "../../../shared/store/segments/facts.ts";
 import { JobItem } from "../../../shared/store/sends/jobs/job-items.ts";
 import { Profile } from "../../../shared/store/subscribers/items.ts";
 import { becomes, type Change, type Changes, isNew, newEvents, ofTenants } from "./change.ts";
+import { segmentMovesOf } from "./segment-moves.ts";
 
 export const journeyUses = [stepJourneyQueue, activeJourneys] as const;
 type WorkerContext = Context<typeof journeyUses>;
@@ -98,24 +99,15 @@ const isAwaited = (eventName: string, { byTrigger, byEvent }: JourneyIndex): boo
 const changesRun = ({ before, after }: Change<typeof Profile>, { byAttribute }: JourneyIndex): boolean =>
   before !== undefined && changedKeys(before, after).some((key) => byAttribute.has(key));
 
-function moveOf(
-  { before, after }: Change<typeof SegmentMembership>,
-  { byTrigger }: JourneyIndex,
-): StepMessage["moves"] {
-  const { member: entered, segment_id: segment, subscriber_id: subscriber, historical } = after;
-  if (historical || entered === (before?.member ?? false)) return [];
-  if (!byTrigger.has(segmentTrigger(segment, entered))) return [];
-  const at = entered ? after.entered_at : after.exited_at;
-  return at === undefined ? [] : [{ subscriber, segment, entered, at }];
+function moveOf(change: Change<typeof SegmentMembership>, { byTrigger }: JourneyIndex): StepMessage["moves"] {
+  if (change.after.historical) return [];
+  return segmentMovesOf(change).filter(({ segment, entered }) => byTrigger.has(segmentTrigger(segment, entered)));
 }
 
 /** Of a static segment, whose members are packed. */
-function movesOf({ before, after }: Change<typeof MemberLeaf>, { byTrigger }: JourneyIndex): StepMessage["moves"] {
-  const segment = segmentOfLeaf(after);
+function movesOf(change: Change<typeof MemberLeaf>, { byTrigger }: JourneyIndex): StepMessage["moves"] {
+  const segment = segmentOfLeaf(change.after);
   const starts = (entered: boolean) => byTrigger.has(segmentTrigger(segment, entered));
   if (!starts(true) && !starts(false)) return [];
-  const { entered: entering, left, at } = movesIn(before, after);
-  const moved = (ids: readonly string[], entered: boolean) =>
-    starts(entered) ? ids.map((subscriber) => ({ subscriber, segment, entered, at })) : [];
-  return [...moved(entering, true), ...moved(left, false)];
+  return segmentMovesOf(change).filter(({ entered }) => starts(entered));
 }

@@ -1,6 +1,7 @@
 // The stored form of subscribers (SUB), their consents and anonymous ids. Their devices: device-items.ts.
 import * as v from "valibot";
 import { Timestamp } from "../../contract/schemas.ts";
+import { consentStatuses } from "../../rules/topics.ts";
 import { absent, all, present } from "../conditions.ts";
 import { counterRow } from "../counters.ts";
 import { hashOf } from "../hash.ts";
@@ -8,8 +9,6 @@ import { indexAttributes, item, keyIndexOf, type RowOf } from "../item.ts";
 import { json } from "../json-text.ts";
 import type { Value } from "../model.ts";
 import { shardOf } from "../shards.ts";
-
-export const consentStatuses = ["opted_in", "opted_out", "unknown", "suppressed"] as const;
 
 /** Profiles and devices of a shard share a partition: see `audience-pages.ts`. A shard is the first digit of an id. */
 export const Profile = item({

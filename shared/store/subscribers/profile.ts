@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { Timestamp } from "../../contract/schemas.ts";
 import { consentChannels } from "../../rules/channel-types.ts";
+import { consentStatuses } from "../../rules/topics.ts";
 import { is } from "../conditions.ts";
 import type { StoreReader } from "../context.ts";
 import { ListItem, ListMembership, SegmentMembership } from "../lists/items.ts";
@@ -11,7 +12,6 @@ import { Preference, preferencesOf } from "../topics/preferences.ts";
 import { listTopics } from "../topics/topics.ts";
 import { type Addresses, addressesOf, consentNow } from "./addresses.ts";
 import { Device, devicesOf } from "./devices.ts";
-import { consentStatuses } from "./items.ts";
 import { getProfile, type LivingProfile, Subscriber, subscriberOf } from "./subscribers.ts";
 
 /** Memberships that a profile shows of each kind: the newest lists and segments. */

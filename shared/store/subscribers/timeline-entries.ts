@@ -4,10 +4,10 @@ import { Timestamp } from "../../contract/schemas.ts";
 import { breachReasons } from "../../rules/brake.ts";
 import { recipientStates } from "../../rules/recipient-states.ts";
 import { runStatuses } from "../../rules/run-states.ts";
+import { consentStatuses } from "../../rules/topics.ts";
 import { eventSources } from "../events/items.ts";
 import { RunSteps } from "../journeys/run-steps.ts";
 import { Named, NamedSource } from "../names.ts";
-import { consentStatuses } from "./items.ts";
 
 const text = v.nullable(v.string());
 

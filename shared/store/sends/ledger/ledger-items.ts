@@ -28,6 +28,8 @@ export const TouchItem = item({
   sk: ({ at, job, target }: { at: string; job: string; target: string }) => `R#${at}#${job}#${target}`,
   prefix: "R#",
   row: {
+    /** Of a mail that came back, or that its recipient called spam. */
+    react: v.optional(v.literal("fate")),
     job: v.string(),
     /** The chunk of the job: `<range>#<n>`. */
     place: v.string(),

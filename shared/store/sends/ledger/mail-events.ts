@@ -29,11 +29,15 @@ const sent = oneOf("state", ["sent", "unknown"]);
 /** The rows that an event may change, and how. A complaint changes no state: it is about the subscriber. */
 const changes: Partial<Record<MailEvent["fate"], FateChange>> = {
   delivered: { when: is("state", "unknown"), change: () => ({ set: { state: "sent" }, remove: ["reason"] }) },
-  bounced: { when: sent, change: (reason) => ({ set: { state: "bounced", reason } }), counted: "bounced" },
+  bounced: {
+    when: sent,
+    change: (reason) => ({ set: { state: "bounced", reason, react: "fate" } }),
+    counted: "bounced",
+  },
   deferred: { when: sent, change: (reason) => ({ set: { bounce: reason } }) },
   complained: {
     when: all(sent, absent("complained")),
-    change: () => ({ set: { complained: true } }),
+    change: () => ({ set: { complained: true, react: "fate" } }),
     counted: "complained",
   },
 };

@@ -1,0 +1,32 @@
+// Who entered or left a segment by a change of its members.
+import type { MemberLeaf, SegmentMembership } from "../../../shared/store/lists/items.ts";
+import { movesIn, segmentOfLeaf } from "../../../shared/store/lists/leaves.ts";
+import type { Change } from "./change.ts";
+
+export interface SegmentMove {
+  subscriber: string;
+  segment: string;
+  entered: boolean;
+  /** RFC 3339. */
+  at: string;
+}
+
+type MemberChange = Change<typeof SegmentMembership> | Change<typeof MemberLeaf>;
+
+const isOfLeaf = (change: MemberChange): change is Change<typeof MemberLeaf> => change.after.react === "leaf";
+
+export function segmentMovesOf(change: MemberChange): SegmentMove[] {
+  if (!isOfLeaf(change)) return moveOf(change);
+  const segment = segmentOfLeaf(change.after);
+  const { entered, left, at } = movesIn(change.before, change.after);
+  const moved = (ids: readonly string[], hasEntered: boolean) =>
+    ids.map((subscriber) => ({ subscriber, segment, entered: hasEntered, at }));
+  return [...moved(entered, true), ...moved(left, false)];
+}
+
+function moveOf({ before, after }: Change<typeof SegmentMembership>): SegmentMove[] {
+  const { member: entered, segment_id: segment, subscriber_id: subscriber } = after;
+  const at = entered ? after.entered_at : after.exited_at;
+  if (entered === (before?.member ?? false) || at === undefined) return [];
+  return [{ subscriber, segment, entered, at }];
+}
