@@ -97,7 +97,7 @@ function addLetters(add: Add): void {
   const page = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Mail</title><body><script>${script}</script>`;
   for (const [name, images] of [
     ["letter", "data:"],
-    ["letter-images", "data: https:"],
+    ["letter-images", "data: https: 'self'"],
   ] as const)
     add(`${CONSOLE_PATH}/${name}.html`, Buffer.from(page), REVALIDATED, letterPolicy(hash, images));
 }

@@ -9,6 +9,7 @@ import { Button } from "./button.tsx";
 import { ButtonList, type MessageButton } from "./button-list.tsx";
 import { type Content, type Own, owners, ownOf } from "./content-model.ts";
 import { TextField } from "./field.tsx";
+import { MailDesign } from "./mail-design.tsx";
 
 interface ContentEditorProps {
   content: Content;
@@ -118,21 +119,36 @@ function OwnFields({ channel, content, onInput, faults, original }: OwnProps) {
   const change = (part: Record<string, unknown>) =>
     onInput({ ...content, by_channel: { ...content.by_channel, [channel]: { ...own, ...part } } });
   const buttons = buttonsOf(channel);
+  const design = typeof own.design === "string" ? own.design : undefined;
   const first: Record<string, unknown> = { ...original?.by_channel?.[channel] };
   return (
     <>
       <p class="hint">Empty fields use the content of {original && "A, or of "}“All channels”.</p>
-      {textsOf(channel).map(({ name, ...field }) => (
-        <TextField
-          key={name}
-          {...field}
-          label={original ? `${field.label} of B` : field.label}
-          value={String(own[name] ?? "")}
-          placeholder={String(first[name] ?? fallbackOf(content, name) ?? "")}
-          onInput={(value) => change({ [name]: value })}
-          fault={faultAt(name)}
+      {channel === "email" && !original && (
+        <MailDesign
+          design={design}
+          onInput={({ subject, preheader, ...made }) =>
+            change({
+              ...made,
+              ...(subject && !own.subject && { subject }),
+              ...(preheader && !own.preheader && { preheader }),
+            })
+          }
         />
-      ))}
+      )}
+      {textsOf(channel)
+        .filter(({ name }) => name !== "html" || design === undefined)
+        .map(({ name, ...field }) => (
+          <TextField
+            key={name}
+            {...field}
+            label={original ? `${field.label} of B` : field.label}
+            value={String(own[name] ?? "")}
+            placeholder={String(first[name] ?? fallbackOf(content, name) ?? "")}
+            onInput={(value) => change({ [name]: value })}
+            fault={faultAt(name)}
+          />
+        ))}
       {buttons && (
         <ButtonList
           max={buttons.max}

@@ -758,6 +758,8 @@ export interface EmailContent {
   preheader?: string | undefined;
   /** The HTML. Default: made of `text`, else of `body` of the message */
   html?: string | undefined;
+  /** What an editor made the HTML of, such as JSON. It is stored and returned as it is, and never sent */
+  design?: string | undefined;
   /** The plain text. Default: made of `html`, else of `body` of the message */
   text?: string | undefined;
 }

@@ -44,6 +44,7 @@ function grammarOf(field: ContentField): Grammar {
   const { about } = field;
   switch (field.kind) {
     case "text":
+    case "kept":
       return text({ about, min: 1, max: field.max });
     case "link":
     case "image":

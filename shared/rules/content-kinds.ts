@@ -12,6 +12,8 @@ export type ContentField = {
 } & (
   | { kind: "text"; max: number; rows?: number; isCode?: true }
   | { kind: "link" | "image" }
+  /** Kept for an editor as it is: neither rendered nor sent. */
+  | { kind: "kept"; max: number }
   | { kind: "integer"; max: number }
   | { kind: "buttons"; max: number; mayDismiss: boolean }
   | { kind: "texts"; max: number; maxLength: number }
@@ -56,6 +58,11 @@ const mail = {
     rows: 8,
     isCode: true,
     about: "The HTML. Default: made of `text`, else of `body` of the message",
+  },
+  design: {
+    kind: "kept",
+    max: 32_768,
+    about: "What an editor made the HTML of, such as JSON. It is stored and returned as it is, and never sent",
   },
   text: {
     kind: "text",

@@ -262,3 +262,22 @@ it("RDA-8 CHC-5 a preview renders each channel for a subscriber, with what to lo
   const fields = { content: expect.stringContaining("cannot be rendered") };
   expect([refused.status, refused.body.fields]).toEqual([422, fields]);
 });
+
+it("CHC-1 the design of a mail is stored and returned as it is: it is no template, and is not sent", async () => {
+  const { world, tenant, call, mail, all } = await setting();
+  const email = { html: "<p>Made of blocks</p>", design: '{"blocks":[{"text":"{{ not | closed"}]}' };
+  const content = { title: "T", body: "B", by_channel: { email } };
+  const made = await call("POST /api/v1/templates", { name: "Designed", content });
+  expect(made.status).toBe(201);
+  expect((await call(`GET /api/v1/templates/${made.body.id}`)).body.content).toEqual(content);
+  await send(world, tenant, { ...all, ...saying(content) });
+  const { html } = await mail();
+  expect(html).toContain("Made of blocks");
+  expect(html).not.toContain("not | closed");
+  const long = { ...email, design: "x".repeat(32_769) };
+  const refused = await call("POST /api/v1/templates", {
+    name: "Long",
+    content: { ...content, by_channel: { email: long } },
+  });
+  expect(Object.keys(refused.body.fields)).toEqual(["content.by_channel.email.design"]);
+});

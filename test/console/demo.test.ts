@@ -8,6 +8,7 @@ import { serveOperateConsole } from "../../infra/operate-console.ts";
 import { hasBrowser, launchBrowser } from "../support/browser.ts";
 import { createTabs, openTab, tabTo, takePicture, violations, violationsInThemes } from "../support/console-tab.ts";
 import { cleanUp, type ServiceProcess, startService } from "../support/service-process.ts";
+import { mailStories } from "./mails.ts";
 import { releaseStories } from "./releases.ts";
 import { isWiderThan, others, phoneStories, shown } from "./shown.ts";
 import { stories } from "./stories.ts";
@@ -189,6 +190,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
 
   phoneStories(open);
   releaseStories(open);
+  mailStories(open);
   stories({ service: () => service, open });
 
   it("CON-1 a page opens in less than 0.2 s of processor time, which is 0.8 s on a processor four times as slow", async () => {

@@ -1,0 +1,154 @@
+// The editor of a mail made of blocks: their list at the left, the mail in the middle, settings at the right.
+import { useState } from "preact/hooks";
+import { bytes } from "../app/time.ts";
+import { Button } from "../components/button.tsx";
+import { Dialog } from "../components/dialog.tsx";
+import { BlockList, BlockMoves, Palette } from "./block-list.tsx";
+import type { Block, Design } from "./design.ts";
+import { MailFrame } from "./frame.tsx";
+import { useHistory } from "./history.ts";
+import { BlockForm, LookForm } from "./inspector.tsx";
+import { kinds } from "./kinds.ts";
+import { bytesOf, CLIPPED_BYTES, mailHtml } from "./mail.ts";
+import { designOf, type Starter, starters } from "./starters.ts";
+
+const WIDTHS = { Desktop: 680, Phone: 320 };
+
+export interface Made {
+  design: string;
+  html: string;
+  /** Of a starter, where the mail says nothing yet. */
+  subject?: string;
+  preheader?: string;
+}
+
+interface EditorProps {
+  /** Undefined: a starter is chosen first. */
+  design: Design | undefined;
+  onInput: (made: Made) => void;
+  close: () => void;
+}
+
+/** It stands inside the form of a message, which an Enter here must not send. */
+function keep(event: Event): void {
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+export function MailEditor({ design: given, onInput, close }: EditorProps) {
+  const [design, setDesign] = useState(given);
+  const set = (next: Design, more: Pick<Made, "subject" | "preheader"> = {}) => {
+    setDesign(next);
+    onInput({ design: JSON.stringify(next), html: mailHtml(next), ...more });
+  };
+  const begin = (starter: Starter) => {
+    const { subject, preheader } = starter;
+    set(designOf(starter), { subject, preheader });
+  };
+  return (
+    <Dialog title={design ? "Design the email" : "Begin with"} close={close} class="mail-editor">
+      <form class="whole" noValidate onSubmit={keep}>
+        {design ? <Bench design={design} onInput={set} close={close} /> : <Starters begin={begin} close={close} />}
+      </form>
+    </Dialog>
+  );
+}
+
+function Starters({ begin, close }: { begin: (starter: Starter) => void; close: () => void }) {
+  return (
+    <>
+      <div class="starters">
+        {starters.map((starter) => (
+          <button key={starter.name} type="button" onClick={() => begin(starter)}>
+            <span class="starter-picture" aria-hidden="true">
+              <MailFrame design={designOf(starter)} title={starter.name} width={680} />
+            </span>
+            <b>{starter.name}</b>
+            <span class="dim">{starter.about}</span>
+          </button>
+        ))}
+      </div>
+      <div class="actions end">
+        <Button onClick={close}>Cancel</Button>
+      </div>
+    </>
+  );
+}
+
+interface BenchProps {
+  design: Design;
+  onInput: (design: Design) => void;
+  close: () => void;
+}
+
+function Bench({ design, onInput, close }: BenchProps) {
+  const { change, undo, redo } = useHistory(design, onInput);
+  const [chosen, choose] = useState<string | undefined>();
+  const [width, setWidth] = useState(WIDTHS.Desktop);
+  const [isDark, setDark] = useState(false);
+  const { blocks } = design;
+  const block = blocks.find(({ id }) => id === chosen);
+  const list = { blocks, chosen, choose, change: (next: readonly Block[]) => change({ ...design, blocks: next }) };
+  const put = (next: Block) => list.change(blocks.map((one) => (one.id === next.id ? next : one)));
+  return (
+    <>
+      <div class="mail-bar">
+        <div class="actions">
+          {undo && <Button onClick={undo}>Undo</Button>}
+          {redo && <Button onClick={redo}>Redo</Button>}
+        </div>
+        <div class="actions">
+          {Object.entries(WIDTHS).map(([name, pixels]) => (
+            <Button key={name} kind="quiet" pressed={pixels === width} onClick={() => setWidth(pixels)}>
+              {name}
+            </Button>
+          ))}
+          <Button kind="quiet" icon="moon" pressed={isDark} onClick={() => setDark(!isDark)}>
+            Dark
+          </Button>
+        </div>
+        <div class="actions">
+          <Size design={design} />
+          <Button kind="primary" onClick={close}>
+            Done
+          </Button>
+        </div>
+      </div>
+      <div class="mail-bench">
+        <section class="mail-side" aria-label="Structure">
+          <BlockList {...list} />
+          <h3>Add a block</h3>
+          <Palette {...list} />
+        </section>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long mail is scrolled by keyboard */}
+        <section class="mail-stage" aria-label="The email" tabIndex={0}>
+          <MailFrame design={design} title="The email" width={width} isDark={isDark} choosing={{ chosen, choose }} />
+        </section>
+        <section class="mail-side" aria-label="Settings">
+          <h3>{block ? kinds[block.type].label : "The whole email"}</h3>
+          {block ? (
+            <>
+              <BlockMoves {...list} />
+              <BlockForm key={block.id} block={block} change={put} />
+              <Button kind="quiet" onClick={() => choose(undefined)}>
+                Settings of the whole email
+              </Button>
+            </>
+          ) : (
+            <LookForm look={design.look} change={(look) => change({ ...design, look })} />
+          )}
+        </section>
+      </div>
+    </>
+  );
+}
+
+function Size({ design }: { design: Design }) {
+  const size = bytesOf(mailHtml(design));
+  return (
+    <span class={size > CLIPPED_BYTES ? "fault" : "dim"}>
+      {bytes(size)}
+      {size > CLIPPED_BYTES && ": above 102 KB some mailboxes cut it off"}
+    </span>
+  );
+}

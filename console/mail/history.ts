@@ -1,0 +1,36 @@
+// What was changed, to be undone and done again.
+import { useRef, useState } from "preact/hooks";
+
+const MAX = 100;
+/** Typing without a pause is one change. */
+const PAUSE_MS = 600;
+
+interface History<T> {
+  change: (next: T) => void;
+  undo: (() => void) | undefined;
+  redo: (() => void) | undefined;
+}
+
+export function useHistory<T>(value: T, onInput: (value: T) => void): History<T> {
+  const [past, setPast] = useState<readonly T[]>([]);
+  const [future, setFuture] = useState<readonly T[]>([]);
+  const changedAt = useRef(0);
+  const change = (next: T) => {
+    if (performance.now() - changedAt.current > PAUSE_MS) setPast([...past.slice(1 - MAX), value]);
+    changedAt.current = performance.now();
+    setFuture([]);
+    onInput(next);
+  };
+  const [before, after] = [past.at(-1), future.at(-1)];
+  const move = (to: T, back: readonly T[], ahead: readonly T[]) => {
+    setPast(back);
+    setFuture(ahead);
+    changedAt.current = 0;
+    onInput(to);
+  };
+  return {
+    change,
+    undo: before === undefined ? undefined : () => move(before, past.slice(0, -1), [...future, value]),
+    redo: after === undefined ? undefined : () => move(after, [...past, value], future.slice(0, -1)),
+  };
+}

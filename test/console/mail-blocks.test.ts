@@ -1,0 +1,80 @@
+// Mails made of blocks: what each block becomes as HTML, and the mails to begin with.
+import { describe, expect, it } from "vitest";
+import { onColour } from "../../console/mail/colours.ts";
+import { type Block, type Design, PLAIN, readDesign } from "../../console/mail/design.ts";
+import { kinds, newBlock, types } from "../../console/mail/kinds.ts";
+import { inTheme, mailHtml } from "../../console/mail/mail.ts";
+import { sampled } from "../../console/mail/samples.ts";
+import { designOf, starters } from "../../console/mail/starters.ts";
+import { contentProblems } from "../../shared/rules/content-grammar.ts";
+import { validateTemplate } from "../../shared/rules/render.ts";
+
+const designed = (...blocks: Block[]): Design => ({ look: PLAIN, blocks });
+const htmlOf = (...blocks: Block[]): string => mailHtml(designed(...blocks));
+const TEXT = { ...newBlock("text"), type: "text", size: "normal", align: "left" } as const;
+
+describe("a block", () => {
+  it("CON-3 is escaped as text, but for what the service fills in", () => {
+    const text = `1 < 2 & "3" {{ subscriber.name | default: "a <b>" }}`;
+    expect(htmlOf({ ...TEXT, text })).toContain(
+      `1 &lt; 2 &amp; &quot;3&quot; {{ subscriber.name | default: "a <b>" }}`,
+    );
+  });
+
+  it("CON-3 of text has paragraphs, lines, bold words, links and lists", () => {
+    const html = htmlOf({ ...TEXT, text: "One **bold**\ntwo [words](https://a.example/)\n\n- x\n- y" });
+    expect(html).toMatch(
+      /<p [^>]*>One <strong>bold<\/strong><br>two <a href="https:\/\/a.example\/"[^>]*>words<\/a><\/p>/,
+    );
+    expect(html).toMatch(/<ul [^>]*><li [^>]*>x<\/li><li [^>]*>y<\/li><\/ul>/);
+  });
+
+  it.each(types)(
+    "CON-3 of kind %s is HTML without a class that carries its looks, and closes what it opens",
+    (type) => {
+      const html = htmlOf(newBlock(type));
+      for (const tag of ["table", "tr", "td", "div", "p", "ul"]) {
+        const count = (pattern: string) => html.match(new RegExp(pattern, "g"))?.length ?? 0;
+        expect([tag, count(`<${tag}[ >]`)]).toEqual([tag, count(`</${tag}>`)]);
+      }
+      expect(html.match(/<!--\[if mso\]>/g)).toHaveLength(html.match(/<!\[endif\]-->/g)!.length);
+      expect(kinds[type].label).not.toBe("");
+    },
+  );
+
+  it("CON-3 on a background of its own has one colour of text, also where the mailbox is dark", () => {
+    const html = htmlOf({ ...TEXT, text: "Words", back: "#0b2a3a" });
+    expect(html).toContain('bgcolor="#0b2a3a"');
+    expect(html).toMatch(/<p style="[^"]*color:#ffffff[^"]*">Words/);
+    expect(onColour("#ffe08a")).toBe("#111318");
+  });
+});
+
+describe("a mail to begin with", () => {
+  it.each(starters)("CON-3 $name is short enough, and valid where the service fills it in", (starter) => {
+    const design = designOf(starter);
+    const html = mailHtml(design);
+    const email = { html, design: JSON.stringify(design), subject: starter.subject, preheader: starter.preheader };
+    expect(contentProblems({ email })).toEqual([]);
+    expect(JSON.stringify(email).length).toBeLessThan(30_000);
+    expect([html, starter.subject].map((text) => validateTemplate(text))).toEqual([undefined, undefined]);
+    expect(readDesign(email.design)).toEqual(design);
+  });
+});
+
+it("CON-3 what another program kept as a design is not read as one", () => {
+  expect(["", "{", "[]", '{"blocks":{}}', undefined].map(readDesign)).toEqual(Array(5).fill(undefined));
+});
+
+it("CON-3 a mail is shown as a light or a dark mailbox shows it", () => {
+  const html = htmlOf(newBlock("text"));
+  expect(html).toContain("@media (prefers-color-scheme:dark)");
+  expect(inTheme(html, true)).toContain("@media all{");
+  expect(inTheme(html, false)).toContain("@media not all{");
+});
+
+it("CON-3 a variable is shown as its fallback, or its name", () => {
+  expect(sampled("Hello {{ subscriber.first_name | default: 'there' }}, {{subscriber.last_order}}")).toBe(
+    "Hello there, last order",
+  );
+});
