@@ -39,6 +39,7 @@ import { topics } from "./api/topics/index.ts";
 import { webhooks } from "./api/webhooks/index.ts";
 import { operator } from "./operator/index.ts";
 import { stream } from "./stream/index.ts";
+import { askConfirmation } from "./workers/ask-confirmation/index.ts";
 import { attributeConversions } from "./workers/attribute/index.ts";
 import { completeEvents } from "./workers/complete-events/index.ts";
 import { deleteMemberships } from "./workers/delete-memberships/index.ts";
@@ -145,6 +146,7 @@ export const workers: readonly Worker[] = [
   completeEvents,
   deleteMemberships,
   eraseSubscriber,
+  askConfirmation,
   discardAsset,
   endExperiences,
 

@@ -657,9 +657,9 @@ export interface ConsentChangedData {
   /** `email`, `sms`, `chat_app`, or `topic:` and the key of a topic */
   channel: string;
   /** What holds from now on */
-  status: "opted_in" | "opted_out" | "unknown" | "suppressed";
+  status: "opted_in" | "opted_out" | "pending" | "unknown" | "suppressed";
   /** What held before, if anything did */
-  previous: "opted_in" | "opted_out" | "unknown" | "suppressed" | null;
+  previous: "opted_in" | "opted_out" | "pending" | "unknown" | "suppressed" | null;
 }
 
 /** A subscriber opted out of a whole channel. `consent.changed` fires too. */
@@ -3336,7 +3336,7 @@ export interface SubscriberExport {
       name: string | null;
     } | undefined;
     /** What became of it, by its kind: the state of a message, the status of a consent or of a journey's run, `entered` or `exited`; `null` of an event */
-    state: "opted_in" | "opted_out" | "unknown" | "suppressed";
+    state: "opted_in" | "opted_out" | "pending" | "unknown" | "suppressed";
     /** What is known about it; its fields depend on `kind` */
     data: {
       /** The type of the channel */
@@ -3481,7 +3481,7 @@ export interface SubscriberProfile {
     /** The type of the channel */
     channel: string;
     /** The newest answer. `suppressed`: the address does not take mail */
-    status: "opted_in" | "opted_out" | "unknown" | "suppressed";
+    status: "opted_in" | "opted_out" | "pending" | "unknown" | "suppressed";
     /** When the subscriber agreed, at most five minutes ahead. Default: now. RFC 3339. */
     consented_at: string;
   })[];
@@ -3528,7 +3528,7 @@ export interface SubscribersSubscriber {
   /** The type of the channel */
   channel: string;
   /** What was answered. `suppressed`: the address does not take mail */
-  status: "opted_in" | "opted_out" | "unknown" | "suppressed";
+  status: "opted_in" | "opted_out" | "pending" | "unknown" | "suppressed";
   /** Whether it was given expressly */
   express: boolean;
   /** When the subscriber agreed, at most five minutes ahead. Default: now. RFC 3339. */
@@ -3623,6 +3623,8 @@ export interface Topic {
   description: string | null;
   /** Whether a subscriber without a choice is in the topic */
   default: "in" | "out";
+  /** A choice of the topic is `pending` until its owner confirms it by the link of a mail */
+  double_opt_in: boolean;
   /** When it was created. RFC 3339. */
   created_at: string;
   /** When it was last changed. RFC 3339. */
@@ -3798,6 +3800,8 @@ export interface WorkspacePage {
   } | null;
   /** Calls with the publishable key that name a user carry `X-User-Hash` */
   identity_required: boolean;
+  /** An opt-in to e-mail is `pending` until its owner confirms it by the link of a mail. Default: false */
+  double_opt_in: boolean;
   /** Who sends: in the footer of marketing mail and on the page to unsubscribe. `null`: not shown */
   sender_name: string | null;
   /** The postal address of the sender, beside `sender_name`; lines are kept. `null`: not shown */
@@ -4048,7 +4052,7 @@ export interface SubscribersGetTimelineAnswer {
       name: string | null;
     } | undefined;
     /** What became of it, by its kind: the state of a message, the status of a consent or of a journey's run, `entered` or `exited`; `null` of an event */
-    state: "opted_in" | "opted_out" | "unknown" | "suppressed";
+    state: "opted_in" | "opted_out" | "pending" | "unknown" | "suppressed";
     /** What is known about it; its fields depend on `kind` */
     data: {
       /** The type of the channel */
@@ -4898,6 +4902,8 @@ export interface TopicsCreateBody {
   description?: string | null | undefined;
   /** Whether a subscriber without a choice is in the topic */
   default?: "in" | "out" | undefined;
+  /** A choice of the topic is `pending` until its owner confirms it by the link of a mail. Default: false */
+  double_opt_in?: boolean | undefined;
 }
 
 export interface TopicsListAnswer {
@@ -4912,6 +4918,8 @@ export interface TopicsUpdateBody {
   description?: string | null | undefined;
   /** Whether a subscriber without a choice is in the topic */
   default?: "in" | "out" | undefined;
+  /** A choice of the topic is `pending` until its owner confirms it by the link of a mail. Default: false */
+  double_opt_in?: boolean | undefined;
 }
 
 export interface PreferencesGetQuery {
@@ -6776,6 +6784,8 @@ export interface AccountUpdateWorkspaceBody {
   } | null | undefined;
   /** Calls with the publishable key that name a user carry `X-User-Hash` */
   identity_required?: boolean | undefined;
+  /** An opt-in to e-mail is `pending` until its owner confirms it by the link of a mail. Default: false */
+  double_opt_in?: boolean | undefined;
   /** Who sends: in the footer of marketing mail and on the page to unsubscribe. `null`: not shown */
   sender_name?: string | null | undefined;
   /** The postal address of the sender, beside `sender_name`; lines are kept. `null`: not shown */

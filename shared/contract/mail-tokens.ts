@@ -1,4 +1,4 @@
-// Tokens in the links of mails: ids and the target, signed by an HMAC. They contain no address and do not expire (D-EMAIL).
+// Tokens in the links of mails: ids and the target, signed by an HMAC. They contain no address (D-EMAIL).
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 
@@ -10,6 +10,18 @@ interface Unsubscribing {
   address: string;
   channel: "email";
   scope: "marketing";
+}
+
+export interface Confirming {
+  kind: "confirm";
+  tenant: string;
+  subscriber: string;
+  /** The id of the address that the mail goes to. */
+  address: string;
+  /** `email`, or `topic:` and a key. */
+  channel: string;
+  /** When it was asked, in whole seconds. */
+  askedAt: number;
 }
 
 interface Sent {
@@ -24,7 +36,7 @@ interface Sent {
 export type Opening = Sent & { kind: "open" };
 /** `link`: the position in the HTML body, which has `links`. `target`: where it led when it was sent (AMB-149). */
 export type Clicking = Sent & { kind: "click"; link: number; links: number; target: string };
-export type MailToken = Unsubscribing | Opening | Clicking;
+export type MailToken = Unsubscribing | Confirming | Opening | Clicking;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const ID_BYTES = 16;
@@ -34,9 +46,10 @@ const EMAIL_MARKETING = 0x11;
 const arms = [undefined, "a", "b"] as const;
 
 /** A letter for each kind that is signed too, and the number of signed bytes. */
-const kinds = { unsubscribe: "u", open: "o", click: "c" } as const;
+const kinds = { unsubscribe: "u", confirm: "i", open: "o", click: "c" } as const;
 const lengths: Record<MailToken["kind"], number> = {
   unsubscribe: 3 * ID_BYTES + 1,
+  confirm: 3 * ID_BYTES + 4,
   open: 3 * ID_BYTES + 5,
   click: 3 * ID_BYTES + 5 + 4,
 };
@@ -62,7 +75,7 @@ export const looksLikeMailToken = (kind: MailToken["kind"], text: string): boole
   text.length <= MAX_TOKEN_CHARACTERS && /^[\w-]+$/.test(text) && hasLength(kind, Buffer.byteLength(text, "base64url"));
 
 const hasLength = (kind: MailToken["kind"], bytes: number): boolean =>
-  kind === "click" ? bytes > lengths.click + MAC_BYTES : bytes === lengths[kind] + MAC_BYTES;
+  kind === "click" || kind === "confirm" ? bytes > lengths[kind] + MAC_BYTES : bytes === lengths[kind] + MAC_BYTES;
 
 /** @returns the content of a token of this kind if its signature is valid. */
 export function openMailToken<K extends MailToken["kind"]>(
@@ -83,6 +96,11 @@ const macOf = (key: Buffer, kind: MailToken["kind"], bytes: Buffer): Buffer =>
 function bytesOf(token: MailToken): Buffer {
   const owner = [packed(token.tenant), packed(token.subscriber)];
   if (token.kind === "unsubscribe") return Buffer.concat([...owner, packed(token.address), Buffer.of(EMAIL_MARKETING)]);
+  if (token.kind === "confirm") {
+    const asked = Buffer.alloc(4);
+    asked.writeUInt32BE(token.askedAt);
+    return Buffer.concat([...owner, packed(token.address), asked, Buffer.from(token.channel)]);
+  }
   const sent = Buffer.alloc(5);
   sent.writeUInt8(arms.indexOf(token.arm));
   sent.writeUInt32BE(token.sentAt, 1);
@@ -99,6 +117,8 @@ function tokenOf(kind: MailToken["kind"], bytes: Buffer): MailToken {
   const owner = { tenant: id(0), subscriber: id(1) };
   if (kind === "unsubscribe") return { kind, ...owner, address: id(2), channel: "email", scope: "marketing" };
   const rest = bytes.subarray(3 * ID_BYTES);
+  if (kind === "confirm")
+    return { kind, ...owner, address: id(2), askedAt: rest.readUInt32BE(), channel: rest.subarray(4).toString() };
   const arm = arms[rest.readUInt8()];
   const sent = { ...owner, job: id(2), ...(arm && { arm }), sentAt: rest.readUInt32BE(1) };
   if (kind === "open") return { kind, ...sent };

@@ -164,6 +164,11 @@ export const queues = {
     message: v.object({ tenant: id, blocks: v.array(id) }),
     batch: 10,
   },
+  /** An opt-in that its owner is to confirm, by the channels of the consents. */
+  "ask-confirmation": {
+    message: v.object({ tenant: id, subscriber: id, channels: v.array(v.string()) }),
+    batch: 10,
+  },
   /** An image that was deleted, or whose upload was not completed in time (`over`): its object must be removed. */
   "discard-asset": {
     message: v.object({ tenant: id, asset: id, over: v.optional(v.boolean()) }),

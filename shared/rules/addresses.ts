@@ -2,6 +2,7 @@
 import type { ChannelType } from "./channel-types.ts";
 import { channels } from "./channels.ts";
 import { isBeyondAscii, isInternationalAddress, isPhoneNumber, withAsciiDomain } from "./contacts.ts";
+import type { ConsentStatus } from "./topics.ts";
 
 export const addressKinds = ["email", "phone"] as const;
 export type AddressKind = (typeof addressKinds)[number];
@@ -21,8 +22,6 @@ export function normalizedAddress(kind: AddressKind, text: unknown): string | un
   const ascii = withAsciiDomain(text);
   return isInternationalAddress(text) && !isBeyondAscii(ascii) ? ascii.toLowerCase() : undefined;
 }
-
-export type ConsentStatus = "opted_in" | "opted_out" | "unknown" | "suppressed";
 
 /** What was said last, on one channel. */
 export interface Said {

@@ -34,6 +34,8 @@ export interface ReachRules {
   emailConsent: "opt_out" | "opt_in";
   /** Only subscribers who are in it are reached, whatever the category (TPC-2). */
   topic?: SendTopic | undefined;
+  /** It asks to confirm an opt-in. */
+  confirms?: true | undefined;
 }
 
 /** Why a subscriber is not reached, the most specific reason first. */
@@ -109,6 +111,6 @@ function consentRefusal(
 ): UnreachableReason | undefined {
   if (consent === "suppressed") return "suppressed";
   if (category === "transactional") return undefined;
-  if (consent === "opted_out") return "no_consent";
+  if (consent === "opted_out" || consent === "pending") return "no_consent";
   return channel === "email" && emailConsent === "opt_in" && consent !== "opted_in" ? "no_consent" : undefined;
 }

@@ -10,7 +10,8 @@ export interface SendTopic {
 }
 
 /** What a subscriber has said of a channel or topic. */
-export const consentStatuses = ["opted_in", "opted_out", "unknown", "suppressed"] as const;
+export const consentStatuses = ["opted_in", "opted_out", "pending", "unknown", "suppressed"] as const;
+export type ConsentStatus = (typeof consentStatuses)[number];
 
 const PREFIX = "topic:";
 

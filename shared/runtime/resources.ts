@@ -54,6 +54,7 @@ export const recomputeQueue = /* @__PURE__ */ sender("recompute-segment", "recom
 
 export const postWebhookQueue = /* @__PURE__ */ sender("post-webhook", "postWebhookQueue");
 export const endExperienceQueue = /* @__PURE__ */ sender("end-experience", "endExperienceQueue");
+export const askConfirmationQueue = /* @__PURE__ */ sender("ask-confirmation", "askConfirmationQueue");
 export const discardAssetQueue = /* @__PURE__ */ sender("discard-asset", "discardAssetQueue");
 
 export const runCampaignQueue = /* @__PURE__ */ sender("run-campaign", "runCampaignQueue");

@@ -8,7 +8,10 @@ import { type Store, storeWrite } from "./context.ts";
 import { depsFor } from "./sandbox/sandbox.ts";
 import { noSecrets } from "./secrets.ts";
 
-const paths = { unsubscribe: "u", open: "o", click: "c" } as const satisfies Record<MailToken["kind"], string>;
+const paths = { unsubscribe: "u", confirm: "i", open: "o", click: "c" } as const satisfies Record<
+  MailToken["kind"],
+  string
+>;
 
 /**
  * The address of a link. The preference page takes the token of the link to unsubscribe, so that the page to unsubscribe

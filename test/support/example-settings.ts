@@ -9,7 +9,7 @@ import { mailedToken } from "./accounts.ts";
 import { brakesOf } from "./example-brakes.ts";
 import { channelSettings } from "./example-channels.ts";
 import { foreignIds } from "./foreign.ts";
-import { mailing } from "./mails.ts";
+import { mailing, mailsOf } from "./mails.ts";
 import { createMcp } from "./mcp.ts";
 import { multipartBody } from "./multipart.ts";
 import { pictures } from "./pictures.ts";
@@ -82,7 +82,19 @@ function sendsOf(world: TestWorld, tenant: Tenant, { ada, job }: { ada: string; 
     const body = { subscriber_id: ada, platform: "ios", token: "0badcafe" };
     return { params: { id: (await call("POST /api/v1/devices", body, tenant.sdk)).id } };
   };
+  const confirming = async (): Promise<Setting> => {
+    await call("PATCH /api/v1/workspace", { double_opt_in: true });
+    const email = `${world.ids.uuid()}@example.com`;
+    const consent = { channel: "email", status: "opted_in" };
+    await call("POST /api/v1/subscribers/upsert", { external_id: email, email, consent }, tenant.sdk);
+    await world.settle();
+    const mails = await mailsOf(world);
+    const path = mails.flatMap(({ text }) => /\/i\/[\w-]+/.exec(text) ?? []).at(-1);
+    return { params: { token: path?.split("/").at(-1) ?? "" }, as: NOBODY };
+  };
   return {
+    "GET /i/:token": confirming,
+    "POST /i/:token": confirming,
     "POST /api/v1/subscribers/bulk-delete": () => ({ body: { subscriber_ids: [world.ids.uuid()] } }),
     "GET /api/v1/erasures/:id": async () => {
       const { id } = await call("POST /api/v1/subscribers/upsert", { external_id: "gone" }, tenant.sdk);

@@ -187,6 +187,7 @@ const makers: [prefix: string, make: Make][] = [
   // A link of a mail is its own credential; an id is not.
   ["/u/", subscriber],
   ["/p/", subscriber],
+  ["/i/", subscriber],
   ["/o/", subscriber],
   ["/r/", importJob],
   ["/c/", subscriber],

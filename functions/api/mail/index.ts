@@ -1,5 +1,6 @@
 // The links of mails: unsubscribe, preferences, open and click. They need no credential: the token of a link is the proof.
 import * as v from "valibot";
+import type { MailToken } from "../../../shared/contract/mail-tokens.ts";
 import { TopicKey } from "../../../shared/contract/topic-key.ts";
 import { endpoints, group, redirect } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/kernel/errors.ts";
@@ -8,13 +9,23 @@ import { type PlatformReader, platformRead, type StoreReader } from "../../../sh
 import { type MailLinkOpener, openedMailLink } from "../../../shared/store/mail-links.ts";
 import { lateWrites } from "../../../shared/store/sends/jobs/late.ts";
 import { newestMailOf } from "../../../shared/store/sends/ledger/touches.ts";
+import { confirm, confirmationOf } from "../../../shared/store/subscribers/confirmations.ts";
 import { unsubscribe } from "../../../shared/store/subscribers/mail-consents.ts";
 import { attributesOf, getProfile } from "../../../shared/store/subscribers/subscribers.ts";
 import { choose, preferencesOf } from "../../../shared/store/topics/preferences.ts";
 import { listTopics, MAX_TOPICS } from "../../../shared/store/topics/topics.ts";
 import { senderOf } from "../../../shared/store/workspaces/settings.ts";
 import { getWorkspace } from "../../../shared/store/workspaces/workspaces.ts";
-import { confirmationPage, gonePage, pageHeaders, preferencesPage, unsubscribePage } from "./page.ts";
+import {
+  confirmationPage,
+  confirmedPage,
+  confirmGonePage,
+  confirmPage,
+  gonePage,
+  pageHeaders,
+  preferencesPage,
+  unsubscribePage,
+} from "./page.ts";
 import { trackClick, trackOpen } from "./tracking.ts";
 
 const endpoint = endpoints({ credentials: [], uses: [openedMailLink] });
@@ -49,7 +60,7 @@ export const mail = group("mail", "The links of e-mails.", [
       errors: ["NOT_FOUND"],
     },
     async ({ openLink, platform, params: { token }, headers }) => {
-      const { store, profile, language, sender } = await readerOf(openLink, platform, token, headers);
+      const { store, profile, language, sender } = await readerOf(openLink, platform, "unsubscribe", token, headers);
       if (!profile) return gonePage(language, sender);
       return unsubscribePage(language, { token, sender, hasTopics: await hasTopics(store) });
     },
@@ -67,7 +78,13 @@ export const mail = group("mail", "The links of e-mails.", [
       errors: ["NOT_FOUND"],
     },
     async ({ openLink, platform, params: { token }, headers }) => {
-      const { store, link, profile, language, sender } = await readerOf(openLink, platform, token, headers);
+      const { store, link, profile, language, sender } = await readerOf(
+        openLink,
+        platform,
+        "unsubscribe",
+        token,
+        headers,
+      );
       const mail = profile && (await newestMailOf(store, profile.id));
       const counted = mail
         ? await lateWrites(store, mail.job, link.subscriber, { kind: "unsubscribed", at: mail.at })
@@ -90,7 +107,7 @@ export const mail = group("mail", "The links of e-mails.", [
       errors: ["NOT_FOUND"],
     },
     async ({ openLink, platform, params: { token }, headers }) => {
-      const { store, profile, language, sender } = await readerOf(openLink, platform, token, headers);
+      const { store, profile, language, sender } = await readerOf(openLink, platform, "unsubscribe", token, headers);
       if (!profile) return gonePage(language, sender);
       const topics = preferencesOf(profile, await listTopics(store));
       return preferencesPage(language, { token, sender, topics, isSaved: false });
@@ -112,7 +129,7 @@ export const mail = group("mail", "The links of e-mails.", [
       errors: ["NOT_FOUND"],
     },
     async ({ openLink, platform, params: { token }, headers, raw }) => {
-      const { store, profile, language, sender } = await readerOf(openLink, platform, token, headers);
+      const { store, profile, language, sender } = await readerOf(openLink, platform, "unsubscribe", token, headers);
       if (!profile) return gonePage(language, sender);
       const form = new URLSearchParams(raw.toString("utf8"));
       const [shown, ticked] = [new Set(form.getAll("shown")), new Set(form.getAll("in"))];
@@ -120,9 +137,48 @@ export const mail = group("mail", "The links of e-mails.", [
       const choices = Object.fromEntries(
         keys.map((key) => [key, ticked.has(key) ? ("opted_in" as const) : ("opted_out" as const)]),
       );
-      const topics = await choose(store, profile.id, choices, "preferences_page");
+      const topics = await choose(store, profile.id, choices, { source: "preferences_page" });
       if (!topics) return gonePage(language, sender);
       return preferencesPage(language, { token, sender, topics, isSaved: true });
+    },
+  ),
+
+  endpoint(
+    "GET /i/:token",
+    { uses: [platformRead] },
+    {
+      summary: "Show the page to confirm an opt-in",
+      description:
+        "The link of the mail that asks for it, for 30 days. Changes nothing, because scanners follow links. The button " +
+        "on the page posts to the same address.",
+      text: asPage,
+      errors: ["NOT_FOUND"],
+    },
+    async ({ openLink, platform, params: { token }, headers }) => {
+      const { store, link, language, sender } = await readerOf(openLink, platform, "confirm", token, headers);
+      const { kind } = await confirmationOf(store, link);
+      return confirmationPages[kind](language, sender);
+    },
+  ),
+
+  endpoint(
+    "POST /i/:token",
+    { uses: [platformRead] },
+    {
+      summary: "Confirm an opt-in",
+      description:
+        "The opt-in counts from now on, with the address, the time and the text of the page as its evidence. It also ends " +
+        "a suppression of the address by a bounce or a complaint. Any body is accepted, and a repeat changes nothing.",
+      text: asPage,
+      errors: ["NOT_FOUND"],
+    },
+    async ({ openLink, platform, params: { token }, headers, sourceIp }) => {
+      const { store, link, language, sender } = await readerOf(openLink, platform, "confirm", token, headers);
+      const { kind } = await confirmationOf(store, link);
+      if (kind !== "open") return confirmationPages[kind](language, sender);
+      const text = `${language.words.confirm}. ${language.words.confirmPage}`;
+      const isConfirmed = await confirm(store, link, { ip: sourceIp, text });
+      return confirmationPages[isConfirmed ? "confirmed" : "gone"](language, sender);
     },
   ),
 
@@ -178,18 +234,21 @@ export const mail = group("mail", "The links of e-mails.", [
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
+const confirmationPages = { open: confirmPage, confirmed: confirmedPage, gone: confirmGonePage } as const;
+
 /** Who reads the page; without a profile where the subscriber was erased (AMB-143). @throws 404 for an invalid token. */
-async function readerOf(
+async function readerOf<K extends "unsubscribe" | "confirm">(
   openLink: MailLinkOpener,
   platform: Pick<PlatformReader, "get">,
+  kind: K,
   token: string,
   headers: Headers,
 ) {
-  const opened = await openLink("unsubscribe", token);
+  const opened = await openLink(kind, token);
   if (!opened) throw notFound("link");
   const { store, link } = opened;
   const [profile, workspace] = await Promise.all([
-    getProfile(store, link.subscriber),
+    getProfile(store, (link as MailToken).subscriber),
     getWorkspace(platform, store.tenant),
   ]);
   const language = languageOf(profile && attributesOf(profile).locale, headers["accept-language"]);

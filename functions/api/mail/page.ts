@@ -74,6 +74,22 @@ export const confirmationPage = (language: Language, { token, sender, hasTopics 
     sender,
   );
 
+/** Its form posts to the address of the page: opening it confirms nothing. */
+export const confirmPage = ({ code, words }: Language, sender: Sender): string =>
+  page(
+    code,
+    words.confirm,
+    `<p>${words.confirmPage}</p>\n<form method="post"><button>${words.confirm}</button></form>`,
+    sender,
+  );
+
+export const confirmedPage = ({ code, words }: Language, sender: Sender): string =>
+  page(code, words.confirmed, `<p>${words.confirmedMore}</p>`, sender);
+
+/** For a link that is too old, or whose statement or address is another one by now. */
+export const confirmGonePage = ({ code, words }: Language, sender: Sender): string =>
+  page(code, words.confirmGone, `<p>${words.confirmGoneMore}</p>`, sender);
+
 /** For the links of a subscriber that was erased: nothing is left to choose. */
 export const gonePage = ({ code, words }: Language, sender: Sender): string =>
   page(code, words.unsubscribed, `<p>${words.noMoreMail}</p>`, sender);

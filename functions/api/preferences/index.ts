@@ -9,7 +9,7 @@ import { type StoreReader, storeRead, storeWrite } from "../../../shared/store/c
 import type { Secrets } from "../../../shared/store/secrets.ts";
 import { findByExternalId } from "../../../shared/store/subscribers/subscribers.ts";
 import { type Choices, choose, Preference, readPreferences } from "../../../shared/store/topics/preferences.ts";
-import { MAX_TOPICS } from "../../../shared/store/topics/topics.ts";
+import { listTopics, MAX_TOPICS } from "../../../shared/store/topics/topics.ts";
 
 const subscriberFields = {
   subscriber_id: v.pipe(v.optional(Uuid), v.description("The subscriber, by its id")),
@@ -84,7 +84,10 @@ export const preferences = group("preferences", "What a subscriber wants to hear
       const current = found(await readPreferences(store, subscriber_id));
       const choices = Array.isArray(topics) ? changesTo(current, topics) : topics;
       requireTopics(current, choices);
-      return { subscriber_id, topics: found(await choose(store, subscriber_id, choices, sourceOf[caller.kind])) };
+      const all = await listTopics(store);
+      const pending = new Set(all.flatMap(({ key, double_opt_in }) => (double_opt_in ? [key] : [])));
+      const said = { source: sourceOf[caller.kind], pending };
+      return { subscriber_id, topics: found(await choose(store, subscriber_id, choices, said)) };
     },
   ),
 ]);

@@ -7,7 +7,7 @@ import { type Call, endpoints, group, type Shape } from "../../../shared/http/en
 import type { Context } from "../../../shared/kernel/deps.ts";
 import { notFound } from "../../../shared/kernel/errors.ts";
 import { plans } from "../../../shared/rules/plans.ts";
-import { audienceSize, secrets } from "../../../shared/store/capabilities.ts";
+import { audienceSize, secrets, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { type StoreReader, storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { consentsOf } from "../../../shared/store/subscribers/consent-history.ts";
 import { Consent } from "../../../shared/store/subscribers/consents.ts";
@@ -53,7 +53,7 @@ const upserting = {
   errors: ["QUOTA_EXCEEDED"],
 } as const satisfies Shape;
 
-const upsertUses = [storeWrite, secrets, audienceSize] as const;
+const upsertUses = [storeWrite, secrets, audienceSize, workspaceRead] as const;
 
 /** The id of the service is not known to the backend: the signed external id is exchanged for its hash. */
 const ownUpserting = {
@@ -69,9 +69,9 @@ const ownUpserting = {
 
 type Upserting = Context<typeof upsertUses> & Pick<Call<typeof upserting>, "caller" | "body">;
 
-async function upsert({ store, secrets, audienceSize, caller, body }: Upserting) {
+async function upsert({ store, secrets, audienceSize, workspace, caller, body }: Upserting) {
   const { external_id, consent, ...change } = body;
-  const asserted = consent && (await consentOf(store, consent, "consent."));
+  const asserted = consent && (await consentOf({ store, workspace }, consent, "consent."));
   const isPublishable = caller.kind === "sdk";
   const input = { external_id, ...changeOf(change), consent: asserted, isPublishable };
   if (isPublishable) refuseLargeProfile(input.attributes);
@@ -270,18 +270,20 @@ export const subscribers = group("subscribers", "The users that a workspace send
 
   endpoint(
     "POST /api/v1/subscribers/:id/consents",
-    { permission: "subscribers:write", uses: [storeWrite] },
+    { permission: "subscribers:write", uses: [storeWrite, workspaceRead] },
     {
       summary: "Record a consent of a subscriber",
-      description: "It is added to the history. The newest consent of a channel or topic decides.",
+      description:
+        "It is added to the history. The newest consent of a channel or topic decides. Where opt-ins are confirmed, an " +
+        "opt-in is `pending`, and a mail asks its owner to confirm it, at most three times in seven days.",
       body: v.strictObject({ ...ConsentInput.entries, source: v.optional(ConsentInput.entries.source, "dashboard") }),
       example: { body: { channel: "email", status: "opted_in", consented_at: "2026-11-20T12:00:00.000Z" } },
       returns: Consent,
       status: 201,
       errors: ["NOT_FOUND"],
     },
-    async ({ store, params, body }) => {
-      const consent = await recordConsent(store, params.id, await consentOf(store, body));
+    async ({ store, workspace, params, body }) => {
+      const consent = await recordConsent(store, params.id, await consentOf({ store, workspace }, body));
       if (!consent) throw notFound("subscriber");
       return consent;
     },

@@ -16,8 +16,11 @@ import { consentChannels } from "../../../shared/rules/channel-types.ts";
 import { isPhoneNumber, withAsciiDomain } from "../../../shared/rules/contacts.ts";
 import { topicKeyOf } from "../../../shared/rules/topics.ts";
 import type { StoreReader } from "../../../shared/store/context.ts";
+import { needsConfirmation } from "../../../shared/store/subscribers/confirmations.ts";
+import type { ConsentAssertion } from "../../../shared/store/subscribers/consents.ts";
 import { timelineKinds } from "../../../shared/store/subscribers/timeline-entries.ts";
 import { requireTopic } from "../../../shared/store/topics/topics.ts";
+import type { WorkspaceRecord } from "../../../shared/store/workspaces/workspaces.ts";
 
 const MAX_ATTRIBUTES = 200;
 const MAX_KEY_CHARACTERS = 128;
@@ -83,8 +86,15 @@ export function changeOf({ email, attributes = {}, ...reserved }: v.InferOutput<
   return { email, attributes: { ...attributes, ...given } };
 }
 
-/** @throws 422 for a consent of the future, and for an unknown topic. `field`: where the consent is in the body. */
-export async function consentOf(store: StoreReader, consent: v.InferOutput<typeof ConsentInput>, field = "") {
+/**
+ * What is stated: an opt-in that its owner has yet to confirm is pending. `field`: where the consent is in the body.
+ * @throws 422 for a consent of the future, and for an unknown topic
+ */
+export async function consentOf(
+  { store, workspace }: { store: StoreReader; workspace: () => Promise<WorkspaceRecord | undefined> },
+  consent: v.InferOutput<typeof ConsentInput>,
+  field = "",
+): Promise<ConsentAssertion> {
   const { clock } = store;
   await requireTopic(store, topicKeyOf(consent.channel), `${field}channel`);
   const now = clock.now();
@@ -92,7 +102,9 @@ export async function consentOf(store: StoreReader, consent: v.InferOutput<typeo
   if (consented_at > timestamp(now + MAX_AHEAD_MS))
     throw invalid({ [`${field}consented_at`]: "must not be more than 5 minutes in the future" });
   // A client's clock may be ahead: what follows a moment later must still count as newer (AMB-131).
-  return { ...consent, consented_at: consented_at > timestamp(now) ? timestamp(now) : consented_at };
+  const at = consented_at > timestamp(now) ? timestamp(now) : consented_at;
+  const isPending = consent.status === "opted_in" && (await needsConfirmation(store, workspace, consent.channel));
+  return { ...consent, consented_at: at, ...(isPending && { status: "pending" }) };
 }
 
 const SearchText = v.pipe(

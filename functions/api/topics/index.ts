@@ -26,6 +26,11 @@ const Default = v.pipe(
   v.description("Whether a subscriber without a choice is in the topic"),
 );
 
+const DoubleOptIn = v.pipe(
+  v.boolean("must be true or false"),
+  v.description("A choice of the topic is `pending` until its owner confirms it by the link of a mail. Default: false"),
+);
+
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 
 export const topics = group("topics", "Topics of messages, which subscribers opt in and out of.", [
@@ -40,6 +45,7 @@ export const topics = group("topics", "Topics of messages, which subscribers opt
         name: Name,
         description: Description,
         default: v.optional(Default, "in"),
+        double_opt_in: v.optional(DoubleOptIn),
       }),
       returns: Topic,
       names: "key",
@@ -71,7 +77,12 @@ export const topics = group("topics", "Topics of messages, which subscribers opt
       summary: "Change a topic: supplied fields overwrite, others stay",
       description: "Sends that were made before keep the default of their time.",
       body: v.pipe(
-        v.strictObject({ name: v.optional(Name), description: Description, default: v.optional(Default) }),
+        v.strictObject({
+          name: v.optional(Name),
+          description: Description,
+          default: v.optional(Default),
+          double_opt_in: v.optional(DoubleOptIn),
+        }),
         v.check((change) => Object.keys(change).length > 0, "at least one field is required"),
       ),
       returns: Topic,

@@ -1,6 +1,6 @@
 // The profiles, addresses and devices of a chunk's recipients, read for a window of addresses at once.
 import type { Unit } from "../../../shared/rules/progress.ts";
-import { type Addresses, addressesOf } from "../../../shared/store/subscribers/addresses.ts";
+import { type Addresses, addressesOf, askable } from "../../../shared/store/subscribers/addresses.ts";
 import { DeviceItem, type DeviceRow } from "../../../shared/store/subscribers/device-items.ts";
 import { getProfiles, type LivingProfile } from "../../../shared/store/subscribers/subscribers.ts";
 import { isOld } from "./send-gates.ts";
@@ -23,7 +23,7 @@ export interface RecipientRows {
 
 /** Devices that were read before are used until what was read then is too old to hand anything over on it. */
 export function createRecipientRows(work: Work): RecipientRows {
-  const { store, chunk, known } = work;
+  const { store, job, chunk, known } = work;
   /** By subscriber and device: a recipient whose devices are in two windows is read twice. */
   let loaded = new Set<string>();
   let profiles = new Map<string, LivingProfile | undefined>();
@@ -53,7 +53,9 @@ export function createRecipientRows(work: Work): RecipientRows {
       const channels = [...new Set(window.map((unit) => targetOf(chunk, unit).channel))];
       const foundAddresses = await addressesOf(store, foundProfiles, channels);
       loaded = new Set(window.map(nameOf));
-      addresses = new Map(ids.map((id, i) => [id, foundAddresses[i] ?? {}]));
+      addresses = new Map(
+        ids.map((id, i) => [id, (job.confirms ? askable(foundAddresses[i] ?? {}) : foundAddresses[i]) ?? {}]),
+      );
       profiles = new Map(ids.map((id, i) => [id, foundProfiles[i]]));
       devices = new Map(withDevice.map(({ unit, key }) => [nameOf(unit), found.get(deviceName(key))]));
     },

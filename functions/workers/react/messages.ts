@@ -2,6 +2,7 @@
 import type { Context } from "../../../shared/kernel/deps.ts";
 import { throwFailures } from "../../../shared/kernel/failures.ts";
 import {
+  askConfirmationQueue,
   deleteMembershipsQueue,
   discardAssetQueue,
   eraseQueue,
@@ -23,6 +24,7 @@ import { AccountMail } from "../../../shared/store/workspaces/session-items.ts";
 import { becomes, type Change, type Changes, isNew, type ReactOf } from "./change.ts";
 
 export const messageUses = [
+  askConfirmationQueue,
   deleteMembershipsQueue,
   discardAssetQueue,
   eraseQueue,
@@ -48,7 +50,24 @@ const rule = <Q extends keyof Queues, D extends AnyItem>(
   message: (change: Change<D>) => MessageOf<Q>,
 ): Rule => ({ queue, messagesOf: (changes) => changes.of(item, react).filter(when).map(message) });
 
+const CONSENT = "c:";
+
+/** The channels of consents that are pending by a new statement. */
+function newlyPending({ before, after }: Change<typeof Profile>): string[] {
+  const channels = Object.keys(after).flatMap((name) => (name.startsWith(CONSENT) ? [name.slice(CONSENT.length)] : []));
+  return channels.filter(
+    (channel) => after[`c:${channel}`] === "pending" && after[`ct:${channel}`] !== before?.[`ct:${channel}`],
+  );
+}
+
 const rules: readonly Rule[] = [
+  rule(
+    "askConfirmationQueue",
+    Profile,
+    "subscriber",
+    (change) => newlyPending(change).length > 0,
+    (change) => ({ tenant: change.tenant, subscriber: change.after.id, channels: newlyPending(change) }),
+  ),
   rule(
     "eraseQueue",
     Profile,

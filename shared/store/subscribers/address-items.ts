@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { addressKinds, suppressionReasons } from "../../rules/addresses.ts";
 import { indexAttributes, indexOf, item } from "../item.ts";
+import { json } from "../json-text.ts";
 
 export const AddressItem = item({
   about:
@@ -20,11 +21,22 @@ export const AddressItem = item({
     /** When an operator lifted the suppression, and why. */
     lifted_at: v.optional(v.string()),
     lifted_because: v.optional(v.string()),
+    /** When its owner was asked to confirm an opt-in, in milliseconds, and by which statement: those of seven days. */
+    asked: v.optional(json<{ at: number; by: string }[]>()),
     /** When it opted out, by channel. */
     "o:*": v.string(),
     ...indexAttributes("i1"),
   },
-  writers: ["api-suppressions", "api-mail", "api-inbound", "import-rows", "deliver", "mail-event", "erase"],
+  writers: [
+    "api-suppressions",
+    "api-mail",
+    "ask-confirmation",
+    "api-inbound",
+    "import-rows",
+    "deliver",
+    "mail-event",
+    "erase",
+  ],
   personal: "anonymized",
 });
 

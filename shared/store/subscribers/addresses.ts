@@ -78,6 +78,18 @@ export async function heldAddresses(store: StoreReader, emails: readonly string[
   return new Set(all.filter((_, i) => rows[i]?.reason !== undefined || rows[i]?.["o:email"] !== undefined));
 }
 
+/** Reasons that the owner of an address ends by a confirmed opt-in (AMB-129). */
+export const OWN_REASONS: readonly SuppressionReason[] = ["bounce", "complaint"];
+
+/** The same for a mail that asks to confirm an opt-in: an address that bounced or complained may get it. */
+export const askable = (addresses: Addresses): Addresses =>
+  Object.fromEntries(
+    Object.entries(addresses).map(([kind, row]) => {
+      const isOwn = row?.reason !== undefined && OWN_REASONS.includes(row.reason);
+      return [kind, isOwn ? { ...row, reason: undefined } : row];
+    }),
+  );
+
 const stateOf = (row: AddressRow): AddressState => ({
   suppressedAt: row.reason && row.suppressed_at,
   optedOutAt: (channel) => row[`o:${channel}`],

@@ -5,7 +5,7 @@ import { personal } from "../../contract/personal.ts";
 import { Timestamp } from "../../contract/schemas.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { uuidV7 } from "../../kernel/ids.ts";
-import { absent, all, any, atMost, is } from "../conditions.ts";
+import { absent, all, any, atMost, oneOf } from "../conditions.ts";
 import type { Store, StoreContext } from "../context.ts";
 import { type ConditionOf, changeItem, checkItem, type ItemWrite, putItem, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
@@ -26,7 +26,8 @@ export type Consent = v.InferOutput<typeof Consent>;
 
 export interface ConsentAssertion {
   channel: string;
-  status: "opted_in" | "opted_out";
+  /** `pending`: an opt-in that its owner has yet to confirm. */
+  status: "opted_in" | "opted_out" | "pending";
   /** RFC 3339. */
   consented_at: string;
   source?: string | undefined;
@@ -51,7 +52,7 @@ export const consentWrite = (
       subscriber_id: subscriber,
       channel,
       status,
-      express: status === "opted_in",
+      express: status !== "opted_out",
       consented_at,
       source,
       evidence: toJson({ ip, text, import_job_id }),
@@ -70,7 +71,13 @@ export function foldedConsent({ channel, status, consented_at }: ConsentAssertio
 
 /** The subscriber has not opted out of the channel. */
 export const isOpenConsent = (channel: string): ConditionOf<typeof Profile> =>
-  any(absent(`c:${channel}`), is(`c:${channel}`, "opted_in"));
+  any(absent(`c:${channel}`), oneOf(`c:${channel}`, ["opted_in", "pending"]));
+
+/** Who has opted in before has nothing to confirm again. */
+export const confirmedBefore = (assertion: ConsentAssertion, profile: ProfileRow | undefined): ConsentAssertion =>
+  assertion.status === "pending" && profile?.[`c:${assertion.channel}`] === "opted_in"
+    ? { ...assertion, status: "opted_in" }
+    : assertion;
 
 /** The profile has no later assertion of the channel. */
 export const isNewestConsent = ({ channel, consented_at }: ConsentAssertion): ConditionOf<typeof Profile> =>

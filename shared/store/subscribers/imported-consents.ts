@@ -53,8 +53,8 @@ async function recordOwn(
   store: Store,
   subscriber: string,
   job: string,
-  own: Pick<ConsentAssertion, "status" | "consented_at" | "source" | "ip">,
-): Promise<ConsentAssertion["status"] | "unchanged"> {
+  own: Pick<ConsentAssertion, "consented_at" | "source" | "ip"> & { status: "opted_in" | "opted_out" },
+): Promise<"opted_in" | "opted_out" | "unchanged"> {
   const assertion = { ...own, channel: CHANNEL, import_job_id: job };
   const { status } = own;
   const isNotErased = [present(), absent("erased_at")];
@@ -131,7 +131,7 @@ function judged(profile: LivingProfile, { channel, status, consented_at }: Conse
   const newest = familyOf(profile, "c:").find(([name]) => name === channel)?.[1];
   const at = familyOf(profile, "ct:").find(([name]) => name === channel)?.[1];
   if (newest === status && at === consented_at) return "known";
-  const isOpen = newest === undefined || newest === "opted_in";
+  const isOpen = newest === undefined || newest === "opted_in" || newest === "pending";
   const isNewest = at === undefined || at <= consented_at;
   return isOpen && (isNewest || status === "opted_out") ? "new" : "refused";
 }

@@ -27,7 +27,7 @@ export async function unsubscribe(
   const ofAddress = optOutWrite("email", { id: address, text }, "email", at);
 
   const consent: ConsentAssertion = { channel: "email", status: "opted_out", consented_at: at, source: "unsubscribe" };
-  const isOpen = any(absent("c:email"), oneOf("c:email", ["opted_in", "unknown"]));
+  const isOpen = any(absent("c:email"), oneOf("c:email", ["opted_in", "pending", "unknown"]));
   const isDone = await happened(
     store.transact([
       changeItem(Profile, { id: subscriber }, { set: foldedConsent(consent) }, all(isAlive(), isOpen)),

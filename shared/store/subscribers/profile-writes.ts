@@ -9,7 +9,7 @@ import { toJson } from "../json-text.ts";
 import type { Value } from "../model.ts";
 import { contended, done, oldRow, onConditionFailed, onTransactionCanceled, untilUncontended } from "../refusals.ts";
 import { counterShardOf, shardOf } from "../shards.ts";
-import { type ConsentAssertion, consentWrite, foldedConsent, isNewestConsent } from "./consents.ts";
+import { type ConsentAssertion, confirmedBefore, consentWrite, foldedConsent, isNewestConsent } from "./consents.ts";
 import { isAlive, Profile, type ProfileRow, SubscriberCount, SubscribersByAge } from "./items.ts";
 import { phoneIndexKey } from "./phones.ts";
 import { growsTooLarge, isFull } from "./publishable-profiles.ts";
@@ -115,9 +115,10 @@ export async function updateWithConsent(
   store: Store,
   id: string,
   input: ProfileInput,
-  consent: ConsentAssertion,
+  stated: ConsentAssertion,
   consentId = store.ids.uuidAt(store.clock.now()),
 ): Promise<ProfileRow | undefined> {
+  const consent = stated.status === "pending" ? confirmedBefore(stated, await store.get(Profile, { id })) : stated;
   const history = consentWrite(store, id, consentId, consent);
   const plain = profileChange(store, input, id);
   const folded = { ...plain, set: { ...plain.set, ...foldedConsent(consent) } };

@@ -10,6 +10,10 @@ export const topicFields = {
   name: v.string(),
   description: v.nullable(v.string()),
   default: v.picklist(topicDefaults),
+  double_opt_in: v.pipe(
+    v.boolean(),
+    v.description("A choice of the topic is `pending` until its owner confirms it by the link of a mail"),
+  ),
   created_at: Timestamp,
   updated_at: Timestamp,
 };

@@ -58,6 +58,8 @@ export async function readPreferences(store: StoreReader, subscriber: string): P
   return profile && preferencesOf(profile, topics);
 }
 
+const NONE: ReadonlySet<string> = new Set();
+
 /** How often choices are read anew while others are made. */
 const MAX_ATTEMPTS = 8;
 
@@ -65,6 +67,7 @@ const MAX_ATTEMPTS = 8;
  * Records choices of a subscriber, now. A choice that is the newest one already changes nothing. A choice is written on
  * those that were read: a late request of a process that is gone replaces none that was made after it.
  * @param choices by the keys of topics that exist
+ * @param options.pending the keys of those into which nobody opts without a confirmation
  * @returns the preferences after it; undefined if there is no such subscriber
  * @throws 503 while others are made again and again
  */
@@ -72,13 +75,13 @@ export async function choose(
   store: Store,
   subscriber: string,
   choices: Choices,
-  source: string,
+  { source, pending = NONE }: { source: string; pending?: ReadonlySet<string> },
 ): Promise<Preference[] | undefined> {
   return untilUncontended(
     async () => {
       const profile = await getProfile(store, subscriber);
       if (!profile) return done(undefined);
-      if (await record(store, subscriber, profile, choices, source))
+      if (await record(store, subscriber, profile, choices, { source, pending }))
         return done(await readPreferences(store, subscriber));
       return contended;
     },
@@ -93,7 +96,7 @@ async function record(
   subscriber: string,
   profile: LivingProfile,
   choices: Choices,
-  source: string,
+  { source, pending }: { source: string; pending: ReadonlySet<string> },
 ): Promise<boolean> {
   const current = new Map<string, string>(familyOf(profile, "c:"));
   const times = new Map<string, string>(familyOf(profile, "ct:"));
@@ -101,7 +104,9 @@ async function record(
     const at = times.get(channel);
     return at === undefined ? absent(`ct:${channel}`) : is(`ct:${channel}`, at);
   };
-  const changed = Object.entries(choices).filter(([key, status]) => current.get(consentChannelOf(key)) !== status);
+  const changed = Object.entries(choices)
+    .filter(([key, status]) => current.get(consentChannelOf(key)) !== status)
+    .map(([key, status]) => [key, status === "opted_in" && pending.has(key) ? ("pending" as const) : status] as const);
   for (const some of chunksOf(changed, CHOICES_AT_ONCE)) {
     const now = store.clock.now();
     const consents = some.map(

@@ -15,8 +15,11 @@ export const Topic = v.pipe(v.object(topicFields), v.title("Topic"));
 export type Topic = v.InferOutput<typeof Topic>;
 
 type TopicRow = RowOf<typeof TopicItem>;
-type TopicInput = Pick<Topic, "key" | "name" | "default"> & { description?: string | null | undefined };
-type TopicChange = { [F in "name" | "description" | "default"]?: TopicInput[F] | undefined };
+type TopicInput = Pick<Topic, "key" | "name" | "default"> & {
+  description?: string | null | undefined;
+  double_opt_in?: boolean | undefined;
+};
+type TopicChange = { [F in "name" | "description" | "default" | "double_opt_in"]?: TopicInput[F] | undefined };
 
 const topicOf = (row: TopicRow): Topic => fieldsOf(topicFields, row);
 
@@ -36,9 +39,12 @@ export async function getTopic(store: StoreReader, key: string): Promise<Topic> 
 }
 
 /** @throws 409 if the key is taken, 429 beyond 100 topics. */
-export async function createTopic(store: Store, { description = null, ...input }: TopicInput): Promise<Topic> {
+export async function createTopic(
+  store: Store,
+  { description = null, double_opt_in = false, ...input }: TopicInput,
+): Promise<Topic> {
   const at = timestamp(store.clock.now());
-  const topic: Topic = { ...input, description, created_at: at, updated_at: at };
+  const topic: Topic = { ...input, description, double_opt_in, created_at: at, updated_at: at };
   const { key } = topic;
   await store
     .transact([
@@ -69,6 +75,14 @@ export async function removeTopic(store: Store, key: string): Promise<void> {
   );
   if (!isRemoved) throw notFound("topic");
 }
+
+/** Whether a choice of the topic waits for a confirmation. */
+export const isDoubleOptIn = async (store: StoreReader, key: string): Promise<boolean> =>
+  (await store.get(TopicItem, { key }))?.double_opt_in === true;
+
+/** The name of a topic; undefined without a key, or for a topic that is gone. */
+export const topicName = async (store: StoreReader, key: string | undefined): Promise<string | undefined> =>
+  key === undefined ? undefined : (await store.get(TopicItem, { key }))?.name;
 
 /** What a send keeps of the topic that a request names. @throws 422 naming the field if there is no such topic. */
 export async function requireTopic(

@@ -46,6 +46,7 @@ export const WorkspaceItem = platformItem({
     identity_keys: v.optional(json<{ id: string; created_at: string }[]>()),
     /** Calls with the publishable key that name a user carry the signed id. */
     identity_required: v.optional(v.boolean()),
+    double_opt_in: v.optional(v.boolean()),
     /** Who sends its mail, and from where. */
     sender_name: v.optional(v.string()),
     postal_address: v.optional(v.string()),

@@ -74,6 +74,7 @@ const workspaceRecordOf = (row: WorkspaceRow): WorkspaceRecord => ({
   ...sendingSettingsOf(row),
   safety: row.safety === undefined ? DEFAULT_SAFETY : fromJson(row.safety),
   identity_required: row.identity_required ?? false,
+  double_opt_in: row.double_opt_in ?? false,
   region: row.region ?? null,
   sender_name: row.sender_name ?? null,
   postal_address: row.postal_address ?? null,

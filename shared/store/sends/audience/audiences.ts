@@ -8,7 +8,7 @@ import { compileDevicePredicate } from "../../../rules/versions.ts";
 import type { Store, StoreReader } from "../../context.ts";
 import { type ItemWrite, putItem } from "../../item.ts";
 import { groupOf } from "../../lists/targets.ts";
-import { addressesOf, consentsNow } from "../../subscribers/addresses.ts";
+import { addressesOf, askable, consentsNow } from "../../subscribers/addresses.ts";
 import { personalEngagements } from "../../subscribers/engagement.ts";
 import { CHUNK_SIZE, completeChunk, type PlannedChunk, packChunk, peopleIn } from "../chunks/chunks.ts";
 import { GIVEN_PER_ROW } from "../chunks/range-names.ts";
@@ -124,11 +124,12 @@ async function heldToAddresses(store: StoreReader, kept: Judged[], rules: Audien
   );
   return kept.map((one, i) => {
     const { id, subscriber, profile } = one;
-    const addresses = all[i] ?? {};
+    const held = all[i] ?? {};
+    const addresses = rules.reach.confirms ? askable(held) : held;
     if (!subscriber || !profile || Object.values(addresses).every((row) => row === undefined)) return one;
     const contact = { ...subscriber.contact, consents: consentsNow(profile, addresses) };
-    const held = { ...subscriber, contact };
-    return { ...one, subscriber: held, judgement: judge({ id, subscriber: held }, rules) };
+    const reread = { ...subscriber, contact };
+    return { ...one, subscriber: reread, judgement: judge({ id, subscriber: reread }, rules) };
   });
 }
 

@@ -24,7 +24,8 @@ type Planned = Pick<
   | "device_filters"
   | "subscriber_filters"
   | "topic"
->;
+> &
+  Pick<JobSpec, "confirms">;
 
 /** What a send keeps of a channel. */
 export const channelSettings = (channel: ChannelRow): DeliverySettings["via"][number] => {
@@ -60,8 +61,9 @@ export async function planningRules(
   { via, emailConsent }: DeliverySettings,
 ): Promise<AudienceRules> {
   const tenant = spec.channel_arbitration_mode === "smart" ? await tenantEngagements(store) : undefined;
-  const { category, topic } = spec;
-  const reach = { channels: via.map(({ type }): ChannelType => type), category, emailConsent, topic };
+  const { category, topic, confirms } = spec;
+  const channels = via.map(({ type }): ChannelType => type);
+  const reach = { channels, category, emailConsent, topic, ...(confirms && { confirms }) };
   return audienceRules(job, spec, { reach, tenant, zone: await zoneFor(store, spec.subscriber_filters) });
 }
 

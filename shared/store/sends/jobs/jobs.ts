@@ -47,12 +47,21 @@ export const newJobWrite = (...job: Parameters<typeof newJobRow>): ItemWrite<"wo
 export function newJobRow(
   { clock }: Pick<Store, "clock">,
   id: string,
-  { source, target, event_id, topic, safety, step, draw, ...spec }: JobSpec,
+  { source, target, event_id, topic, safety, step, draw, confirms, ...spec }: JobSpec,
   { sent, content, direct, ...planned }: NewJob,
 ): NewRowOf<typeof JobItem> {
   const { title, body, ...long } = contentOf(spec);
   const { category, channel_ids, channel_arbitration_mode: mode, holdout_percentage } = spec;
-  const details: JobDetails = { target, event_id, topic, safety, step, draw, ...(content === undefined && long) };
+  const details: JobDetails = {
+    target,
+    event_id,
+    topic,
+    safety,
+    step,
+    draw,
+    confirms,
+    ...(content === undefined && long),
+  };
   const text = toJson(withoutNulls(details));
   return {
     react: "job" as const,
@@ -106,6 +115,7 @@ export function jobOf(row: JobRow): JobRecord {
     ...(details.safety !== undefined && { safety: details.safety }),
     ...(details.step && { step: details.step }),
     ...(details.draw !== undefined && { draw: details.draw }),
+    ...(details.confirms && { confirms: details.confirms }),
     content,
     isSplit: typeof content === "string" ? row.is_split === true : content.variant_b !== null,
     sent: row.sent,

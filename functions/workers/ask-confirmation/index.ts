@@ -1,0 +1,90 @@
+// Mails the owner of an address the question whether an opt-in is meant (AMB-129): a send to one subscriber like any other,
+// through the workspace's own channel.
+import { SECOND } from "../../../shared/kernel/clock.ts";
+import type { Context } from "../../../shared/kernel/deps.ts";
+import { topicKeyOf } from "../../../shared/rules/topics.ts";
+import { languageOf } from "../../../shared/rules/translations.ts";
+import { queueWorker, type RuntimeContext } from "../../../shared/runtime/worker.ts";
+import { timers, workspaceRead } from "../../../shared/store/capabilities.ts";
+import { isUsable, listChannels } from "../../../shared/store/channels/channels.ts";
+import { storeWrite } from "../../../shared/store/context.ts";
+import { mailLinks } from "../../../shared/store/mail-links.ts";
+import { contended, done, untilUncontended } from "../../../shared/store/refusals.ts";
+import { jobIdOf } from "../../../shared/store/sends/jobs/job-ids.ts";
+import type { JobSpec } from "../../../shared/store/sends/jobs/job-spec.ts";
+import { startSend } from "../../../shared/store/sends/jobs/sends.ts";
+import { askingOf } from "../../../shared/store/subscribers/confirmations.ts";
+import { attributesOf } from "../../../shared/store/subscribers/subscribers.ts";
+import { topicName } from "../../../shared/store/topics/topics.ts";
+import { senderOf } from "../../../shared/store/workspaces/settings.ts";
+import { mailThatAsks } from "./mail.ts";
+
+const uses = [storeWrite, timers, workspaceRead, mailLinks] as const;
+type WorkerContext = Context<typeof uses> & RuntimeContext;
+
+export const askConfirmation = queueWorker(
+  "ask-confirmation",
+  "Mails the owner of an address the question whether an opt-in is meant.",
+  uses,
+  async ({ subscriber, channels }, context) => {
+    // Others ask the same address at this moment.
+    for (const channel of channels)
+      await untilUncontended(
+        async () => ((await ask(context, subscriber, channel)) === "refused" ? contended : done(undefined)),
+        () =>
+          Object.assign(new Error("The address is asked by other workers."), { name: "TransactionConflictException" }),
+      );
+  },
+);
+
+async function ask(context: WorkerContext, subscriber: string, channel: string): Promise<"decided" | "refused"> {
+  const { store, clock, log, workspace, mailLinks: links } = context;
+  const say = (why: string) => {
+    log({ level: "info", message: `nobody is asked to confirm an opt-in: ${why}`, tenant: store.tenant, subscriber });
+    return "decided" as const;
+  };
+  const asking = await askingOf(store, subscriber, channel);
+  if (asking.kind !== "asks") return say(asking.kind);
+  const [settings, mailer] = await Promise.all([workspace(), mailChannel(store)]);
+  if (settings?.status !== "active") return say("not active");
+  if (mailer === undefined) return say("no channel of e-mail");
+
+  const askedAt = Math.floor(clock.now() / SECOND);
+  const { address, profile, write } = asking;
+  const url = (await links())({ kind: "confirm", tenant: store.tenant, subscriber, address, channel, askedAt });
+  const { words } = languageOf(attributesOf(profile).locale);
+  const topic = await topicName(store, topicKeyOf(channel));
+  const said = mailThatAsks(words, { url, sender: senderOf(settings)[0] ?? settings.name, topic });
+  const id = jobIdOf("api", clock.now(), store.ids.bytes(10));
+  const allowance = { plan: settings.plan, sendCap: settings.monthly_send_cap };
+  const send = { id, spec: specOf(mailer, said), given: [subscriber] };
+  const started = await startSend(store, context.timers, allowance, send, [write]);
+  return started.kind === "refused" ? "refused" : "decided";
+}
+
+async function mailChannel(store: WorkerContext["store"]): Promise<string | undefined> {
+  return (await listChannels(store)).find((channel) => channel.type === "email" && isUsable(channel))?.id;
+}
+
+const specOf = (channel: string, { subject, text, html }: ReturnType<typeof mailThatAsks>): JobSpec => ({
+  name: null,
+  category: "transactional",
+  title: subject,
+  body: text,
+  by_channel: { email: { html } },
+  data: null,
+  template_id: null,
+  channel_ids: [channel],
+  target: null,
+  subscriber_ids_count: 1,
+  device_filters: null,
+  subscriber_filters: null,
+  scheduled_at: null,
+  channel_arbitration_mode: "explicit",
+  holdout_percentage: 0,
+  split_percentage: null,
+  variant_b: null,
+  bypass_quiet_hours: true,
+  source: { type: "api", id: null },
+  confirms: true,
+});

@@ -1,0 +1,116 @@
+// The confirmed opt-in: a statement is pending until the owner of the address confirms it by the link of a mail (AMB-129).
+
+import type { Confirming } from "../../contract/mail-tokens.ts";
+import { DAY, SECOND, timestamp } from "../../kernel/clock.ts";
+import { normalizedAddress } from "../../rules/addresses.ts";
+import { topicKeyOf } from "../../rules/topics.ts";
+import { absent, all, is } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
+import { changeItem, type ItemWrite } from "../item.ts";
+import { fromJson, toJson } from "../json-text.ts";
+import { happened } from "../refusals.ts";
+import { isDoubleOptIn } from "../topics/topics.ts";
+import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
+import { AddressItem } from "./address-items.ts";
+import { addressId, mailAddressId, OWN_REASONS } from "./addresses.ts";
+import { type ConsentAssertion, consentWrite, foldedConsent } from "./consents.ts";
+import { isAlive, Profile } from "./items.ts";
+import { getProfile, type LivingProfile } from "./subscribers.ts";
+import { lift } from "./suppressions.ts";
+
+/** Nobody is asked more often, whoever states it: others may know the address. */
+const MAX_ASKED = 3;
+const ASKED_WITHIN_MS = 7 * DAY;
+/** How long the link of a mail confirms. */
+const CONFIRMS_MS = 30 * DAY;
+
+/** Whether an opt-in to a channel or topic waits for a confirmation. */
+export async function needsConfirmation(
+  store: StoreReader,
+  workspace: () => Promise<Pick<WorkspaceRecord, "double_opt_in"> | undefined>,
+  channel: string,
+): Promise<boolean> {
+  const topic = topicKeyOf(channel);
+  if (topic !== undefined) return isDoubleOptIn(store, topic);
+  return channel === "email" && (await workspace())?.double_opt_in === true;
+}
+
+export type Asking =
+  | { kind: "asks"; profile: LivingProfile; address: string; write: ItemWrite<"workspace"> }
+  | { kind: "not pending" | "asked before" | "asked too often" | "no address" | "suppressed" };
+
+/**
+ * Whether the owner of a subscriber's address is asked to confirm an opt-in now.
+ * @returns with the write that notes it: on condition that nobody else has asked since
+ */
+export async function askingOf(store: Store, subscriber: string, channel: string): Promise<Asking> {
+  const profile = await getProfile(store, subscriber);
+  if (profile?.[`c:${channel}`] !== "pending") return { kind: "not pending" };
+  const text = normalizedAddress("email", profile.email);
+  if (text === undefined) return { kind: "no address" };
+
+  const address = addressId("email", text);
+  const row = await store.get(AddressItem, { id: address });
+  if (row?.reason !== undefined && !OWN_REASONS.includes(row.reason)) return { kind: "suppressed" };
+
+  const now = store.clock.now();
+  const asked = (row?.asked ? fromJson(row.asked) : []).filter(({ at }) => at > now - ASKED_WITHIN_MS);
+  const by = `${subscriber} ${channel} ${profile[`ct:${channel}`]}`;
+  if (asked.some((one) => one.by === by)) return { kind: "asked before" };
+  if (asked.length >= MAX_ASKED) return { kind: "asked too often" };
+
+  const set = { id: address, kind: "email" as const, address: text, asked: toJson([...asked, { at: now, by }]) };
+  const isAsRead = row?.asked === undefined ? absent("asked") : is("asked", row.asked);
+  return { kind: "asks", profile, address, write: changeItem(AddressItem, { id: address }, { set }, isAsRead) };
+}
+
+export type Confirmation =
+  /** `isDone`: it was confirmed before. */
+  { kind: "open" | "confirmed" } | { kind: "gone" };
+
+type Confirmed = Pick<Confirming, "subscriber" | "address" | "channel" | "askedAt">;
+
+/** What the link of a mail does now: nothing once the address, the statement or the subscriber is another one. */
+export async function confirmationOf(
+  store: StoreReader,
+  { subscriber, address, channel, askedAt }: Confirmed,
+): Promise<Confirmation> {
+  const profile = await getProfile(store, subscriber);
+  if (!profile || mailAddressId(profile) !== address) return { kind: "gone" };
+  const status = profile[`c:${channel}`];
+  if (status === "opted_in") return { kind: "confirmed" };
+  const isOver = store.clock.now() > askedAt * SECOND + CONFIRMS_MS;
+  return { kind: status === "pending" && !isOver ? "open" : "gone" };
+}
+
+/**
+ * Records the opt-in of the owner of an address, with what the page said as its evidence. It ends a bounce or complaint
+ * of the address, for whoever confirms has read a mail there.
+ * @returns false if it is not open any more
+ */
+export async function confirm(
+  store: Store,
+  { subscriber, address, channel }: Confirmed,
+  { ip, text }: { ip: string; text: string },
+): Promise<boolean> {
+  const now = store.clock.now();
+  const consent: ConsentAssertion = {
+    channel,
+    status: "opted_in",
+    consented_at: timestamp(now),
+    source: "confirmed_opt_in",
+    ip,
+    text,
+  };
+  const isPending = is<`c:${string}`>(`c:${channel}`, "pending");
+  const isConfirmed = await happened(
+    store.transact([
+      changeItem(Profile, { id: subscriber }, { set: foldedConsent(consent) }, all(isAlive(), isPending)),
+      consentWrite(store, subscriber, store.ids.uuidAt(now), consent, absent()),
+    ]),
+  );
+  if (!isConfirmed) return false;
+  const row = await store.get(AddressItem, { id: address });
+  if (row?.reason !== undefined && OWN_REASONS.includes(row.reason)) await lift(store, address, "confirmed opt-in");
+  return true;
+}

@@ -1,0 +1,214 @@
+// The confirmed opt-in: pending until the owner of the address presses a button on a page that only a mail leads to.
+import { describe, expect, it } from "vitest";
+import { DAY, MINUTE } from "../../shared/kernel/clock.ts";
+import { follow, mailing, mailsOf } from "../support/mails.ts";
+import { send } from "../support/people.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+/** A workspace whose opt-ins to mail are confirmed. */
+async function setting(settings: object = { double_opt_in: true }, email = "ada@example.com") {
+  const { world, tenant } = await withTenant();
+  const { channel } = await mailing(world, tenant, email);
+  const call = async (route: string, body?: object) =>
+    world.call(route, { as: await tenant.dashboard(), ...(body && { body }) });
+  expect((await call("PATCH /api/v1/workspace", settings)).status).toBe(200);
+  const upsert = async (more: object = {}) =>
+    (
+      await world.call("POST /api/v1/subscribers/upsert", {
+        as: tenant.sdk,
+        body: { external_id: "ada", email, ...more },
+      })
+    ).body.id as string;
+  const optIn = (more: object = {}) => upsert({ consent: { channel: "email", status: "opted_in" }, ...more });
+  const statusOf = async (id: string, of = "email") =>
+    (await call(`GET /api/v1/subscribers/${id}`)).body.consents.find(
+      ({ channel: one }: { channel: string }) => one === of,
+    )?.status;
+  const links = async () => {
+    await world.settle();
+    return (await mailsOf(world)).flatMap(({ text }) => /\/i\/[\w-]+/.exec(text) ?? []).map(String);
+  };
+  const news = async (id: string) => {
+    const { job } = await send(world, tenant, { subscriberIds: [id], channel_ids: [channel], category: "marketing" });
+    await world.advance(MINUTE);
+    const { items } = (await call(`GET /api/v1/notifications/${job.id}/recipients`)).body;
+    return items[0];
+  };
+  return { world, tenant, call, channel, upsert, optIn, statusOf, links, news };
+}
+
+describe("asking", () => {
+  it("an opt-in is pending, and a mail in the language of the person asks to confirm it AMB-129", async () => {
+    const { world, optIn, statusOf, links } = await setting();
+    const id = await optIn({ locale: "de-AT" });
+    expect([await statusOf(id), (await links()).length]).toEqual(["pending", 1]);
+    const [mail] = await mailsOf(world);
+    expect(mail!.text).toContain("Bitte bestätigen Sie");
+    expect(mail!.unsubscribe).toBeUndefined();
+  });
+
+  it("without the setting an opt-in counts at once, and nobody is asked AMB-129", async () => {
+    const { optIn, statusOf, links } = await setting({ double_opt_in: false });
+    expect([await statusOf(await optIn()), await links()]).toEqual(["opted_in", []]);
+  });
+
+  it("who has not confirmed gets no marketing mail, whatever the consent mode AMB-129", async () => {
+    const { optIn, news } = await setting();
+    expect(await news(await optIn())).toMatchObject({ state: "skipped", reason: "no_consent" });
+  });
+
+  it("an address is asked at most three times in seven days, by however many people AMB-129", async () => {
+    const { world, optIn, links } = await setting();
+    for (const external_id of ["a", "b", "c", "d", "e"]) await optIn({ external_id });
+    expect(await links()).toHaveLength(3);
+    await world.advance(7 * DAY + MINUTE);
+    await optIn({ external_id: "f" });
+    expect(await links()).toHaveLength(4);
+  });
+
+  it("a statement that is told again asks again, and one that is repeated by a queue does not AMB-129", async () => {
+    const { world, optIn, links } = await setting();
+    await optIn();
+    await world.advance(MINUTE);
+    await optIn();
+    expect(await links()).toHaveLength(2);
+    await optIn({ consent: undefined, attributes: { plan: "pro" } });
+    expect(await links()).toHaveLength(2);
+  });
+
+  it("who has opted in before is not asked AMB-129", async () => {
+    const { world, optIn, links, statusOf } = await setting();
+    const id = await optIn();
+    const [link] = await links();
+    await follow(world, "POST", link!);
+    await world.advance(MINUTE);
+    await optIn();
+    expect([await statusOf(id), (await links()).length]).toEqual(["opted_in", 1]);
+  });
+
+  it("a dashboard's opt-in is pending as well AMB-129", async () => {
+    const { call, upsert, links } = await setting();
+    const id = await upsert();
+    const said = await call(`POST /api/v1/subscribers/${id}/consents`, { channel: "email", status: "opted_in" });
+    expect([said.status, said.body.status, (await links()).length]).toEqual([201, "pending", 1]);
+  });
+});
+
+describe("confirming", () => {
+  it("the page changes nothing, its button confirms, with a proof AMB-129", async () => {
+    const { world, call, optIn, statusOf, links, news } = await setting();
+    const id = await optIn();
+    const [link] = await links();
+    const page = await follow(world, "GET", link!);
+    expect([page.status, await statusOf(id)]).toEqual([200, "pending"]);
+    const done = await follow(world, "POST", link!);
+    expect([done.status, await statusOf(id)]).toEqual([200, "opted_in"]);
+    const [proof] = (await call(`GET /api/v1/subscribers/${id}/consents`)).body.items;
+    expect(proof).toMatchObject({
+      status: "opted_in",
+      express: true,
+      source: "confirmed_opt_in",
+      evidence: { ip: expect.any(String), text: expect.stringContaining("Press the button") },
+    });
+    expect(await news(id)).toMatchObject({ state: "delivered" });
+  });
+
+  it("a repeat changes nothing AMB-129", async () => {
+    const { world, call, optIn, links } = await setting();
+    const id = await optIn();
+    const [link] = await links();
+    for (let n = 0; n < 2; n++) expect((await follow(world, "POST", link!)).status).toBe(200);
+    expect((await call(`GET /api/v1/subscribers/${id}/consents`)).body.items).toHaveLength(2);
+  });
+
+  it.each([
+    ["has another address now", async ({ upsert }: Setting) => upsert({ email: "new@example.com" })],
+    [
+      "has opted out since",
+      async ({ call, upsert }: Setting) =>
+        call(`POST /api/v1/subscribers/${await upsert()}/consents`, { channel: "email", status: "opted_out" }),
+    ],
+    ["waited for more than 30 days", async ({ world }: Setting) => world.advance(31 * DAY)],
+  ])("a person who %s confirms nothing by an old link AMB-129", async (_, change) => {
+    const all = await setting();
+    const id = await all.optIn();
+    const [link] = await all.links();
+    await all.world.advance(MINUTE);
+    await change(all);
+    const before = await all.statusOf(id);
+    const page = await follow(all.world, "POST", link!);
+    expect([page.status, await all.statusOf(id)]).toEqual([200, before]);
+    expect(String(page.body)).toContain("no longer applies");
+  });
+
+  it("an erased person confirms nothing AMB-129", async () => {
+    const { world, call, optIn, links } = await setting();
+    const id = await optIn();
+    const [link] = await links();
+    await call(`DELETE /api/v1/subscribers/${id}`);
+    const page = await follow(world, "POST", link!);
+    expect(String(page.body)).toContain("no longer applies");
+  });
+
+  it("a token that is changed, or of another kind, is no link AMB-129", async () => {
+    const { world, optIn, links } = await setting();
+    await optIn();
+    const [link] = await links();
+    const changed = `${link!.slice(0, -4)}AAAA`;
+    const { mail } = await mailing(world, await world.tenant());
+    await mail();
+    await world.advance(MINUTE);
+    const unsubscribe = (await mailsOf(world)).find((one) => one.unsubscribe)!.unsubscribe!;
+    for (const path of [changed, unsubscribe.replace("/u/", "/i/"), link!.replace("/i/", "/u/")])
+      expect((await follow(world, "POST", path)).status).toBe(404);
+  });
+});
+
+type Setting = Awaited<ReturnType<typeof setting>>;
+
+describe("suppressed addresses", () => {
+  const listed = async ({ call }: Setting) => (await call("GET /api/v1/suppressions")).body.items.length;
+
+  it("an address that an operator suppressed is not asked AMB-129", async () => {
+    const all = await setting();
+    await all.call("POST /api/v1/suppressions", { address: "ada@example.com", note: "asked us" });
+    await all.optIn();
+    expect([await all.links(), await listed(all)]).toEqual([[], 1]);
+  });
+
+  it.each(["bounce", "complaint"])(
+    "an address with a %s is asked, and its confirmation lifts it AMB-129",
+    async (name) => {
+      const all = await setting({ double_opt_in: true }, `${name}@simulator.amazonses.com`);
+      const id = await all.upsert();
+      const wish = { subscriberIds: [id], channel_ids: [all.channel], category: "transactional" };
+      await send(all.world, all.tenant, wish);
+      await all.world.advance(MINUTE);
+      expect(await listed(all)).toBe(1);
+      await all.optIn();
+      const [link] = await all.links();
+      await all.world.advance(MINUTE);
+      await follow(all.world, "POST", link!);
+      expect([await listed(all), await all.statusOf(id)]).toEqual([0, "opted_in"]);
+    },
+  );
+});
+
+describe("topics", () => {
+  it("a choice of a topic that asks is pending until it is confirmed AMB-129", async () => {
+    const { world, tenant, call, upsert, statusOf, links } = await setting({});
+    await call("POST /api/v1/topics", { key: "news", name: "News", default: "out", double_opt_in: true });
+    const id = await upsert();
+    const body = { subscriber_id: id, topics: { news: "opted_in" } };
+    const chosen = await world.call("PUT /v1/preferences", { as: tenant.sdk, body });
+    expect(chosen.body.topics).toMatchObject([{ key: "news", status: "opted_out" }]);
+    const [link] = await links();
+    const read = async () =>
+      (await world.call(`GET /v1/preferences?subscriber_id=${id}`, { as: tenant.sdk })).body.topics[0].status;
+    expect(await read()).toBe("opted_out");
+    await follow(world, "POST", link!);
+    expect([await read(), await statusOf(id)]).toEqual(["opted_in", undefined]);
+  });
+});
