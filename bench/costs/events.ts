@@ -1,5 +1,5 @@
 // What events cost: in batches, with segments that listen, exported.
-import { SECOND } from "../../shared/kernel/clock.ts";
+import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { segmentOf } from "../../test/support/segments.ts";
 import type { Tenant, TestWorld } from "../../test/support/world.ts";
 import { fill } from "../people.ts";
@@ -99,6 +99,44 @@ async function listenedBy(): Promise<Cost[]> {
   return all;
 }
 
+const SPACING_MS = 10 * MINUTE;
+/** Requests one after the other: what an environment reads once is a small part of them. */
+const MEASURED = 10;
+
+/** One event of one person in a request of its own, which a live segment asks for, as its history grows. */
+async function watched(history: number): Promise<Cost> {
+  return inWorld(async (world) => {
+    const tenant = await world.tenant();
+    const [ada = ""] = await fill(world, tenant, 1);
+    await segmentOf(world, tenant, { event: { name: "order_completed", within: "30d" } });
+    const one = () => eventsOf([ada], 1, () => ({ event_name: "order_completed" }));
+    const first = world.clock.now() - history * SPACING_MS;
+    for (let n = 0; n < history; n++) {
+      const occurred_at = new Date(first + n * SPACING_MS).toISOString();
+      await post(
+        world,
+        tenant,
+        one().map((event) => ({ ...event, occurred_at })),
+      );
+    }
+    await world.settle();
+    const query = {
+      work: "event that a live rule watches",
+      size: `person with ${history} events`,
+      per: "event",
+      count: MEASURED,
+      targets: [most("rcu", 4)],
+      entrance: entranceFor(tenant),
+    };
+    return costOf(world, { ...query, entrances: MEASURED }, async () => {
+      for (let n = 0; n < MEASURED; n++) {
+        await post(world, tenant, one());
+        await world.settle();
+      }
+    });
+  });
+}
+
 async function exported(): Promise<Cost[]> {
   return inWorld(async (world) => {
     const tenant = await world.tenant();
@@ -132,5 +170,9 @@ export const eventRows: Row[] = [
     ],
   },
   { name: "event with live segments", measure: listenedBy },
+  {
+    name: "event that a live rule watches",
+    measure: async () => [await watched(1), await watched(10), await watched(100), await watched(1_000)],
+  },
   { name: "export of events", measure: exported },
 ];

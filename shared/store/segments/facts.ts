@@ -46,8 +46,12 @@ const ALIAS = "A#";
 const MEMBERSHIP = "G#";
 const CHECK = "GC";
 
-/** Rows of a request: most subscribers need one. */
-const PAGE_ROWS = 200;
+/** Rows of the first request: mostly the newest events decide, and a long history is paid by what is read of it. */
+const FIRST_ROWS = 8;
+const MAX_ROWS = 200;
+
+/** Each further request reads four times as many. */
+const moreThan = (rows: number): number => Math.min(4 * rows, MAX_ROWS);
 
 /**
  * Reads memberships, aliases and as much of the history as decides these conditions: one range, newest first. The
@@ -64,13 +68,15 @@ export async function readSubscriberFacts(
   const history = openHistory(conditions, store.clock.now());
   const from = conditions.length > 0 ? HISTORY + history.from : MEMBERSHIP;
   let after: Key | undefined;
+  let limit = FIRST_ROWS;
   do {
-    const range = { from, to: CHECK, newestFirst: true, limit: PAGE_ROWS, after, ...options };
+    const range = { from, to: CHECK, newestFirst: true, limit, after, ...options };
     const page = await store.queryRows(SegmentCheck, { subscriber }, range);
     for (const row of page.items)
       if (row.sk.startsWith(ALIAS)) actors.push({ anonymous: rowOf(SubscriberAlias, row).anonymous });
       else noteFact(facts, row);
     after = history.take(page.items) ? undefined : page.next;
+    limit = moreThan(limit);
   } while (after);
   const [, ...anonymous] = actors;
   for (const actor of anonymous) await readActor(store, actor, history, options);
@@ -100,12 +106,14 @@ export async function readHistory(
 }
 
 async function readActor(store: StoreReader, actor: Actor, history: History, options: ReadOptions = {}): Promise<void> {
-  const bounds = { from: HISTORY + history.from, to: `${HISTORY}~`, newestFirst: true, limit: PAGE_ROWS, ...options };
+  const bounds = { from: HISTORY + history.from, to: `${HISTORY}~`, newestFirst: true, ...options };
   let after: Key | undefined;
+  let limit = FIRST_ROWS;
   do {
-    const range = { ...bounds, after };
+    const range = { ...bounds, limit, after };
     const page = await store.queryRows(ActorEvents, actor, range);
     after = history.take(page.items) ? undefined : page.next;
+    limit = moreThan(limit);
   } while (after);
 }
 
