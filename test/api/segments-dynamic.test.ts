@@ -41,6 +41,21 @@ describe("follows", () => {
     expect(await membersOf(world, tenant, id)).toEqual(["before", "new", "other"]);
   });
 
+  it("an event that lies behind many others decides as one that is the newest SEG-14", async () => {
+    const { world, tenant } = await withTenant();
+    await upsert(world, tenant, "ada", { plan: "free" });
+    const send = (event_name: string) =>
+      world.call("POST /v1/events", { as: tenant.server, body: { events: [{ event_name, external_id: "ada" }] } });
+    await send("buy");
+    for (let n = 0; n < 50; n++) {
+      await world.advance(SECOND);
+      await send("view");
+    }
+    const id = await segmentOf(world, tenant, { group: { op: "and", nodes: [pro, bought()] } });
+    await upsert(world, tenant, "ada", { plan: "pro" });
+    expect(await membersOf(world, tenant, id)).toEqual(["ada"]);
+  });
+
   it("RUL-4 what a new subscriber does not have counts as well", async () => {
     const { world, tenant } = await withTenant();
     const id = await segmentOf(world, tenant, { attribute: { plan: { $exists: false } } });
