@@ -10,8 +10,9 @@ import { ButtonList, type MessageButton } from "./button-list.tsx";
 import { type Content, type Own, owners, ownOf } from "./content-model.ts";
 import { TextField } from "./field.tsx";
 import { MailDesign } from "./mail-design.tsx";
+import { useLastWritten, Variables } from "./variables.tsx";
 
-interface ContentEditorProps {
+export interface ContentEditorProps {
   content: Content;
   onInput: (content: Content) => void;
   /** What the API says is wrong, by a path that begins at the content. */
@@ -43,7 +44,7 @@ const buttonsOf = (channel: Own): { field: string; max: number } | undefined =>
   )[0];
 
 /** Tabs of channels that the workspace has, and of those that say something. */
-function useOwners(content: Content): readonly Own[] {
+export function useOwners(content: Content): readonly Own[] {
   const channels = useQuery("channels.list", []).data?.channels;
   const known = new Set<string>(channels?.map(({ type }) => classOf(type)));
   return owners.filter((name) => !channels || known.has(name) || ownOf(content, name));
@@ -59,8 +60,9 @@ export function ContentEditor({ content, onInput, faults, shown, show, hint, ori
   }, [faults]);
   const tabs = useOwners(content);
   const suffix = original ? " of B" : "";
+  const { note, insert } = useLastWritten();
   return (
-    <>
+    <div class="stack" onFocusIn={note}>
       <fieldset class="channel-tabs" aria-label={`Content${suffix} for`}>
         <Button kind="quiet" pressed={shown === ""} onClick={() => show("")}>
           All channels
@@ -105,7 +107,8 @@ export function ContentEditor({ content, onInput, faults, shown, show, hint, ori
           original={original}
         />
       )}
-    </>
+      <Variables insert={insert} />
+    </div>
   );
 }
 

@@ -76,6 +76,9 @@ interface LetterProps {
   from?: string | undefined;
 }
 
+/** The hidden text with which the service begins a mail that has a preheader. */
+const PREHEADER = /mso-hide:all">([^&<]*)/;
+
 /** The mail in a frame of an origin of its own, which runs none of its scripts and loads no remote image. */
 export function Letter({ title, html, from = "Your product" }: LetterProps) {
   const frame = useRef<HTMLIFrameElement>(null);
@@ -92,12 +95,14 @@ export function Letter({ title, html, from = "Your product" }: LetterProps) {
     fill();
     return () => removeEventListener("message", listen);
   }, [html, images]);
+  const preheader = PREHEADER.exec(html)?.[1];
   const hasImages = /<img[^>]+src=["']?http/i.test(html);
   return (
     <figure class="letter">
       <figcaption>
         <small>{from}</small>
         <b>{title}</b>
+        {preheader && <span class="dim">{preheader}</span>}
       </figcaption>
       <iframe
         ref={frame}

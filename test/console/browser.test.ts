@@ -226,12 +226,17 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     const { page, visit } = await open();
     const dialog = page.locator("dialog[open]");
     await visit("content");
-    await page.getByRole("button", { name: "New template" }).click();
-    await dialog.getByLabel("Name").fill("Monday news");
-    await dialog.getByLabel("Title").fill("News of the week");
-    await dialog.getByLabel("Body").fill("Hello {{ subscriber.first_name }}");
-    await dialog.getByRole("button", { name: "Save the template" }).click();
-    await page.getByRole("cell", { name: "Monday news", exact: true }).waitFor();
+    await page.getByRole("link", { name: "New template" }).first().click();
+    await page.getByLabel("Name").fill("Monday news");
+    await page.getByLabel("Title").fill("News of the week");
+    await page.getByLabel("Body").fill("Hello ");
+    await page.getByText("Insert a variable").click();
+    await page.getByRole("button", { name: /^first_name Ada/ }).click();
+    expect(await page.getByLabel("Body").inputValue()).toBe("Hello {{ subscriber.first_name }}");
+    await page.locator(".in-app-card").getByText("Hello Ada").waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole("button", { name: "Save the template" }).click();
+    await page.getByRole("link", { name: "Monday news", exact: true }).waitFor();
     const { promise: isOpened, resolve: letThrough } = Promise.withResolvers<void>();
     await page.route("**/api/v1/templates?*", async (route) => {
       await isOpened;

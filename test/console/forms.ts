@@ -7,8 +7,10 @@ import type { ServiceProcess } from "../support/service-process.ts";
 
 interface Form {
   path: string;
-  /** What is pressed until the form is there. */
+  /** What opens the form in a dialog, and what is pressed in it. */
   open?: readonly string[];
+  /** The tab of a form that is a page. */
+  tab?: string;
   fill?: Record<string, string>;
   submit: string;
   /** The button of the question that follows. */
@@ -25,10 +27,10 @@ const forms: readonly Form[] = [
   { path: "settings/conversions", submit: "Save", field: "event_name", label: "Event" },
   { path: "settings/keys", open: ["New key"], submit: "Create the key", field: "name", label: "Name" },
   { path: "settings/team", open: ["Invite"], submit: "Invite", field: "email", label: "Email" },
-  { path: "content", open: ["New template"], submit: "Save the template", field: "content.title", label: "Title" },
+  { path: "content/templates/new", submit: "Save the template", field: "content.title", label: "Title" },
   {
-    path: "content",
-    open: ["New template", "In-app"],
+    path: "content/templates/new",
+    tab: "In-app",
     submit: "Save the template",
     field: "content.by_channel.in_app.image_url",
     label: "Image URL",
@@ -150,6 +152,7 @@ export function formStories({ service, open }: Tabs): void {
       const inside = page.locator(first ? "dialog[open]" : "main");
       for (const name of tabs) await inside.getByRole("button", { name }).click();
       await inside.locator("form").first().waitFor();
+      if (form.tab) await inside.getByRole("button", { name: form.tab }).first().click();
       for (const [label, value] of Object.entries(form.fill ?? {})) await inside.getByLabel(label).fill(value);
       await fillRequired(page);
       await inside.getByRole("button", { name: form.submit, exact: true }).click();

@@ -11,7 +11,7 @@ export function mailStories(open: () => Promise<Tab>): void {
   it("CON-3 CON-4 a template is designed with blocks by keyboard, kept with its design, and opened again", async () => {
     const { page, visit } = await open();
     await visit("content");
-    await page.getByRole("button", { name: "New template" }).first().click();
+    await page.getByRole("link", { name: "New template" }).first().click();
     const dialog = page.locator("dialog.mail-editor");
     await page.getByLabel("Name").fill("Designed welcome");
     await page.getByLabel("Title").fill("Welcome");
@@ -51,12 +51,57 @@ export function mailStories(open: () => Promise<Tab>): void {
     const { email } = (await saved).postDataJSON().content.by_channel;
     expect(email.html).toContain("Good morning");
     expect(JSON.parse(email.design).blocks).toHaveLength(count + 1);
-    await page.getByRole("button", { name: "Edit Designed welcome" }).click();
+    await page.getByRole("link", { name: "Designed welcome", exact: true }).click();
     await page.getByRole("group", { name: "Content for" }).getByRole("button", { name: "Email" }).click();
     await page.getByText(`${count + 1} blocks`).waitFor();
     await page.getByRole("button", { name: "Edit the HTML instead" }).click();
     expect(await page.getByLabel("HTML").inputValue()).toContain("Good morning");
     await page.getByRole("button", { name: "Cancel" }).click();
+  });
+
+  it("CON-3 a campaign and a step of a journey send a template, seen as a person gets it and sent as a test", async () => {
+    const { page, visit } = await open();
+    const preview = page.locator("section.card", { has: page.getByRole("heading", { name: "Preview" }) });
+    await visit("content/templates/new");
+    await page.getByLabel("Name").fill("Order sent");
+    await page.getByLabel("Title").fill("On its way, {{ subscriber.first_name }}");
+    await page.getByLabel("Body").fill("It comes tomorrow.");
+    await page.getByRole("button", { name: "Save the template" }).click();
+    await page.getByText("Order sent is saved.").waitFor();
+    await visit("campaigns/new");
+    await page.getByLabel("Name").fill("By a template");
+    await page.getByText("Use a template").click();
+    await page.getByLabel("Template", { exact: true }).selectOption({ label: "Order sent" });
+    await page.getByLabel("As seen by").fill("ada");
+    await preview.getByText("On its way, Ada").waitFor();
+    await preview.getByRole("button", { name: "Email" }).click();
+    await preview.locator(".letter").getByText("On its way, Ada").waitFor();
+    expect(await violations(page)).toEqual([]);
+    const tested = page.waitForRequest(/\/notifications\/test$/);
+    await page.getByRole("button", { name: "Send test" }).click();
+    const template_id = (await tested).postDataJSON().template_id;
+    const saved = page.waitForRequest((one) => one.method() === "POST" && /\/campaigns$/.test(one.url()));
+    await page.getByRole("button", { name: "Save the draft" }).click();
+    expect((await saved).postDataJSON().messages).toMatchObject([{ template_id }]);
+    await page.getByText("The draft is saved.").waitFor();
+    await visit("journeys");
+    await page.getByRole("button", { name: "New journey" }).click();
+    const dialog = page.locator("dialog[open]");
+    await dialog.getByLabel("Name").fill("Orders");
+    await dialog.getByLabel("Trigger event").fill("order_sent");
+    await dialog.getByRole("button", { name: "Create the draft" }).click();
+    await page.getByRole("button", { name: /^Insert a step after/ }).click();
+    await page.getByRole("button", { name: "Send a message", exact: true }).click();
+    await page.getByText("Use a template").click();
+    await page.getByLabel("Template", { exact: true }).selectOption({ label: "Order sent" });
+    await preview.getByText(/^On its way, \w+/).waitFor();
+    const kept = page.waitForRequest((one) => one.method() === "PUT");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    const { steps } = (await kept).postDataJSON().steps;
+    expect(Object.values(steps)).toContainEqual(
+      expect.objectContaining({ send: expect.objectContaining({ template_id }) }),
+    );
+    expect(JSON.stringify(steps)).not.toContain('"content"');
   });
 
   it("CON-4 the mails to begin with fit a window of 320 and of 600 pixels, and are read in light and dark mailboxes", async () => {

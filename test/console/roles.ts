@@ -81,7 +81,7 @@ export function roleStories(open: (role?: string) => Promise<Tab>): void {
     const dialog = page.locator("dialog[open]");
     for (const [path, opener] of [
       ["people", "Add a person"],
-      ["content", "New template"],
+      ["content/topics", "New topic"],
       ["settings/keys", "New key"],
     ] as const) {
       await visit(path);

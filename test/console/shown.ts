@@ -67,6 +67,7 @@ export const shown: readonly Shown[] = [
 export const others = [
   "campaigns/new",
   "suppressions",
+  "content/templates/new",
   "content/topics",
   "content/lists",
   "content/schedules",

@@ -55,6 +55,7 @@ export function stories({ service, open }: Bench): void {
     await page.getByLabel("Title").fill("Boards for {{ subscriber.first_name }}");
     await page.getByLabel("Body", { exact: true }).fill("Share a board with your team.");
     await page.getByLabel("Compare with a variant B").check();
+    await page.getByRole("button", { name: "Variant B", pressed: true }).waitFor();
     await page.getByLabel("Title of B").fill("Two are faster");
     await page.getByLabel("Body of B").fill("Invite one colleague.");
     const tabsOfB = page.getByRole("group", { name: "Content of B for" });

@@ -8,10 +8,11 @@ import { go, pathTo } from "../../app/router.ts";
 import { fromLocalInput, toLocalInput, zone } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
-import { ContentEditor } from "../../components/content-editor.tsx";
-import { type Content, contentOf, faultsUnder, type Own, shownOn } from "../../components/content-model.ts";
+import { contentOf, faultsUnder, type Own } from "../../components/content-model.ts";
 import { TextField } from "../../components/field.tsx";
 import { Form, FormEnd } from "../../components/form.tsx";
+import { type Message, MessageEditor } from "../../components/message-editor.tsx";
+import { MessagePreview } from "../../components/message-preview.tsx";
 import { Card, Page } from "../../components/page.tsx";
 import {
   CategoryChoices,
@@ -22,13 +23,10 @@ import {
   useUsableChannels,
 } from "../../components/pickers.tsx";
 import { type Safety, SafetyPicker } from "../../components/safety.tsx";
-import { SeenAs } from "../../components/seen.tsx";
+import { TestSend } from "../../components/test-send.tsx";
 
-interface MessageDraft {
-  content: Content;
+interface MessageDraft extends Message {
   channel_ids: string[] | undefined;
-  /** Of a message that a template fills; kept as it is. */
-  template_id: string | undefined;
   /** Empty: with the campaign. */
   at: string;
 }
@@ -96,7 +94,7 @@ const bodyOf = (draft: Draft, usable: string[]): CampaignsReplaceBody => ({
   holdout_percentage: draft.holdout,
   ...(draft.safety !== undefined && { safety: draft.safety }),
   messages: draft.messages.map(({ content, channel_ids, template_id, at }) => ({
-    ...(template_id ? { template_id } : { content: contentOf(content) }),
+    ...(template_id === undefined ? { content: contentOf(content) } : { template_id }),
     channel_ids: channel_ids ?? usable,
     ...(at && { scheduled_at: fromLocalInput(at) }),
   })),
@@ -104,7 +102,7 @@ const bodyOf = (draft: Draft, usable: string[]): CampaignsReplaceBody => ({
 
 /** Fields with an input of their own. */
 const hasInput = (path: string): boolean =>
-  /^((name|target|topic|safety)\b|messages\[\d+\]\.(content\b|channel_ids$|scheduled_at$))/.test(path);
+  /^((name|target|topic|safety)\b|messages\[\d+\]\.(content\b|template_id$|channel_ids$|scheduled_at$))/.test(path);
 
 type Parted<T> = { [K in keyof T]: T[K] | undefined };
 
@@ -140,7 +138,7 @@ function DraftForm({ campaign, done }: Parted<EditorProps>) {
       <div class="stack">
         <Settings form={fieldsOf(draft, kept.set, fields)} />
         {messages.map((message, n) => (
-          <Message
+          <MessagePart
             key={n}
             message={message}
             n={n}
@@ -162,23 +160,44 @@ function DraftForm({ campaign, done }: Parted<EditorProps>) {
           )}
         </FormEnd>
       </div>
-      <Previews messages={messages} channel={shown || "in_app"} />
+      <Previews draft={draft} usable={usable} channel={shown} />
     </Form>
   );
 }
 
-function Previews({ messages, channel }: { messages: readonly MessageDraft[]; channel: Own }) {
+interface PreviewsProps {
+  draft: Draft;
+  usable: readonly string[];
+  channel: Own | "";
+}
+
+/** One message at a time, as somebody gets it. */
+function Previews({ draft: { messages, category, topic }, usable, channel }: PreviewsProps) {
+  const [at, setAt] = useState(0);
+  const message = messages[Math.min(at, messages.length - 1)] ?? EMPTY;
+  const { content, template_id, channel_ids = usable } = message;
+  const isWritten = template_id === undefined ? content.title !== "" && content.body !== "" : template_id !== "";
   return (
     <aside class="stack preview" aria-label="Preview">
-      {messages.map(({ content }, n) => (
-        <Card key={n} title={messages.length > 1 ? `Preview of message ${n + 1}` : "Preview"}>
-          {content.title || content.body ? (
-            <SeenAs channel={channel} {...shownOn(content, channel)} />
-          ) : (
-            <p class="dim">The preview appears here.</p>
-          )}
-        </Card>
-      ))}
+      {messages.length > 1 && (
+        <div class="actions">
+          {messages.map((_, n) => (
+            <Button key={n} kind="quiet" pressed={messages[n] === message} onClick={() => setAt(n)}>
+              Message {n + 1}
+            </Button>
+          ))}
+        </div>
+      )}
+      <MessagePreview message={message} channel={channel} />
+      <TestSend
+        bodyOf={() => ({
+          ...(template_id === undefined ? { content: contentOf(content) } : { template_id }),
+          channel_ids: [...channel_ids],
+          category,
+          ...(topic && { topic }),
+        })}
+        missing={isWritten ? undefined : "Write the message first."}
+      />
     </aside>
   );
 }
@@ -216,24 +235,22 @@ interface MessageProps {
   show: (channel: Own | "") => void;
 }
 
-function Message({ message, n, faults = {}, change, remove, shown, show }: MessageProps) {
+function MessagePart({ message, n, faults = {}, change, remove, shown, show }: MessageProps) {
   const contentFaults = useMemo(() => faultsUnder(faults, `messages[${n}].content.`), [faults]);
   return (
     <Card
       title={remove ? `Message ${n + 1}` : "Message"}
       actions={remove && <Button kind="quiet" icon="trash" label={`Remove message ${n + 1}`} onClick={remove} />}
     >
-      {message.template_id ? (
-        <p class="dim">Its content is a template.</p>
-      ) : (
-        <ContentEditor
-          content={message.content}
-          onInput={(content) => change({ content })}
-          faults={contentFaults}
-          shown={shown}
-          show={show}
-        />
-      )}
+      <MessageEditor
+        message={message}
+        onInput={({ content, template_id }) => change({ content, template_id })}
+        templateFault={faults[`messages[${n}].template_id`]}
+        name={`source-${n}`}
+        faults={contentFaults}
+        shown={shown}
+        show={show}
+      />
       <ChannelPicker
         chosen={message.channel_ids}
         onInput={(channel_ids) => change({ channel_ids })}

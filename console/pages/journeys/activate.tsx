@@ -12,7 +12,7 @@ import type { Fact } from "../../components/page.tsx";
 import { MeansOf } from "../../components/release-facts.tsx";
 import { MissingIn } from "../../components/release-reach.tsx";
 import { ReleaseSheet } from "../../components/release-sheet.tsx";
-import { DEFAULT_MAX_AGE, nameOf, settingsOf, stepText, triggerText } from "./steps.ts";
+import { DEFAULT_MAX_AGE, nameOf, type SendSettings, settingsOf, stepText, triggerText } from "./steps.ts";
 
 interface ActivateProps {
   journey: Journey;
@@ -90,15 +90,6 @@ function againText(rules: Journey["entry_rules"]): string {
   if (!rules?.allow_reentry) return `${only}Each person enters once.`;
   const { reentry_window: window } = rules;
   return `${only}A person may enter again${window ? `, at most once in ${durationText(window)}` : ""}.`;
-}
-
-interface SendSettings {
-  content?: NotificationsCreateBody["content"];
-  template_id?: string;
-  channel_ids?: string[];
-  category?: "marketing" | "transactional";
-  topic?: string;
-  safety?: object;
 }
 
 const sendOf = (step: JourneyStep) => settingsOf(step) as SendSettings;

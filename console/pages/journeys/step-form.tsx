@@ -1,16 +1,18 @@
 // The form of one step, and what the step says where it cannot be edited.
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { JourneyGraph, JourneyStep, SegmentRule } from "../../../sdk/src/types.gen.ts";
 import { Button } from "../../components/button.tsx";
-import { ContentEditor } from "../../components/content-editor.tsx";
-import { type Content, contentOf, faultsUnder, type Own, shownOn } from "../../components/content-model.ts";
+import { type Content, contentOf, faultsUnder, type Own } from "../../components/content-model.ts";
 import { DurationField } from "../../components/duration.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
+import { type Message, MessageEditor } from "../../components/message-editor.tsx";
+import { MessagePreview } from "../../components/message-preview.tsx";
 import { CategorySelect, ChannelPicker, TopicPicker } from "../../components/pickers.tsx";
 import { RuleBuilder } from "../../components/rule-builder.tsx";
 import type { Safety } from "../../components/safety.tsx";
 import { SeenAs } from "../../components/seen.tsx";
+import { TestSend } from "../../components/test-send.tsx";
 import { BrakeForm } from "./step-brake.tsx";
 import {
   changeStep,
@@ -18,6 +20,7 @@ import {
   nextOf,
   relink,
   removeStep,
+  type SendSettings,
   type StepType,
   settingsOf,
   stepNames,
@@ -153,16 +156,7 @@ const forms: Record<StepType, (props: SettingsProps) => JSX.Element> = {
 
 function SendForm({ settings, faultAt, contentFaults, change }: SettingsProps) {
   return (
-    <>
-      {settings.template_id ? (
-        <p class="dim">The content is a template.</p>
-      ) : (
-        <Message
-          content={{ title: "", body: "", ...(settings.content as Partial<Content> | undefined) }}
-          faults={contentFaults}
-          onInput={(content) => change({ content: contentOf(content) })}
-        />
-      )}
+    <StepMessage settings={settings} faultAt={faultAt} contentFaults={contentFaults} change={change}>
       <ChannelPicker
         chosen={(settings.channel_ids as string[] | undefined) ?? []}
         fault={faultAt("channel_ids")}
@@ -178,22 +172,67 @@ function SendForm({ settings, faultAt, contentFaults, change }: SettingsProps) {
         onInput={(safety) => change({ safety })}
         faultAt={faultAt}
       />
+    </StepMessage>
+  );
+}
+
+/** Written here, or of a template: the step has one of the two. */
+function StepMessage({
+  settings,
+  faultAt,
+  contentFaults,
+  change,
+  children,
+}: SettingsProps & { children: ComponentChildren }) {
+  const [channel, setChannel] = useState<Own | "">("");
+  const message: Message = {
+    content: { title: "", body: "", ...(settings.content as Partial<Content> | undefined) },
+    template_id: settings.template_id as string | undefined,
+  };
+  return (
+    <>
+      <MessageEditor
+        message={message}
+        onInput={({ content, template_id }) =>
+          change(
+            template_id === undefined
+              ? { content: contentOf(content), template_id: undefined }
+              : { template_id, content: undefined },
+          )
+        }
+        templateFault={faultAt("template_id")}
+        faults={contentFaults}
+        shown={channel}
+        show={setChannel}
+      />
+      {children}
+      <StepPreview message={message} channel={channel} settings={settings} />
     </>
   );
 }
 
-interface MessageProps {
-  content: Content;
-  faults: Record<string, string>;
-  onInput: (content: Content) => void;
+interface StepPreviewProps {
+  message: Message;
+  channel: Own | "";
+  settings: Record<string, unknown>;
 }
 
-function Message({ content, faults, onInput }: MessageProps) {
-  const [channel, setChannel] = useState<Own | "">("");
+function StepPreview({ message, channel, settings }: StepPreviewProps) {
   return (
     <>
-      <ContentEditor content={content} onInput={onInput} faults={faults} shown={channel} show={setChannel} />
-      <SeenAs channel={channel || "in_app"} {...shownOn(content, channel || "in_app")} />
+      <MessagePreview message={message} channel={channel} />
+      <TestSend
+        bodyOf={() => {
+          const { content, template_id, channel_ids = [], category, topic } = settings as SendSettings;
+          return {
+            ...(template_id === undefined ? { content } : { template_id }),
+            channel_ids,
+            ...(category && { category }),
+            ...(topic && { topic }),
+          };
+        }}
+        missing={(settings.channel_ids as string[] | undefined)?.length ? undefined : "Choose a channel."}
+      />
     </>
   );
 }

@@ -1,5 +1,11 @@
 // A step graph as an indented list: the order in which a person walks it, and changes that keep it a graph.
-import type { JourneyGraph, JourneyStep, JourneyTrigger, SegmentRule } from "../../../sdk/src/types.gen.ts";
+import type {
+  JourneyGraph,
+  JourneyStep,
+  JourneyTrigger,
+  NotificationsCreateBody,
+  SegmentRule,
+} from "../../../sdk/src/types.gen.ts";
 import { durationText } from "../../app/duration.ts";
 import { ruleText } from "../../components/rule-model.ts";
 
@@ -35,6 +41,16 @@ export const stepNames: Record<StepType, string> = {
   wait_for_event: "Wait for an event",
   exit: "End",
 };
+
+/** Of a step that sends. */
+export interface SendSettings {
+  content?: NotificationsCreateBody["content"];
+  template_id?: string;
+  channel_ids?: string[];
+  category?: "marketing" | "transactional";
+  topic?: string;
+  safety?: object;
+}
 
 /** An event that arrives later begins no run, unless the trigger says otherwise (AMB-134). */
 export const DEFAULT_MAX_AGE = "72h";

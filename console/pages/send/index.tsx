@@ -17,10 +17,10 @@ import { useUsableChannels } from "../../components/pickers.tsx";
 import { meansOf } from "../../components/release-facts.tsx";
 import { ReleaseSheet } from "../../components/release-sheet.tsx";
 import { Failure, Skeleton } from "../../components/states.tsx";
-import { bodyOf, type Draft, type DraftEditor, missingIn, useDraft } from "./draft.ts";
-import { Audience, Delivery, Message } from "./parts.tsx";
+import { TestSend } from "../../components/test-send.tsx";
+import { bodyOf, type Draft, type DraftEditor, missingIn, missingInMessage, testBodyOf, useDraft } from "./draft.ts";
+import { Audience, Delivery, MessagePart } from "./parts.tsx";
 import { Sample } from "./sample.tsx";
-import { TestSend } from "./test-send.tsx";
 
 /** A preview is valid for ten minutes. */
 const PREVIEW_EVERY_MS = 300_000;
@@ -52,13 +52,17 @@ export function View() {
       <div class="composer">
         <Form error={send.error} kind="stack" onSubmit={() => !reach.refusal && setReleasing(true)}>
           <Audience form={form} />
-          <Message form={form} faults={faults} shown={channel} show={setChannel} />
+          <MessagePart form={form} faults={faults} shown={channel} show={setChannel} />
           <Delivery form={form} chosen={reach.chosen} />
           <Outcome reach={reach} send={send} />
         </Form>
         <aside class="stack preview" aria-label="Preview">
           <Shown reach={reach} wanted={channel} want={setChannel} />
-          <TestSend draft={editor.draft} chosen={reach.chosen} />
+          <TestSend
+            bodyOf={(variant) => testBodyOf(editor.draft, reach.chosen, variant)}
+            missing={missingInMessage(editor.draft, reach.chosen)}
+            hasVariants={editor.draft.ab}
+          />
           <ByChannel preview={reach.preview.data} />
         </aside>
       </div>

@@ -2,26 +2,24 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Fields } from "../../app/fields.ts";
 import { may } from "../../app/may.ts";
-import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { now, toLocalInput, zone } from "../../app/time.ts";
+import { Button } from "../../components/button.tsx";
 import { ContentEditor } from "../../components/content-editor.tsx";
 import { faultsUnder, type Own } from "../../components/content-model.ts";
-import { Check, Choices, SelectField, TextField } from "../../components/field.tsx";
+import { Check, Choices, TextField } from "../../components/field.tsx";
+import { MessageEditor } from "../../components/message-editor.tsx";
 import { Card } from "../../components/page.tsx";
 import {
   CategoryChoices,
   ChannelPicker,
   HoldoutSlider,
   ListSelect,
-  NONE,
-  type OneOfProps,
   SegmentSelect,
   Slider,
   TopicPicker,
 } from "../../components/pickers.tsx";
 import { SafetyPicker } from "../../components/safety.tsx";
-import { Loaded } from "../../components/states.tsx";
 import type { Draft } from "./draft.ts";
 
 interface PartProps {
@@ -48,12 +46,10 @@ export function Audience({ form: { values, field } }: PartProps) {
   );
 }
 
-const LIQUID = "{{ subscriber.first_name | default: 'there' }}";
+type Faults = Record<string, string>;
 
 /** Those of a message in the short form of the API. */
 const shortFaults = ({ title, body }: Faults) => ({ ...(title && { title }), ...(body && { body }) });
-
-type Faults = Record<string, string>;
 
 interface MessageProps extends PartProps {
   faults: Faults;
@@ -61,52 +57,55 @@ interface MessageProps extends PartProps {
   show: (channel: Own | "") => void;
 }
 
-export function Message({ form: { values, set, field }, faults, shown, show }: MessageProps) {
+export function MessagePart({ form: { values, set, field }, faults, shown, show }: MessageProps) {
+  const [arm, setArm] = useState<"a" | "b">("a");
   const own = useMemo(() => ({ ...shortFaults(faults), ...faultsUnder(faults, "content.") }), [JSON.stringify(faults)]);
+  const isB = values.ab && arm === "b";
   return (
-    <Card title="Message">
-      <Choices
-        legend="Content"
-        name="source"
-        {...field("source")}
-        options={{ inline: "Write it here", template: "Use a template" }}
-      />
-      {values.source === "template" ? (
-        <TemplateSelect {...field("template_id")} />
+    <Card
+      title="Message"
+      actions={
+        values.ab &&
+        (["a", "b"] as const).map((one) => (
+          <Button key={one} kind="quiet" pressed={one === arm} onClick={() => setArm(one)}>
+            Variant {one.toUpperCase()}
+          </Button>
+        ))
+      }
+    >
+      {isB ? (
+        <VariantB values={values} set={set} faults={faults} />
       ) : (
-        <ContentEditor
-          content={values}
-          onInput={({ title, body, by_channel }) => set({ title, body, by_channel })}
+        <MessageEditor
+          message={{ content: values, template_id: values.source === "template" ? values.template_id : undefined }}
+          onInput={({ content: { title, body, by_channel }, template_id }) =>
+            set({
+              title,
+              body,
+              by_channel,
+              source: template_id === undefined ? "inline" : "template",
+              template_id: template_id ?? values.template_id,
+            })
+          }
+          templateFault={field("template_id").fault}
           faults={own}
           shown={shown}
           show={show}
-          hint={
-            <>
-              Say a person's name with <code>{LIQUID}</code>.
-            </>
-          }
         />
       )}
       <Check
         label="Compare with a variant B"
         note="Each person gets one of the two; the report shows which did better."
         checked={values.ab}
-        onInput={(ab) => set({ ab })}
+        onInput={(ab) => {
+          set({ ab });
+          setArm(ab ? "b" : "a");
+        }}
       />
-      {values.ab && <VariantB values={values} set={set} faults={faults} />}
+      {values.ab && (
+        <Slider label="Share that gets A" value={values.split} min={1} max={99} onInput={(split) => set({ split })} />
+      )}
     </Card>
-  );
-}
-
-function TemplateSelect(props: OneOfProps) {
-  const templates = useQuery("templates.list", [{ per_page: 100 }]);
-  return (
-    <Loaded query={templates}>
-      {({ data }) => {
-        const options = data.map(({ id, name }) => ({ value: id, label: name }));
-        return <SelectField label="Template" options={[NONE, ...options]} {...props} />;
-      }}
-    </Loaded>
   );
 }
 
@@ -118,17 +117,14 @@ function VariantB({ values, set, faults }: VariantProps) {
   const own = useMemo(() => faultsUnder(faults, "variant_b."), [JSON.stringify(faults)]);
   const [shown, show] = useState<Own | "">("");
   return (
-    <>
-      <ContentEditor
-        content={{ title: values.b_title, body: values.b_body, by_channel: values.b_by_channel }}
-        original={values}
-        onInput={({ title, body, by_channel }) => set({ b_title: title, b_body: body, b_by_channel: by_channel })}
-        faults={own}
-        shown={shown}
-        show={show}
-      />
-      <Slider label="Share that gets A" value={values.split} min={1} max={99} onInput={(split) => set({ split })} />
-    </>
+    <ContentEditor
+      content={{ title: values.b_title, body: values.b_body, by_channel: values.b_by_channel }}
+      original={values}
+      onInput={({ title, body, by_channel }) => set({ b_title: title, b_body: body, b_by_channel: by_channel })}
+      faults={own}
+      shown={shown}
+      show={show}
+    />
   );
 }
 

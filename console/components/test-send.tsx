@@ -1,36 +1,43 @@
 // Sends the message to the test subscribers and to oneself, and says what became of it.
 import { useState } from "preact/hooks";
-import type { TestsTestNotificationsAnswer } from "../../../sdk/src/types.gen.ts";
-import { useAction } from "../../app/action.ts";
-import { channelName, reasonText } from "../../app/sentences.ts";
-import { Badge } from "../../components/badge.tsx";
-import { Button } from "../../components/button.tsx";
-import { SelectField } from "../../components/field.tsx";
-import { Card } from "../../components/page.tsx";
-import { Failure } from "../../components/states.tsx";
-import { type Draft, missingInMessage, testBodyOf } from "./draft.ts";
+import type { TestsTestNotificationsAnswer, TestsTestNotificationsBody } from "../../sdk/src/types.gen.ts";
+import { useAction } from "../app/action.ts";
+import { channelName, reasonText } from "../app/sentences.ts";
+import { Badge } from "./badge.tsx";
+import { Button } from "./button.tsx";
+import { SelectField } from "./field.tsx";
+import { Card } from "./page.tsx";
+import { Failure } from "./states.tsx";
 
 const states = { sent: "sent", failed: "failed", skipped: "not sent", unknown: "not confirmed" };
 
-export function TestSend({ draft, chosen }: { draft: Draft; chosen: readonly string[] }) {
+interface TestSendProps {
+  /** What is sent: as a whole, or of its second arm. */
+  bodyOf: (variant: "a" | "b") => TestsTestNotificationsBody;
+  /** Why it cannot be sent yet. */
+  missing: string | undefined;
+  hasVariants?: boolean;
+}
+
+export function TestSend({ bodyOf, missing, hasVariants = false }: TestSendProps) {
   const test = useAction("tests.testNotifications");
   const [variant, setVariant] = useState<"a" | "b">("a");
   const [results, setResults] = useState<TestsTestNotificationsAnswer["deliveries"]>([]);
   const submit = async () => {
     setResults([]);
-    const done = await test.run(testBodyOf(draft, chosen, variant));
+    const done = await test.run(bodyOf(variant));
     if (!done) return;
     setResults(done.answer.deliveries);
   };
   return (
     <Card title="Test send">
       <p class="dim">Goes to the test subscribers of the workspace, and by email to you. No report counts it.</p>
-      {draft.ab && <SelectField label="Variant" value={variant} options={{ a: "A", b: "B" }} onInput={setVariant} />}
+      {hasVariants && <SelectField label="Variant" value={variant} options={{ a: "A", b: "B" }} onInput={setVariant} />}
       <div class="actions">
         <Button
           icon="send"
           needs="tests.testNotifications"
-          refusal={missingInMessage(draft, chosen)}
+          refusal={missing}
           isBusy={test.isBusy}
           onClick={() => void submit()}
         >
@@ -38,7 +45,7 @@ export function TestSend({ draft, chosen }: { draft: Draft; chosen: readonly str
         </Button>
       </div>
       {test.error && <Failure error={test.error} />}
-      <ul class="stack tight" aria-live="polite">
+      <ul class="stack tight results" aria-live="polite">
         {results.map(({ subscriber_id, channel, state, reason }, n) => (
           <li key={`${n} ${channel}`}>
             <Badge state={state} word={states[state]} /> {channelName(channel)},{" "}

@@ -1,0 +1,61 @@
+// A message as it is written, in every place that sends one: by a template, or here with a text for each channel.
+import { useQuery } from "../app/query.ts";
+import { ContentEditor, type ContentEditorProps } from "./content-editor.tsx";
+import type { Content } from "./content-model.ts";
+import { Choices, SelectField } from "./field.tsx";
+import { NONE, type OneOfProps } from "./pickers.tsx";
+import { Loaded } from "./states.tsx";
+
+export interface Message {
+  content: Content;
+  /** Undefined where it is written here; empty until one is chosen. */
+  template_id: string | undefined;
+}
+
+interface MessageEditorProps extends Omit<ContentEditorProps, "content" | "onInput"> {
+  message: Message;
+  onInput: (message: Message) => void;
+  templateFault: string | undefined;
+  /** Unlike that of any other message of the form. */
+  name?: string;
+}
+
+export function MessageEditor({ message, onInput, templateFault, name = "source", ...content }: MessageEditorProps) {
+  const { template_id } = message;
+  return (
+    <>
+      <Choices
+        legend="Content"
+        name={name}
+        value={template_id === undefined ? "inline" : "template"}
+        options={{ inline: "Write it here", template: "Use a template" }}
+        onInput={(source) => onInput({ ...message, template_id: source === "template" ? "" : undefined })}
+      />
+      {template_id === undefined ? (
+        <ContentEditor
+          {...content}
+          content={message.content}
+          onInput={(written) => onInput({ ...message, content: written })}
+        />
+      ) : (
+        <TemplateSelect
+          value={template_id}
+          onInput={(chosen) => onInput({ ...message, template_id: chosen })}
+          fault={templateFault}
+        />
+      )}
+    </>
+  );
+}
+
+function TemplateSelect(props: OneOfProps) {
+  const templates = useQuery("templates.list", [{ per_page: 100 }]);
+  return (
+    <Loaded query={templates}>
+      {({ data }) => {
+        const options = data.map(({ id, name }) => ({ value: id, label: name }));
+        return <SelectField label="Template" options={[NONE, ...options]} {...props} />;
+      }}
+    </Loaded>
+  );
+}

@@ -1,0 +1,78 @@
+// The variables of a person, with what they are for somebody: a press puts one where the text was written last.
+import { useRef, useState } from "preact/hooks";
+import { useQuery } from "../app/query.ts";
+import { TextField } from "./field.tsx";
+
+type Written = HTMLInputElement | HTMLTextAreaElement;
+
+const isWritten = (target: EventTarget | null): target is Written =>
+  target instanceof HTMLTextAreaElement || (target instanceof HTMLInputElement && target.type === "text");
+
+/** Where a text was written last, among the inputs inside. */
+export function useLastWritten() {
+  const last = useRef<Written | undefined>(undefined);
+  const note = ({ target }: FocusEvent) => {
+    if (isWritten(target)) last.current = target;
+  };
+  const insert = (text: string) => {
+    const input = last.current;
+    if (!input?.isConnected) return;
+    input.setRangeText(text, input.selectionStart ?? 0, input.selectionEnd ?? 0, "end");
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+    input.focus();
+  };
+  return { note, insert };
+}
+
+const FIXED = ["external_id", "email"];
+const MAX_SHOWN = 40;
+const MAX_SAMPLE = 24;
+
+export function Variables({ insert }: { insert: (text: string) => void }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>Insert a variable</summary>
+      {isOpen && <Known insert={insert} />}
+    </details>
+  );
+}
+
+function Known({ insert }: { insert: (text: string) => void }) {
+  const [fallback, setFallback] = useState("");
+  const keys = useQuery("segments.listAttributeKeys", []).data?.keys ?? [];
+  const person = useQuery("subscribers.list", [{ limit: 1 }]).data?.items[0];
+  // The API has them as JSON.
+  const attributes = (person ? JSON.parse(person.attributes) : {}) as Record<string, unknown>;
+  const known: Record<string, unknown> = {
+    ...attributes,
+    external_id: person?.external_id,
+    email: person?.email,
+  };
+  const filter = fallback && ` | default: '${fallback.replaceAll("'", "’")}'`;
+  return (
+    <div class="stack tight">
+      <TextField
+        label="Where it is empty"
+        value={fallback}
+        onInput={setFallback}
+        placeholder="there"
+        hint="Stands for the variable for people who have none."
+      />
+      <div class="variables">
+        {[...new Set([...FIXED, ...Object.keys(attributes), ...keys])].slice(0, MAX_SHOWN).map((key) => (
+          <button key={key} type="button" onClick={() => insert(`{{ subscriber.${key}${filter} }}`)}>
+            <b>{key}</b>
+            <span>{sampleOf(known[key])}</span>
+          </button>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function sampleOf(value: unknown): string {
+  if (value === undefined || value === null || value === "") return "empty";
+  const text = typeof value === "object" ? JSON.stringify(value) : String(value);
+  return text.length > MAX_SAMPLE ? `${text.slice(0, MAX_SAMPLE)}…` : text;
+}

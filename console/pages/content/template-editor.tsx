@@ -1,0 +1,97 @@
+// A template: its name and what it says, as somebody sees it, with a test send.
+import { useMemo, useState } from "preact/hooks";
+import type { Template } from "../../../sdk/src/types.gen.ts";
+import { useAction } from "../../app/action.ts";
+import { useKept } from "../../app/kept.ts";
+import { useQuery } from "../../app/query.ts";
+import { go, pathTo } from "../../app/router.ts";
+import { say } from "../../app/toast.ts";
+import { Button } from "../../components/button.tsx";
+import { ContentEditor } from "../../components/content-editor.tsx";
+import { type Content, contentOf, faultsUnder, type Own } from "../../components/content-model.ts";
+import { TextField } from "../../components/field.tsx";
+import { Form, FormEnd } from "../../components/form.tsx";
+import { MessagePreview } from "../../components/message-preview.tsx";
+import { Card } from "../../components/page.tsx";
+import { Loaded, Skeleton } from "../../components/states.tsx";
+import { TestSend } from "../../components/test-send.tsx";
+
+interface Draft {
+  name: string;
+  content: Content;
+}
+
+/** Of the template with this id; `new` is one that is not saved yet. */
+export const TemplateEditor = ({ id }: { id: string }) => (id === "new" ? <Editor /> : <Known id={id} />);
+
+function Known({ id }: { id: string }) {
+  const found = useQuery("templates.get", [id]);
+  return (
+    <Loaded query={found} skeleton={<Skeleton rows={8} />}>
+      {(template) => <Editor key={template.id} template={template} />}
+    </Loaded>
+  );
+}
+
+function Editor({ template }: { template?: Template }) {
+  const create = useAction("templates.create");
+  const update = useAction("templates.update");
+  const action = template ? update : create;
+  const kept = useKept<Draft>(`template.${template?.id ?? "new"}`, () => ({
+    name: template?.name ?? "",
+    content: template?.content ?? { title: "", body: "" },
+  }));
+  const { name, content } = kept.value;
+  const [channel, setChannel] = useState<Own | "">("");
+  const fields = action.error?.fields ?? {};
+  const faults = useMemo(() => faultsUnder(fields, "content."), [action.error]);
+  const leave = () => {
+    kept.drop();
+    go(pathTo("content"));
+  };
+  const save = async () => {
+    const given = { name, content: contentOf(content) };
+    const done = template ? await update.run(template.id, given) : await create.run(given);
+    if (!done) return;
+    say(`${name} is saved.`);
+    leave();
+  };
+  return (
+    <Form error={action.error} kind="composer" onSubmit={save}>
+      <div class="stack">
+        <Card title={template ? template.name : "New template"}>
+          <TextField
+            label="Name"
+            value={name}
+            onInput={(next) => kept.set({ name: next })}
+            fault={fields.name}
+            required
+          />
+          <ContentEditor
+            content={content}
+            onInput={(next) => kept.set({ content: next })}
+            faults={faults}
+            shown={channel}
+            show={setChannel}
+          />
+        </Card>
+        <FormEnd
+          action={action}
+          placed={["name", ...Object.keys(fields).filter((path) => path.startsWith("content."))]}
+          submit="Save the template"
+        >
+          <Button kind="quiet" onClick={leave}>
+            Cancel
+          </Button>
+        </FormEnd>
+      </div>
+      <aside class="stack preview" aria-label="Preview">
+        <MessagePreview message={{ content, template_id: undefined }} channel={channel} />
+        <TestSend
+          bodyOf={() => ({ content: contentOf(content) })}
+          missing={content.title && content.body ? undefined : "Write a title and a body."}
+        />
+      </aside>
+    </Form>
+  );
+}
