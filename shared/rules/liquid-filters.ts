@@ -14,9 +14,7 @@ const LIBRARY_FILTERS: ReadonlySet<string> = new Set([
   "divided_by",
   "downcase",
   "escape",
-  "first",
   "join",
-  "last",
   "minus",
   "plus",
   "replace",
@@ -39,6 +37,9 @@ const LATEST = Date.UTC(9999, 11, 30);
 export const FILTERS: Record<string, FilterImplOptions> = {
   ...Object.fromEntries(Object.entries(filters).filter(([name]) => LIBRARY_FILTERS.has(name))),
   date: dateFilter,
+  // One value is a text, several are a list.
+  first: (value: unknown) => (Array.isArray(value) ? value[0] : value),
+  last: (value: unknown) => (Array.isArray(value) ? value.at(-1) : value),
   url_encode: encodeForUrl,
 };
 

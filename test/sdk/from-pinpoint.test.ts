@@ -129,3 +129,61 @@ it("F26 the report names what is cut off, and what a step, a trigger, a button o
   const push = JSON.parse(readFileSync(join(cli.folder, "engagement/templates/push.json"), "utf8"));
   expect(push.content.by_channel.push).toEqual({ url: "app://x" });
 });
+
+/** What is written for these documents. */
+async function convertedOf(documents: Record<string, string>, ...options: string[]) {
+  const world = await testWorld();
+  const tenant = await world.tenant();
+  const cli = await cliOf(world, tenant);
+  for (const [name, content] of Object.entries(documents)) cli.write(`pinpoint/${name}`, content);
+  const { counts, unmapped } = await cli.json("from-pinpoint", "pinpoint", ...options);
+  const read = (file: string) => JSON.parse(readFileSync(join(cli.folder, `engagement/${file}.json`), "utf8"));
+  const as = await tenant.dashboard();
+  const get = async (route: string) => (await world.call(`GET ${route}`, { as })).body;
+  return { counts, lost: (unmapped as { field: string }[]).map(({ field }) => field), read, get };
+}
+
+const journeyOf = (more: object) => {
+  const start = { EventStartCondition: { EventFilter: { Dimensions: { EventType: { Values: ["signed_up"] } } } } };
+  return JSON.stringify({ JourneyResponse: { Name: "One", StartCondition: start, ...more } });
+};
+
+it.each([
+  [{ EndpointReentryCap: 0, EndpointReentryInterval: "PT24H" }, { allow_reentry: true, reentry_window: "1d" }, []],
+  [{ EndpointReentryCap: 0 }, { allow_reentry: true }, []],
+  [{ EndpointReentryCap: 1 }, undefined, []],
+  [{ EndpointReentryCap: 3, DailyCap: 1 }, { allow_reentry: true }, ["Limits.DailyCap", "Limits.EndpointReentryCap"]],
+])("the limits %j of a journey become the entry rules %j F26", async (Limits, entry_rules, expected) => {
+  const { read, lost } = await convertedOf({ "journey.json": journeyOf({ Limits, Activities: {} }) });
+  expect([read("journeys/one").entry_rules, lost]).toEqual([entry_rules, expected]);
+});
+
+it("an event of a multivariate split counts in the time for which the split waited F26", async () => {
+  const opened = { EventCondition: { Dimensions: { EventType: { Values: ["opened"] } } } };
+  const MultiCondition = { EvaluationWaitTime: { WaitFor: "PT2H" }, Branches: [{ Condition: opened }] };
+  const { read } = await convertedOf({
+    "journey.json": journeyOf({ StartActivity: "split", Activities: { split: { MultiCondition } } }),
+  });
+  const { steps } = read("journeys/one").steps;
+  expect(steps.split.delay).toEqual({ duration: "2h", next: "split-1" });
+  expect(steps["split-1"].branch.condition).toEqual({ event: { name: "opened", within: "2h" } });
+});
+
+it("endpoints of a CSV become people, and those of an imported segment its members F26", async () => {
+  const csv =
+    "ChannelType,Address,Id,OptOut,User.UserId,User.UserAttributes.plan,Attributes.likes,Attributes.likes,Metrics.age\n" +
+    'EMAIL,ada@example.com,e-1,ALL,ada,"pro, yearly",music,sport,36\nSMS,+447700900123,e-2,NONE,bob,,,,\n';
+  const segment = { Id: "seg-1", Name: "Fair", SegmentType: "IMPORT" };
+  const { counts, get } = await convertedOf(
+    { "segments.json": JSON.stringify({ Item: [segment] }), "seg-1/part-0.csv": csv },
+    "--people",
+  );
+  expect(counts).toMatchObject({ "endpoints written": 2, "members of lists written": 2, "lists written": 1 });
+  const { items } = await get("/api/v1/subscribers");
+  const ada = items.find((one: { external_id: string }) => one.external_id === "ada");
+  expect([ada.email, JSON.parse(ada.attributes)]).toEqual([
+    "ada@example.com",
+    { plan: "pro, yearly", likes: ["music", "sport"], age: 36 },
+  ]);
+  expect((await get(`/api/v1/subscribers/${ada.id}`)).consents).toMatchObject([{ status: "opted_out" }]);
+});

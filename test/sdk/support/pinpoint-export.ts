@@ -199,7 +199,7 @@ export const unmappedFields = [
   "journeys Onboarding Activities.lambda.CUSTOM",
   "journeys Onboarding Activities.lot.RandomSplit",
   "journeys Onboarding Activities.push.PUSH.MessageConfig.TimeToLive",
-  "journeys Onboarding Limits",
+  "journeys Onboarding Limits.DailyCap",
   "journeys Onboarding QuietTime",
   "segments Phones Demographic.Make",
   "templates Call TemplateType",

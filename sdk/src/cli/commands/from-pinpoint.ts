@@ -48,7 +48,7 @@ function convert(call: PinpointCall, { things }: PinpointExport, out: string, re
 
 /** The list whose imported segment's name or id is in the path of a file of endpoints. */
 function listOf(path: string, { byId, lists }: Audiences): string | undefined {
-  const parts = new Set(path.split(sep).flatMap((part) => [part, part.replace(/(\.jsonl?)?(\.gz)?$/, "")]));
+  const parts = new Set(path.split(sep).flatMap((part) => [part, part.replace(/(\.jsonl?|\.csv)?(\.gz)?$/, "")]));
   for (const [id, found] of byId) if ("list" in found && (parts.has(id) || parts.has(found.list))) return found.list;
   return [...lists.keys()].find((name) => parts.has(name));
 }
@@ -109,7 +109,7 @@ export const fromPinpoint = command({
   summary: "Turn exports of Amazon Pinpoint into files, subscribers and devices",
   about:
     "The folder holds what the API of Pinpoint returned: segments, journeys, templates and campaigns as JSON, and endpoints as\n" +
-    "CreateExportJob wrote them (JSON lines, packed or not), under any names. Files of configuration are written for `diff`\n" +
+    "CreateExportJob wrote them (JSON lines or CSV, packed or not), under any names. Files of configuration are written for `diff`\n" +
     "and `apply`. pinpoint-report.json and .txt name every field that was not carried over.",
   options: declared,
   run: async (call) => {

@@ -18,7 +18,7 @@ interface Context {
 type At = { kind: string; name: string };
 type Steps = Map<string, Resource>;
 
-const KNOWN = ["Id", "Name", "State", "Activities", "StartActivity", "StartCondition"];
+const KNOWN = ["Id", "Name", "State", "Activities", "StartActivity", "StartCondition", "Limits"];
 const END = "end";
 
 const messages: Record<string, { medium: Medium; type: "EMAIL" | "PUSH" | "SMS" }> = {
@@ -33,14 +33,41 @@ export function convertJourneys(found: readonly Resource[], context: Context): M
     const at = { kind: "journeys", name: String(journey.Name ?? journey.Id) };
     context.report.rest(at, journey, [...KNOWN, ...BOOKKEEPING]);
     const name = free(at.name, files);
-    files.set(name, { name, ...startOf(journey.StartCondition, at, context), steps: graphOf(journey, at, context) });
+    const { trigger, eligibility } = startOf(journey.StartCondition, at, context);
+    const entry_rules = { ...(eligibility && { eligibility }), ...reentryOf(journey.Limits, at, context) };
+    const rules = Object.keys(entry_rules).length > 0 && { entry_rules };
+    files.set(name, { name, trigger, ...rules, steps: graphOf(journey, at, context) });
     context.report.count("journeys written");
   }
   return files;
 }
 
-/** Trigger and entry rules. A draft may lack the segment of its trigger. */
-function startOf(condition: unknown, at: At, { report, audiences }: Context): Resource {
+/** How often somebody may enter: once, where Pinpoint says nothing else. */
+function reentryOf(limits: unknown, at: At, { report }: Context): Resource {
+  const { EndpointReentryCap: cap = 1, EndpointReentryInterval: interval, ...others } = isObject(limits) ? limits : {};
+  report.rest(at, others, [], "Limits.");
+  if (cap === 1) {
+    report.rest(at, { EndpointReentryInterval: interval }, [], "Limits.");
+    return {};
+  }
+  if (cap !== 0)
+    report.unmapped(
+      at,
+      "Limits.EndpointReentryCap",
+      `is ${String(cap)}: there is no limit to how often somebody enters`,
+    );
+  const reentry_window = durationOf(interval);
+  if (interval && !reentry_window)
+    report.unmapped(at, "Limits.EndpointReentryInterval", `is ${String(interval)}, which is no duration`);
+  return { allow_reentry: true, ...(reentry_window && { reentry_window }) };
+}
+
+/** Trigger and eligibility. A draft may lack the segment of its trigger. */
+function startOf(
+  condition: unknown,
+  at: At,
+  { report, audiences }: Context,
+): { trigger: Resource; eligibility?: Resource } {
   const { EventStartCondition: event, SegmentStartCondition: segment } = isObject(condition) ? condition : {};
   if (isObject(event)) {
     const filter = isObject(event.EventFilter) ? event.EventFilter : {};
@@ -60,7 +87,7 @@ function startOf(condition: unknown, at: At, { report, audiences }: Context): Re
       report.unmapped(at, "StartCondition.EventStartCondition.SegmentId", eligibility.reason);
     return {
       trigger: { type: "event", ...("name" in start && { event_name: start.name }) },
-      ...(eligibility && isRule(eligibility) && { entry_rules: { eligibility: eligibility.rule } }),
+      ...(eligibility && isRule(eligibility) && { eligibility: eligibility.rule }),
     };
   }
   const id = isObject(segment) ? String(segment.SegmentId) : undefined;
@@ -180,15 +207,15 @@ function sendStep(
 const conditionsOf = (condition: unknown): Resource[] =>
   isObject(condition) && Array.isArray(condition.Conditions) ? condition.Conditions.filter(isObject) : [];
 
-/** One condition of a split as a rule. */
-function ruleOfCondition(condition: Resource, { audiences }: Context): Ruled {
+/** One condition of a split as a rule. @param within how long the split waited: an event counts in that time */
+function ruleOfCondition(condition: Resource, { audiences }: Context, within: string | undefined): Ruled {
   if (isObject(condition.SegmentCondition)) return audiences.ruleOf(String(condition.SegmentCondition.SegmentId));
   if (isObject(condition.SegmentDimensions)) return rulesOfDimensions(condition.SegmentDimensions);
   if (!isObject(condition.EventCondition)) return { field: "Condition", reason: "is unknown" };
   if (condition.EventCondition.MessageActivity !== undefined)
     return { field: "EventCondition.MessageActivity", reason: "depends on what became of a message" };
   const event = eventOf(condition.EventCondition.Dimensions);
-  return "field" in event ? event : { rule: { event } };
+  return "field" in event ? event : { rule: { event: { ...event, ...(within && { within }) } } };
 }
 
 /** How long a split waits before it is evaluated. */
@@ -220,7 +247,7 @@ function splitStep(id: string, config: Resource, next: Next, { at, context, step
   const operator = isObject(Condition) ? Condition.Operator : undefined;
   const ruled = combineBy(
     operator === "ANY" ? "ANY" : "ALL",
-    conditions.map((one) => ruleOfCondition(one, context)),
+    conditions.map((one) => ruleOfCondition(one, context, wait)),
   );
   if (!isRule(ruled)) {
     context.report.unmapped(at, `${field}.${ruled.field}`, `${ruled.reason}: all take the path of no`);
@@ -236,7 +263,7 @@ function branchSteps(id: string, config: Resource, next: Next, { at, context, st
   const wait = waitBefore(EvaluationWaitTime, `Activities.${id}.MultiCondition`, { at, context, steps });
   const branches = (Array.isArray(Branches) ? Branches : []).filter(isObject).flatMap((branch) => {
     const ruled: Ruled = isObject(branch.Condition)
-      ? ruleOfCondition(branch.Condition, context)
+      ? ruleOfCondition(branch.Condition, context, wait)
       : { field: "Condition", reason: "is missing" };
     if (isRule(ruled)) return [{ rule: ruled.rule, to: next(branch.NextActivity) }];
     context.report.unmapped(

@@ -1,5 +1,5 @@
 // Reads what the API of Pinpoint returned: JSON files of segments, journeys, templates and campaigns, with or without
-// the envelope of the command line, and endpoints as JSON lines, packed or not.
+// the envelope of the command line, and endpoints as JSON lines or CSV, packed or not.
 import { createReadStream, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { createInterface } from "node:readline";
@@ -93,24 +93,84 @@ function filesIn(folder: string): string[] {
 }
 
 /**
- * The endpoints of a file, one at a time: such a file may be larger than the memory.
+ * The endpoints of a file, one at a time: such a file may be larger than the memory. The first line of a CSV names fields
+ * by their paths, such as `User.UserAttributes.plan`.
  * @param name the file in the report
  */
 export async function* endpointsIn(file: string, name: string, report: Report): AsyncGenerator<Resource> {
   const raw = createReadStream(file);
   const input = file.endsWith(".gz") ? raw.pipe(createGunzip()) : raw;
   const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
-  let n = 0;
+  const isCsv = /\.csv(\.gz)?$/i.test(file);
   try {
-    for await (const line of lines) {
-      n++;
-      if (line.trim() === "") continue;
-      const value = parsed(line);
-      const endpoints = responsesIn(value, () => undefined).filter(isEndpoint);
+    for await (const { n, found } of isCsv ? recordsIn(lines) : documentsIn(lines)) {
+      const endpoints = found.filter(isEndpoint);
       if (endpoints.length === 0) report.unmapped({ kind: "files", name: `${name}:${n}` }, "", "is no endpoint");
       yield* endpoints;
     }
   } catch (error) {
     throw new CommandError(`${file} cannot be read: ${(error as Error).message}`);
   }
+}
+
+interface Found {
+  /** The line. */
+  n: number;
+  found: Resource[];
+}
+
+async function* documentsIn(lines: AsyncIterable<string>): AsyncGenerator<Found> {
+  let n = 0;
+  for await (const line of lines) {
+    n++;
+    if (line.trim() !== "") yield { n, found: responsesIn(parsed(line), () => undefined) };
+  }
+}
+
+async function* recordsIn(lines: AsyncIterable<string>): AsyncGenerator<Found> {
+  let header: string[] | undefined;
+  let text = "";
+  let n = 0;
+  for await (const line of lines) {
+    n++;
+    text = text === "" ? line : `${text}\n${line}`;
+    // A quoted cell may hold line breaks.
+    if (text === "" || (text.split('"').length - 1) % 2 === 1) continue;
+    const cells = cellsOf(text.replace(/^\uFEFF/, ""));
+    text = "";
+    if (header) yield { n, found: [endpointOf(header, cells)] };
+    header ??= cells.map((cell) => cell.trim());
+  }
+}
+
+/** The cells of a line of RFC 4180. */
+const cellsOf = (line: string): string[] =>
+  [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^",]*))/g)].map(
+    ([, quoted, plain = ""]) => quoted?.replaceAll('""', '"') ?? plain,
+  );
+
+/** Attributes have lists of values, metrics have numbers. Columns of one name are values of one attribute. */
+function endpointOf(header: readonly string[], cells: readonly string[]): Resource {
+  const endpoint: Resource = {};
+  for (const [i, path] of header.entries()) {
+    const value = cells[i]?.trim() ?? "";
+    if (value === "" || path === "") continue;
+    const isList = /^(User\.User)?Attributes\./.test(path);
+    const parts = isList || path.startsWith("Metrics.") ? splitAttribute(path) : path.split(".");
+    const last = parts.pop() ?? "";
+    let place = endpoint;
+    for (const part of parts) {
+      place[part] ??= {};
+      place = place[part] as Resource;
+    }
+    if (isList) place[last] = [...((place[last] as string[] | undefined) ?? []), value];
+    else place[last] = path.startsWith("Metrics.") ? Number(value) : value;
+  }
+  return endpoint;
+}
+
+/** The name of an attribute may hold dots. */
+function splitAttribute(path: string): string[] {
+  const [, before = "", name = ""] = /^((?:User\.User)?Attributes|Metrics)\.(.+)$/.exec(path) ?? [];
+  return [...before.split("."), name];
 }

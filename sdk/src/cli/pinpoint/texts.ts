@@ -1,12 +1,13 @@
-// Texts of Pinpoint, whose placeholders become Liquid.
+// Texts of Pinpoint, whose placeholders and blocks become Liquid.
 
 import { isObject, type Resource } from "../resource.ts";
+import { type Node, nodesOf } from "./handlebars.ts";
 import type { Report } from "./report.ts";
 
 type At = { kind: string; name: string };
 
 const NAME = /^[A-Za-z_][\w-]*$/;
-const PATH = /^(?:User\.UserAttributes|Attributes|Metrics)\.([^.[\]]+)(?:\.?\[0\])?$/;
+const PATH = /^(?:User\.UserAttributes|Attributes|Metrics)\.([^.[\]]+)(?:\.?\[(\d+)\])?$/;
 
 /** Where else Pinpoint finds a value, and where it is here. */
 const values: Record<string, string> = {
@@ -23,28 +24,74 @@ const values: Record<string, string> = {
 const valueAt = (object: unknown, path: string): unknown =>
   path.split(".").reduce<unknown>((at, name) => (isObject(at) ? at[name] : undefined), object);
 
-function variableOf(path: string): string | undefined {
-  const [, attribute] = PATH.exec(path) ?? [];
-  if (attribute !== undefined) return NAME.test(attribute) ? `subscriber.${attribute}` : undefined;
-  return values[path];
+/** Where a value is here, and which element of a list is meant. */
+function variableOf(path: string): { name: string; index?: number } | undefined {
+  const [, attribute, index] = PATH.exec(path) ?? [];
+  if (attribute === undefined) return values[path] === undefined ? undefined : { name: values[path] };
+  if (!NAME.test(attribute)) return undefined;
+  return { name: `subscriber.${attribute}`, ...(index !== undefined && { index: Number(index) }) };
+}
+
+const COMPARISONS: Readonly<Record<string, string>> = { eq: "==", ne: "!=", gt: ">", gte: ">=", lt: "<", lte: "<=" };
+const COMPARED = /^(\S+)\s+("[^"]*"|'[^']*'|-?\d+(?:\.\d+)?)$/;
+
+/** A condition of Liquid; undefined for a block that has no counterpart. */
+function conditionOf(name: string, args: string): string | undefined {
+  const isUnless = name === "unless";
+  if (name === "if" || isUnless) {
+    const variable = variableOf(args)?.name;
+    return variable && `${variable} ${isUnless ? "==" : "!="} blank`;
+  }
+  const [, path = "", value = ""] = COMPARED.exec(args) ?? [];
+  const [variable, sign] = [variableOf(path)?.name, COMPARISONS[name]];
+  return variable && sign && `${variable} ${sign} ${value.replaceAll("'", '"')}`;
+}
+
+/** A list whose elements are written one after the other; undefined for one of which more is said. */
+function listed(args: string, [element, separator, ...others]: readonly Node[]): string | undefined {
+  const variable = variableOf(args)?.name;
+  const isElement = element?.kind === "tag" && element.inner === "this";
+  if (!variable || !isElement || others.length > 0 || (separator && separator.kind !== "text")) return undefined;
+  return `{{ ${variable} | join: "${separator?.text.replaceAll('"', "'") ?? ""}" }}`;
 }
 
 /**
  * @param defaults `DefaultSubstitutions` of a template, as an object
- * @returns the text with placeholders of Liquid; what has no counterpart is left out and reported
+ * @returns the text with placeholders and blocks of Liquid; what has no counterpart is left out and reported
  */
 export function liquidOf(text: string, defaults: unknown, report: Report, at: At, field: string): string {
-  return text.replaceAll(/\{\{\{?([^{}]+)\}?\}\}/g, (whole, inner: string) => {
-    const path = inner.trim();
+  const leftOut = (whole: string): string => {
+    report.unmapped(at, field, `has ${whole}, which was left out`);
+    return "";
+  };
+
+  const placeholder = (whole: string, path: string): string => {
     const variable = variableOf(path);
-    if (variable === undefined) {
-      report.unmapped(at, field, `has ${whole}, which was left out`);
-      return "";
-    }
-    const fallback = valueAt(defaults, path.replace(/\.?\[0\]$/, ""));
-    const quoted = typeof fallback === "string" && !fallback.includes('"') ? ` | default: "${fallback}"` : "";
-    return `{{ ${variable}${quoted} }}`;
-  });
+    if (variable === undefined) return leftOut(whole);
+    const { name, index } = variable;
+    const fallback = valueAt(defaults, path.replace(/\.?\[\d+\]$/, ""));
+    const isText = typeof fallback === "string" && !fallback.includes('"');
+    // One value of an attribute is a text here, several are a list: the first of a text is the text.
+    const element = index === undefined ? name : index === 0 ? `${name} | first` : `${name}[${index}]`;
+    return `{{ ${element}${isText ? ` | default: "${fallback}"` : ""} }}`;
+  };
+
+  const rendered = (nodes: readonly Node[]): string => nodes.map(renderedNode).join("");
+
+  const renderedNode = (node: Node): string => {
+    if (node.kind === "text") return node.text;
+    if (node.kind === "tag") return placeholder(node.whole, node.inner);
+    const { whole, name, args, inner, otherwise } = node;
+    const rest = otherwise ? rendered(otherwise.nodes) : "";
+    const list = name === "each" ? listed(args, inner) : undefined;
+    if (list !== undefined) return list;
+    const condition = conditionOf(name, args);
+    // What is not known is absent.
+    if (condition === undefined) return leftOut(`${whole}…{{/${name}}}`) + rest;
+    return `{% if ${condition} %}${rendered(inner)}${otherwise ? `{% else %}${rest}` : ""}{% endif %}`;
+  };
+
+  return rendered(nodesOf(text));
 }
 
 /** `DefaultSubstitutions`: JSON in a text. */
