@@ -130,3 +130,20 @@ it("AMB-109 INB-7 SSE-4 a fallback of the next morning is unread, on the live st
   expect(morning.expires_at).toBe(timestamp(handedOver + 30 * DAY));
   expect(stream.frames().map(({ data }) => data.title)).toEqual(["Good morning"]);
 });
+
+it("an event of somebody who is identified before the outcome is written counts once it is, and once AMB-109 IDN-2", async () => {
+  const { world, tenant, ids, release, buy, funnel } = await pushCampaign(1);
+  await spoil(world, { channel: "ios", outcome: "transient", times: 1 });
+  const { campaign } = await release({});
+  await world.advance(2 * MINUTE);
+  const last = (await ledgerOf(tenant, ids[0]!)).at(-1)!;
+  await tenant.rows.writeAll([{ remove: { pk: last.pk, sk: last.sk } }]);
+  await buy({ anonymous: "visitor" }, 700);
+  const body = { anonymous_id: "visitor", subscriber_id: ids[0]! };
+  await world.call("POST /v1/events/identify", { as: tenant.server, body });
+  await world.advance(30 * SECOND);
+  expect(await funnel(campaign)).toMatchObject({ delivered: 1, converted: 0 });
+  await tenant.rows.writeAll([{ put: last }]);
+  await world.advance(10 * MINUTE);
+  expect(await funnel(campaign)).toMatchObject({ converted: 1, revenue_cents: 700 });
+});
