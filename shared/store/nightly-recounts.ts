@@ -2,7 +2,7 @@
 import type { Capability } from "../kernel/deps.ts";
 import type { TenantId } from "../kernel/ids.ts";
 import { timers } from "./capabilities.ts";
-import { recountTimer } from "./recount.ts";
+import { recountTimer } from "./recount-timer.ts";
 
 export interface NightlyRecounts {
   /** Plans the next recount of workspaces. A timer that this environment has set costs no request again. */

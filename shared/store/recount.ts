@@ -1,38 +1,27 @@
 // The recount: counters compared with the rows they count, and repaired (docs/decisions/0024).
-import { DAY, HOUR, MINUTE } from "../kernel/clock.ts";
+import { HOUR } from "../kernel/clock.ts";
 import { absent, all, type Condition, is } from "./conditions.ts";
 import type { Store } from "./context.ts";
 import { countChange } from "./counters.ts";
 import { AssetItem, AssetTotals } from "./experiences/asset-items.ts";
-import { hashOf } from "./hash.ts";
 import { type AnyItem, type ChangeOf, type ConditionOf, changeItem, checkItem, type KeyOf, keyOf } from "./item.ts";
 import { type PartialCount, recountJourneys } from "./journeys/recount.ts";
 import { settleLeftPacks } from "./journeys/run-packs.ts";
 import { type Group, MemberCount } from "./lists/items.ts";
 import { countRows } from "./lists/memberships.ts";
 import { happened, onConditionFailed } from "./refusals.ts";
+import { wakeSchedules } from "./schedules/schedules.ts";
 import { DynamicSegmentCount, SegmentItem } from "./segments/items.ts";
 import { recountQuarters } from "./sends/chunks/quarter-recount.ts";
 import { SHARDS } from "./shards.ts";
 import { isAlive, Profile, SubscriberCount } from "./subscribers/items.ts";
-import type { Timer } from "./timers.ts";
+import type { Timers } from "./timers.ts";
 import { WebhookCount, WebhookItem } from "./webhooks/items.ts";
 
 /** Attempts at a counter that changes while its rows are counted. */
 const MAX_ATTEMPTS = 5;
 /** Counters of lists and segments that are read at once. */
 const PAGE = 160;
-/** The workspaces of a night are spread over this time. */
-const NIGHT = { begins: 2 * HOUR, minutes: 120 };
-
-/** The timer of the first recount that begins after a time. @param now service time in milliseconds. */
-export function recountTimer(now: number, tenant: string): Timer {
-  const ofNight = NIGHT.begins + (Number.parseInt(hashOf(tenant).slice(0, 8), 16) % NIGHT.minutes) * MINUTE;
-  const today = Math.floor(now / DAY) * DAY + ofNight;
-  const at = today > now ? today : today + DAY;
-  return { kind: "recount", id: String(Math.floor(at / DAY)), at };
-}
-
 interface Position {
   /** The name of a place; undefined: the first one. */
   place?: string | undefined;
@@ -53,9 +42,10 @@ type RecountPart = (
   store: Store,
   after: string | undefined,
   partial: PartialCount | undefined,
+  timers: Timers,
 ) => Promise<{ repaired: number } & Omit<Position, "place">>;
 
-/** Where counters are that a customer sees or a limit reads. */
+/** Where counters are that a customer sees or a limit reads, and what waits for a time that has passed. */
 const places: Record<string, RecountPart> = {
   subscribers: recountSubscribers,
   "run-packs": async (store) => {
@@ -63,6 +53,7 @@ const places: Record<string, RecountPart> = {
     return { repaired: 0 };
   },
   journeys: recountJourneys,
+  schedules: async (store, _, __, timers) => ({ repaired: await wakeSchedules(store, timers) }),
   sends: recountQuarters,
   lists: (store, after) => recountMembers(store, "list", after),
   segments: (store, after) => recountMembers(store, "segment", after),
@@ -78,12 +69,12 @@ const places: Record<string, RecountPart> = {
 };
 
 /** Recounts one part of a workspace's counters: of seconds, where there are millions of rows. */
-export async function recountPart(store: Store, { place, after, partial }: Position): Promise<Part> {
+export async function recountPart(store: Store, timers: Timers, { place, after, partial }: Position): Promise<Part> {
   const names = Object.keys(places);
   const name = place ?? names[0]!;
   const recount = places[name];
   if (!recount) throw new Error(`Nothing is counted at ${name}.`);
-  const { repaired, after: last, partial: more } = await recount(store, after, partial);
+  const { repaired, after: last, partial: more } = await recount(store, after, partial, timers);
   const following = names[names.indexOf(name) + 1];
   const next = last === undefined ? following && { place: following } : { place: name, after: last, partial: more };
   return { repaired, next: next || undefined };

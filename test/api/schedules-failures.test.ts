@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import type { LocalServiceOptions } from "../../local/local-service.ts";
 import { DAY, HOUR, MINUTE } from "../../shared/kernel/clock.ts";
+import { ScheduleItem } from "../../shared/store/schedules/items.ts";
 import { TemplateItem } from "../../shared/store/templates/items.ts";
 import { addPeople, operate } from "../support/people.ts";
 import { addPhone, mend, openChannels, spoil } from "../support/reached.ts";
@@ -143,4 +144,28 @@ it("AMB-123 a schedule that was deleted while its send waited is not made again 
   expect((await call("GET /api/v1/notifications")).items).toMatchObject([{ status: "failed" }]);
   expect(await notes()).toEqual([]);
   expect((await tenant.rows.query({ pk: `T#${tenant.id}#schedule` })).items).toEqual([]);
+});
+
+it("the next night finds a schedule that its tick and the watch of it left behind, notes what was missed and goes on SCH-12", async () => {
+  const { world, tenant, id, get } = await setting({ cron_expression: "0 1 1 * *" });
+  const due = await get();
+  const left = world.clock.now() - 3 * HOUR;
+  await tenant.store.change(ScheduleItem, { id }, { set: { next: left } });
+  await world.advance(DAY);
+  expect(await get()).toMatchObject({
+    active: true,
+    next_run_at: due.next_run_at,
+    last_missed_at: new Date(left).toISOString(),
+  });
+  expect(world.logs.filter(({ message }) => message === "a schedule was left behind by its tick")).toHaveLength(1);
+});
+
+it("the night after a tick looks for it, also where nothing else happens in the workspace SCH-12", async () => {
+  const { world, tenant, id, get } = await setting({ cron_expression: "0 1 1 * *" });
+  const due = await get();
+  await world.advance(2 * DAY);
+  const left = world.clock.now();
+  await tenant.store.change(ScheduleItem, { id }, { set: { next: left, revision: 7 } });
+  await world.advance(Date.parse(due.next_run_at) - left + 2 * DAY);
+  expect(await get()).toMatchObject({ last_missed_at: new Date(left).toISOString() });
 });

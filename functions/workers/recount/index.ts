@@ -1,7 +1,8 @@
-// Every night: the counters of a workspace, compared with the rows they count.
+// Every night: the counters of a workspace, compared with the rows they count, and schedules that were left behind.
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import { recountQueue } from "../../../shared/runtime/resources.ts";
 import { queueWorker } from "../../../shared/runtime/worker.ts";
+import { timers } from "../../../shared/store/capabilities.ts";
 import { storeWrite } from "../../../shared/store/context.ts";
 import { recountPart } from "../../../shared/store/recount.ts";
 
@@ -11,12 +12,13 @@ const WORKING_MS = 40 * SECOND;
 export const recountWorkspace = queueWorker(
   "recount",
   "Compares the counters of a workspace with the rows they count, and repairs them.",
-  [storeWrite, recountQueue],
-  async ({ place, after, partial }, { store, tenant, recountQueue: queue, clock, log }) => {
+  [storeWrite, timers, recountQueue],
+  async ({ place, after, partial }, { store, timers, tenant, recountQueue: queue, clock, log }) => {
     const until = clock.now() + WORKING_MS;
     let repaired = 0;
-    let part = await recountPart(store, { place, after, partial });
-    for (; part.next && clock.now() < until; part = await recountPart(store, part.next)) repaired += part.repaired;
+    let part = await recountPart(store, timers, { place, after, partial });
+    for (; part.next && clock.now() < until; part = await recountPart(store, timers, part.next))
+      repaired += part.repaired;
     repaired += part.repaired;
     log({ level: repaired > 0 ? "warn" : "info", message: "counters were recounted", tenant, repaired });
     if (part.next) await queue.send([{ tenant, ...part.next }]);

@@ -57,7 +57,7 @@ async function takeTick(context: WorkerContext, schedule: ScheduleRow, tick: num
   const isLate = now - tick > TOO_LATE_MS;
   // After a long stop the ticks in between are skipped.
   const next = nextRun(readCron(schedule), schedule.timezone, isLate ? now - TOO_LATE_MS : tick);
-  await setTick(timers, id, revision, next);
+  await setTick(store, timers, { id, revision, next });
   const workspaceRecord = await workspace();
   const missed = isLate ? timestamp(tick) : undefined;
   const advance = tickWrite(schedule, tick, next, missed);

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import * as v from "valibot";
 import type { PageQuery } from "../../contract/paging.ts";
 import { LastError, Timestamp } from "../../contract/schemas.ts";
-import { MINUTE, timestamp } from "../../kernel/clock.ts";
+import { HOUR, MINUTE, timestamp } from "../../kernel/clock.ts";
 import { invalid, notFound } from "../../kernel/errors.ts";
 import type { CampaignStatus } from "../../rules/campaign-states.ts";
 import { type Cron, nextRun, parseCron } from "../../rules/cron.ts";
@@ -12,9 +12,10 @@ import { all, atMost, is, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { annotationWrite } from "../insights/annotations.ts";
 import { changeItem, fieldsOf, type ItemWrite, type NewRowOf } from "../item.ts";
+import { recountTimer } from "../recount-timer.ts";
 import { onTransactionCanceled } from "../refusals.ts";
 import { jobIdOf } from "../sends/jobs/job-ids.ts";
-import { changeListed, createListed, listPage, removeListed } from "../status-index.ts";
+import { changeListed, createListed, listPage, removeListed, Status } from "../status-index.ts";
 import type { Timers } from "../timers.ts";
 import { CampaignSchedule, ScheduleItem, scheduleFields } from "./items.ts";
 
@@ -58,7 +59,7 @@ export async function createSchedule(store: Store, timers: Timers, spec: Schedul
   const id = store.ids.uuidAt(now);
   const cron = readCron(spec);
   const next = spec.active ? nextRun(cron, spec.timezone, now) : undefined;
-  await setTick(timers, id, 1, next);
+  await setTick(store, timers, { id, revision: 1, next });
   const { campaign_id } = spec;
   if (campaign_id !== undefined) await store.put(CampaignSchedule, { campaign: campaign_id, schedule: id }, {});
   const row: ScheduleRow = {
@@ -113,7 +114,7 @@ export async function changeSchedule(
       cron_expression !== current.cron_expression || timezone !== current.timezone || active !== current.active;
     const revision = current.revision + (isMoved ? 1 : 0);
     const next = active ? nextRun(cron, timezone, now) : undefined;
-    if (isMoved) await setTick(timers, id, revision, next);
+    if (isMoved) await setTick(store, timers, { id, revision, next });
     const moved = isMoved ? { revision, next } : {};
     const remove: ("next" | "held_by")[] = [];
     if (isMoved && next === undefined) remove.push("next");
@@ -203,13 +204,43 @@ export const tickWrite = (
 /** By then the message of a tick was delivered or dead-lettered, and the tick is not yet too late to be sent. */
 const WATCH_MS = 50 * MINUTE;
 
-/** The revision is part of the timer's name: a name is never used for two timers. */
-export async function setTick(timers: Timers, id: string, revision: number, at: number | undefined): Promise<void> {
+/**
+ * The revision is part of the timer's name: a name is never used for two timers. The night after the tick looks whether
+ * both timers were lost.
+ */
+export async function setTick(
+  { tenant }: Pick<Store, "tenant">,
+  timers: Timers,
+  { id, revision, next: at }: Pick<ScheduleRow, "id" | "revision" | "next">,
+): Promise<void> {
   if (at === undefined) return;
   await timers.set([
     { kind: "schedule", id: `${id}:${revision}`, at },
     { kind: "schedule-watch", id: `${id}:${revision}:${at}`, at: at + WATCH_MS },
+    recountTimer(at + WATCH_MS, tenant),
   ]);
+}
+
+/** A time that passed so long ago was left behind by its tick and by the watch of it. */
+const LEFT_BEHIND_MS = 2 * HOUR;
+
+/** Active schedules whose next time has passed get their tick again, which notes what was missed. @returns how many */
+export async function wakeSchedules(store: Store, timers: Timers): Promise<number> {
+  const now = store.clock.now();
+  const listed = await store.queryAll(Status, { kind: "schedule" });
+  const active = listed.filter(({ status }) => status === statusOf(true)).map(({ sk }) => ({ id: sk }));
+  const rows = (await store.getAll(ScheduleItem, active)).filter((row) => row !== undefined);
+  const left = rows.filter((row) => row.active && row.next !== undefined && row.next < now - LEFT_BEHIND_MS);
+  for (const row of left) {
+    store.log({
+      level: "warn",
+      message: "a schedule was left behind by its tick",
+      tenant: store.tenant,
+      schedule: row.id,
+    });
+    await timers.set([{ kind: "schedule", id: `${row.id}:${row.revision}`, at: row.next ?? now }]);
+  }
+  return left.length;
 }
 
 const scheduleOf = (row: ScheduleRow): Schedule => ({
