@@ -49,7 +49,7 @@ export const furtherActions: Readonly<Record<string, readonly ListedAction[]>> =
   "end-experience": ["DeleteItem"],
   segment: ["BatchWriteItem", "DeleteItem"],
   "recompute-segment": ["BatchWriteItem", "DeleteItem"],
-  recount: ["ConditionCheckItem", "DeleteItem"],
+  recount: ["BatchWriteItem", "ConditionCheckItem", "DeleteItem"],
   purge: ["BatchWriteItem", "DeleteItem"],
   operator: ["BatchWriteItem"],
   stream: ["DeleteItem"],

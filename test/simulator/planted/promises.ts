@@ -137,8 +137,8 @@ export const promisesBugs: readonly Bug[] = [
     name: "the events before an identification convert nothing",
     area: "conversions",
     file: "functions/workers/attribute/index.ts",
-    find: "for (const event of events) await recordConversion(store, subscriber, event, definition);",
-    replace: "",
+    find: "const isOpen = await recordConversion(store, subscriber, event, definition);\n      again",
+    replace: "const isOpen = false;\n      again",
   },
   {
     name: "reading all messages reads those that come later",
