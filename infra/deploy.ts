@@ -1,18 +1,21 @@
-// npm run deploy -- [--anyway] [-c name=value …] [arguments of cdk deploy]: the preflight, then `cdk deploy`, both with
+// npm run deploy -- [--anyway] [--drop] [-c name=value …] [arguments of cdk deploy]: the preflight, then `cdk deploy`, both with
 // the same settings.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline/promises";
 import { REFUSED } from "../tools/arguments.ts";
 import { commitOf } from "../tools/release.ts";
-import { preflight } from "./preflight.ts";
+import { preflight, type Report } from "./preflight.ts";
 
-const HELP = `npm run deploy -- [--anyway] [-c name=value …] [arguments of cdk deploy]
+const HELP = `npm run deploy -- [--anyway] [--drop] [-c name=value …] [arguments of cdk deploy]
 
-Checks the account and the settings, then runs cdk deploy with the same settings.
+Checks the account, compares the settings with those of the last deployment, then runs cdk deploy.
 
   -c, --context name=value  a setting, as in docs/deploy.md; an object is JSON text
   --profile, --region NAME  the account and region, of the checks and of cdk deploy
   --anyway                  deploy in spite of what the checks found
+  --drop                    let settings of the last deployment go that are named neither here nor in cdk.json
+  --yes                     do not ask about changed settings; cdk deploy does not ask either
   --check                   only check
 
 Example: npm run deploy -- -c stackName=Staging --require-approval never`;
@@ -22,18 +25,24 @@ export interface Arguments {
   /** Of the account: environment variables for the checks. */
   account: Record<string, string>;
   anyway: boolean;
+  drop: boolean;
   check: boolean;
   help: boolean;
   /** For `cdk deploy`. */
   rest: string[];
 }
 
+/** What is given without a value. */
+const NONE = { anyway: false, drop: false, check: false, help: false };
+
 /** @throws an error that names the argument. */
 export function argumentsOf(given: readonly string[]): Arguments {
-  const read: Arguments = { context: {}, account: {}, anyway: false, check: false, help: false, rest: [] };
+  const read: Arguments = { context: {}, account: {}, ...NONE, rest: [] };
   const words = [...given];
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
     if (word === "--anyway") read.anyway = true;
+    else if (word === "--drop") read.drop = true;
+    else if (word === "--yes" || word === "-y") read.rest.push("--yes");
     else if (word === "--check") read.check = true;
     else if (word === "--help" || word === "-h") read.help = true;
     else if (word === "-c" || word === "--context") note(read, words.shift() ?? "");
@@ -77,20 +86,46 @@ function note({ context, rest }: Arguments, pair: string): void {
   rest.push("--context", pair.replace(/\s*\n\s*/g, " "));
 }
 
+/** Why nothing is deployed. */
+export function stopsOf({ faults, dropped, isCompared }: Report, { anyway, drop }: Arguments): string[] {
+  const found = anyway ? [] : faults;
+  if (drop) return found;
+  if (!isCompared)
+    return [...found, "The settings of the last deployment are not known. To deploy all the same, give --drop."];
+  return [...found, ...dropped.map((name) => `${name} was set, and is not now: put it into cdk.json, or give --drop.`)];
+}
+
+/** Whether a person has to agree: something changes, and nobody did so beforehand. */
+export const asks = ({ changes }: Report, { rest }: Arguments): boolean =>
+  changes.length > 0 && !rest.includes("--yes");
+
+async function isAgreed(): Promise<boolean> {
+  if (!process.stdin.isTTY) throw refusal("Settings change, and nobody can be asked: give --yes.");
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  const answer = await terminal.question("Deploy with these settings? (y/N) ");
+  terminal.close();
+  return /^y(?:es)?$/i.test(answer.trim());
+}
+
 async function main(): Promise<number> {
-  const { context, account, anyway, check, help, rest } = argumentsOf(process.argv.slice(2));
+  const given = argumentsOf(process.argv.slice(2));
+  const { context, account, check, help, rest } = given;
   if (help) {
     console.log(HELP);
     return 0;
   }
   Object.assign(process.env, account);
   const file = JSON.parse(readFileSync(new URL("../cdk.json", import.meta.url), "utf8")) as { context: object };
-  const { fine, notes, faults, chosen } = await preflight({ ...file.context, ...context });
-  for (const line of fine) console.log(`ok    ${line}`);
-  for (const line of notes) console.log(`note  ${line}`);
-  for (const line of faults) console.error(`stop  ${line}`);
-  if (check || (faults.length > 0 && !anyway)) return faults.length > 0 ? 1 : 0;
-  const more = Object.entries({ commit: commitOf(), ...chosen }).flatMap(([name, value]) => [
+  const report = await preflight({ ...file.context, ...context });
+  for (const line of report.fine) console.log(`ok    ${line}`);
+  for (const line of report.notes) console.log(`note  ${line}`);
+  for (const line of report.changes) console.log(`new   ${line}`);
+  const stops = stopsOf(report, given);
+  for (const line of new Set([...report.faults, ...stops])) console.error(`stop  ${line}`);
+  if (check) return report.faults.length + stops.length > 0 ? 1 : 0;
+  if (stops.length > 0 || (asks(report, given) && !(await isAgreed()))) return 1;
+
+  const more = Object.entries({ commit: commitOf(), ...report.chosen }).flatMap(([name, value]) => [
     "--context",
     `${name}=${value}`,
   ]);

@@ -8,6 +8,7 @@ import { columnsOf } from "../tools/text-table.ts";
 import { deployedName } from "./names.ts";
 import { serveOperateConsole } from "./operate-console.ts";
 import { type Invoke, redriveRecords } from "./redrive-records.ts";
+import { switchWorkers } from "./workers.ts";
 
 const HELP = `npm run operate -- <command> [--stack NAME | --local URL] [--json]
 
@@ -17,6 +18,7 @@ const HELP = `npm run operate -- <command> [--stack NAME | --local URL] [--json]
   redrive QUEUE                 sends the dead letters of a queue again; of react, handles the failed records again
   console [--port PORT]         the operator page of the console on this machine, until Ctrl-C
   recount TENANT_ID             compares the counters of a workspace with its rows now, and repairs them
+  workers off|on                stops all sending, importing and computing of a deployment at once, and starts it again
 
   --stack NAME   the deployment; by default stackName of cdk.json, else Engagement
   --local URL    the local service instead, such as http://127.0.0.1:3000
@@ -156,6 +158,12 @@ const commands: Record<string, Command> = {
       note: `The counters of ${tenant_id} are being recounted; the log of recount says what was wrong.`,
     };
   },
+
+  workers: async (operate, { subject }) => {
+    if (subject !== "on" && subject !== "off") return refuse("Say on or off.");
+    const answer = (await operate({ workers: subject })) as { workers: number };
+    return { answer, rows: [], note: `${answer.workers} workers are ${subject}, within about a minute.` };
+  },
 };
 
 function tableOf(rows: readonly Row[]): string {
@@ -198,7 +206,7 @@ export async function run(wish: Wish, invoke: Invoke, now: number): Promise<stri
   return [...(rows.length > 0 ? [tableOf(rows)] : []), note].join("\n");
 }
 
-/** The function of a deployment. Failed records of the stream are read and given to react from here. */
+/** The function of a deployment. Failed records of the stream and the switch of the workers are handled from here. */
 function deployed(stack: string): Invoke {
   const aws = awsClients();
   const invoke = async (name: string, event: object): Promise<unknown> => {
@@ -212,7 +220,8 @@ function deployed(stack: string): Invoke {
   };
   const deadLetters = deployedName(stack, deadQueueOf(STREAM_WORKER));
   return async (event) => {
-    const { redrive } = event as { redrive?: { queue: string } };
+    const { redrive, workers } = event as { redrive?: { queue: string }; workers?: string };
+    if (workers !== undefined) return { workers: await switchWorkers(aws(LambdaClient), stack, workers === "on") };
     if (redrive?.queue !== STREAM_WORKER) return invoke("operator", event);
     const count = await redriveRecords(aws, deadLetters, (batch) => invoke(STREAM_WORKER, batch));
     return { redriven: { queue: STREAM_WORKER, count } };

@@ -5,8 +5,10 @@ import { GetParameterCommand, SSMClient } from "@aws-sdk/client-ssm";
 import { App } from "aws-cdk-lib";
 import type { Client } from "../shared/kernel/deps.ts";
 import { awsClients } from "../shared/runtime/aws.ts";
+import { deployedSettings, settingChanges } from "./deployed-settings.ts";
 import { deployedName } from "./names.ts";
 import { readSettings, type Settings } from "./settings.ts";
+import { workersThatAreOff } from "./workers.ts";
 
 export interface Report {
   /** Checks that passed. */
@@ -17,6 +19,12 @@ export interface Report {
   faults: string[];
   /** Settings that the account asks for, where none was given. */
   chosen: Record<string, string>;
+  /** What differs from the last deployment, a line each. */
+  changes: string[];
+  /** Settings of the last deployment that nobody named this time. */
+  dropped: string[];
+  /** The last deployment's settings are known, or there is none. */
+  isCompared: boolean;
 }
 
 /** Lambda keeps this much of an account's concurrency unreserved. */
@@ -46,7 +54,7 @@ interface PreflightInput {
 }
 
 export async function runPreflight({ context, region, ...services }: PreflightInput): Promise<Report> {
-  const report: Report = { fine: [], notes: [], faults: [], chosen: {} };
+  const report: Report = { fine: [], notes: [], faults: [], chosen: {}, changes: [], dropped: [], isCompared: false };
   const settings = settingsOf(context, report);
   if (settings) noteSettings(settings, report);
   if (region === undefined) {
@@ -63,7 +71,39 @@ export async function runPreflight({ context, region, ...services }: PreflightIn
   report.fine.push(`The credentials work in ${region}.`);
   await checkBootstrap(services.parameters, report);
   await checkConcurrency(services.functions, settings, "workerConcurrency" in context, report);
+  if (settings) await checkSwitch(services.functions, settings, report);
+  await compareWithDeployed(services.parameters, context, report);
   return report;
+}
+
+/** CloudFormation turns a worker on again whenever it changes anything of its event source. */
+async function checkSwitch(functions: Client, { stackName, workers }: Settings, report: Report): Promise<void> {
+  if (workers === "off") return;
+  await workersThatAreOff(functions, stackName).then(
+    (off) => {
+      if (off.length === 0) return;
+      report.faults.push(
+        `${off.length} workers were switched off by hand, and a deployment may turn them on: run \`npm run operate -- ` +
+          "workers on`, or set workers to off.",
+      );
+    },
+    (error: Error) => report.notes.push(`Whether workers were switched off could not be read (${error.name}).`),
+  );
+}
+
+/** Of what the account asks for too, so it comes last. */
+async function compareWithDeployed(parameters: Client, context: object, report: Report): Promise<void> {
+  const chosen = { ...context, ...report.chosen };
+  const settings = settingsOf(chosen, { ...report, faults: [] });
+  if (!settings) return;
+  const deployed = await deployedSettings(parameters, settings.stackName);
+  report.isCompared = deployed.kind !== "unreadable";
+  if (deployed.kind === "unreadable")
+    report.notes.push(`The settings of the last deployment could not be read (${deployed.reason}).`);
+  if (deployed.kind !== "known") return;
+  const changes = settingChanges(deployed.settings, settings, new Set(Object.keys(chosen)));
+  report.changes = changes.map(({ name, before, after }) => `${name}: ${before} -> ${after}`);
+  report.dropped = changes.filter(({ isDropped }) => isDropped).map(({ name }) => name);
 }
 
 function settingsOf(context: Record<string, unknown>, { faults }: Report): Settings | undefined {

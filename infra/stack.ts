@@ -7,6 +7,7 @@ import { addAlarms } from "./alarms.ts";
 import { createApi } from "./api.ts";
 import { bundleFolder } from "./bundle.ts";
 import { addDashboard, addQueries } from "./dashboard.ts";
+import { rememberSettings } from "./deployed-settings.ts";
 import { createEdge } from "./edge.ts";
 import { createEmail } from "./email.ts";
 import { addEventSources } from "./event-sources.ts";
@@ -77,6 +78,7 @@ export class EngagementStack extends Stack {
     addAlarms(this, settings, { declared, queues, lambdas, api, storage, schedules, distributionId });
     addQueries(this, settings, functions, lambdas);
     addDashboard(this, settings, { queues, lambdas, api, storage });
+    rememberSettings(this, settings);
 
     new CfnOutput(this, "BaseUrl", { value: edge.url, description: "What clients call." });
     new CfnOutput(this, "DistributionDomain", { value: edge.domain, description: "The target of your own domain." });

@@ -3,6 +3,7 @@ import { CreateBucketCommand, PutObjectCommand, S3Client } from "@aws-sdk/client
 import { beforeEach, expect, it } from "vitest";
 import { run, wishOf } from "../../infra/operate.ts";
 import { redriveRecords } from "../../infra/redrive-records.ts";
+import { switchWorkers } from "../../infra/workers.ts";
 import { TABLE } from "../../local/account.ts";
 import { MINUTE } from "../../shared/kernel/clock.ts";
 import { WebhookCount } from "../../shared/store/webhooks/items.ts";
@@ -126,6 +127,34 @@ it("RDA-19 a recount repairs the counters of one workspace now", async () => {
   await world.settle();
   expect(await tenant.store.get(WebhookCount, {})).toMatchObject({ n: 0 });
   await expect(operate("recount", "nobody")).rejects.toThrow("There is no such workspace.");
+});
+
+it("RDA-19 all workers of one deployment are switched off and on without a deployment", async () => {
+  const source = (UUID: string, name: string, State = "Enabled") => ({
+    UUID,
+    State,
+    FunctionArn: `arn:aws:lambda:eu-west-1:123456789012:function:${name}`,
+  });
+  const pages = [
+    { EventSourceMappings: [source("1", "Shop-deliver"), source("2", "Shop-B-deliver")], NextMarker: "next" },
+    { EventSourceMappings: [source("3", "Shop-react"), source("4", "Shop-due", "Disabled"), source("5", "else")] },
+  ];
+  const changed: unknown[] = [];
+  const functions = {
+    send: async ({ input }: { input: { UUID?: string; Marker?: string; Enabled?: boolean } }) => {
+      if (input.UUID === undefined) return pages[input.Marker === "next" ? 1 : 0];
+      changed.push([input.UUID, input.Enabled]);
+    },
+  };
+  expect(await switchWorkers(functions, "Shop", false)).toBe(3);
+  expect(await switchWorkers(functions, "Shop", true)).toBe(3);
+  expect(changed).toEqual([
+    ["1", false],
+    ["3", false],
+    ["4", true],
+  ]);
+  await expect(switchWorkers(functions, "Nowhere", false)).rejects.toThrow("has no workers");
+  await expect(operate("workers")).rejects.toThrow("Say on or off.");
 });
 
 it.each([

@@ -1,12 +1,20 @@
 // The preflight stops a deployment that would fail late, and says why.
 import { describe, expect, it } from "vitest";
-import { argumentsOf } from "../../infra/deploy.ts";
+import { argumentsOf, asks, stopsOf } from "../../infra/deploy.ts";
 import { runPreflight } from "../../infra/preflight.ts";
+import { deployed, synthesize, type Template } from "./support/template.ts";
 
 const answering = (answer: object) => ({ send: async () => answer });
 const refusing = (name: string) => ({ send: () => Promise.reject(Object.assign(new Error("no"), { name })) });
 const bootstrapped = answering({ Parameter: { Value: "21" } });
 const limitOf = (free: number) => answering({ AccountLimit: { UnreservedConcurrentExecutions: free } });
+
+/** What the stack writes down of its settings. */
+function rememberedOf({ Resources }: Template, stackName = "Engagement"): string {
+  const { Type, Properties } = Resources.DeployedSettings!;
+  expect([Type, Properties.Name]).toEqual(["AWS::SSM::Parameter", `/engagement/${stackName}/settings`]);
+  return Properties.Value;
+}
 
 const inOrder = {
   context: {} as Record<string, unknown>,
@@ -37,7 +45,8 @@ it("counts what the stack itself has reserved as free: it can be deployed again 
     },
   };
   const report = await runPreflight({ ...inOrder, functions, context: { streamConcurrency: 900 } });
-  expect([report.faults, asked]).toEqual([[], ["Engagement-stream", undefined]]);
+  expect(report.faults).toEqual([]);
+  expect(asked).toContain("Engagement-stream");
 });
 
 describe("it stops", () => {
@@ -106,6 +115,7 @@ it("the arguments of a deployment reach the checks and cdk deploy alike", () => 
     context: { stackName: "B", removal: "destroy" },
     account: {},
     anyway: true,
+    drop: false,
     check: false,
     help: false,
     rest: ["--context", "stackName=B", "--context", "removal=destroy", "--require-approval", "never"],
@@ -122,4 +132,63 @@ it("the arguments of a deployment reach the checks and cdk deploy alike", () => 
   expect(() => argumentsOf(["--profile"])).toThrow("--profile needs a value");
   expect(() => argumentsOf(["-c"])).toThrow("takes name=value");
   expect(() => argumentsOf(["--chek"])).toThrow("Unknown option '--chek'.");
+});
+
+describe("the settings of the last deployment (OPS-2)", () => {
+  const remembering = (settings: object) => answering({ Parameter: { Value: JSON.stringify(settings) } });
+  const reportOf = async (before: object, context: Record<string, unknown>) => {
+    const parameters = {
+      send: async ({ input }: { input: { Name: string } }) =>
+        (input.Name === "/engagement/Engagement/settings" ? remembering(before) : bootstrapped).send(),
+    };
+    return runPreflight({ ...inOrder, parameters, context });
+  };
+  const defaults = JSON.parse(rememberedOf(deployed()));
+
+  it("are kept by the stack itself, in a parameter of its name", () => {
+    const settings = rememberedOf(
+      synthesize({ context: { stackName: "Staging", alarmEmail: "a@b.example" } }),
+      "Staging",
+    );
+    expect(JSON.parse(settings)).toMatchObject({ stackName: "Staging", alarmEmail: "a@b.example", workers: "on" });
+  });
+
+  it("are not forgotten: one that nobody names stops the deployment, until --drop", async () => {
+    const report = await reportOf({ ...defaults, emailIdentity: "mail.example.com" }, { defaultPlan: "enterprise" });
+    expect(report.changes).toEqual(['emailIdentity: "mail.example.com" -> none']);
+    expect(stopsOf(report, argumentsOf(["--anyway"]))).toEqual([expect.stringContaining("emailIdentity was set")]);
+    expect(stopsOf(report, argumentsOf(["--drop"]))).toEqual([]);
+  });
+
+  it("are shown where they change, and a person is asked once", async () => {
+    const report = await reportOf(defaults, { registration: "open" });
+    expect(report.changes).toEqual(['registration: "closed" -> "open"']);
+    expect([stopsOf(report, argumentsOf([])), asks(report, argumentsOf([]))]).toEqual([[], true]);
+    expect(asks(report, argumentsOf(["--yes"]))).toBe(false);
+  });
+
+  it("stop the deployment where they cannot be read, until --drop", async () => {
+    const unread = await runPreflight({ ...inOrder, parameters: refusing("AccessDeniedException") });
+    expect(stopsOf(unread, argumentsOf(["--anyway"]))).toEqual([expect.stringContaining("are not known")]);
+    expect(stopsOf(unread, argumentsOf(["--drop"]))).toEqual([]);
+    const first = await runPreflight({ ...inOrder, parameters: refusing("ParameterNotFound") });
+    expect(stopsOf(first, argumentsOf(["--anyway"]))).toEqual([]);
+  });
+
+  it("nobody is asked where they are as they were", async () => {
+    const report = await reportOf(defaults, { commit: "abc" });
+    expect([report.changes, asks(report, argumentsOf([]))]).toEqual([[], false]);
+  });
+
+  it("do not turn workers on that were switched off by hand: the deployment stops", async () => {
+    const FunctionArn = "arn:aws:lambda:eu-west-1:123456789012:function:Engagement-deliver";
+    const functions = answering({
+      AccountLimit: { UnreservedConcurrentExecutions: 1_000 },
+      EventSourceMappings: [{ UUID: "1", State: "Disabled", FunctionArn }],
+    });
+    const report = await runPreflight({ ...inOrder, functions });
+    expect(report.faults).toEqual([expect.stringContaining("operate -- workers on")]);
+    const off = await runPreflight({ ...inOrder, functions, context: { workers: "off" } });
+    expect(off.faults).toEqual([]);
+  });
 });

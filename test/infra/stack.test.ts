@@ -89,6 +89,7 @@ describe("cost at rest", () => {
       "AWS::S3::BucketPolicy",
       "AWS::SQS::Queue",
       "AWS::SQS::QueuePolicy",
+      "AWS::SSM::Parameter",
       "AWS::Scheduler::Schedule",
       "AWS::Scheduler::ScheduleGroup",
       "AWS::DynamoDB::Table",

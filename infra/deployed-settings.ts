@@ -1,0 +1,64 @@
+// The settings of the last deployment: the stack keeps them in a parameter, so a rollback restores them too.
+import { GetParameterCommand } from "@aws-sdk/client-ssm";
+import type { Stack } from "aws-cdk-lib";
+import { CfnParameter } from "aws-cdk-lib/aws-ssm";
+import type { Client } from "../shared/kernel/deps.ts";
+import type { Settings } from "./settings.ts";
+
+/** The release's and the account's: they are read anew for each deployment. */
+const READ_ANEW = new Set<string>(["commit", "accountConcurrency"] satisfies (keyof Settings)[]);
+
+const parameterName = (stackName: string): string => `/engagement/${stackName}/settings`;
+
+const kept = (settings: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(settings).filter(([name, value]) => value !== undefined && !READ_ANEW.has(name)));
+
+export function rememberSettings(stack: Stack, settings: Settings): void {
+  new CfnParameter(stack, "DeployedSettings", {
+    name: parameterName(settings.stackName),
+    description: "The settings of the last deployment, which npm run deploy compares.",
+    type: "String",
+    // An issuer's keys may be longer than what is free of charge.
+    tier: "Intelligent-Tiering",
+    value: JSON.stringify(kept(settings)),
+  });
+}
+
+export type Deployed =
+  | { kind: "first" }
+  | { kind: "known"; settings: Record<string, unknown> }
+  | { kind: "unreadable"; reason: string };
+
+export const deployedSettings = (parameters: Client, stackName: string): Promise<Deployed> =>
+  parameters.send(new GetParameterCommand({ Name: parameterName(stackName) })).then(
+    ({ Parameter }: { Parameter?: { Value?: string } }): Deployed => ({
+      kind: "known",
+      settings: Object(JSON.parse(Parameter?.Value ?? "{}")),
+    }),
+    ({ name }: Error): Deployed =>
+      name === "ParameterNotFound" ? { kind: "first" } : { kind: "unreadable", reason: name },
+  );
+
+export interface SettingChange {
+  name: string;
+  before: string;
+  after: string;
+  /** Nobody named it this time, so it falls back. */
+  isDropped: boolean;
+}
+
+/** @param named the settings that somebody or the account gave a value this time */
+export function settingChanges(
+  before: Record<string, unknown>,
+  settings: Settings,
+  named: ReadonlySet<string>,
+): SettingChange[] {
+  const after: Record<string, unknown> = kept(settings);
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].sort().flatMap((name) => {
+    const [old, now] = [textOf(before[name]), textOf(after[name])];
+    return old === now ? [] : [{ name, before: old, after: now, isDropped: !named.has(name) && name in before }];
+  });
+}
+
+const textOf = (value: unknown): string => (value === undefined ? "none" : JSON.stringify(value));

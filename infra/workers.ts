@@ -1,0 +1,61 @@
+// Stops and starts all workers of a deployment at once: their event sources, without a deployment.
+import {
+  type EventSourceMappingConfiguration,
+  ListEventSourceMappingsCommand,
+  UpdateEventSourceMappingCommand,
+} from "@aws-sdk/client-lambda";
+import { queueNames, STREAM_WORKER } from "../shared/contract/messages.ts";
+import type { Client } from "../shared/kernel/deps.ts";
+import { deployedName } from "./names.ts";
+
+const OFF = ["Disabled", "Disabling"];
+
+/** The worker's function and its event source. */
+interface Source {
+  worker: string;
+  id: string;
+  isOff: boolean;
+}
+
+async function sourcesOf(functions: Client, stackName: string): Promise<Source[]> {
+  const workers = new Set([...queueNames, STREAM_WORKER].map((name) => deployedName(stackName, name)));
+  const sources: Source[] = [];
+  let Marker: string | undefined;
+  do {
+    const page: { EventSourceMappings?: EventSourceMappingConfiguration[]; NextMarker?: string } = await functions.send(
+      new ListEventSourceMappingsCommand({ Marker }),
+    );
+    for (const { FunctionArn = "", UUID = "", State = "" } of page.EventSourceMappings ?? []) {
+      const worker = FunctionArn.split(":")[6] ?? "";
+      if (workers.has(worker)) sources.push({ worker, id: UUID, isOff: OFF.includes(State) });
+    }
+    Marker = page.NextMarker;
+  } while (Marker !== undefined);
+  return sources;
+}
+
+export async function workersThatAreOff(functions: Client, stackName: string): Promise<string[]> {
+  const sources = await sourcesOf(functions, stackName);
+  return sources.filter(({ isOff }) => isOff).map(({ worker }) => worker);
+}
+
+/**
+ * @returns how many workers there are
+ * @throws an error with those that could not be switched; the others are
+ */
+export async function switchWorkers(functions: Client, stackName: string, isOn: boolean): Promise<number> {
+  const sources = await sourcesOf(functions, stackName);
+  if (sources.length === 0) throw new Error(`${stackName} has no workers in this account and region.`);
+
+  const failed: string[] = [];
+  // One after another: Lambda takes few changes a second.
+  for (const { worker, id, isOff } of sources) {
+    if (isOff !== isOn) continue;
+    await functions
+      .send(new UpdateEventSourceMappingCommand({ UUID: id, Enabled: isOn }))
+      .catch(({ name }: Error) => failed.push(`${worker}: ${name}`));
+  }
+
+  if (failed.length === 0) return sources.length;
+  throw new Error(`Not switched, try again:\n${failed.join("\n")}`);
+}
