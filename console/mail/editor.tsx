@@ -1,12 +1,12 @@
 // The editor of a mail made of blocks: their list at the left, the mail in the middle, settings at the right.
 import { useState } from "preact/hooks";
+import { useHistory } from "../app/history.ts";
 import { bytes } from "../app/time.ts";
 import { Button } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { BlockList, BlockMoves, Palette } from "./block-list.tsx";
 import type { Block, Design } from "./design.ts";
 import { MailFrame } from "./frame.tsx";
-import { useHistory } from "./history.ts";
 import { BlockForm, LookForm } from "./inspector.tsx";
 import { kinds } from "./kinds.ts";
 import { bytesOf, CLIPPED_BYTES, mailHtml } from "./mail.ts";

@@ -71,9 +71,10 @@ const forms: readonly Form[] = [
     field: "price_per_message",
     label: "Price per message, in US dollars",
   },
-  { path: "journeys/$journey", submit: "Simulate on history", field: "from", label: "Since" },
+  { path: "journeys/$journey", tab: "Past events", submit: "Simulate on history", field: "from", label: "Since" },
   {
     path: "journeys/$journey",
+    tab: "Versions",
     submit: "Move the runs",
     confirm: "Move them",
     field: "steps.month",
@@ -151,8 +152,8 @@ export function formStories({ service, open }: Tabs): void {
       if (first) await page.locator("main").getByRole("button", { name: first }).first().click();
       const inside = page.locator(first ? "dialog[open]" : "main");
       for (const name of tabs) await inside.getByRole("button", { name }).click();
-      await inside.locator("form").first().waitFor();
       if (form.tab) await inside.getByRole("button", { name: form.tab }).first().click();
+      await inside.locator("form").first().waitFor();
       for (const [label, value] of Object.entries(form.fill ?? {})) await inside.getByLabel(label).fill(value);
       await fillRequired(page);
       await inside.getByRole("button", { name: form.submit, exact: true }).click();

@@ -93,6 +93,7 @@ export function releaseStories(open: () => Promise<Tab>): void {
     await dialog.getByLabel("Name").fill("Late comers");
     await dialog.getByLabel("Trigger event").fill("came_home");
     await press(page, "Create the draft");
+    await page.getByRole("button", { name: "the event came_home happens", exact: true }).click();
     await page.getByLabel("Late events").selectOption("any");
     const saved = page.waitForRequest((one) => one.method() === "PUT");
     await press(page, "Save");
@@ -102,6 +103,31 @@ export function releaseStories(open: () => Promise<Tab>): void {
     await dialog.getByText("Events of any age begin a run, imported ones too.").waitFor();
     expect(await violations(page)).toEqual([]);
     await press(page, "Cancel");
+  });
+
+  it("CON-3 a journey begins with steps that others began with, is changed, undone and done again", async () => {
+    const { page, visit } = await open();
+    await visit("journeys");
+    await press(page, "New journey");
+    await page.getByRole("radio", { name: /^Trial ends/ }).check();
+    expect(await page.getByLabel("Trigger event").inputValue()).toBe("trial_started");
+    await press(page, "Create the draft");
+    const nodes = page.locator("button.chart-node");
+    await nodes.filter({ hasText: "Three days left" }).click();
+    await press(page, "Remove the step");
+    await nodes.filter({ hasText: "Three days left" }).waitFor({ state: "detached" });
+    await press(page, "Undo");
+    await nodes.filter({ hasText: "Three days left" }).waitFor();
+    await press(page, "Redo");
+    await nodes.filter({ hasText: "Three days left" }).waitFor({ state: "detached" });
+    await press(page, "Larger");
+    await page.getByRole("button", { name: "120%" }).waitFor();
+    expect(await violationsInThemes(page)).toEqual({});
+    await press(page, "Discard");
+    await press(page, "Activate");
+    await page.locator("dialog[open]").getByText("Three days left").first().waitFor();
+    await press(page, "Activate it");
+    await page.getByText("The journey is active.").waitFor();
   });
 
   it("CON-3 an experience has two variants, buttons and an end; it is edited, copied, deleted and archived", async () => {

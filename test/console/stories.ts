@@ -150,9 +150,11 @@ export function stories({ service, open }: Bench): void {
     await page.getByRole("link", { name: "Funnel and cost" }).click();
     await page.getByText(/^\$\d\S*, computed at list prices$/).waitFor();
     await page.goBack();
+    await press("One person");
     await page.getByLabel("External ID of the person").fill("ada");
     await press("Simulate");
     await page.getByText("reentry window").waitFor();
+    await press("Past events");
     await press("Simulate on history");
     await press("Show on the chart");
     await page.getByText("Counts of the simulation").waitFor();
@@ -166,6 +168,7 @@ export function stories({ service, open }: Bench): void {
     await saved();
     await press("Activate");
     await press("Activate it");
+    await press("Versions");
     await page.getByText("Gone: Send a message A month for free.").waitFor();
     await page.getByText('content.title from "A call with us?" to "Half an hour with us?"').waitFor();
     await page

@@ -1,33 +1,41 @@
 // The steps as a chart: people on each step, how many went along each edge, a form for the step that is chosen.
-import { useMemo, useState } from "preact/hooks";
-import { useQuery } from "../../app/query.ts";
+import type { ComponentChildren } from "preact";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { number, plural } from "../../app/time.ts";
 import { Button } from "../../components/button.tsx";
-import { Time } from "../../components/page.tsx";
-import { PersonLink } from "../../components/person.tsx";
-import { Loaded } from "../../components/states.tsx";
+import { panning, SMALLEST, Zoom } from "./chart-view.tsx";
 import { layoutOf, NODE, type PlacedEdge, type PlacedNode } from "./layout.ts";
 import { BrakeFigures } from "./step-brake.tsx";
 import { StepEditor } from "./step-form.tsx";
 import { icons, StepIcon } from "./step-icon.tsx";
 import type { StepsProps } from "./step-list.tsx";
+import { People } from "./step-people.tsx";
 import { faultsOf, insertStep, nameOf, type StepType, stepNames, stepText, typeOf } from "./steps.ts";
 
 interface ChartProps extends StepsProps {
   /** What begins it, in words. */
   begin: string;
+  /** Its form, where it may be edited. */
+  trigger: ComponentChildren;
+  triggerFaults: readonly string[];
   entered: number;
   /** A simulated walk: `step` or `step outcome`. */
   walked: ReadonlySet<string>;
 }
 
-type Selection = { kind: "step"; id: string } | { kind: "edge"; id: string; field: string } | undefined;
+type Selection =
+  | { kind: "trigger" }
+  | { kind: "step"; id: string }
+  | { kind: "edge"; id: string; field: string }
+  | undefined;
 
-export function Chart({ journey, halted, graph, stats, faults, change, begin, entered, walked }: ChartProps) {
+export function Chart(props: ChartProps) {
+  const { journey, halted, graph, stats, faults, change, begin, trigger, triggerFaults, entered, walked } = props;
   const [chosen, setChosen] = useState<Selection>();
   const { nodes, edges, width, height } = useMemo(() => layoutOf(graph), [graph]);
   const stepId = chosen?.kind === "step" ? chosen.id : "";
   const step = graph.steps?.[stepId];
+  const isOpen = chosen !== undefined && (step !== undefined || chosen.kind !== "step");
   const countOf = ({ from, way }: PlacedEdge) =>
     way ? (stats?.steps[from]?.outcomes[way.outcome] ?? 0) : from === "" ? entered : 0;
   const isWalked = ({ from, to, way }: PlacedEdge) => (way ? walked.has(`${from} ${way.outcome}`) : walked.has(to));
@@ -37,11 +45,17 @@ export function Chart({ journey, halted, graph, stats, faults, change, begin, en
     change?.(made.graph);
     setChosen({ kind: "step", id: made.id });
   };
+  const frame = useRef<HTMLElement>(null);
+  const [zoom, setZoom] = useState(1);
+  const fit = () => {
+    const { clientWidth = width, clientHeight = height } = frame.current ?? {};
+    setZoom(Math.max(SMALLEST, Math.min(1, clientWidth / width, clientHeight / height)));
+  };
   return (
-    <div class={chosen ? "chart-view has-panel" : "chart-view"}>
+    <div class={isOpen ? "chart-view has-panel" : "chart-view"}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a chart that is too large is scrolled by keyboard */}
-      <figure class="chart-frame" tabIndex={0} aria-label="Steps as a chart">
-        <div class="canvas" style={boxOf({ width, height })}>
+      <figure class="chart-frame" ref={frame} tabIndex={0} aria-label="Steps as a chart" {...panning}>
+        <div class="canvas" style={{ ...boxOf({ width, height }), zoom }}>
           <svg width={width} height={height} aria-hidden="true">
             <Arrow />
             {edges.map((edge) => (
@@ -62,8 +76,12 @@ export function Chart({ journey, halted, graph, stats, faults, change, begin, en
               isHalted={halted.has(node.id)}
               hasFault={faultsOf(faults, node.id).length > 0}
               isWalked={walked.has(node.id)}
-              isChosen={chosen?.kind === "step" && chosen.id === node.id}
-              choose={() => setChosen({ kind: "step", id: node.id })}
+              figures={figuresOf(stats?.steps[node.id]?.outcomes)}
+              isChosen={
+                node.kind === "start" ? chosen?.kind === "trigger" : chosen?.kind === "step" && chosen.id === node.id
+              }
+              choose={() => setChosen(node.kind === "start" ? { kind: "trigger" } : { kind: "step", id: node.id })}
+              trigger={trigger ? triggerFaults : undefined}
             />
           ))}
           {edges.map((edge) => (
@@ -78,14 +96,17 @@ export function Chart({ journey, halted, graph, stats, faults, change, begin, en
           ))}
         </div>
       </figure>
-      {chosen && (step || chosen.kind === "edge") && (
-        <section class="chart-panel" aria-label={step ? nameOf(step) : "Insert a step"}>
+      <Zoom zoom={zoom} set={setZoom} fit={fit} />
+      {isOpen && (
+        <section class="chart-panel" aria-label={step ? nameOf(step) : titles[chosen.kind]}>
           <header>
-            <h3>{step ? stepNames[typeOf(step) ?? "exit"] : "Insert a step"}</h3>
+            <h2>{step ? stepNames[typeOf(step) ?? "exit"] : titles[chosen.kind]}</h2>
             <Button kind="quiet" icon="cross" label="Close" onClick={() => setChosen(undefined)} />
           </header>
           {step ? (
             <Chosen journey={journey} graph={graph} id={stepId} stats={stats} faults={faults} change={change} />
+          ) : chosen.kind === "trigger" ? (
+            trigger
           ) : (
             <Kinds insert={insert} />
           )}
@@ -93,6 +114,18 @@ export function Chart({ journey, halted, graph, stats, faults, change, begin, en
       )}
     </div>
   );
+}
+
+const titles = { trigger: "Trigger", edge: "Insert a step", step: "" };
+
+/** What became of those who left a step that sends, where not all of them got it. */
+function figuresOf(outcomes: Record<string, number> = {}): string {
+  const { sent = 0, ...others } = outcomes;
+  const lost = Object.entries(others).reduce(
+    (sum, [outcome, count]) => (/^(skipped|failed|bounced)/.test(outcome) ? sum + count : sum),
+    0,
+  );
+  return sent + lost === 0 ? "" : `${number(sent)} sent${lost > 0 ? `, ${number(lost)} not` : ""}`;
 }
 
 const Arrow = () => (
@@ -130,36 +163,6 @@ function Chosen({ journey, graph, id, stats, faults, change }: ChosenProps) {
   );
 }
 
-const SHOWN = 5;
-
-interface PeopleProps {
-  journey: string;
-  step: string;
-  active: number;
-}
-
-function People({ journey, step, active }: PeopleProps) {
-  const runs = useQuery("journeys.listRuns", [journey, { step, status: "active" }], { when: active > 0 });
-  if (active === 0) return null;
-  return (
-    <div class="stack tight">
-      <h3>{plural(active, "person", "people")} here</h3>
-      <Loaded query={runs}>
-        {({ items }) => (
-          <ul class="stack tight">
-            {items.slice(0, SHOWN).map((run) => (
-              <li key={run.id}>
-                <PersonLink id={run.subscriber_id} /> <span class="dim">entered</span> <Time at={run.entered_at} />
-              </li>
-            ))}
-            {active > SHOWN && <li class="dim">and {plural(active - SHOWN, "other")}</li>}
-          </ul>
-        )}
-      </Loaded>
-    </div>
-  );
-}
-
 function Kinds({ insert }: { insert: (type: StepType) => void }) {
   return (
     <div class="stack tight">
@@ -179,13 +182,29 @@ interface NodeProps {
   isHalted: boolean;
   hasFault: boolean;
   isWalked: boolean;
+  figures: string;
   isChosen: boolean;
   choose: () => void;
+  /** What is wrong with the trigger; undefined where it cannot be edited. */
+  trigger: readonly string[] | undefined;
 }
 
-function Node({ node, begin, here, isHalted, hasFault, isWalked, isChosen, choose }: NodeProps) {
+function Node({ node, begin, here, isHalted, hasFault, isWalked, figures, isChosen, choose, trigger }: NodeProps) {
   const { kind, step, x, y } = node;
   const at = boxOf({ left: x - NODE.width / 2, top: y, ...NODE });
+  if (kind === "start" && trigger)
+    return (
+      <div class="chart-node is-mark" style={at}>
+        <button
+          type="button"
+          class={trigger.length > 0 ? "chart-mark has-fault" : "chart-mark"}
+          aria-pressed={isChosen}
+          onClick={choose}
+        >
+          {begin}
+        </button>
+      </div>
+    );
   if (kind !== "step" || !step)
     return (
       <div class="chart-node is-mark" style={at}>
@@ -203,6 +222,7 @@ function Node({ node, begin, here, isHalted, hasFault, isWalked, isChosen, choos
           {stepText(step)}
         </span>
       </span>
+      {figures && <span class="chart-figures">{figures}</span>}
       {hasFault && <span class="unseen">has a problem</span>}
       {(here > 0 || isHalted) && (
         <span class={isHalted ? "chart-here is-halted" : "chart-here"}>

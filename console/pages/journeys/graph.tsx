@@ -1,21 +1,19 @@
 // The trigger and the steps of a journey: as it is now and may be edited, of an activated version, or of a simulation.
-import { useState } from "preact/hooks";
 import type {
   HistorySimulation,
   Journey,
-  JourneyGraph,
   JourneysGetStatsAnswer,
   JourneyTrigger,
   JourneyVersion,
 } from "../../../sdk/src/types.gen.ts";
+import { useHistory } from "../../app/history.ts";
 import { useKept } from "../../app/kept.ts";
 import { useQuery } from "../../app/query.ts";
 import { place, setQuery } from "../../app/router.ts";
 import { dateTime } from "../../app/time.ts";
-import { Button } from "../../components/button.tsx";
+import { Button, Discard } from "../../components/button.tsx";
 import { DurationField } from "../../components/duration.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
-import { Card } from "../../components/page.tsx";
 import { SegmentSelect } from "../../components/pickers.tsx";
 import { Chart } from "./chart.tsx";
 import type { WalkAnswer } from "./simulate.tsx";
@@ -26,22 +24,13 @@ const isSame = (one: object, other: object) => JSON.stringify(one) === JSON.stri
 /** A chart needs room: without a choice, narrow windows show the list. */
 const NARROW = "(max-width: 800px)";
 
-/** The graph and the trigger as they are edited, with the graphs before each change. */
+/** The graph and the trigger as they are edited, with the graphs before and after. */
 export function useEdit({ id, steps, trigger, updated_at }: Journey) {
   const kept = useKept(`journey.${id}.${updated_at}`, () => ({ graph: steps, trigger }));
-  const [past, setPast] = useState<readonly JourneyGraph[]>([]);
   const { graph } = kept.value;
-  const last = past.at(-1);
-  const change = (next: JourneyGraph) => {
-    setPast([...past, graph]);
-    kept.set({ graph: next });
-  };
-  const undo = () => {
-    setPast(past.slice(0, -1));
-    if (last) kept.set({ graph: last });
-  };
+  const history = useHistory(graph, (next) => kept.set({ graph: next }));
   const isChanged = !isSame(graph, steps) || !isSame(kept.value.trigger, trigger);
-  return { ...kept, ...kept.value, isChanged, change, undo: last && undo };
+  return { ...kept, ...kept.value, ...history, isChanged };
 }
 
 /** What the chart shows. */
@@ -63,9 +52,11 @@ interface GraphProps {
   shown: Shown;
   show: (shown: Shown) => void;
   walk: WalkAnswer | undefined;
+  saving: { isBusy: boolean; run: () => void };
 }
 
-export function Graph({ journey, edit, mayEdit, stats, halted, faults, every, shown, show, walk }: GraphProps) {
+export function Graph(props: GraphProps) {
+  const { journey, edit, mayEdit, stats, halted, faults, every, shown, show, walk } = props;
   const version = shown.kind === "version" ? shown.version : undefined;
   const ofVersion = useQuery("journeys.getStats", [journey.id, { version: String(version?.version) }], {
     when: version !== undefined,
@@ -76,6 +67,9 @@ export function Graph({ journey, edit, mayEdit, stats, halted, faults, every, sh
   const change = mayEdit && shown.kind === "now" ? edit.change : undefined;
   const view = place.value.query.get("view");
   const isList = view ? view === "list" : matchMedia(NARROW).matches;
+  const trigger = change && (
+    <TriggerForm trigger={edit.trigger} onInput={(next) => edit.set({ trigger: next })} faults={faults} />
+  );
   const steps = {
     journey: simulation ? undefined : journey.id,
     halted: simulation ? new Set<string>() : halted,
@@ -85,28 +79,56 @@ export function Graph({ journey, edit, mayEdit, stats, halted, faults, every, sh
     change,
   };
   return (
-    <Card
-      title={change ? "Trigger and steps" : `Trigger: ${triggerText((version ?? journey).trigger)}`}
-      actions={<Views isList={isList} />}
-    >
+    <section class="stage" aria-label="Steps">
+      <div class="stage-bar">
+        <Edited {...props} />
+        <div class="actions">
+          <Views isList={isList} />
+        </div>
+      </div>
       {shown.kind !== "now" && (
         <div class="banner">
           <span>{aboutOf(shown, ofVersion?.exact === false)}</span>
           <Button onClick={() => show({ kind: "now" })}>Show the journey as it is now</Button>
         </div>
       )}
-      {change && <TriggerForm trigger={edit.trigger} onInput={(trigger) => edit.set({ trigger })} faults={faults} />}
       {isList ? (
-        <Steps {...steps} />
+        <div class="stage-list">
+          {trigger ?? <p>Trigger: {triggerText((version ?? journey).trigger)}</p>}
+          <Steps {...steps} />
+        </div>
       ) : (
         <Chart
           {...steps}
           begin={triggerText(version?.trigger ?? edit.trigger)}
+          trigger={trigger}
+          triggerFaults={Object.entries(faults).flatMap(([path, text]) => (path.startsWith("trigger.") ? [text] : []))}
           entered={Object.values(counted?.runs ?? {}).reduce((sum, one) => sum + one, 0)}
           walked={new Set(walk?.steps.flatMap(({ step, outcome }) => [step, `${step} ${outcome}`]))}
         />
       )}
-    </Card>
+    </section>
+  );
+}
+
+/** What was changed and is not saved yet. */
+function Edited({ edit, mayEdit, saving }: GraphProps) {
+  if (!mayEdit) return <p class="dim">Pause the journey to change it.</p>;
+  return (
+    <div class="actions">
+      {edit.isChanged && (
+        <>
+          <b>Not saved yet.</b>
+          <Button kind="primary" needs="journeys.replace" isBusy={saving.isBusy} onClick={saving.run}>
+            Save
+          </Button>
+        </>
+      )}
+      {edit.undo && <Button onClick={edit.undo}>Undo</Button>}
+      {edit.redo && <Button onClick={edit.redo}>Redo</Button>}
+      {edit.isChanged && <Discard onClick={edit.discard} />}
+      {!edit.isChanged && !edit.undo && <span class="dim">Press a step to change it, a plus to insert one.</span>}
+    </div>
   );
 }
 
@@ -145,7 +167,7 @@ const TRIGGERS = {
 
 function TriggerForm({ trigger, onInput, faults }: TriggerProps) {
   return (
-    <div class="row">
+    <div class="stack">
       <SelectField
         label="Trigger"
         value={trigger.type}

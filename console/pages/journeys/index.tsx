@@ -7,9 +7,11 @@ import { number } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Collection } from "../../components/collection.tsx";
 import { FormDialog } from "../../components/dialog.tsx";
-import { TextField } from "../../components/field.tsx";
+import { Choices, TextField } from "../../components/field.tsx";
 import { Time } from "../../components/page.tsx";
+import { useUsableChannels } from "../../components/pickers.tsx";
 import { JourneyView } from "./journey.tsx";
+import { graphOf, starters } from "./starters.ts";
 import { triggerText } from "./steps.ts";
 
 const EVERY_MS = 10_000;
@@ -43,16 +45,23 @@ function All() {
   );
 }
 
+const EMPTY = "An empty journey";
+
 function Add({ close }: { close: () => void }) {
   const create = useAction("journeys.create");
-  const { values, field, placed } = useFields({ name: "", event: "" }, create);
+  const channel_ids = useUsableChannels().map(({ id }) => id);
+  const { values, set, field, placed } = useFields({ name: "", event: "", begin: EMPTY }, create);
+  const starter = starters.find(({ name }) => name === values.begin);
   const submit = async () => {
-    const steps = { start: "exit", steps: { exit: { id: "exit", type: "exit" as const } } };
     const trigger = { type: "event" as const, event_name: values.event };
-    const done = await create.run({ name: values.name, trigger, steps });
+    const done = await create.run({ name: values.name, trigger, steps: graphOf(starter, channel_ids) });
     if (!done) return;
     close();
     go(pathTo("journeys", done.answer.id));
+  };
+  const begin = (name: string) => {
+    const { event = "" } = starters.find((one) => one.name === name) ?? {};
+    set({ begin: name, event, name: values.name === "" || values.name === values.begin ? name : values.name });
   };
   return (
     <FormDialog
@@ -68,6 +77,16 @@ function Add({ close }: { close: () => void }) {
         label="Trigger event"
         {...field("event", "trigger.event_name")}
         hint="You can change this later, to a segment for example."
+      />
+      <Choices
+        legend="Begin with"
+        name="begin"
+        value={values.begin}
+        options={[
+          { value: EMPTY, label: EMPTY },
+          ...starters.map(({ name, about }) => ({ value: name, label: name, note: about })),
+        ]}
+        onInput={begin}
       />
     </FormDialog>
   );

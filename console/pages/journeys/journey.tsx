@@ -1,16 +1,17 @@
 // One journey: its steps with the people on each, its editor, its simulations and its versions.
+import { type ComponentChildren, Fragment } from "preact";
 import { useState } from "preact/hooks";
 import type { ServiceError } from "../../../sdk/src/errors.ts";
 import type { Journey } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
-import { pathTo } from "../../app/router.ts";
+import { pathTo, place, setQuery } from "../../app/router.ts";
 import { plural } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
-import { Button, Discard } from "../../components/button.tsx";
+import { Button } from "../../components/button.tsx";
 import { HaltedStep } from "../../components/halted.tsx";
-import { Card, Figure, Page, Time } from "../../components/page.tsx";
+import { Figure, Page, Time } from "../../components/page.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
 import { Graph, type Shown, useEdit } from "./graph.tsx";
 import { History } from "./history.tsx";
@@ -78,16 +79,6 @@ function Opened({ journey }: { journey: Journey }) {
       <Loaded query={stats} skeleton={<Skeleton rows={2} />}>
         {({ runs }) => <Runs journey={id} runs={runs} />}
       </Loaded>
-      {mayEdit && edit.isChanged && (
-        <div class="banner">
-          <span>Not saved yet.</span>
-          <Button kind="primary" needs="journeys.replace" isBusy={save.isBusy} onClick={() => void saveIt()}>
-            Save
-          </Button>
-          {edit.undo && <Button onClick={edit.undo}>Undo</Button>}
-          <Discard onClick={edit.discard} />
-        </div>
-      )}
       <Graph
         journey={journey}
         edit={edit}
@@ -99,13 +90,20 @@ function Opened({ journey }: { journey: Journey }) {
         shown={shown}
         show={show}
         walk={walk}
+        saving={{ isBusy: save.isBusy, run: () => void saveIt() }}
       />
-      <Simulate id={id} walk={walk} onWalk={setWalk} />
-      <History id={id} show={(simulation) => show({ kind: "simulation", simulation })} />
-      <Versions
-        id={id}
-        chosen={shown.kind === "version" ? shown.version.version : undefined}
-        choose={(version) => show(version ? { kind: "version", version } : { kind: "now" })}
+      <Drawer
+        panels={{
+          person: <Simulate id={id} walk={walk} onWalk={setWalk} />,
+          past: <History id={id} show={(simulation) => show({ kind: "simulation", simulation })} />,
+          versions: (
+            <Versions
+              id={id}
+              chosen={shown.kind === "version" ? shown.version.version : undefined}
+              choose={(version) => show(version ? { kind: "version", version } : { kind: "now" })}
+            />
+          ),
+        }}
       />
     </Page>
   );
@@ -135,16 +133,38 @@ function Fault({ error, steps }: { error: ServiceError; steps: readonly string[]
 
 function Runs({ journey, runs }: { journey: string; runs: Record<string, number> }) {
   return (
-    <Card>
-      <div class="figures">
-        <Figure value={runs.active ?? 0} label="in the journey now" />
-        <Figure value={runs.completed ?? 0} label="completed" />
-        <Figure value={runs.exited ?? 0} label="left early" />
-        <Figure value={runs.canceled ?? 0} label="canceled" />
-      </div>
+    <div class="figures strip">
+      <Figure value={runs.active ?? 0} label="in the journey now" />
+      <Figure value={runs.completed ?? 0} label="completed" />
+      <Figure value={runs.exited ?? 0} label="left early" />
+      <Figure value={runs.canceled ?? 0} label="canceled" />
       <p>
         <a href={pathTo("insights", "", { by: "journey", source: journey })}>Funnel and cost</a>
       </p>
-    </Card>
+    </div>
+  );
+}
+
+const DRAWERS = { person: "One person", past: "Past events", versions: "Versions" };
+
+/** Below the chart: what would happen, what would have happened, and what was activated. */
+function Drawer({ panels }: { panels: Record<keyof typeof DRAWERS, ComponentChildren> }) {
+  const open = place.value.query.get("drawer");
+  return (
+    <section class="journey-drawer" aria-label="Simulation and versions">
+      <div class="actions">
+        {Object.entries(DRAWERS).map(([id, name]) => (
+          <Button
+            key={id}
+            kind="quiet"
+            pressed={id === open}
+            onClick={() => setQuery({ drawer: id === open ? "" : id })}
+          >
+            {name}
+          </Button>
+        ))}
+      </div>
+      {Object.entries(panels).map(([id, panel]) => id === open && <Fragment key={id}>{panel}</Fragment>)}
+    </section>
   );
 }

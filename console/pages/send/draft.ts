@@ -1,6 +1,6 @@
 // The draft of a send: kept for the tab until the server accepts it, with undo, and as the body of the API.
-import { useRef, useState } from "preact/hooks";
 import type { NotificationsCreateBody, TestsTestNotificationsBody } from "../../../sdk/src/types.gen.ts";
+import { useHistory } from "../../app/history.ts";
 import { useKept } from "../../app/kept.ts";
 import { fromLocalInput } from "../../app/time.ts";
 import { type Content, contentOf } from "../../components/content-model.ts";
@@ -44,41 +44,21 @@ const newKey = (): string =>
 
 const emptyDraft = (): Draft => ({ ...BLANK, key: newKey() });
 
-const MAX_UNDO = 100;
-const PAUSE_MS = 600;
-
 export interface DraftEditor {
   draft: Draft;
   change(part: Partial<Draft>): void;
   undo: (() => void) | undefined;
+  redo: (() => void) | undefined;
   /** Whether there is something in it. */
   isBegun: boolean;
   discard(): void;
 }
 
 export function useDraft(): DraftEditor {
-  const { value: draft, keep, discard: beginAnew } = useKept("send", emptyDraft);
-  const [past, setPast] = useState<readonly Draft[]>([]);
-  const changedAt = useRef(0);
-  const change = (part: Partial<Draft>) => {
-    // Typing without a pause is one step of undo.
-    if (performance.now() - changedAt.current > PAUSE_MS) setPast([...past.slice(1 - MAX_UNDO), draft]);
-    changedAt.current = performance.now();
-    keep({ ...draft, ...part });
-  };
-  const last = past.at(-1);
-  const undo =
-    last &&
-    (() => {
-      setPast(past.slice(0, -1));
-      keep(last);
-    });
-  const discard = () => {
-    setPast([]);
-    beginAnew();
-  };
+  const { value: draft, keep, discard } = useKept("send", emptyDraft);
+  const { change, undo, redo } = useHistory(draft, keep);
   const isBegun = JSON.stringify(draft) !== JSON.stringify({ ...emptyDraft(), key: draft.key });
-  return { draft, change, undo, isBegun, discard };
+  return { draft, change: (part) => change({ ...draft, ...part }), undo, redo, isBegun, discard };
 }
 
 const targetOf = ({ audience, list_id, segment_id, people }: Draft): Partial<NotificationsCreateBody> => {

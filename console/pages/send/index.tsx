@@ -41,6 +41,7 @@ export function View() {
       actions={
         <>
           {editor.undo && <Button onClick={editor.undo}>Undo</Button>}
+          {editor.redo && <Button onClick={editor.redo}>Redo</Button>}
           {editor.isBegun && (
             <Button kind="quiet" onClick={editor.discard}>
               Start over

@@ -4,6 +4,7 @@ import { useRef, useState } from "preact/hooks";
 const MAX = 100;
 /** Typing without a pause is one change. */
 const PAUSE_MS = 600;
+const LONG_AGO = Number.NEGATIVE_INFINITY;
 
 interface History<T> {
   change: (next: T) => void;
@@ -14,7 +15,7 @@ interface History<T> {
 export function useHistory<T>(value: T, onInput: (value: T) => void): History<T> {
   const [past, setPast] = useState<readonly T[]>([]);
   const [future, setFuture] = useState<readonly T[]>([]);
-  const changedAt = useRef(0);
+  const changedAt = useRef(LONG_AGO);
   const change = (next: T) => {
     if (performance.now() - changedAt.current > PAUSE_MS) setPast([...past.slice(1 - MAX), value]);
     changedAt.current = performance.now();
@@ -25,7 +26,7 @@ export function useHistory<T>(value: T, onInput: (value: T) => void): History<T>
   const move = (to: T, back: readonly T[], ahead: readonly T[]) => {
     setPast(back);
     setFuture(ahead);
-    changedAt.current = 0;
+    changedAt.current = LONG_AGO;
     onInput(to);
   };
   return {
