@@ -1,4 +1,4 @@
-// Finds pages, actions and people by what is typed.
+// Finds pages, actions, people and whatever has a name by what is typed.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon, type IconName } from "../components/icon.tsx";
 import { pages } from "../pages/index.ts";
@@ -10,7 +10,10 @@ import { signOut } from "./session.ts";
 interface Hit {
   id: string;
   title: string;
+  /** Finds it, and is not shown. */
   note: string;
+  /** What it is, beside its title. */
+  noun?: string | undefined;
   icon: IconName;
   run: () => void;
 }
@@ -30,36 +33,101 @@ const actions: readonly Hit[] = [
 ];
 
 const WAIT_MS = 250;
-const MAX_PEOPLE = 5;
+const MAX_FOUND = 5;
+/** The newest ones are looked through here: the API finds no name without its marks. */
+const PAGE = 100;
 
-/** Subscribers whose external ID, email or last name begins with what was typed. */
-function usePeople(text: string): Hit[] {
-  const [people, setPeople] = useState<Hit[]>([]);
+type Found = readonly { id: string; name: string; email?: string | null | undefined }[];
+
+/** What has a name, by the page that shows it. A search that fails finds nothing; the call log has the error. */
+const searches: readonly {
+  page: string;
+  icon: IconName;
+  noun: string;
+  find: (text: string, options: { signal: AbortSignal }) => Promise<Found>;
+  hrefOf: (id: string) => string;
+}[] = [
+  {
+    page: "people",
+    icon: "people",
+    noun: "",
+    find: async (q, options) =>
+      (await api.subscribers.list({ q, limit: MAX_FOUND }, options)).items.map(({ id, external_id: name }) => ({
+        id,
+        name,
+      })),
+    hrefOf: (id) => pathTo("people", id),
+  },
+  {
+    page: "campaigns",
+    icon: "campaign",
+    noun: "campaign",
+    find: async (_, options) => (await api.campaigns.list({ page_size: PAGE }, options)).items,
+    hrefOf: (id) => pathTo("campaigns", id),
+  },
+  {
+    page: "journeys",
+    icon: "journey",
+    noun: "journey",
+    find: async (_, options) => (await api.journeys.list({}, options)).journeys,
+    hrefOf: (id) => pathTo("journeys", id),
+  },
+  {
+    page: "segments",
+    icon: "segment",
+    noun: "segment",
+    find: async (_, options) => (await api.segments.list({}, options)).segments,
+    hrefOf: (id) => pathTo("segments", id),
+  },
+  {
+    page: "templates",
+    icon: "content",
+    noun: "template",
+    find: async (_, options) => (await api.templates.list({ per_page: PAGE }, options)).data,
+    hrefOf: (id) => pathTo("content", `templates/${id}`),
+  },
+  {
+    page: "lists",
+    icon: "content",
+    noun: "list",
+    find: async (_, options) => (await api.lists.list({ page_size: PAGE }, options)).items,
+    hrefOf: () => pathTo("content", "lists"),
+  },
+];
+
+/** A text without case and marks: `muller` finds Müller. */
+const folded = (text: string): string =>
+  text.normalize("NFKD").replaceAll(/\p{M}/gu, "").replaceAll("ß", "ss").toLowerCase();
+
+/** People whose external ID, email, phone or last name begins with what was typed, and what has it in its name. */
+function useFound(text: string): Hit[] {
+  const [found, setFound] = useState<Hit[]>([]);
   useEffect(() => {
-    setPeople([]);
+    setFound([]);
     if (text.length < 2) return;
     const abort = new AbortController();
+    const look = async ({ page, icon, noun, find, hrefOf }: (typeof searches)[number]): Promise<Hit[]> => {
+      const all = await find(text, { signal: abort.signal }).catch((): Found => []);
+      const named = page === "people" ? all : all.filter(({ name }) => folded(name).includes(folded(text)));
+      return named.slice(0, MAX_FOUND).map(({ id, name, email }) => ({
+        id: `${page}-${id}`,
+        title: name,
+        note: "",
+        noun: email ?? noun,
+        icon,
+        run: () => go(hrefOf(id)),
+      }));
+    };
     const timer = setTimeout(async () => {
-      // A search that fails shows no people; the call log has the error.
-      const found = await api.subscribers
-        .list({ q: text, limit: MAX_PEOPLE }, { signal: abort.signal })
-        .catch(() => undefined);
-      setPeople(
-        (found?.items ?? []).map(({ id, external_id, email }) => ({
-          id,
-          title: external_id,
-          note: email ?? "",
-          icon: "people",
-          run: () => go(pathTo("people", id)),
-        })),
-      );
+      const hits = await Promise.all(searches.map(look));
+      if (!abort.signal.aborted) setFound(hits.flat());
     }, WAIT_MS);
     return () => {
       clearTimeout(timer);
       abort.abort();
     };
   }, [text]);
-  return people;
+  return found;
 }
 
 export function Palette() {
@@ -67,10 +135,10 @@ export function Palette() {
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   useLayoutEffect(() => dialog.current?.showModal(), []);
-  const people = usePeople(text.trim());
+  const found = useFound(text.trim());
   const wanted = text.trim().toLowerCase();
   const fixed = [...places, ...actions].filter(({ title, note }) => `${title} ${note}`.toLowerCase().includes(wanted));
-  const hits = [...fixed, ...people];
+  const hits = [...fixed, ...found];
   const chosen = hits[Math.min(at, hits.length - 1)];
   const close = () => {
     if (panel.value === "palette") panel.value = "";
@@ -91,11 +159,11 @@ export function Palette() {
       <input
         type="text"
         role="combobox"
-        aria-label="Find pages, actions and people"
+        aria-label="Find pages, people and more"
         aria-expanded="true"
         aria-controls="palette-hits"
         aria-activedescendant={chosen && `hit-${chosen.id}`}
-        placeholder="Find a page, an action, or a person by external ID, email or last name"
+        placeholder="Find a page, a person, a campaign, a journey, a segment …"
         value={text}
         onInput={(event) => {
           setText(event.currentTarget.value);
@@ -128,7 +196,7 @@ const Hits = ({ hits, chosen, run }: HitsProps) => (
       >
         <Icon name={hit.icon} />
         {hit.title}
-        {hit.icon === "people" && <small>{hit.note}</small>}
+        {hit.noun && <small>{hit.noun}</small>}
       </div>
     ))}
   </div>

@@ -105,7 +105,7 @@ function NavigationEnd() {
         <Button
           kind="quiet"
           icon="search"
-          label="Find pages, actions and people (Ctrl K)"
+          label="Find pages, people and more (Ctrl K)"
           onClick={() => (panel.value = "palette")}
         />
         <Button
@@ -181,7 +181,7 @@ function Kind({ kind }: { kind: string }) {
 }
 
 const KEYS = [
-  ["Ctrl K", "Find pages, actions and people"],
+  ["Ctrl K", "Find pages, people, campaigns and more"],
   ["d", "API calls, as curl and SDK code"],
   ["/", "Go to the filter"],
   ["j  k", "Next and previous row"],
@@ -200,9 +200,6 @@ function KeyHelp() {
           ...pages.map(({ key, title }): Fact => [[<kbd key="g">g</kbd>, " ", <kbd key={key}>{key}</kbd>], title]),
         ]}
       />
-      <div class="actions end">
-        <Button onClick={close}>Close</Button>
-      </div>
     </Dialog>
   );
 }

@@ -32,6 +32,10 @@ export function Dialog({ title, close, children, class: name }: DialogProps) {
       <div class="dialog-body">
         <h2>{title}</h2>
         {children}
+        {/* Last, so that the focus begins in the first field. */}
+        <div class="dialog-close">
+          <Button kind="quiet" icon="cross" label="Close" onClick={() => dialog.current?.close()} />
+        </div>
       </div>
     </dialog>
   );

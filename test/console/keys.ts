@@ -37,4 +37,30 @@ export function keyStories(open: () => Promise<Tab>): void {
     await page.keyboard.press("e");
     await page.getByRole("heading", { name: "Segments", level: 1 }).waitFor();
   });
+
+  it("the palette finds what has a name, without its marks and case CON-4", async () => {
+    const { page, visit } = await open();
+    await visit("content/lists");
+    await page.getByRole("button", { name: "New list" }).click();
+    await page.locator("dialog[open]").getByLabel("Name").fill("Große Käufer");
+    await page.getByRole("button", { name: "Save the list" }).click();
+    await page.locator("dialog[open]").waitFor({ state: "detached" });
+    await page.keyboard.press("Control+k");
+    await page.locator("dialog.palette input").fill("grosse kauf");
+    await page.locator("dialog.palette [role=option]").filter({ hasText: "Große Käufer" }).waitFor();
+    await page.keyboard.press("Escape");
+  });
+
+  it("every dialog closes by a button at its corner, also on a phone CON-4", async () => {
+    const { page, visit } = await open();
+    await page.setViewportSize({ width: 390, height: 700 });
+    await visit("settings/keys");
+    await page.getByRole("button", { name: "New key" }).click();
+    await page.locator("dialog[open] input:focus").first().waitFor();
+    await page.locator("dialog[open]").getByRole("button", { name: "Close", exact: true }).click();
+    await page.locator("dialog[open]").waitFor({ state: "detached" });
+    await page.setViewportSize({ width: 1280, height: 720 });
+    const foot = await page.getByRole("button", { name: "Sign out" }).boundingBox();
+    expect((foot?.y ?? 0) + (foot?.height ?? 0)).toBeLessThanOrEqual(720);
+  });
 }

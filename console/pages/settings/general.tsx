@@ -51,8 +51,14 @@ function GeneralForm({ found }: { found: WorkspacePage }) {
   const { values, set } = form;
   const fields = update.error?.fields ?? {};
   const save = async () => {
-    const { sender_name, postal_address, ...rest } = values;
-    const body = { ...rest, sender_name: sender_name || null, postal_address: postal_address || null };
+    const { sender_name, postal_address, region, agent_attributes, ...rest } = values;
+    const body = {
+      ...rest,
+      sender_name: sender_name || null,
+      postal_address: postal_address || null,
+      region: region.toUpperCase() || null,
+      agent_attributes: agent_attributes.split(/[\s,]+/).filter(Boolean),
+    };
     if (await update.run(body)) say("Saved.");
   };
   return (
@@ -80,6 +86,9 @@ const draftOf = (found: WorkspacePage) => ({
   name: found.name,
   timezone: found.timezone,
   email_consent_mode: found.email_consent_mode,
+  double_opt_in: found.double_opt_in,
+  region: found.region ?? "",
+  agent_attributes: found.agent_attributes.join(", "),
   quiet_hours: found.quiet_hours,
   frequency_caps: found.frequency_caps,
   safety: found.safety,
@@ -90,7 +99,7 @@ const draftOf = (found: WorkspacePage) => ({
 
 type Draft = ReturnType<typeof draftOf>;
 
-function Workspace({ form: { values, field } }: { form: Fields<Draft> }) {
+function Workspace({ form: { values, set, field } }: { form: Fields<Draft> }) {
   const options = [...new Set([values.timezone, "UTC", ...zones])].map((value) => ({ value, label: value }));
   return (
     <Card title="Workspace">
@@ -107,12 +116,28 @@ function Workspace({ form: { values, field } }: { form: Fields<Draft> }) {
         {...field("email_consent_mode")}
         options={{ opt_out: "everyone who has not opted out", opt_in: "only those who opted in" }}
       />
+      <Check
+        label="Opt-ins by email are confirmed"
+        note="Whoever opts in gets an email with a link, and no other until they press the button there."
+        checked={values.double_opt_in}
+        onInput={(double_opt_in) => set({ double_opt_in })}
+      />
+      <TextField
+        label="Region of phone numbers (optional)"
+        {...field("region")}
+        hint="Two letters, such as DE: where numbers without a country code are from."
+      />
       <TextField
         label="Sender (optional)"
         {...field("sender_name")}
         hint="In the footer of marketing emails, and on the unsubscribe page."
       />
       <TextField label="Postal address (optional)" rows={2} {...field("postal_address")} />
+      <TextField
+        label="Attributes that agents may filter by (optional)"
+        {...field("agent_attributes")}
+        hint="Names with commas between them. Agents without the right to personal data see no others."
+      />
     </Card>
   );
 }

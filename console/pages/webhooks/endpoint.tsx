@@ -181,9 +181,6 @@ function OneDelivery({ webhook, delivery, close }: { webhook: string; delivery: 
         <Act action={again} given={[webhook, delivery]} said="It is redelivered, with the same ID and body.">
           Redeliver
         </Act>
-        <Button kind="primary" onClick={close}>
-          Close
-        </Button>
       </div>
     </Dialog>
   );
