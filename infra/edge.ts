@@ -43,6 +43,9 @@ const VIEWER_AUTHORIZATION_HEADER = "x-viewer-authorization";
 /** Every error status that CloudFront would cache. None of them is to be cached. */
 const REMEMBERED_STATUSES = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];
 
+/** The reference of the API, nearly a megabyte each. */
+const REFERENCE_PATHS = ["/docs", "/openapi.json"];
+
 /** How long the edge may serve an asset after its deletion. */
 const DELETED_ASSET_STAYS = Duration.minutes(1);
 
@@ -118,15 +121,7 @@ export function createEdge(
         }),
       },
       [`${ASSETS_PATH}*`]: assetBehavior(stack, assets),
-      // Their names change with their content, so the edge may keep them for a year, also those of earlier versions.
-      [`${HASHED_PATH}*`]: {
-        origin: apiOrigin,
-        allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
-        viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
-        cachePolicy: CachePolicy.CACHING_OPTIMIZED,
-        responseHeadersPolicy,
-        compress: true,
-      },
+      ...keptAtTheEdge(apiOrigin, responseHeadersPolicy),
     },
     ...(webAclArn !== undefined && { webAclId: webAclArn }),
     errorResponses: REMEMBERED_STATUSES.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
@@ -141,6 +136,22 @@ export function createEdge(
     domain: distribution.distributionDomainName,
     url: `https://${domain?.name ?? distribution.distributionDomainName}`,
   };
+}
+
+/** The same bytes for everybody: kept as long as their `Cache-Control` says, and compressed. */
+function keptAtTheEdge(
+  origin: HttpOrigin,
+  responseHeadersPolicy: ResponseHeadersPolicy,
+): Record<string, BehaviorOptions> {
+  const kept = {
+    origin,
+    allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
+    viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
+    cachePolicy: CachePolicy.CACHING_OPTIMIZED,
+    responseHeadersPolicy,
+    compress: true,
+  };
+  return Object.fromEntries([`${HASHED_PATH}*`, ...REFERENCE_PATHS].map((path) => [path, kept]));
 }
 
 /** A name that is unique in the account, because it has the region: CloudFront's names are not regional. */

@@ -28,12 +28,14 @@ import { ofType, synthesize, type Template, textOf } from "./support/template.ts
 
 const STREAM = "/v1/in-app/stream";
 const CONSOLE = "/console/a/*";
+const REFERENCE = ["/docs", "/openapi.json"];
 const lines: Record<string, () => void | Promise<void>> = {
   E1: () => {
     expect(edge().CacheBehaviors.map(({ PathPattern }: { PathPattern: string }) => PathPattern)).toEqual([
       STREAM,
       ASSETS,
       CONSOLE,
+      ...REFERENCE,
     ]);
     expect(contents.stream.endpoint.route).toBe(`GET ${STREAM}`);
     expect(textOf(originOf(edge().DefaultCacheBehavior).DomainName)).toMatch(/^<Api>\.execute-api\./);
@@ -258,14 +260,7 @@ const lines: Record<string, () => void | Promise<void>> = {
       { Header: "cross-origin-resource-policy", Value: "cross-origin", Override: true },
     ]);
   },
-  E23: () => {
-    const hashed = edge().CacheBehaviors.find(({ PathPattern }: { PathPattern: string }) => PathPattern === CONSOLE);
-    const cachingOptimized = "658327ea-f89d-4fab-a63d-7e88639e58f6";
-    expect(hashed).toMatchObject({ CachePolicyId: cachingOptimized, Compress: true, AllowedMethods: ["GET", "HEAD"] });
-    expect(hashed.OriginRequestPolicyId).toBeUndefined();
-    expect(hashed.ViewerProtocolPolicy).toBe("https-only");
-    expect(hashed.TargetOriginId).toBe(edge().DefaultCacheBehavior.TargetOriginId);
-  },
+  E23: () => isKept(CONSOLE),
   E24: async () => {
     const pages = consolePages(packConsole(await buildConsole()), "https://box.s3.eu-central-1.amazonaws.com");
     const { body, headers } = pages("GET", "/console/w/7c1/people/9f2")!;
@@ -287,7 +282,20 @@ const lines: Record<string, () => void | Promise<void>> = {
         ReferrerPolicy: { ReferrerPolicy: "no-referrer", Override: false },
       });
   },
+  E26: () => {
+    for (const path of REFERENCE) isKept(path);
+  },
 };
+
+/** By path alone, compressed, for reading only. */
+function isKept(path: string): void {
+  const behaviour = edge().CacheBehaviors.find(({ PathPattern }: { PathPattern: string }) => PathPattern === path);
+  const cachingOptimized = "658327ea-f89d-4fab-a63d-7e88639e58f6";
+  expect(behaviour).toMatchObject({ CachePolicyId: cachingOptimized, Compress: true, AllowedMethods: ["GET", "HEAD"] });
+  expect(behaviour.OriginRequestPolicyId).toBeUndefined();
+  expect(behaviour.ViewerProtocolPolicy).toBe("https-only");
+  expect(behaviour.TargetOriginId).toBe(edge().DefaultCacheBehavior.TargetOriginId);
+}
 
 /** The headers that the edge adds to the answers of a behaviour. */
 function headersOf({ ResponseHeadersPolicyId }: { ResponseHeadersPolicyId: { Ref: string } }) {
