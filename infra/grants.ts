@@ -106,12 +106,25 @@ export function declaredStatements(
   resources: StackResources,
 ): PolicyStatement[] {
   const byResource = allowances(stack, resources);
-  return declared.grants.flatMap(({ actions, on }) => {
+  const each = declared.grants.flatMap(({ actions, on }) => {
     const statements = byResource.get(on);
     if (!statements)
       throw new Error(`${declared.name} declares a grant on ${on}, which infra/grants.ts does not have.`);
     return statements(actions);
   });
+  return joined(each);
+}
+
+/** One statement for the same actions on several resources: a role's policies have at most 10,240 characters. */
+function joined(statements: readonly PolicyStatement[]): PolicyStatement[] {
+  const byRight = new Map<string, PolicyStatement>();
+  for (const statement of statements) {
+    const right = JSON.stringify([statement.actions, statement.conditions]);
+    const first = byRight.get(right);
+    if (first) first.addResources(...statement.resources);
+    else byRight.set(right, statement);
+  }
+  return [...byRight.values()];
 }
 
 /** Statements that no declaration names: writing its log, tracing, and reading its event source. */
