@@ -14,7 +14,7 @@ import type { Contents } from "./functions.ts";
 import type { Lambdas } from "./lambdas.ts";
 import { logicalIdOf, lookUp } from "./names.ts";
 import type { Queues } from "./queues.ts";
-import type { Settings } from "./settings.ts";
+import { type Settings, workerConcurrencyOf } from "./settings.ts";
 import type { Storage } from "./storage.ts";
 
 const STREAM_BATCH = 100;
@@ -39,6 +39,7 @@ export function addEventSources(
 ): void {
   const { storage, queues, lambdas } = resources;
   const enabled = settings.workers === "on";
+  const atOnce = workerConcurrencyOf(settings);
   for (const worker of workers) {
     const id = `${logicalIdOf(worker.name)}Wake`;
     const target = lookUp(lambdas, worker.name);
@@ -48,7 +49,7 @@ export function addEventSources(
         eventSourceArn: lookUp(queues.live, worker.name).queueArn,
         enabled,
         batchSize: batchOf(worker),
-        maxConcurrency: maxConcurrency[worker.name] ?? settings.workerConcurrency,
+        maxConcurrency: maxConcurrency[worker.name] ?? atOnce,
         reportBatchItemFailures: true,
       });
       continue;
@@ -62,7 +63,7 @@ export function addEventSources(
       enabled,
       startingPosition: StartingPosition.TRIM_HORIZON,
       batchSize: STREAM_BATCH,
-      parallelizationFactor: Math.min(STREAM_PARALLEL, settings.workerConcurrency),
+      parallelizationFactor: Math.min(STREAM_PARALLEL, atOnce),
       filters: [FilterCriteria.filter({ dynamodb: { NewImage: { [reactAttribute]: { S: FilterRule.exists() } } } })],
       bisectBatchOnError: true,
       retryAttempts: STREAM_RETRIES,

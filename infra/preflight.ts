@@ -7,7 +7,7 @@ import type { Client } from "../shared/kernel/deps.ts";
 import { awsClients } from "../shared/runtime/aws.ts";
 import { deployedSettings, settingChanges } from "./deployed-settings.ts";
 import { deployedName } from "./names.ts";
-import { readSettings, type Settings } from "./settings.ts";
+import { FEWEST_INVOCATIONS, readSettings, type Settings, workerConcurrencyOf } from "./settings.ts";
 import { workersThatAreOff } from "./workers.ts";
 
 export interface Report {
@@ -29,12 +29,6 @@ export interface Report {
 
 /** Lambda keeps this much of an account's concurrency unreserved. */
 const UNRESERVED = 100;
-/** Below this, one queue must not take what the endpoints need. */
-const FEW_INVOCATIONS = 100;
-/** The least that a queue can be given. */
-const MIN_CONCURRENCY = 2;
-/** With fewer invocations at once, a few queues and open streams leave none for requests. */
-const TOO_FEW_INVOCATIONS = 11;
 /** The function of the live streams, which alone has a reservation. */
 const STREAM = "stream";
 /** Service Quotas: "Concurrent executions" of Lambda. */
@@ -70,7 +64,7 @@ export async function runPreflight({ context, region, ...services }: PreflightIn
   }
   report.fine.push(`The credentials work in ${region}.`);
   await checkBootstrap(services.parameters, report);
-  await checkConcurrency(services.functions, settings, "workerConcurrency" in context, report);
+  await checkConcurrency(services.functions, settings, report);
   if (settings) await checkSwitch(services.functions, settings, report);
   await compareWithDeployed(services.parameters, context, report);
   return report;
@@ -136,22 +130,18 @@ interface AccountLimit {
   UnreservedConcurrentExecutions?: number;
 }
 
-async function checkConcurrency(
-  functions: Client,
-  settings: Settings | undefined,
-  isChosen: boolean,
-  report: Report,
-): Promise<void> {
+async function checkConcurrency(functions: Client, settings: Settings | undefined, report: Report): Promise<void> {
   const held = settings ? await heldByStreams(functions, settings.stackName) : 0;
   await functions.send(new GetAccountSettingsCommand({})).then(
     ({ AccountLimit = {} }: { AccountLimit?: AccountLimit }) => {
       const { UnreservedConcurrentExecutions = 0, ConcurrentExecutions: all } = AccountLimit;
       const free = UnreservedConcurrentExecutions + held;
-      if (all !== undefined) report.chosen.accountConcurrency = String(all);
+      const limit = all ?? free;
+      report.chosen.accountConcurrency = String(limit);
       judgeConcurrency(free, settings?.streamConcurrency, report);
-      if (free >= FEW_INVOCATIONS || isChosen) return;
-      report.chosen.workerConcurrency = String(MIN_CONCURRENCY);
-      report.notes.push(`workerConcurrency is ${MIN_CONCURRENCY}, because of ${free} invocations at once.`);
+      if (!settings) return;
+      const each = workerConcurrencyOf({ ...settings, accountConcurrency: limit });
+      report.fine.push(`Each queue runs at most ${each} of ${limit} invocations at once.`);
     },
     (error: Error) => report.notes.push(`The account's Lambda limit could not be read (${error.name}).`),
   );
@@ -168,9 +158,9 @@ async function heldByStreams(functions: Client, stackName: string): Promise<numb
 }
 
 function judgeConcurrency(free: number, streams: number | undefined, { fine, notes, faults }: Report): void {
-  if (free < TOO_FEW_INVOCATIONS)
+  if (free < FEWEST_INVOCATIONS)
     faults.push(
-      `The account allows ${free} invocations at once, which a few live streams use up. Request more: ` +
+      `The account allows ${free} invocations at once, and the queues alone use ${FEWEST_INVOCATIONS}. Request more: ` +
         `aws service-quotas request-service-quota-increase --service-code lambda --quota-code ${CONCURRENCY_QUOTA} ` +
         "--desired-value 1000. For a trial, deploy with --anyway.",
     );

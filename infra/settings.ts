@@ -1,12 +1,19 @@
 // The settings of a deployment: the context of cdk.json, or `-c name=value`, where an object is JSON text.
 import type { Node } from "constructs";
 import * as v from "valibot";
+import { queueNames } from "../shared/contract/messages.ts";
 import { registrations } from "../shared/http/registration.ts";
 import { planNames } from "../shared/rules/plans.ts";
 import { UNKNOWN_COMMIT } from "../tools/release.ts";
 
 const Amount = v.pipe(v.union([v.string(), v.number()]), v.transform(Number), v.integer(), v.minValue(0));
 const Whole = v.pipe(Amount, v.minValue(1));
+
+/** The least that AWS lets a queue have, and what it gets where the account allows it. */
+const MIN_CONCURRENCY = 2;
+const USUAL_CONCURRENCY = 10;
+/** With fewer invocations at once, the queues alone can use up the account. */
+export const FEWEST_INVOCATIONS = MIN_CONCURRENCY * queueNames.length;
 
 const arnOf = (service: string) =>
   v.pipe(
@@ -70,8 +77,8 @@ const Settings = v.object({
   warmThroughput: v.optional(
     v.strictObject({ reads: v.pipe(Whole, v.minValue(12_000)), writes: v.pipe(Whole, v.minValue(4_000)) }),
   ),
-  /** How many invocations a queue may run at once, at least 2. */
-  workerConcurrency: v.optional(v.pipe(Whole, v.minValue(2)), 10),
+  /** How many invocations a queue may run at once. Without it, what the account allows. */
+  workerConcurrency: v.optional(v.pipe(Whole, v.minValue(MIN_CONCURRENCY))),
   /** `off`: no message and no timer is handled, so nothing is sent; a copy beside a running deployment (docs/operate.md). */
   workers: v.optional(v.picklist(["on", "off"]), "on"),
   /** Of the repository, for `/healthz`. `npm run deploy` reads it. */
@@ -83,6 +90,17 @@ const Settings = v.object({
 });
 
 export type Settings = v.InferOutput<typeof Settings>;
+
+/** How many invocations a queue may run at once: all queues together take half of what is not reserved, if they can. */
+export function workerConcurrencyOf({
+  workerConcurrency,
+  accountConcurrency,
+  streamConcurrency = 0,
+}: Settings): number {
+  if (workerConcurrency !== undefined) return workerConcurrency;
+  const share = Math.floor((accountConcurrency - streamConcurrency) / 2 / queueNames.length);
+  return Math.min(USUAL_CONCURRENCY, Math.max(MIN_CONCURRENCY, share));
+}
 
 /** @throws an error whose message names the setting. */
 export function readSettings(node: Node): Settings {

@@ -57,6 +57,23 @@ describe.each(queueNames)("the queue %s", (name) => {
   });
 });
 
+it.each([
+  ["46", 2],
+  ["100", 2],
+  ["400", 8],
+  ["1000", 10],
+  ["5000", 10],
+])("an account of %s invocations at once gives each queue %i (OPS-2)", (limit, each) => {
+  const { Resources } = synthesize({ context: { accountConcurrency: limit } });
+  const given = Object.values(Resources).flatMap(({ Type, Properties }) =>
+    Type === "AWS::Lambda::EventSourceMapping" && Properties.ScalingConfig
+      ? [Properties.ScalingConfig.MaximumConcurrency]
+      : [],
+  );
+  expect(given).toHaveLength(queueNames.length);
+  expect(Math.max(...given)).toBe(each);
+});
+
 describe("the table's stream", () => {
   it("wakes react with the items that need a reaction, halves a batch that throws, and gives up after a bound", () => {
     const mapping = mappingOf("react");

@@ -31,6 +31,7 @@ it("finds nothing wrong where credentials, bootstrap, limit and settings are in 
     "The credentials work in eu-west-1.",
     "The CDK's bootstrap is there, version 21.",
     "900 of 1000 invocations at once can be reserved for live streams.",
+    "Each queue runs at most 2 of 1000 invocations at once.",
   ]);
 });
 
@@ -65,6 +66,7 @@ describe("it stops", () => {
       ["of 50 "],
     ],
     ["in a new account, with the quota to ask for", { functions: limitOf(10) }, ["L-B99A9384"]],
+    ["where the queues alone use up the account", { functions: limitOf(45) }, ["L-B99A9384"]],
     ["on settings that are not JSON", { context: { domain: "{name: a" } }, ["context domain is wrong"]],
     ["on a budget that warns nobody", { context: { monthlyBudget: "50" } }, ["needs alarmEmail"]],
   ])("%s", async (_, change, faults) => {
@@ -92,7 +94,8 @@ it("notes what it may not look at, and what to do by hand", async () => {
     expect(report.notes).toContainEqual(expect.stringContaining(words));
   const small = await runPreflight({ ...inOrder, functions: limitOf(50) });
   expect(small.notes).toContainEqual(expect.stringContaining("share 50 invocations"));
-  expect(small.chosen).toEqual({ workerConcurrency: "2" });
+  expect(small.chosen).toEqual({ accountConcurrency: "50" });
+  expect(small.fine).toContain("Each queue runs at most 2 of 50 invocations at once.");
 });
 
 it("gives the deployment the account's limit, and lets a setting stand that was given", async () => {
