@@ -85,6 +85,37 @@ export function releaseStories(open: () => Promise<Tab>): void {
     await page.getByText("The campaign goes on.").waitFor();
   });
 
+  it("CON-3 what goes out in the next days is listed by day: campaigns, sends for later and schedules", async () => {
+    const { page, visit } = await open();
+    const day = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10);
+    await visit("campaigns/new");
+    await page.getByLabel("Name").fill("In three days");
+    await write(page);
+    await page.getByLabel(/^Send at/).fill(`${day}T09:30`);
+    await press(page, "Save the draft");
+    await press(page, "Release");
+    await press(page, /^Release to \d+ people$/);
+    await page.getByText("The campaign is released.").waitFor();
+    await visit("send");
+    await page.getByLabel("Title").fill("On the same day");
+    await page.getByLabel("Body", { exact: true }).fill("A little later.");
+    await page.getByLabel("Later").check();
+    await page.getByLabel(/^At \(/).fill(`${day}T10:15`);
+    await press(page, "Review and send");
+    await press(page, /^Schedule for \d+ people$/);
+    await page.getByText(/^Scheduled for/).waitFor();
+    await visit("campaigns");
+    await page.getByRole("link", { name: "Going out" }).click();
+    const items = page.locator(".agenda li");
+    await items.filter({ hasText: "On the same day" }).waitFor();
+    const of = await items.allTextContents();
+    expect(of.filter((text) => /^(09:30In three daysCampaign|10:15On the same daySend)/.test(text))).toHaveLength(2);
+    expect(await violationsInThemes(page)).toEqual({});
+    await page.getByRole("link", { name: "In three days" }).click();
+    await press(page, "Archive");
+    await page.getByText("archived").first().waitFor();
+  });
+
   it("CON-3 late events of a journey begin a run as its trigger says (AMB-134)", async () => {
     const { page, visit } = await open();
     await visit("journeys");

@@ -1,20 +1,34 @@
 // Campaigns: the list, and behind each name its editor while a draft, its report afterwards.
+import type { Campaign } from "../../../sdk/src/types.gen.ts";
 import { pathTo, place } from "../../app/router.ts";
 import { PAGE_SIZE, pageNumber, useNumbered } from "../../app/rows.ts";
+import { now } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
+import { LinkButton } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
 import { asOptions } from "../../components/field.tsx";
 import { chosenOf, Filter, Search, searched } from "../../components/filters.tsx";
 import { Time } from "../../components/page.tsx";
 import { CampaignView } from "./campaign.tsx";
 import { Editor } from "./editor.tsx";
+import { Upcoming } from "./upcoming.tsx";
 
 const STATUSES = ["draft", "scheduled", "live", "completed", "paused", "archived"] as const;
 
 export function View() {
   const [id] = place.value.parts;
   if (id === "new") return <Editor />;
+  if (id === "upcoming") return <Upcoming />;
   return id ? <CampaignView key={id} id={id} /> : <All />;
+}
+
+/** When the next message of a campaign that goes out by itself does so. */
+function nextOf({ status, messages }: Pick<Campaign, "status" | "messages">): string | undefined {
+  if (status !== "scheduled" && status !== "live") return undefined;
+  const ahead = messages.flatMap(({ scheduled_at }) =>
+    scheduled_at && Date.parse(scheduled_at) > now() ? [scheduled_at] : [],
+  );
+  return ahead.toSorted((a, b) => Date.parse(a) - Date.parse(b))[0];
 }
 
 function All() {
@@ -39,6 +53,9 @@ function All() {
             value={status ?? ""}
             options={[{ value: "", label: "All statuses" }, ...asOptions(STATUSES)]}
           />
+          <LinkButton icon="clock" href={pathTo("campaigns", "upcoming")}>
+            Going out
+          </LinkButton>
         </>
       }
       empty={{
@@ -48,6 +65,7 @@ function All() {
       columns={[
         { title: "Name", cell: ({ name }) => name },
         { title: "Status", cell: (campaign) => <Badge state={campaign.status} /> },
+        { title: "Next message", cell: (campaign) => <Time at={nextOf(campaign)} /> },
         { title: "Messages", isNumber: true, cell: ({ messages }) => messages.length },
         {
           title: "Control group",

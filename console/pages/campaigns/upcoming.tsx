@@ -1,0 +1,130 @@
+// Everything that will go out, by day: messages of campaigns, sends for later, and the times of schedules.
+import type { Campaign, NotificationsListAnswer, Schedule, Template } from "../../../sdk/src/types.gen.ts";
+import { nextRun, parseCron } from "../../../shared/rules/cron.ts";
+import { useQuery } from "../../app/query.ts";
+import { pathTo } from "../../app/router.ts";
+import { now, zone } from "../../app/time.ts";
+import { Icon, type IconName } from "../../components/icon.tsx";
+import { Card, Page } from "../../components/page.tsx";
+import { distance } from "../../components/release-moments.tsx";
+import { Empty, Failure, Skeleton } from "../../components/states.tsx";
+
+const DAY_MS = 86_400_000;
+const DAYS = 14;
+/** Times of one schedule. */
+const MAX_TIMES = 50;
+
+interface Item {
+  key: string;
+  at: number;
+  icon: IconName;
+  name: string;
+  kind: string;
+  href: string;
+}
+
+export function Upcoming() {
+  const scheduled = useQuery("campaigns.list", [{ status: "scheduled", page_size: 100 }]);
+  const live = useQuery("campaigns.list", [{ status: "live", page_size: 100 }]);
+  const sends = useQuery("notifications.list", [{ status: "scheduled", limit: 100, exclude_source_type: "campaign,journey" }]);
+  const schedules = useQuery("schedules.list", [{ active: "true", per_page: 100 }]);
+  const templates = useQuery("templates.list", [{ per_page: 100 }], { when: (schedules.data?.data.length ?? 0) > 0 });
+  const all = [scheduled, live, sends, schedules];
+  const error = all.find((query) => query.error)?.error;
+  const until = now() + DAYS * DAY_MS;
+  const items = [
+    ...[...(scheduled.data?.items ?? []), ...(live.data?.items ?? [])].flatMap(itemsOfCampaign),
+    ...(sends.data?.items ?? []).flatMap(itemsOfSend),
+    ...(schedules.data?.data ?? []).flatMap((schedule) => itemsOfSchedule(schedule, templates.data?.data, until)),
+  ]
+    .filter(({ at }) => at > now() && at < until)
+    .toSorted((a, b) => a.at - b.at);
+  return (
+    <Page
+      title="Going out"
+      back={{ href: pathTo("campaigns"), label: "Campaigns" }}
+      about={`The next ${DAYS} days, in ${zone}. Messages of journeys go out as people reach them.`}
+    >
+      {error && <Failure error={error} />}
+      {items.length > 0 ? (
+        <Days items={items} />
+      ) : all.some(({ data }) => !data) && !error ? (
+        <Skeleton rows={6} />
+      ) : (
+        <Empty title="Nothing goes out by itself.">Campaigns, sends for later and schedules are listed here.</Empty>
+      )}
+    </Page>
+  );
+}
+
+const itemsOfCampaign = ({ id, name, messages }: Pick<Campaign, "id" | "name" | "messages">): Item[] =>
+  messages.flatMap(({ scheduled_at, content, position }) =>
+    scheduled_at
+      ? [
+          {
+            key: `${id} ${position}`,
+            at: Date.parse(scheduled_at),
+            icon: "campaign",
+            name: messages.length > 1 ? `${name}: ${content?.title ?? `message ${position + 1}`}` : name,
+            kind: "Campaign",
+            href: pathTo("campaigns", id),
+          },
+        ]
+      : [],
+  );
+
+const itemsOfSend = ({ id, name, title, scheduled_at }: NotificationsListAnswer["items"][number]): Item[] =>
+  scheduled_at
+    ? [
+        {
+          key: id,
+          at: Date.parse(scheduled_at),
+          icon: "send",
+          name: name ?? title ?? "A template",
+          kind: "Send",
+          href: pathTo("activity", id),
+        },
+      ]
+    : [];
+
+function itemsOfSchedule(
+  { id, template_id, cron_expression, timezone }: Schedule,
+  templates: readonly Template[] = [],
+  until: number,
+): Item[] {
+  const cron = parseCron(cron_expression);
+  if ("problem" in cron) return [];
+  const name = templates.find((one) => one.id === template_id)?.name ?? "A template";
+  const items: Item[] = [];
+  for (let at = nextRun(cron, timezone, now()); at !== undefined && at < until && items.length < MAX_TIMES; ) {
+    items.push({ key: `${id} ${at}`, at, icon: "clock", name, kind: "Schedule", href: pathTo("content", "schedules") });
+    at = nextRun(cron, timezone, at);
+  }
+  return items;
+}
+
+const days = new Intl.DateTimeFormat("en-GB", { weekday: "long", day: "numeric", month: "long", timeZone: zone });
+const times = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", timeZone: zone });
+
+function Days({ items }: { items: readonly Item[] }) {
+  const byDay = Map.groupBy(items, ({ at }) => days.format(at));
+  return (
+    <>
+      {[...byDay].map(([day, list]) => (
+        <Card key={day} title={day}>
+          <ol class="agenda">
+            {list.map(({ key, at, icon, name, kind, href }) => (
+              <li key={key}>
+                <time dateTime={new Date(at).toISOString()}>{times.format(at)}</time>
+                <Icon name={icon} />
+                <a href={href}>{name}</a>
+                <span class="dim">{kind}</span>
+                <span class="dim">{distance(new Date(at).toISOString())}</span>
+              </li>
+            ))}
+          </ol>
+        </Card>
+      ))}
+    </>
+  );
+}
