@@ -26,7 +26,9 @@ interface Item {
 export function Upcoming() {
   const scheduled = useQuery("campaigns.list", [{ status: "scheduled", page_size: 100 }]);
   const live = useQuery("campaigns.list", [{ status: "live", page_size: 100 }]);
-  const sends = useQuery("notifications.list", [{ status: "scheduled", limit: 100, exclude_source_type: "campaign,journey" }]);
+  const sends = useQuery("notifications.list", [
+    { status: "scheduled", limit: 100, exclude_source_type: "campaign,journey" },
+  ]);
   const schedules = useQuery("schedules.list", [{ active: "true", per_page: 100 }]);
   const templates = useQuery("templates.list", [{ per_page: 100 }], { when: (schedules.data?.data.length ?? 0) > 0 });
   const all = [scheduled, live, sends, schedules];
