@@ -1,9 +1,11 @@
 // Who a release reaches: numbers by reason with people to look at, and what its messages lack.
 import { type ComponentChildren, Fragment } from "preact";
+import { useState } from "preact/hooks";
 import type { NotificationPreview, NotificationsCreateBody } from "../../sdk/src/types.gen.ts";
 import { type Query, useQuery } from "../app/query.ts";
+import { pathTo } from "../app/router.ts";
 import { reasonText } from "../app/sentences.ts";
-import { number, plural } from "../app/time.ts";
+import { now, number, plural } from "../app/time.ts";
 import { Icon } from "./icon.tsx";
 import { PersonLink } from "./person.tsx";
 import { Failure, Skeleton } from "./states.tsx";
@@ -76,6 +78,25 @@ export function Who({ preview: { data, error, refresh } }: { preview: Query<Noti
         ))}
       </ul>
     </>
+  );
+}
+
+const WEEK_MS = 7 * 86_400_000;
+const NAMED = 3;
+
+/** What else the workspace sends: who gets two messages a day leaves. */
+export function Others() {
+  const [from] = useState(() => new Date(now() - WEEK_MS).toISOString());
+  const sends = useQuery("notifications.list", [{ from, limit: 50, exclude_source_type: "journey" }]).data;
+  if (!sends) return <Skeleton rows={1} />;
+  const names = [...new Set(sends.items.map(({ name, title }) => name ?? title ?? "a template"))];
+  return (
+    <p>
+      {sends.items.length === 0
+        ? "Nothing was sent in the last 7 days."
+        : `${plural(sends.items.length, "send")} in the last 7 days: ${names.slice(0, NAMED).join(", ")}${names.length > NAMED ? " and others" : ""}.`}{" "}
+      <a href={pathTo("campaigns", "upcoming")}>What goes out next</a>
+    </p>
   );
 }
 

@@ -12,7 +12,7 @@ import { Form } from "./form.tsx";
 import { Icon, type IconName } from "./icon.tsx";
 import { type Fact, Facts } from "./page.tsx";
 import { type Moment, Moments } from "./release-moments.tsx";
-import { Gaps, Who } from "./release-reach.tsx";
+import { Gaps, Others, Who } from "./release-reach.tsx";
 import type { Safety } from "./safety.tsx";
 import { Failure, Skeleton } from "./states.tsx";
 
@@ -61,6 +61,9 @@ export function ReleaseSheet(props: ReleaseSheetProps) {
             {isLate && (
               <Check label="It goes out at once: this time has passed" checked={isLateMeant} onInput={setLateMeant} />
             )}
+          </Section>
+          <Section icon="activity" title="Beside it">
+            <Others />
           </Section>
           <Section icon="channel" title="By what">
             <Facts of={by} />

@@ -27,6 +27,7 @@ export function releaseStories(open: () => Promise<Tab>): void {
     await press(page, "Review and send");
     const dialog = page.locator("dialog[open]");
     await dialog.getByText("subscriber.nick is empty for 240 people.").waitFor();
+    await dialog.getByText(/sends? in the last 7 days: /).waitFor();
     const act = dialog.getByRole("button", { name: "Send to 2,400 people" });
     const isOff = async () => (await act.getAttribute("aria-disabled")) === "true";
     expect(await isOff()).toBe(true);
