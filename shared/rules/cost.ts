@@ -173,38 +173,72 @@ export function sumOfCosts(costs: readonly SendCost[]): SendCost {
 const MILLION = 1_000_000;
 export const roundedDollars = (dollars: number): number => Math.round(dollars * MILLION) / MILLION;
 
+/** Of a send to one, by itself, and of an event with a key in a batch of a thousand (docs/performance.md). */
+export const MEASURED = {
+  alone: { wcu: 4, rcu: 6, messages: 1, gbSeconds: 0.02 },
+  event: { wcu: 1.13, rcu: 1.1, messages: 0.001, gbSeconds: 0.0003 },
+} as const satisfies Record<string, Rate>;
+
 /** Rates of docs/deploy.md. */
 export const RATES = {
-  /** Dollars per million. */
+  /** Dollars per million. Of sends as the operator counts them, to many and to one together. */
   sends: 1,
-  events: 2.1,
+  events: 0.85,
+  /** CloudFront 1.00, the gateway 1.00, authentication 0.25, the function 0.33, logs and traces 0.50. */
+  requests: 3.08,
   streamMinutes: 113,
   /** Dollars a month. */
   atRest: 3.9,
   queueAtRest: 0.46,
   /** A GB in the table with its point-in-time recovery, in dollars a month. */
   storedGb: 0.45,
+  /** A GB from CloudFront, in dollars. */
+  transferGb: 0.085,
 } as const;
 
 const MINUTES_OF_A_MONTH = 43_800;
+const EVENTS_OF_A_REQUEST = 1_000;
 /** A profile with its keys and index, a message of the inbox, an event. */
 const STORED_BYTES = { subscriber: 1_500, send: 500, event: 120 };
 const GB = 1_000_000_000;
 
-/** Amounts of one month. `streams`: open at the same time on average. */
-export type Month = Record<"subscribers" | "sends" | "events" | "streams", number>;
+/** Amounts of one month. `streams`: open at the same time on average. `gigabytes`: of answers. `months`: kept so far. */
+export const NOTHING = {
+  subscribers: 0,
+  sends: 0,
+  singles: 0,
+  mails: 0,
+  events: 0,
+  requests: 0,
+  streams: 0,
+  gigabytes: 0,
+  months: 1,
+};
+export type Month = typeof NOTHING;
 
-/** What a month costs, in dollars, line by line. */
-export function costOfMonth(
-  { subscribers, sends, events, streams }: Month,
-  queues: number,
-): [what: string, dollars: number][] {
-  const bytes = subscribers * STORED_BYTES.subscriber + sends * STORED_BYTES.send + 3 * events * STORED_BYTES.event;
+/** Dollars, with the functions. */
+const dollarsOf = (n: number, rate: Rate, mode: keyof typeof REQUESTS_PER_MESSAGE): number =>
+  (n * (dollarsPerMillion(rate, mode) + rate.gbSeconds * GB_SECONDS)) / MILLION;
+
+/** What a month costs, in dollars, line by line: every dimension that AWS bills, and nothing of other providers. */
+export function costOfMonth(month: Month, queues: number): [what: string, dollars: number][] {
+  const { subscribers, sends, singles, mails, events, requests, streams, gigabytes, months } = month;
+  const bytes =
+    subscribers * STORED_BYTES.subscriber +
+    months * ((sends + singles) * STORED_BYTES.send + 3 * events * STORED_BYTES.event);
+  // A request of ours writes a row; those of sends and events are in their own units.
+  const asked = requests + singles + events / EVENTS_OF_A_REQUEST;
+  const rows = requests * PRICES["write units of an on-demand table"];
   return [
     ["at rest", RATES.atRest + queues * RATES.queueAtRest],
-    ["sends, in-app", (sends * RATES.sends) / MILLION],
-    ["events, a thousand a request", (events * RATES.events) / MILLION],
+    ["sends to many, in-app", dollarsOf(sends, PER_RECIPIENT.in_app, "burst")],
+    ["sends to one, in-app", dollarsOf(singles, MEASURED.alone, "alone")],
+    ["e-mails", dollarsOf(mails, PER_RECIPIENT.email, "burst")],
+    ["e-mails, SES", mails * SES_MAIL],
+    ["events, a thousand a request", dollarsOf(events, MEASURED.event, "burst")],
+    ["requests", (asked * RATES.requests + rows) / MILLION],
     ["live streams", (streams * MINUTES_OF_A_MONTH * RATES.streamMinutes) / MILLION],
+    ["transfer", gigabytes * RATES.transferGb],
     ["storage", (bytes / GB) * RATES.storedGb],
   ];
 }

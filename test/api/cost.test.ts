@@ -1,7 +1,8 @@
 // What a send costs is estimated before it and computed after it (F10): both are held against the operations that are metered.
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { equip, fill } from "../../bench/people.ts";
-import { costOfMonth } from "../../shared/rules/cost.ts";
+import { costOfMonth, MEASURED, NOTHING } from "../../shared/rules/cost.ts";
 import { withBuyers } from "../support/conversions.ts";
 import { SES } from "../support/mails.ts";
 import { openChannels } from "../support/reached.ts";
@@ -138,8 +139,59 @@ describe("prices of providers", () => {
 });
 
 it("F10 a month at rest costs what the deployment says, and streams are by far the largest part of one in use", () => {
-  const rest = costOfMonth({ subscribers: 0, sends: 0, events: 0, streams: 0 }, 21);
+  const rest = costOfMonth(NOTHING, 21);
   expect(rest.reduce((sum, [, dollars]) => sum + dollars, 0)).toBeCloseTo(13.56, 2);
-  const busy = new Map(costOfMonth({ subscribers: 100_000, sends: 1e6, events: 1e7, streams: 10_000 }, 21));
+  const busy = new Map(costOfMonth({ ...NOTHING, subscribers: 100_000, sends: 1e6, streams: 10_000 }, 21));
   expect(busy.get("live streams")).toBeGreaterThan(49_000);
+});
+
+it("F10 a month costs what one adds up by hand, in every dimension that AWS bills", () => {
+  const month = {
+    subscribers: 200_000,
+    sends: 3_000_000,
+    singles: 1_000_000,
+    mails: 100_000,
+    events: 10_000_000,
+    requests: 2_000_000,
+    streams: 10,
+    gigabytes: 40,
+    months: 6,
+  };
+  const byHand = {
+    "at rest": 3.9 + 23 * 0.46,
+    // 1.047 write units, 0.06 read units, 0.0072 requests to the queue and 0.0002 GB-seconds each.
+    "sends to many, in-app": 3 * (0.6544 + 0.0075 + 0.0029 + 0.0027),
+    // 4 write units, 6 read units, 3 requests to the queue and 0.02 GB-seconds.
+    "sends to one, in-app": 2.5 + 0.75 + 1.2 + 0.2667,
+    "e-mails": 0.1 * (0.7188 + 0.26 + 0.4848 + 0.0933),
+    "e-mails, SES": 10,
+    "events, a thousand a request": 10 * (0.7063 + 0.1375 + 0.0005 + 0.004),
+    // Those that write a row, those of the sends to one, and ten thousand of events.
+    requests: 2 * 3.705 + 3.08 + 0.0308,
+    "live streams": 10 * 43_800 * 0.000_113,
+    transfer: 3.4,
+    // 0.3 GB of profiles, 12 GB of messages and 21.6 GB of events.
+    storage: 33.9 * 0.45,
+  };
+  const lines = Object.fromEntries(costOfMonth(month, 23));
+  expect(Object.keys(lines)).toEqual(Object.keys(byHand));
+  for (const [what, dollars] of Object.entries(byHand))
+    expect([what, lines[what]]).toEqual([what, expect.closeTo(dollars, 2)]);
+});
+
+it("F10 the rates of a month are those that docs/performance.md measured", () => {
+  const page = readFileSync(new URL("../../docs/performance.md", import.meta.url), "utf8");
+  const measured = (work: string, size: string) => {
+    const row = page.split("\n").find((line) => line.startsWith(`| ${work} | ${size} |`))!;
+    const [wcu, rcu, , messages] = row.split(" | ").slice(3).map(Number);
+    return { wcu: wcu!, rcu: rcu!, messages: messages! };
+  };
+  const near = (measured: number, rate: number) => Math.abs(measured - rate) <= measured / 10;
+  const { alone, event } = MEASURED;
+  const send = measured("single in-app send", "alone");
+  const batch = measured("batch of 1000 events", "with keys");
+  for (const name of ["wcu", "rcu", "messages"] as const) {
+    expect([name, near(send[name], alone[name])]).toEqual([name, true]);
+    expect([name, near(batch[name] / 1_000, event[name])]).toEqual([name, true]);
+  }
 });

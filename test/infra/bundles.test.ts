@@ -1,14 +1,17 @@
 // The deployed bundles are tested: each loads and is small enough, and together they send a message.
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
+import { Code } from "aws-cdk-lib/aws-lambda";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { declaredItems } from "../../docs/generate/items.ts";
 import { furtherActions, type ListedAction, listedActions } from "../../functions/table-actions.ts";
-import { type Bundle, bundleFile, bundleFunctions, bundleSizes } from "../../infra/bundle.ts";
+import { type Bundle, bundleFile, bundleFolder, bundleFunctions, bundleSizes } from "../../infra/bundle.ts";
 import { contents, deployedFunctions } from "../../infra/functions.ts";
+import { logicalIdOf } from "../../infra/names.ts";
 import { proxyEvent } from "../../local/gateway-event.ts";
 import { MINUTE } from "../../shared/kernel/clock.ts";
 import { formOf, pictures } from "../support/pictures.ts";
 import { bundledWorld } from "./support/bundled-world.ts";
+import { ofType, synthesize } from "./support/template.ts";
 
 const MAX_ENDPOINT_BYTES = 504 * 1024;
 /** docs/decisions/0016. */
@@ -73,6 +76,24 @@ describe("weight", () => {
     );
     expect([bundles.size, ownHeavy]).toEqual([names.length, []]);
   });
+});
+
+it("sam local finds the code, the handler and a sample event of every function of the template (F6)", async () => {
+  const context = { "aws:cdk:enable-asset-metadata": true, "aws:cdk:disable-asset-staging": true };
+  const template = synthesize({ context, code: (name) => Code.fromAsset(bundleFolder(name)) });
+  const samples = (await readdir("events")).filter((file) => file.endsWith(".json")).map((file) => file.slice(0, -5));
+  expect(samples.sort()).toEqual(names.toSorted());
+  expect(ofType(template, "AWS::Lambda::Function").map(([id]) => id)).toEqual(
+    expect.arrayContaining(names.map(logicalIdOf)),
+  );
+  for (const name of names) {
+    const { Properties, Metadata } = template.Resources[logicalIdOf(name)]!;
+    const [file, exported] = Properties.Handler.split(".");
+    expect(await readFile(`${Metadata!["aws:asset:path"]}/${file}.mjs`, "utf8")).toMatch(
+      new RegExp(`\\b${exported}\\b`),
+    );
+    expect([name, Properties.Runtime]).toEqual([name, "nodejs24.x"]);
+  }
 });
 
 it("no bundle loads at its start what reads all of node:http, or a session of HTTP/2 (docs/decisions/0016)", async () => {

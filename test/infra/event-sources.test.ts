@@ -63,7 +63,7 @@ it.each([
   ["400", 8],
   ["1000", 10],
   ["5000", 10],
-])("an account of %s invocations at once gives each queue %i (OPS-2)", (limit, each) => {
+])("an account of %s invocations at once gives each queue %i (F6)", (limit, each) => {
   const { Resources } = synthesize({ context: { accountConcurrency: limit } });
   const given = Object.values(Resources).flatMap(({ Type, Properties }) =>
     Type === "AWS::Lambda::EventSourceMapping" && Properties.ScalingConfig

@@ -137,7 +137,7 @@ it("the arguments of a deployment reach the checks and cdk deploy alike", () => 
   expect(() => argumentsOf(["--chek"])).toThrow("Unknown option '--chek'.");
 });
 
-describe("the settings of the last deployment (OPS-2)", () => {
+describe("the settings of the last deployment (F6)", () => {
   const remembering = (settings: object) => answering({ Parameter: { Value: JSON.stringify(settings) } });
   const reportOf = async (before: object, context: Record<string, unknown>) => {
     const parameters = {

@@ -106,7 +106,7 @@ describe.each(["on", "off"] as const)("with every setting %s", (which) => {
       });
     });
 
-  it("the inline policies of each role are within 10,240 characters, at the longest names (OPS-2)", () => {
+  it("the inline policies of each role are within 10,240 characters, at the longest names (F6)", () => {
     const sizeOf = ({ Properties }: Resource, resolve: (value: unknown) => unknown) =>
       (Properties.Policies ?? []).reduce(
         (sum: number, { PolicyDocument }: { PolicyDocument: object }) => sum + charactersOf(resolve(PolicyDocument)),
@@ -115,13 +115,13 @@ describe.each(["on", "off"] as const)("with every setting %s", (which) => {
     expect(tooLarge("AWS::IAM::Role", INLINE_CHARACTERS, sizeOf)).toEqual([]);
   });
 
-  it("each managed policy is within 6,144 characters, at the longest names (OPS-2)", () => {
+  it("each managed policy is within 6,144 characters, at the longest names (F6)", () => {
     const sizeOf = ({ Properties }: Resource, resolve: (value: unknown) => unknown) =>
       charactersOf(resolve(Properties.PolicyDocument));
     expect(tooLarge("AWS::IAM::ManagedPolicy", MANAGED_CHARACTERS, sizeOf)).toEqual([]);
   });
 
-  it("the environment of each function is within 4 KB, at the longest names (OPS-2)", () => {
+  it("the environment of each function is within 4 KB, at the longest names (F6)", () => {
     const sizeOf = ({ Properties }: Resource, resolve: (value: unknown) => unknown) =>
       charactersOf(resolve(Properties.Environment?.Variables ?? {}));
     expect(tooLarge("AWS::Lambda::Function", ENVIRONMENT_BYTES, sizeOf)).toEqual([]);

@@ -13,6 +13,7 @@ export interface Resource {
   DeletionPolicy?: string;
   DependsOn?: string[];
   Condition?: string;
+  Metadata?: Record<string, string>;
 }
 
 export interface Template {
