@@ -60,6 +60,7 @@ export class EngagementStack extends Stack {
         SDK_REQUESTS_PER_ADDRESS: String(settings.sdkRequestsPerAddress),
         SDK_REQUESTS_PER_KEY: String(settings.sdkRequestsPerKey),
         ORIGIN_SECRET: storage.originSecret,
+        EDGE_ONLY: settings.webAclArn && "1",
         MAIL_SENDER: mailSender,
         VERSION: versionOf(),
         COMMIT: settings.commit,

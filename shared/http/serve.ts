@@ -105,6 +105,7 @@ function chain(
 
   const handler = middy<RequestContext, Response>({ timeoutEarlyInMillis: 0 })
     .before(async ({ event: context }) => {
+      serving.requireEdge(endpoint.route, context.event);
       const presented = presentedBy(context, access);
       const validate = () => authenticate(access, presented, credentials);
       context.caller = access.cachesCredentials

@@ -6,7 +6,7 @@ import { auditTrail } from "./auditing.ts";
 import { requestTokens } from "./request-tokens.ts";
 import { sdkLimits } from "./sdk-limits.ts";
 import { tokenVerifier } from "./tokens.ts";
-import { viewer } from "./viewer.ts";
+import { edgeOnly, viewer } from "./viewer.ts";
 
 /** Rows of callers are read; counters of requests and the last use of a key are updated. */
 export type CallerRows = Pick<Platform, "get" | "getEach" | "change" | "clock">;
@@ -35,6 +35,7 @@ export const servingUses = [
   secrets,
   tokenVerifier,
   viewer,
+  edgeOnly,
   requestTokens,
   sdkLimits,
   addressConfirmation,

@@ -1,6 +1,7 @@
 // The address of the client: that of the connection, never one from a client's own header (E8, E9 in docs/edge.md).
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Capability } from "../kernel/deps.ts";
+import { ApiError } from "../kernel/errors.ts";
 
 /** Headers that the edge adds: the viewer's address counts only together with the secret. */
 const VIEWER_ADDRESS_HEADER = "x-viewer-ip";
@@ -23,11 +24,31 @@ interface Arrival {
 }
 
 /** The viewer's address as the edge saw it, if the request came through the edge; else that of the gateway's peer. */
-export function viewerAddress({ headers, requestContext }: Arrival, originSecret: string | undefined): string {
+export function viewerAddress(arrival: Arrival, originSecret: string | undefined): string {
+  const address = arrival.headers[VIEWER_ADDRESS_HEADER];
+  return address && cameThroughEdge(arrival, originSecret) ? address : arrival.requestContext.http.sourceIp;
+}
+
+/** Token issuers are asked for these under the gateway's own address too (E19). */
+const PUBLIC_KEYS = "GET /.well-known/jwks.json";
+
+/** With `EDGE_ONLY`, refuses what passed by the web ACL of the edge (E27). */
+export const edgeOnly: Capability<"requireEdge", (route: string, arrival: Arrival) => void> = {
+  as: "requireEdge",
+  env: ["EDGE_ONLY", "ORIGIN_SECRET"],
+  grants: [],
+  open: ({ env }) => {
+    const requireEdge = (route: string, arrival: Arrival) => {
+      if (env.EDGE_ONLY !== "1" || route === PUBLIC_KEYS || cameThroughEdge(arrival, env.ORIGIN_SECRET)) return;
+      throw new ApiError("FORBIDDEN", "This address is not open. Use the base URL of the service.");
+    };
+    return () => requireEdge;
+  },
+};
+
+function cameThroughEdge({ headers }: Arrival, originSecret: string | undefined): boolean {
   const given = headers[ORIGIN_SECRET_HEADER];
-  const address = headers[VIEWER_ADDRESS_HEADER];
-  const cameThroughEdge = originSecret && given && timingSafeEqual(digest(given), digest(originSecret));
-  return cameThroughEdge && address ? address : requestContext.http.sourceIp;
+  return Boolean(originSecret && given && timingSafeEqual(digest(given), digest(originSecret)));
 }
 
 const digest = (text: string) => createHash("sha256").update(text).digest();

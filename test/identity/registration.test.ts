@@ -110,4 +110,16 @@ describe("addresses", () => {
     for (let n = 8; n < 14; n++) pretended.push(await from(n, via(`198.51.100.${n}`, "wrong")));
     expect(pretended).toEqual([201, 201, 201, 201, 201, 429]);
   });
+
+  it("E27 with a web ACL the API accepts only what came through the edge, and shows its keys to everybody (F6)", async () => {
+    const guarded = await testWorld({ env: { ORIGIN_SECRET: "right", EDGE_ONLY: "1" } });
+    const ask = async (path: string, headers: Record<string, string> = {}) => {
+      const request = { method: "GET", path, headers, body: Buffer.alloc(0), sourceIp: "203.0.113.7" };
+      return (await guarded.gateway.handle(request)).status;
+    };
+    const secret = (text: string) => ({ "x-origin-secret": text });
+    expect([await ask("/healthz"), await ask("/healthz", secret("wrong"))]).toEqual([403, 403]);
+    expect(await ask("/healthz", secret("right"))).toBe(200);
+    expect(await ask("/.well-known/jwks.json")).toBe(200);
+  });
 });

@@ -24,7 +24,7 @@ import {
   template,
   withDomain,
 } from "./support/edge.ts";
-import { ofType, synthesize, type Template, textOf } from "./support/template.ts";
+import { ofType, synthesize, type Template, textOf, whole } from "./support/template.ts";
 
 const STREAM = "/v1/in-app/stream";
 const CONSOLE = "/console/a/*";
@@ -284,6 +284,15 @@ const lines: Record<string, () => void | Promise<void>> = {
   },
   E26: () => {
     for (const path of REFERENCE) isKept(path);
+  },
+  E27: () => {
+    const demanded = (of: Template) => of.Resources.ApiAuth!.Properties.Environment.Variables.EDGE_ONLY;
+    expect([demanded(template), demanded(whole())]).toEqual([undefined, "1"]);
+    for (const { name, kind } of deployedFunctions(contents))
+      if (kind === "api") {
+        const { Variables } = whole().Resources[logicalIdOf(name)]!.Properties.Environment;
+        expect([name, Variables.EDGE_ONLY]).toEqual([name, "1"]);
+      }
   },
 };
 
