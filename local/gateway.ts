@@ -67,6 +67,7 @@ export function createGateway({ clock, ids, host, routes, log, enter = (work) =>
     const timedOut = clock.sleep(INTEGRATION_TIMEOUT, over.signal).then(() => refusal(503, "Service Unavailable"));
     const answered = host.invoke(name, event).then(responseOf, (error: unknown) => {
       if (isAwsFailure(error) && error.status === 413) return refusal(413, "Request Entity Too Large");
+      if (isAwsFailure(error) && error.status === 429) return refusal(503, "Service Unavailable");
       log("A function failed.", { function: name, route: event.routeKey, error: String(error) });
       return refusal(500, "Internal Server Error");
     });

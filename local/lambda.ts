@@ -84,7 +84,15 @@ interface HostedFunction extends Registration {
   crashes: Map<Run, (reason: Error) => void>;
 }
 
-export function createLambdaHost({ clock, ids }: { clock: Clock; ids: Ids }): LambdaHost {
+interface LambdaHostOptions {
+  clock: Clock;
+  ids: Ids;
+  /** Invocations at once of all functions; more are throttled. */
+  accountConcurrency?: number | undefined;
+}
+
+export function createLambdaHost({ clock, ids, accountConcurrency = Infinity }: LambdaHostOptions): LambdaHost {
+  let invocations = 0;
   const functions = new Map<string, HostedFunction>();
   const runs = new Set<Run>();
   const listeners = new Set<(run: Run) => void>();
@@ -107,6 +115,7 @@ export function createLambdaHost({ clock, ids }: { clock: Clock; ids: Ids }): La
     try {
       return { handler: host.create(), dead: false };
     } catch (error) {
+      invocations--;
       free(host);
       throw functionFailure(error);
     }
@@ -141,6 +150,7 @@ export function createLambdaHost({ clock, ids }: { clock: Clock; ids: Ids }): La
     work: (handler: AnyHandler, context: Context) => Promise<T>,
     lineage: Lineage = new Map(),
   ): Promise<T> => {
+    invocations++;
     const environment = await acquire(host);
     const run: Run = {
       function: host.name,
@@ -180,6 +190,7 @@ export function createLambdaHost({ clock, ids }: { clock: Clock; ids: Ids }): La
       throw functionFailure(error);
     } finally {
       over.abort(OVER);
+      invocations--;
       host.crashes.delete(run);
       release(host, environment);
       run.changed();
@@ -193,6 +204,8 @@ export function createLambdaHost({ clock, ids }: { clock: Clock; ids: Ids }): La
     invoke: async (name, event, lineage) => {
       const host = find(name);
       const payload = requestOf(event, host.payloadLimit !== false);
+      if (invocations >= accountConcurrency)
+        throw awsFailure("TooManyRequestsException", "Rate Exceeded.", { status: 429 });
       const work = async (handler: AnyHandler, context: Context) => {
         const answer = await handler(JSON.parse(payload), context);
         return responseOf(answer, host.payloadLimit !== false);
@@ -203,7 +216,8 @@ export function createLambdaHost({ clock, ids }: { clock: Clock; ids: Ids }): La
     invokeStreaming: async (name, event, out) => {
       const host = find(name);
       const payload = requestOf(event, true);
-      if (host.idle.length === 0 && host.alive >= (host.concurrency ?? DEFAULT_CONCURRENCY)) return throttle(out);
+      const isFull = host.idle.length === 0 && host.alive >= (host.concurrency ?? DEFAULT_CONCURRENCY);
+      if (isFull || invocations >= accountConcurrency) return throttle(out);
       const response = responseStream(out);
       return execute(host, async (handler, context) => {
         await Promise.all([handler(JSON.parse(payload), response.stream, context), response.finished]);

@@ -66,6 +66,8 @@ export interface LocalServiceOptions {
   areClientsDirect?: (() => boolean) | undefined;
   /** A DynamoDB endpoint to use instead of the embedded one. */
   dynamodbEndpoint?: string | undefined;
+  /** Invocations at once of all functions, as an account's limit. */
+  accountConcurrency?: number | undefined;
   /** Called between every SDK client and the embedded services, with the function, so that a fault can target it. */
   hooks?(functionName: string): Hooks;
   /** Faults of the embedded providers. */
@@ -161,7 +163,7 @@ type Runtime = ReturnType<typeof openRuntime>;
 
 /** The embedded AWS services, and the host of the functions that some of them invoke. */
 function openAws(
-  { dynamodbEndpoint, faults = {}, signingKey }: LocalServiceOptions,
+  { dynamodbEndpoint, faults = {}, signingKey, accountConcurrency }: LocalServiceOptions,
   { clock, ids, database }: Runtime,
 ) {
   const deps = { clock, ids, database };
@@ -170,7 +172,7 @@ function openAws(
   const sqs = createSqs({ ...deps, trace: () => traceOf(runner.getStore()) });
   const kms = createKms(signingKey === undefined ? deps : { ...deps, rsaKey: () => signingKey });
   const s3 = createS3(deps);
-  const host = createLambdaHost({ clock, ids });
+  const host = createLambdaHost({ clock, ids, accountConcurrency });
   const scheduler = createScheduler({
     ...deps,
     deliver: async ({ arn, input }) => {

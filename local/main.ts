@@ -98,7 +98,7 @@ interface Address {
 }
 
 async function runService(
-  { plan, dynamodbEndpoint, passedOn }: Settings,
+  { plan, dynamodbEndpoint, accountConcurrency, passedOn }: Settings,
   folder: DataFolder & { startsAt: number; areClientsDirect(): boolean },
   log: LocalLog,
   address: Address,
@@ -115,6 +115,7 @@ async function runService(
     hooks: faults.hooks,
     providerFaults: faults,
     dynamodbEndpoint,
+    accountConcurrency,
     env: { COMMIT: commitOf(), ...passedOn },
   }).catch(refuseEndpoint(dynamodbEndpoint));
   const tenancy = openTenancy(service.depsFor(UNDISTURBED));

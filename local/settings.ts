@@ -13,6 +13,8 @@ export interface Settings {
   awsPort: number | undefined;
   /** Another DynamoDB on this machine, instead of the embedded one. */
   dynamodbEndpoint: string | undefined;
+  /** Invocations at once of all functions; undefined: no limit. */
+  accountConcurrency: number | undefined;
   /** Whether each request is a line of the log. */
   logsRequests: boolean;
   /** Settings that the functions read themselves. */
@@ -43,6 +45,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     plan,
     awsPort: portOf("AWS_PORT", env.AWS_PORT),
     dynamodbEndpoint: endpointOf(env.AWS_ENDPOINT_URL_DYNAMODB),
+    accountConcurrency: Number(amountOf("ACCOUNT_CONCURRENCY", env.ACCOUNT_CONCURRENCY || "0")) || undefined,
     logsRequests: env.LOG !== "quiet",
     passedOn: Object.fromEntries([
       ...(REGISTRATION ? [["REGISTRATION", REGISTRATION]] : []),

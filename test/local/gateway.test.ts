@@ -53,6 +53,16 @@ function world(answer: Answer = (event) => event.routeKey, table: GatewayRoute[]
   return { clock, host, gateway, call, eventOf, log, logged };
 }
 
+test("a request beyond the account's invocations at once gets AWS's own 503", async () => {
+  const clock = createClock({ start: 0, ticking: false });
+  const host = createLambdaHost({ clock, ids: systemIds, accountConcurrency: 0 });
+  host.register({ name: "api", timeoutSeconds: 60, create: () => () => "never" });
+  const gateway = createGateway({ clock, ids: systemIds, host, routes, log: () => undefined });
+  const request = { method: "GET", path: "/nowhere", headers: {}, body: Buffer.alloc(0), sourceIp: "127.0.0.1" };
+  const { status, body } = await gateway.handle(request);
+  expect([status, JSON.parse(body.toString())]).toEqual([503, { message: "Service Unavailable" }]);
+});
+
 describe("the event", () => {
   test("is the one of payload format 2.0", async () => {
     const event = await world().eventOf("POST", "/api/v1/templates/a%20b/versions/3?x=1&x=2&name=J%C3%BCrgen&empty=", {

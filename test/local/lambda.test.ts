@@ -49,6 +49,26 @@ describe("environments", () => {
     expect(host.running()).toBe(0);
   });
 
+  test.each([10, 100, 400])(
+    "an account of %i invocations at once throttles those beyond, and no later ones",
+    async (limit) => {
+      const clock = createClock({ start: 0, ticking: false });
+      const host = createLambdaHost({ clock, ids: systemIds, accountConcurrency: limit });
+      const create = () => () => clock.sleep(SECOND);
+      for (const name of ["toy", "other"]) host.register({ name, timeoutSeconds: 3, concurrency: 500, create });
+      const all = Array.from({ length: limit + 5 }, (_, n) => host.invoke(n % 2 ? "toy" : "other", n));
+      const outcomes = Promise.allSettled(all);
+      await new Promise(setImmediate);
+      clock.jumpTo(SECOND);
+      const refused = (await outcomes).flatMap((one) => (one.status === "rejected" ? [one.reason.name] : []));
+      expect(refused).toEqual(Array.from({ length: 5 }, () => "TooManyRequestsException"));
+      const later = host.invoke("toy", "later");
+      await new Promise(setImmediate);
+      clock.jumpTo(2 * SECOND);
+      expect(await later).toBeNull();
+    },
+  );
+
   test("an error leaves the environment, a crash drops all of them and what they did", async () => {
     const { clock, host, register } = world();
     let made = 0;
