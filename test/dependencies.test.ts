@@ -1,0 +1,34 @@
+// What is installed with the service: a licence or an install script that is new fails, until somebody looked at it.
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+
+const LICENCES = ["0BSD", "Apache-2.0", "MIT"];
+/** Its binary for this machine, which builds the bundles. */
+const INSTALL_SCRIPTS = ["esbuild"];
+
+interface Locked {
+  dev?: boolean;
+  link?: boolean;
+  license?: string;
+  hasInstallScript?: boolean;
+}
+
+const PREFIX = "node_modules/";
+const { packages } = JSON.parse(readFileSync(new URL("../package-lock.json", import.meta.url), "utf8")) as {
+  packages: Record<string, Locked>;
+};
+const installed = Object.entries(packages).filter(
+  ([path, { dev, link }]) => path.startsWith(PREFIX) && dev !== true && link !== true,
+);
+
+it("every package that runs with the service has a licence that was looked at", () => {
+  const odd = installed.filter(([, { license = "none" }]) => !LICENCES.includes(license));
+  expect(odd.map(([path, { license }]) => `${path}: ${license}`)).toEqual([]);
+});
+
+it("no package that runs with the service runs a script at its installation, but those that were looked at", () => {
+  const scripts = installed
+    .filter(([, { hasInstallScript }]) => hasInstallScript)
+    .map(([path]) => path.slice(PREFIX.length));
+  expect(scripts).toEqual(INSTALL_SCRIPTS);
+});
