@@ -222,9 +222,19 @@ export const queues = {
     message: v.object({ tenant: id }),
     batch: 1,
   },
-  /** An event that a conversion definition may name; or an anonymous id that was identified, with its events. */
+  /**
+   * An event that a conversion definition may name; or an anonymous id that was identified, with its events: of every
+   * definition the newest, or of one those before a time.
+   */
   attribute: {
-    message: v.union([v.object({ tenant: id, event: id }), v.object({ tenant: id, anonymous })]),
+    message: v.union([
+      v.object({ tenant: id, event: id }),
+      v.object({
+        tenant: id,
+        anonymous,
+        older: v.optional(v.object({ event_name: v.string(), than: v.string() })),
+      }),
+    ]),
     batch: 10,
   },
 } as const;

@@ -1,5 +1,5 @@
 // Conversions: an event that a definition names is counted for the sends that touched its subscriber (D-ATTRIB).
-import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
+import { MINUTE, SECOND, timestamp } from "../../../shared/kernel/clock.ts";
 import { attributeQueue } from "../../../shared/runtime/resources.ts";
 import { queueWorker } from "../../../shared/runtime/worker.ts";
 import { type Store, storeWrite } from "../../../shared/store/context.ts";
@@ -13,8 +13,8 @@ import { ownersOf } from "../../../shared/store/subscribers/aliases.ts";
 const ROUND_MS = 2 * MINUTE;
 /** Those of a worker that stopped are written by its successor, with the time of the same round: by then. */
 const LATE_MS = 15 * MINUTE;
-/** For each definition, the newest events of an anonymous id that become conversions when it is identified. */
-const MAX_EVENTS = 200;
+/** Events of an anonymous id that are looked at for one message, of each definition; the older ones have a message after it. */
+const PAGE_EVENTS = 200;
 
 export const attributeConversions = queueWorker(
   "attribute",
@@ -24,7 +24,9 @@ export const attributeConversions = queueWorker(
     const lookAgain = (event: string, waitMs: number) =>
       queue.send([{ tenant, event }], { delaySeconds: Math.ceil(waitMs / SECOND) });
     if ("anonymous" in message) {
-      for (const { id, waitMs } of await attributeAlias(store, message.anonymous)) await lookAgain(id, waitMs);
+      const { again, more } = await attributeAlias(store, message);
+      for (const { id, waitMs } of again) await lookAgain(id, waitMs);
+      await queue.send(more.map((older) => ({ tenant, anonymous: message.anonymous, older })));
       return;
     }
     const event = await findEvent(store, message.event);
@@ -48,21 +50,49 @@ function waitOf({ occurred_at }: Pick<StoredEvent, "occurred_at">, isOpen: boole
   return isOpen || age < ROUND_MS ? ROUND_MS : Math.max(0, LATE_MS - age);
 }
 
+interface Older {
+  event_name: string;
+  /** RFC 3339. */
+  than: string;
+}
+
 /**
  * IDN-2: the events of an anonymous id belong to the identified subscriber, and can be conversions of its sends.
- * @returns those that are to be looked at again, as each event of a subscriber is
+ * @param options.older default: the newest events of every definition
+ * @returns those that are to be looked at again, as each event of a subscriber is, and where older ones may be
  */
-async function attributeAlias(store: Store, anonymous: string): Promise<{ id: string; waitMs: number }[]> {
-  const subscriber = (await ownersOf(store, [anonymous])).get(anonymous);
-  if (subscriber === undefined) return [];
+async function attributeAlias(
+  store: Store,
+  { anonymous, older }: { anonymous: string; older?: Older | undefined },
+): Promise<{ again: { id: string; waitMs: number }[]; more: Older[] }> {
   const again: { id: string; waitMs: number }[] = [];
+  const more: Older[] = [];
+  const subscriber = (await ownersOf(store, [anonymous])).get(anonymous);
+  if (subscriber === undefined) return { again, more };
   for (const definition of await conversionDefinitions(store)) {
     const { event_name } = definition;
-    const events = await eventsOfActor(store, { anonymous }, { event_name, limit: MAX_EVENTS });
+    if (older && older.event_name !== event_name) continue;
+    const { events, than } = await pageOf(store, anonymous, event_name, older?.than);
     for (const event of events) {
       const isOpen = await recordConversion(store, subscriber, event, definition);
       again.push({ id: event.id, waitMs: waitOf(event, isOpen, store.clock.now()) });
     }
+    if (than !== undefined) more.push({ event_name, than });
   }
-  return again.filter(({ waitMs }) => waitMs > 0);
+  return { again: again.filter(({ waitMs }) => waitMs > 0), more };
+}
+
+/** The newest events before a time, with all that occurred at the instant of the oldest; `than`: before it are more. */
+async function pageOf(
+  store: Store,
+  anonymous: string,
+  event_name: string,
+  to: string | undefined,
+): Promise<{ events: StoredEvent[]; than?: string }> {
+  const events = await eventsOfActor(store, { anonymous }, { event_name, to, limit: PAGE_EVENTS });
+  const than = events[0]?.occurred_at;
+  if (than === undefined || events.length < PAGE_EVENTS) return { events };
+  const after = timestamp(Date.parse(than) + 1);
+  const atThan = await eventsOfActor(store, { anonymous }, { event_name, from: than, to: after });
+  return { events: [...atThan, ...events.filter(({ occurred_at }) => occurred_at >= after)], than };
 }
