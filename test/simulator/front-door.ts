@@ -29,8 +29,8 @@ export interface Request {
 /** What a client has of a live stream when it goes away or the stream ends. */
 export interface Heard {
   status: number;
-  /** Of the frames, in their order. */
-  ids: string[];
+  /** The `id:` lines of the frames, in their order: each begins with the id of its message. */
+  positions: string[];
 }
 
 /** A server key is given by its text. */
@@ -95,13 +95,13 @@ export function openFrontDoor({ kernel, fleet, random, base, arrives, answered }
       await tenant.headers("sdk"),
     );
     kernel.note(`client ${STREAM} of ${subscriber} after ${lastEventId ?? "nothing"}`);
-    const heard: Heard = { status: 0, ids: [] };
+    const heard: Heard = { status: 0, positions: [] };
     const out = responseStream({
       start: (status) => {
         heard.status = status;
       },
       write: (chunk) => {
-        heard.ids.push(
+        heard.positions.push(
           ...String(chunk)
             .matchAll(/^id: (\S+)\ndata: /gm)
             .map(([, id]) => id!),
@@ -123,8 +123,8 @@ export function openFrontDoor({ kernel, fleet, random, base, arrives, answered }
     const outcome = await fleet.invoke("stream", { event, response: out.stream }, work);
     if ("answer" in outcome) isCut = false;
     callOff();
-    if (isCut && !isPatient && heard.ids.length > 0 && random.chance(UNREAD_CHANCE)) heard.ids.pop();
-    kernel.note(`client heard ${heard.status} ${heard.ids} of the stream of ${subscriber}`);
+    if (isCut && !isPatient && heard.positions.length > 0 && random.chance(UNREAD_CHANCE)) heard.positions.pop();
+    kernel.note(`client heard ${heard.status} ${heard.positions} of the stream of ${subscriber}`);
     answered(STREAM, { status: heard.status, body: undefined }, tenant);
     return heard;
   };

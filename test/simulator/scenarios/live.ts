@@ -58,10 +58,10 @@ async function follow(world: SimWorld, tenant: Tenant, person: Person, streams: 
       await heard;
       return false;
     }
-    const { status, ids } = await heard;
+    const { status, positions } = await heard;
     if (status !== 200) return false;
-    for (const id of ids) listener.has.add(id);
-    lastEventId = ids.at(-1) ?? lastEventId;
+    for (const position of positions) listener.has.add(position.slice(0, 36));
+    lastEventId = positions.at(-1) ?? lastEventId;
     listener.lastFrom = begun;
     listener.until = kernel.now();
     return true;
