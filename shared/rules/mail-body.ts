@@ -37,6 +37,18 @@ export interface MailBodies {
   html: string;
 }
 
+/**
+ * In the content of a mail that asks to confirm an opt-in, in place of the link: that is made when the mail is sent, and
+ * is in the mail alone, for whoever has it confirms (AMB-129).
+ */
+export const CONFIRM_LINK = "https://confirm.invalid/";
+
+/** The bodies of a mail with its link to confirm. */
+export const withConfirmLink = ({ text, html }: MailBodies, link: string): MailBodies => ({
+  text: text.replaceAll(CONFIRM_LINK, link),
+  html: html.replaceAll(CONFIRM_LINK, link),
+});
+
 /** The text and the HTML of a body. */
 export const mailBodies = (body: string, isMarkup = isHtml(body)): MailBodies =>
   isMarkup ? { text: textOfHtml(body), html: body } : { text: body, html: htmlOfText(body) };

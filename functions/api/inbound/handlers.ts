@@ -9,7 +9,8 @@ import {
 } from "../../../shared/store/channels/chat-app-templates.ts";
 import type { Store } from "../../../shared/store/context.ts";
 import { happened } from "../../../shared/store/refusals.ts";
-import { addressId, optOutWrite } from "../../../shared/store/subscribers/addresses.ts";
+import { addressId } from "../../../shared/store/subscribers/address-items.ts";
+import { optOutWrite } from "../../../shared/store/subscribers/addresses.ts";
 import { recordOptOut } from "../../../shared/store/subscribers/consents.ts";
 import { findByPhone } from "../../../shared/store/subscribers/phones.ts";
 import type { ReceivedMessage, ReportedVerdict } from "./callback.ts";

@@ -20,7 +20,8 @@ import { type Arm, NOBODY, scopeOf } from "../../../shared/store/sends/content/a
 import { type Rendered, rendererOf } from "../../../shared/store/sends/content/texts.ts";
 import { messageWrite } from "../../../shared/store/sends/inbox/inbox.ts";
 import type { DeliverySettings, JobSpec } from "../../../shared/store/sends/jobs/job-spec.ts";
-import { addressesOf, mailAddressId } from "../../../shared/store/subscribers/addresses.ts";
+import { mailAddressId } from "../../../shared/store/subscribers/address-items.ts";
+import { addressesOf } from "../../../shared/store/subscribers/addresses.ts";
 import { contactOf } from "../../../shared/store/subscribers/contacts.ts";
 import { deviceRows } from "../../../shared/store/subscribers/devices.ts";
 import { attributesOf, type LivingProfile } from "../../../shared/store/subscribers/subscribers.ts";

@@ -2,13 +2,13 @@
 // through the workspace's own channel.
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
+import { ApiError } from "../../../shared/kernel/errors.ts";
 import { topicKeyOf } from "../../../shared/rules/topics.ts";
 import { languageOf } from "../../../shared/rules/translations.ts";
 import { queueWorker, type RuntimeContext } from "../../../shared/runtime/worker.ts";
 import { timers, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { isUsable, listChannels } from "../../../shared/store/channels/channels.ts";
 import { storeWrite } from "../../../shared/store/context.ts";
-import { mailLinks } from "../../../shared/store/mail-links.ts";
 import { contended, done, untilUncontended } from "../../../shared/store/refusals.ts";
 import { jobIdOf } from "../../../shared/store/sends/jobs/job-ids.ts";
 import type { JobSpec } from "../../../shared/store/sends/jobs/job-spec.ts";
@@ -19,7 +19,7 @@ import { topicName } from "../../../shared/store/topics/topics.ts";
 import { senderOf } from "../../../shared/store/workspaces/settings.ts";
 import { mailThatAsks } from "./mail.ts";
 
-const uses = [storeWrite, timers, workspaceRead, mailLinks] as const;
+const uses = [storeWrite, timers, workspaceRead] as const;
 type WorkerContext = Context<typeof uses> & RuntimeContext;
 
 export const askConfirmation = queueWorker(
@@ -38,7 +38,7 @@ export const askConfirmation = queueWorker(
 );
 
 async function ask(context: WorkerContext, subscriber: string, channel: string): Promise<"decided" | "refused"> {
-  const { store, clock, log, workspace, mailLinks: links } = context;
+  const { store, clock, log, workspace } = context;
   const say = (why: string) => {
     log({ level: "info", message: `nobody is asked to confirm an opt-in: ${why}`, tenant: store.tenant, subscriber });
     return "decided" as const;
@@ -49,17 +49,23 @@ async function ask(context: WorkerContext, subscriber: string, channel: string):
   if (settings?.status !== "active") return say("not active");
   if (mailer === undefined) return say("no channel of e-mail");
 
-  const askedAt = Math.floor(clock.now() / SECOND);
   const { address, profile, write } = asking;
-  const url = (await links())({ kind: "confirm", tenant: store.tenant, subscriber, address, channel, askedAt });
+  const confirms = { channel, address, askedAt: Math.floor(clock.now() / SECOND) };
   const { words } = languageOf(attributesOf(profile).locale);
   const topic = await topicName(store, topicKeyOf(channel));
-  const said = mailThatAsks(words, { url, sender: senderOf(settings)[0] ?? settings.name, topic });
+  const said = mailThatAsks(words, { sender: senderOf(settings)[0] ?? settings.name, topic });
   const id = jobIdOf("api", clock.now(), store.ids.bytes(10));
   const allowance = { plan: settings.plan, sendCap: settings.monthly_send_cap };
-  const send = { id, spec: specOf(mailer, said), given: [subscriber] };
-  const started = await startSend(store, context.timers, allowance, send, [write]);
+  const send = { id, spec: { ...specOf(mailer, said), confirms }, given: [subscriber] };
+  const started = await startSend(store, context.timers, allowance, send, [write]).catch(beyondAllowance);
+  if (started.kind === "beyond allowance") return say(started.kind);
   return started.kind === "refused" ? "refused" : "decided";
+}
+
+/** A new statement asks again, once there is room. @throws everything else */
+function beyondAllowance(error: unknown): { kind: "beyond allowance" } {
+  if (error instanceof ApiError && error.status === 402) return { kind: "beyond allowance" };
+  throw error;
 }
 
 async function mailChannel(store: WorkerContext["store"]): Promise<string | undefined> {
@@ -86,5 +92,4 @@ const specOf = (channel: string, { subject, text, html }: ReturnType<typeof mail
   variant_b: null,
   bypass_quiet_hours: true,
   source: { type: "api", id: null },
-  confirms: true,
 });

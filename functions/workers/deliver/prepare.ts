@@ -10,7 +10,7 @@ import { rejected } from "../../../shared/providers/provider.ts";
 import { addressKindOf } from "../../../shared/rules/addresses.ts";
 import { hasConsent, type ProvidedChannel } from "../../../shared/rules/channel-types.ts";
 import { isBlank } from "../../../shared/rules/characters.ts";
-import type { MailBodies } from "../../../shared/rules/mail-body.ts";
+import { type MailBodies, withConfirmLink } from "../../../shared/rules/mail-body.ts";
 import type { SendOutcome, Unit } from "../../../shared/rules/progress.ts";
 import { isReachableDevice, reachOf } from "../../../shared/rules/reach.ts";
 import { consentChannelOf } from "../../../shared/rules/topics.ts";
@@ -22,7 +22,7 @@ import { type Arm, eventFor } from "../../../shared/store/sends/content/arms.ts"
 import { type Renderer, rendererOf, saidHash } from "../../../shared/store/sends/content/texts.ts";
 import type { ClaimedWith } from "../../../shared/store/sends/ledger/ledger-items.ts";
 import type { RoundTimes } from "../../../shared/store/sends/ledger/touches.ts";
-import { mailAddressId } from "../../../shared/store/subscribers/addresses.ts";
+import { mailAddressId } from "../../../shared/store/subscribers/address-items.ts";
 import { contactOf } from "../../../shared/store/subscribers/contacts.ts";
 import type { DeviceRow } from "../../../shared/store/subscribers/device-items.ts";
 import { deviceOf } from "../../../shared/store/subscribers/devices.ts";
@@ -180,6 +180,8 @@ async function messageTo(
     const reached = reachOf(contact, { channels: [channel], category: job.category, emailConsent });
     if ("reason" in reached) return decided(rejected(reached.reason));
   }
+  // Another address has not been asked: it is neither counted nor confirmed by this mail.
+  if (job.confirms && mailAddressId(profile) !== job.confirms.address) return decided(rejected("no_address"));
   const words = texts.render(arm, profile, channel);
   if (!words) return decided(rejected("template_error"));
   if (channel === "email" && isBlank(words.title)) return decided({ status: "skipped", reason: "blank_subject" });
@@ -220,14 +222,17 @@ async function mailFor(
   const address = mailAddressId(profile);
   const token = address && ({ kind: "unsubscribe", ...whose, address, channel: "email", scope: "marketing" } as const);
   const unsubscribe = token && category === "marketing" ? urlOf(token) : undefined;
-  const parts = mailParts(bodies, {
-    unsubscribe,
-    sender: category === "marketing" ? senderOf(await ownerOf(work)) : [],
-    words: languageOf(profile && attributesOf(profile).locale).words,
-    preferences: token && topic && urlOf(token, PREFERENCES),
-    open: urlOf({ kind: "open", ...sent }),
-    click: (target, link, links) =>
-      fitsMailToken(target) ? urlOf({ kind: "click", ...sent, link, links, target }) : target,
-  });
+  const parts = mailParts(
+    job.confirms ? withConfirmLink(bodies, urlOf({ kind: "confirm", ...whose, ...job.confirms })) : bodies,
+    {
+      unsubscribe,
+      sender: category === "marketing" ? senderOf(await ownerOf(work)) : [],
+      words: languageOf(profile && attributesOf(profile).locale).words,
+      preferences: token && topic && urlOf(token, PREFERENCES),
+      open: urlOf({ kind: "open", ...sent }),
+      click: (target, link, links) =>
+        fitsMailToken(target) ? urlOf({ kind: "click", ...sent, link, links, target }) : target,
+    },
+  );
   return { parts, ...(unsubscribe !== undefined && { unsubscribeUrl: unsubscribe }) };
 }

@@ -1,6 +1,7 @@
 // The stored form of what holds for an address, whoever has it (AMB-128, AMB-130).
 import * as v from "valibot";
-import { addressKinds, suppressionReasons } from "../../rules/addresses.ts";
+import { type AddressKind, addressKinds, normalizedAddress, suppressionReasons } from "../../rules/addresses.ts";
+import { uuidOfText } from "../hash.ts";
 import { indexAttributes, indexOf, item } from "../item.ts";
 import { json } from "../json-text.ts";
 
@@ -46,3 +47,12 @@ export const SuppressionsByTime = indexOf(AddressItem, {
   pk: ({ shard }: { shard: string }) => `SU${shard}`,
   sk: ({ suppressed_at, id }: { suppressed_at: string; id: string }) => `${suppressed_at}#${id}`,
 });
+
+/** The id of the row of an address, which is normalized. */
+export const addressId = (kind: AddressKind, address: string): string => uuidOfText(`${kind} ${address}`);
+
+/** The id of the address that mail to a subscriber goes to. */
+export function mailAddressId(profile: { email?: string | undefined } | undefined): string | undefined {
+  const address = normalizedAddress("email", profile?.email);
+  return address === undefined ? undefined : addressId("email", address);
+}

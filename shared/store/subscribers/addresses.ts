@@ -17,11 +17,10 @@ import type { Contact } from "../../rules/reach.ts";
 import { absent, any, atMost, oneOf, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
-import { uuidOfText } from "../hash.ts";
 import { changeItem, type ItemWrite, indexKey, type RowOf } from "../item.ts";
 import { onConditionFailed } from "../refusals.ts";
 import { shardOf } from "../shards.ts";
-import { AddressItem, SuppressionsByTime } from "./address-items.ts";
+import { AddressItem, addressId, SuppressionsByTime } from "./address-items.ts";
 import type { ProfileRow } from "./items.ts";
 import { attributesOf, type LivingProfile } from "./subscribers.ts";
 
@@ -30,9 +29,6 @@ export type AddressRow = RowOf<typeof AddressItem>;
 /** The rows of the addresses that a subscriber has now; a kind without a row is held to nothing. */
 export type Addresses = Partial<Record<AddressKind, AddressRow>>;
 
-/** The id of the row of an address, which is normalized. */
-export const addressId = (kind: AddressKind, address: string): string => uuidOfText(`${kind} ${address}`);
-
 /** The normalized addresses of a subscriber. */
 function addressesIn(profile: ProfileRow): { kind: AddressKind; address: string }[] {
   const texts = { email: profile.email, phone: attributesOf(profile).phone };
@@ -40,12 +36,6 @@ function addressesIn(profile: ProfileRow): { kind: AddressKind; address: string 
     const address = normalizedAddress(kind, texts[kind]);
     return address === undefined ? [] : [{ kind, address }];
   });
-}
-
-/** The id of the address that mail to a subscriber goes to. */
-export function mailAddressId(profile: ProfileRow | undefined): string | undefined {
-  const address = normalizedAddress("email", profile?.email);
-  return address === undefined ? undefined : addressId("email", address);
 }
 
 /**

@@ -11,10 +11,10 @@ import { fromJson, toJson } from "../json-text.ts";
 import { happened } from "../refusals.ts";
 import { isDoubleOptIn } from "../topics/topics.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
-import { AddressItem } from "./address-items.ts";
-import { addressId, mailAddressId, OWN_REASONS } from "./addresses.ts";
+import { AddressItem, addressId, mailAddressId } from "./address-items.ts";
+import { OWN_REASONS } from "./addresses.ts";
 import { type ConsentAssertion, consentWrite, foldedConsent } from "./consents.ts";
-import { isAlive, Profile } from "./items.ts";
+import { ConsentItem, isAlive, Profile, type ProfileRow } from "./items.ts";
 import { getProfile, type LivingProfile } from "./subscribers.ts";
 import { lift } from "./suppressions.ts";
 
@@ -23,6 +23,8 @@ const MAX_ASKED = 3;
 const ASKED_WITHIN_MS = 7 * DAY;
 /** How long the link of a mail confirms. */
 const CONFIRMS_MS = 30 * DAY;
+/** Statements of a subscriber since a mail: with more, its link confirms nothing. */
+const MAX_STATEMENTS = 200;
 
 /** Whether an opt-in to a channel or topic waits for a confirmation. */
 export async function needsConfirmation(
@@ -50,19 +52,24 @@ export async function askingOf(store: Store, subscriber: string, channel: string
   if (text === undefined) return { kind: "no address" };
 
   const address = addressId("email", text);
-  const row = await store.get(AddressItem, { id: address });
+  const mailbox = mailboxOf(text);
+  const id = addressId("email", mailbox);
+  const [row, counted] = await store.getAll(AddressItem, [{ id: address }, { id }]);
   if (row?.reason !== undefined && !OWN_REASONS.includes(row.reason)) return { kind: "suppressed" };
 
   const now = store.clock.now();
-  const asked = (row?.asked ? fromJson(row.asked) : []).filter(({ at }) => at > now - ASKED_WITHIN_MS);
+  const asked = (counted?.asked ? fromJson(counted.asked) : []).filter(({ at }) => at > now - ASKED_WITHIN_MS);
   const by = `${subscriber} ${channel} ${profile[`ct:${channel}`]}`;
   if (asked.some((one) => one.by === by)) return { kind: "asked before" };
   if (asked.length >= MAX_ASKED) return { kind: "asked too often" };
 
-  const set = { id: address, kind: "email" as const, address: text, asked: toJson([...asked, { at: now, by }]) };
-  const isAsRead = row?.asked === undefined ? absent("asked") : is("asked", row.asked);
-  return { kind: "asks", profile, address, write: changeItem(AddressItem, { id: address }, { set }, isAsRead) };
+  const set = { id, kind: "email" as const, address: mailbox, asked: toJson([...asked, { at: now, by }]) };
+  const isAsRead = counted?.asked === undefined ? absent("asked") : is("asked", counted.asked);
+  return { kind: "asks", profile, address, write: changeItem(AddressItem, { id }, { set }, isAsRead) };
 }
+
+/** Where mail to a normalized address arrives: `ada+news@example.com` is another name of `ada@example.com`. */
+const mailboxOf = (address: string): string => address.replace(/\+[^@]*@/, "@");
 
 export type Confirmation =
   /** `isDone`: it was confirmed before. */
@@ -80,7 +87,25 @@ export async function confirmationOf(
   const status = profile[`c:${channel}`];
   if (status === "opted_in") return { kind: "confirmed" };
   const isOver = store.clock.now() > askedAt * SECOND + CONFIRMS_MS;
-  return { kind: status === "pending" && !isOver ? "open" : "gone" };
+  if (status !== "pending" || isOver) return { kind: "gone" };
+  const isRefused = await isOptedOutSince(store, { subscriber, address, channel, askedAt });
+  return { kind: isRefused ? "gone" : "open" };
+}
+
+/** What was asked before an opt-out is answered by it: a later statement has a mail of its own. */
+async function isOptedOutSince(store: StoreReader, { subscriber, address, channel, askedAt }: Confirmed) {
+  const [{ items }, row] = await Promise.all([
+    store.query(ConsentItem, { subscriber }, { newestFirst: true, limit: MAX_STATEMENTS }),
+    store.get(AddressItem, { id: address }),
+  ]);
+  const since = timestamp(askedAt * SECOND);
+  const statements = items.filter(({ recorded_at }) => recorded_at >= since);
+  const optedOutAt = row?.["o:email"];
+  return (
+    statements.length === MAX_STATEMENTS ||
+    statements.some((statement) => statement.channel === channel && statement.status === "opted_out") ||
+    (optedOutAt !== undefined && optedOutAt >= since)
+  );
 }
 
 /**
@@ -103,9 +128,11 @@ export async function confirm(
     text,
   };
   const isPending = is<`c:${string}`>(`c:${channel}`, "pending");
+  const set: Partial<ProfileRow> = { ...foldedConsent(consent), confirmed_address: address };
+  set[`cc:${channel}`] = true;
   const isConfirmed = await happened(
     store.transact([
-      changeItem(Profile, { id: subscriber }, { set: foldedConsent(consent) }, all(isAlive(), isPending)),
+      changeItem(Profile, { id: subscriber }, { set }, all(isAlive(), isPending)),
       consentWrite(store, subscriber, store.ids.uuidAt(now), consent, absent()),
     ]),
   );

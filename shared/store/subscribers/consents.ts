@@ -5,11 +5,13 @@ import { personal } from "../../contract/personal.ts";
 import { Timestamp } from "../../contract/schemas.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { uuidV7 } from "../../kernel/ids.ts";
-import { absent, all, any, atMost, oneOf } from "../conditions.ts";
+import { absent, all, any, atMost, is, oneOf } from "../conditions.ts";
 import type { Store, StoreContext } from "../context.ts";
+import { familyOf } from "../families.ts";
 import { type ConditionOf, changeItem, checkItem, type ItemWrite, putItem, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { onTransactionCanceled } from "../refusals.ts";
+import { mailAddressId } from "./address-items.ts";
 import { ConsentItem, consentFields, isAlive, Profile, type ProfileRow } from "./items.ts";
 
 export const Consent = v.object({
@@ -73,11 +75,34 @@ export function foldedConsent({ channel, status, consented_at }: ConsentAssertio
 export const isOpenConsent = (channel: string): ConditionOf<typeof Profile> =>
   any(absent(`c:${channel}`), oneOf(`c:${channel}`, ["opted_in", "pending"]));
 
-/** Who has opted in before has nothing to confirm again. */
-export const confirmedBefore = (assertion: ConsentAssertion, profile: ProfileRow | undefined): ConsentAssertion =>
-  assertion.status === "pending" && profile?.[`c:${assertion.channel}`] === "opted_in"
-    ? { ...assertion, status: "opted_in" }
-    : assertion;
+/** Who has opted in before, with the address that a change leaves, has nothing to confirm again. */
+export const confirmedBefore = (
+  assertion: ConsentAssertion,
+  profile: ProfileRow | undefined,
+  email: string | null | undefined,
+): ConsentAssertion => {
+  const isSame = email === undefined || mailAddressId({ email: email ?? undefined }) === mailAddressId(profile);
+  const isOptedIn = profile?.[`c:${assertion.channel}`] === "opted_in";
+  return assertion.status === "pending" && isOptedIn && isSame ? { ...assertion, status: "opted_in" } : assertion;
+};
+
+/** The address of a change is the one whose owner confirmed opt-ins, if one did (AMB-129). */
+export function keepsConfirmed(email: string | null | undefined): ConditionOf<typeof Profile>[] {
+  if (typeof email !== "string") return [];
+  const address = mailAddressId({ email });
+  const none = absent("confirmed_address");
+  return [address === undefined ? none : any(none, is("confirmed_address", address))];
+}
+
+/** The same of a profile that was read. */
+export const isConfirmedElsewhere = ({ confirmed_address }: ProfileRow, email: string | null | undefined): boolean =>
+  confirmed_address !== undefined && typeof email === "string" && mailAddressId({ email }) !== confirmed_address;
+
+/** What the owner of an address confirmed: whoever has the next one has yet to. @param at RFC 3339 */
+export const unconfirmedAgain = (profile: ProfileRow, at: string): ConsentAssertion[] =>
+  familyOf(profile, "cc:")
+    .filter(([channel]) => profile[`c:${channel}`] === "opted_in")
+    .map(([channel]) => ({ channel, status: "pending", consented_at: at, source: "address_changed" }));
 
 /** The profile has no later assertion of the channel. */
 export const isNewestConsent = ({ channel, consented_at }: ConsentAssertion): ConditionOf<typeof Profile> =>

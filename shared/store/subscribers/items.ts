@@ -26,6 +26,12 @@ export const Profile = item({
     /** Status and time of the newest consent by channel, and of the newest choice by topic (`c:topic:news`). */
     "c:*": v.picklist(consentStatuses),
     "ct:*": v.string(),
+    /**
+     * The address whose owner confirmed opt-ins, and `cc:email`, `cc:topic:news` of what: whoever has another address has
+     * confirmed nothing (AMB-129).
+     */
+    confirmed_address: v.optional(v.string()),
+    "cc:*": v.literal(true),
     /** It has as many attributes as the publishable key may write: each further change by it is measured. */
     full: v.optional(v.literal(true)),
     /** Answers by class of channels and week: `we:push:2954`. */

@@ -1,15 +1,33 @@
 // The writes of a profile: an update is conditional on it, a creation is a transaction with the counter of subscribers.
 import { timestamp } from "../../kernel/clock.ts";
 import { ApiError, invalid } from "../../kernel/errors.ts";
-import { absent, all } from "../conditions.ts";
+import { absent, all, is } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { countChange } from "../counters.ts";
+import { familyOf } from "../families.ts";
 import { changeItem, type ItemWrite, indexKey, keyOf, putItem } from "../item.ts";
 import { toJson } from "../json-text.ts";
 import type { Value } from "../model.ts";
-import { contended, done, oldRow, onConditionFailed, onTransactionCanceled, untilUncontended } from "../refusals.ts";
+import {
+  contended,
+  done,
+  happened,
+  oldRow,
+  onConditionFailed,
+  onTransactionCanceled,
+  untilUncontended,
+} from "../refusals.ts";
 import { counterShardOf, shardOf } from "../shards.ts";
-import { type ConsentAssertion, confirmedBefore, consentWrite, foldedConsent, isNewestConsent } from "./consents.ts";
+import {
+  type ConsentAssertion,
+  confirmedBefore,
+  consentWrite,
+  foldedConsent,
+  isConfirmedElsewhere,
+  isNewestConsent,
+  keepsConfirmed,
+  unconfirmedAgain,
+} from "./consents.ts";
 import { isAlive, Profile, type ProfileRow, SubscriberCount, SubscribersByAge } from "./items.ts";
 import { phoneIndexKey } from "./phones.ts";
 import { growsTooLarge, isFull } from "./publishable-profiles.ts";
@@ -43,16 +61,13 @@ export async function writeProfile(
   input: SubscriberInput,
   cap: Partial<SubscriberCap>,
 ): Promise<ProfileRow> {
-  return untilUncontended(
-    async () => {
-      const found = await update(store, id, input);
-      if (found) return done(found);
-      const created = await create(store, id, input, cap);
-      if (created) return done(created);
-      return contended;
-    },
-    () => new ApiError("SERVICE_UNAVAILABLE", "This subscriber is being changed by others just now."),
-  );
+  return untilUncontended(async () => {
+    const found = await update(store, id, input);
+    if (found) return done(found);
+    const created = await create(store, id, input, cap);
+    if (created) return done(created);
+    return contended;
+  }, beingChanged);
 }
 
 /** @returns the profile after the write, or the tombstone that prevented it; undefined if there is neither */
@@ -77,10 +92,12 @@ async function updateWithin(
   attributes: Readonly<Record<string, Value>>,
 ): Promise<ProfileRow | undefined> {
   const change = profileChange(store, input, id);
-  const outcome = await store.change(Profile, { id }, change, all(isAlive(), absent("full"))).then(
-    (row) => ({ kind: "written", row }) as const,
-    onConditionFailed(Profile, (old) => ({ kind: "refused", old }) as const),
-  );
+  const outcome = await store
+    .change(Profile, { id }, change, all(isAlive(), ...keepsConfirmed(input.email), absent("full")))
+    .then(
+      (row) => ({ kind: "written", row }) as const,
+      onConditionFailed(Profile, (old) => ({ kind: "refused", old }) as const),
+    );
   if (outcome.kind === "written") return outcome.row;
   if (!outcome.old || outcome.old.erased_at) return outcome.old;
   if (growsTooLarge(outcome.old, attributes)) throw refusedGrowth();
@@ -105,10 +122,53 @@ const refusedGrowth = () =>
 export type ProfileInput = Omit<SubscriberInput, "external_id"> & { external_id?: string };
 
 /** @returns the profile after the write, or the tombstone that prevented it; undefined if there is neither. */
-export const updateProfile = (store: Store, id: string, input: ProfileInput): Promise<ProfileRow | undefined> =>
-  store
-    .change(Profile, { id }, profileChange(store, input, id), isAlive())
-    .catch(onConditionFailed(Profile, (old) => (old?.erased_at ? old : undefined)));
+export async function updateProfile(store: Store, id: string, input: ProfileInput): Promise<ProfileRow | undefined> {
+  const when = all(isAlive(), ...keepsConfirmed(input.email));
+  const outcome = await store.change(Profile, { id }, profileChange(store, input, id), when).then(
+    (row) => ({ kind: "written", row }) as const,
+    onConditionFailed(Profile, (old) => ({ kind: "refused", old }) as const),
+  );
+  if (outcome.kind === "written") return outcome.row;
+  const { old } = outcome;
+  if (old?.erased_at) return old;
+  return old && isConfirmedElsewhere(old, input.email) ? moveAddress(store, id, input, old) : undefined;
+}
+
+/**
+ * Gives a subscriber another address than the one whose owner confirmed opt-ins: these wait for the owner of this one.
+ * @param stated a consent that is written with it
+ */
+async function moveAddress(
+  store: Store,
+  id: string,
+  input: ProfileInput,
+  old: ProfileRow,
+  stated?: { consent: ConsentAssertion; consentId: string },
+): Promise<ProfileRow | undefined> {
+  const now = store.clock.now();
+  const isNewest = stated && (old[`ct:${stated.consent.channel}`] ?? "") <= stated.consent.consented_at;
+  const newest = isNewest ? [stated.consent] : [];
+  const again = unconfirmedAgain(old, timestamp(now)).filter(({ channel }) => channel !== newest[0]?.channel);
+
+  const { set, remove } = profileChange(store, input, id);
+  const confirmed = familyOf(old, "cc:").map(([channel]) => `cc:${channel}` as const);
+  const change = {
+    set: Object.assign(set, ...[...again, ...newest].map(foldedConsent)) as typeof set,
+    remove: [...remove, "confirmed_address" as const, ...confirmed],
+  };
+  const isAsRead = all(isAlive(), is("confirmed_address", old.confirmed_address ?? ""));
+  const isMoved = await happened(
+    store.transact([
+      changeItem(Profile, { id }, change, isAsRead),
+      ...again.map((consent) => consentWrite(store, id, store.ids.uuidAt(now), consent)),
+      ...(stated ? [consentWrite(store, id, stated.consentId, stated.consent)] : []),
+    ]),
+  );
+  if (!isMoved) throw beingChanged();
+  return store.get(Profile, { id });
+}
+
+const beingChanged = () => new ApiError("SERVICE_UNAVAILABLE", "This subscriber is being changed by others just now.");
 
 /** The same with a consent, in one transaction. */
 export async function updateWithConsent(
@@ -118,24 +178,30 @@ export async function updateWithConsent(
   stated: ConsentAssertion,
   consentId = store.ids.uuidAt(store.clock.now()),
 ): Promise<ProfileRow | undefined> {
-  const consent = stated.status === "pending" ? confirmedBefore(stated, await store.get(Profile, { id })) : stated;
+  const consent =
+    stated.status === "pending" ? confirmedBefore(stated, await store.get(Profile, { id }), input.email) : stated;
   const history = consentWrite(store, id, consentId, consent);
   const plain = profileChange(store, input, id);
   const folded = { ...plain, set: { ...plain.set, ...foldedConsent(consent) } };
+
+  const keeps = keepsConfirmed(input.email);
 
   const attempt = (isNewest: boolean): Promise<"written" | "older" | ProfileRow | undefined> =>
     store
       .transact([
         isNewest
-          ? changeItem(Profile, { id }, folded, all(isAlive(), isNewestConsent(consent)))
-          : changeItem(Profile, { id }, plain, isAlive()),
+          ? changeItem(Profile, { id }, folded, all(isAlive(), ...keeps, isNewestConsent(consent)))
+          : changeItem(Profile, { id }, plain, all(isAlive(), ...keeps)),
         history,
       ])
       .then(
         () => "written" as const,
         onTransactionCanceled(([failure]) => {
           const old = oldRow(Profile, failure);
-          return old && !old.erased_at ? "older" : old;
+          if (!old || old.erased_at) return old;
+          return isConfirmedElsewhere(old, input.email)
+            ? moveAddress(store, id, input, old, { consent, consentId })
+            : "older";
         }),
       );
   let outcome = await attempt(true);

@@ -10,8 +10,8 @@ import type { Store, StoreReader } from "../context.ts";
 import { newestOfShards } from "../newest-of-shards.ts";
 import { onConditionFailed } from "../refusals.ts";
 import type { RootSecrets } from "../secrets.ts";
-import { AddressItem, SuppressionsByTime } from "./address-items.ts";
-import { type AddressRow, addressId, type Suppressing, suppressAddress } from "./addresses.ts";
+import { AddressItem, addressId, SuppressionsByTime } from "./address-items.ts";
+import { type AddressRow, type Suppressing, suppressAddress } from "./addresses.ts";
 
 export const Suppression = v.pipe(
   v.object({

@@ -74,9 +74,8 @@ export const followingBugs: readonly Bug[] = [
     name: "an upsert revives the erased",
     area: "erasure",
     file: "shared/store/subscribers/profile-writes.ts",
-    find: ".change(Profile, { id }, profileChange(store, input, id), isAlive())",
-    replace:
-      '.change(Profile, { id }, profileChange(store, input, id), (n) => "attribute_exists(" + n.name("id") + ")")',
+    find: "const when = all(isAlive(), ...keepsConfirmed(input.email));",
+    replace: 'const when: ReturnType<typeof isAlive> = (n) => "attribute_exists(" + n.name("id") + ")";',
   },
   {
     name: "the profile of the erased keeps its attributes",

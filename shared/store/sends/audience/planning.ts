@@ -63,7 +63,7 @@ export async function planningRules(
   const tenant = spec.channel_arbitration_mode === "smart" ? await tenantEngagements(store) : undefined;
   const { category, topic, confirms } = spec;
   const channels = via.map(({ type }): ChannelType => type);
-  const reach = { channels, category, emailConsent, topic, ...(confirms && { confirms }) };
+  const reach = { channels, category, emailConsent, topic, ...(confirms && { confirms: true as const }) };
   return audienceRules(job, spec, { reach, tenant, zone: await zoneFor(store, spec.subscriber_filters) });
 }
 

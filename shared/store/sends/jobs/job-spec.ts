@@ -89,7 +89,16 @@ export interface JobDetails extends Partial<Omit<JobContent, "title" | "body">> 
   /** The draw of its preview, in place of one under its own id (AMB-140). */
   draw?: string | undefined;
   /** It asks the owner of an address to confirm an opt-in: also one that bounced or complained (AMB-129). */
-  confirms?: true | undefined;
+  confirms?: Confirms | undefined;
+}
+
+/** What the owner of an address is asked. */
+interface Confirms {
+  channel: string;
+  /** The id of the address. */
+  address: string;
+  /** In seconds. */
+  askedAt: number;
 }
 
 interface JobStep {
@@ -111,7 +120,7 @@ export interface JobSpec extends Omit<JobFields, SetByTheService | "title" | "bo
   safety?: Safety | "off" | undefined;
   step?: JobStep | undefined;
   draw?: string | undefined;
-  confirms?: true | undefined;
+  confirms?: Confirms | undefined;
 }
 
 /** The channel of each type by which a send goes, whose consent it needs, and its limits: fixed when it is dispatched. */

@@ -1,0 +1,157 @@
+// Attacks on the confirmed opt-in by whoever has the publishable key, and by members who read sends.
+import { describe, expect, it } from "vitest";
+import { MINUTE } from "../../shared/kernel/clock.ts";
+import { follow, mailing, mailsOf } from "../support/mails.ts";
+import { createMcp } from "../support/mcp.ts";
+import { operate, send } from "../support/people.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+async function setting() {
+  const { world, tenant } = await withTenant();
+  const { channel } = await mailing(world, tenant, "own@example.com");
+  const call = async (route: string, body?: object) =>
+    world.call(route, { as: await tenant.dashboard(), ...(body && { body }) });
+  await call("PATCH /api/v1/workspace", { double_opt_in: true });
+  const upsert = (body: object) =>
+    world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "ada", ...body } });
+  const consent = { channel: "email", status: "opted_in" };
+  const statusOf = async (id: string) => (await call(`GET /api/v1/subscribers/${id}`)).body.consents;
+  const asked = async () => {
+    await world.settle();
+    return (await mailsOf(world)).flatMap(({ text, to }) => {
+      const link = /\/i\/[\w-]+/.exec(text)?.[0];
+      return link ? [{ to, link }] : [];
+    });
+  };
+  const news = async (id: string) => {
+    const { job } = await send(world, tenant, { subscriberIds: [id], channel_ids: [channel], category: "marketing" });
+    await world.advance(MINUTE);
+    return (await call(`GET /api/v1/notifications/${job.id}/recipients`)).body.items[0];
+  };
+  return { world, tenant, call, upsert, consent, statusOf, asked, news };
+}
+
+describe("addresses", () => {
+  it("an opt-in that one address confirmed sends nothing to another AMB-129", async () => {
+    const { world, upsert, consent, asked, news } = await setting();
+    const id = (await upsert({ email: "own@example.com", consent })).body.id;
+    await follow(world, "POST", (await asked())[0]!.link);
+    await world.advance(MINUTE);
+    await upsert({ email: "victim@example.com" });
+    await world.settle();
+    expect(await news(id)).toMatchObject({ state: "skipped" });
+  });
+
+  it("restating the opt-in for another address asks that one AMB-129", async () => {
+    const { world, upsert, consent, asked, statusOf } = await setting();
+    const id = (await upsert({ email: "own@example.com", consent })).body.id;
+    await follow(world, "POST", (await asked())[0]!.link);
+    await world.advance(MINUTE);
+    await upsert({ email: "victim@example.com", consent });
+    expect([(await statusOf(id))[0].status, (await asked()).map(({ to }) => to)]).toEqual([
+      "pending",
+      ["own@example.com", "victim@example.com"],
+    ]);
+  });
+
+  it("an address that opted out by a link is not opted in again by who has confirmed another AMB-129", async () => {
+    const { world, tenant, upsert, consent, asked, news } = await setting();
+    const id = (await upsert({ email: "own@example.com", consent })).body.id;
+    await follow(world, "POST", (await asked()).at(-1)!.link);
+    const body = { external_id: "v", email: "victim@example.com" };
+    const victim = (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body })).body.id;
+    await news(victim);
+    const unsubscribe = (await mailsOf(world)).findLast((mail) => mail.unsubscribe)!.unsubscribe!;
+    expect((await follow(world, "POST", unsubscribe)).status).toBe(200);
+    await world.advance(MINUTE);
+    await upsert({ email: "victim@example.com" });
+    const before = (await news(id)).state;
+    await upsert({ consent });
+    expect([before, (await news(id)).state, (await asked()).at(-1)!.to]).toEqual([
+      "skipped",
+      "skipped",
+      "victim@example.com",
+    ]);
+  });
+});
+
+describe("mail bombing", () => {
+  it("many people with one address at once get three questions AMB-129", async () => {
+    const { upsert, consent, asked } = await setting();
+    await Promise.all(
+      Array.from({ length: 20 }, (_, n) => upsert({ external_id: `p${n}`, email: "victim@example.com", consent })),
+    );
+    expect((await asked()).length).toBe(3);
+  });
+
+  it("an address in other cases, and after an erasure, gets three questions AMB-129", async () => {
+    const { world, upsert, consent, asked, call } = await setting();
+    for (const email of ["victim@example.com", "VICTIM@example.com", "victim@EXAMPLE.com"]) {
+      await world.advance(MINUTE);
+      await upsert({ email, consent });
+      await asked();
+    }
+    const id = (await upsert({ email: "victim@example.com" })).body.id;
+    await call(`DELETE /api/v1/subscribers/${id}`);
+    await world.settle();
+    await upsert({ external_id: "x", email: "victim@example.com", consent });
+    await call("POST /api/v1/suppressions", { address: "victim@example.com", note: "n" });
+    const [row] = (await call("GET /api/v1/suppressions")).body.items;
+    await call(`DELETE /api/v1/suppressions/${row.id}?reason=x`);
+    await upsert({ external_id: "y", email: "victim@example.com", consent });
+    expect((await asked()).length).toBe(3);
+  });
+
+  it("sub-addresses of one mailbox get three questions AMB-129", async () => {
+    const { upsert, consent, asked } = await setting();
+    for (let n = 0; n < 8; n++) await upsert({ external_id: `p${n}`, email: `victim+${n}@gmail.com`, consent });
+    expect((await asked()).length).toBe(3);
+  });
+});
+
+describe("secrets", () => {
+  const jobOf = async ({ call }: Pick<Awaited<ReturnType<typeof setting>>, "call">) => {
+    const { items, notifications } = (await call("GET /api/v1/notifications")).body;
+    return (items ?? notifications)[0].id as string;
+  };
+
+  it("a member who reads the send does not read the link that confirms AMB-129", async () => {
+    const all = await setting();
+    await all.upsert({ email: "own@example.com", consent: all.consent });
+    const { link } = (await all.asked())[0]!;
+    const { status, body } = await all.call(`GET /api/v1/notifications/${await jobOf(all)}`);
+    expect([status, JSON.stringify(body).includes(link)]).toEqual([200, false]);
+  });
+
+  it("an agent that may only read does not read the link that confirms AMB-129", async () => {
+    const all = await setting();
+    await all.upsert({ email: "own@example.com", consent: all.consent });
+    const { link } = (await all.asked())[0]!;
+    const mcp = createMcp(all.world, all.tenant);
+    const answer = await mcp.tool(await mcp.key("read"), "notifications_get", { id: await jobOf(all) });
+    expect([answer.isError ?? false, JSON.stringify(answer).includes(link)]).toEqual([false, false]);
+  });
+
+  it("a link confirms no statement that was made after an opt-out AMB-129", async () => {
+    const { world, upsert, consent, asked, statusOf, call } = await setting();
+    const id = (await upsert({ email: "own@example.com", consent })).body.id;
+    const { link } = (await asked())[0]!;
+    await follow(world, "POST", link);
+    await world.advance(MINUTE);
+    await call(`POST /api/v1/subscribers/${id}/consents`, { channel: "email", status: "opted_out" });
+    await world.advance(MINUTE);
+    await upsert({ consent });
+    await follow(world, "POST", link);
+    expect((await statusOf(id))[0].status).toBe("pending");
+  });
+});
+
+it.each([0, 1])("with a cap of %i sends nothing goes to the dead letters AMB-129", async (monthly_send_cap) => {
+  const { world, tenant, upsert, consent, asked } = await setting();
+  await operate(world, tenant, { monthly_send_cap });
+  for (let n = 0; n < 3; n++) await upsert({ external_id: `p${n}`, email: `p${n}@example.com`, consent });
+  await world.advance(60 * MINUTE);
+  expect([(await asked()).length, world.sqs.depth("ask-confirmation-dead").visible]).toEqual([monthly_send_cap, 0]);
+});
