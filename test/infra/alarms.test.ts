@@ -160,24 +160,3 @@ it("RDA-19 queries of the logs are saved: 50 log groups at most each, all functi
   const ofRequests = queries.find(({ Name }) => Name === "Engagement/one-request");
   expect(ofRequests!.QueryString).toContain('filter request_id = "REQUEST_ID"');
 });
-
-it("each alarm publishes to a topic whose policy lets CloudWatch publish for this account alone (D1)", () => {
-  const mailing = wholeUnderRules();
-  const policies = ofType(mailing, "AWS::SNS::TopicPolicy").map(([, { Properties }]) => Properties);
-  for (const [, { Properties: alarm }] of ofType(mailing, "AWS::CloudWatch::Alarm"))
-    for (const topic of alarm.AlarmActions) {
-      const { PolicyDocument } = policies.find(({ Topics }) =>
-        Topics.some(({ Ref }: { Ref: string }) => Ref === topic.Ref),
-      )!;
-      expect(PolicyDocument.Statement).toContainEqual({
-        Sid: "AlarmsPublish",
-        Effect: "Allow",
-        Principal: { Service: "cloudwatch.amazonaws.com" },
-        Action: "sns:Publish",
-        Resource: topic,
-        Condition: { StringEquals: { "aws:SourceAccount": { Ref: "AWS::AccountId" } } },
-      });
-      // Without a key of its own the topic needs no grant of a key.
-      expect(mailing.Resources[topic.Ref]!.Properties?.KmsMasterKeyId).toBeUndefined();
-    }
-});
