@@ -93,7 +93,7 @@ export const routes: RouteTable = {
     delete: {"route":"DELETE /api/v1/campaigns/:id","credentials":["dashboard"]},
     duplicate: {"route":"POST /api/v1/campaigns/:id/duplicate","credentials":["dashboard"]},
     update: {"route":"PATCH /api/v1/campaigns/:id","credentials":["dashboard"],"body":"json"},
-    release: {"route":"POST /api/v1/campaigns/:id/release","credentials":["dashboard"]},
+    release: {"route":"POST /api/v1/campaigns/:id/release","credentials":["dashboard"],"query":true},
     getReport: {"route":"GET /api/v1/campaigns/:id/report","credentials":["dashboard"],"query":true},
   },
   journeys: {

@@ -5148,6 +5148,11 @@ export interface CampaignsUpdateBody {
   overdue?: "keep_distance" | "now" | "skip" | undefined;
 }
 
+export interface CampaignsReleaseQuery {
+  /** Of a preview of the same body, not older than 10 minutes: the same people are held out and get variant B */
+  preview_id?: string | undefined;
+}
+
 export interface CampaignsGetReportQuery {
   /** RFC 3339. */
   start?: string | undefined;
@@ -7100,7 +7105,7 @@ export interface Endpoints {
     /** Pause, resume, archive or unarchive a campaign. `PATCH /api/v1/campaigns/:id` */
     update(id: string, body: CampaignsUpdateBody, options?: CallOptions): Promise<CampaignsCampaign>;
     /** Release a draft: every message becomes a notification job. `POST /api/v1/campaigns/:id/release` */
-    release(id: string, options?: CallOptions): Promise<CampaignsCampaign>;
+    release(id: string, query?: CampaignsReleaseQuery, options?: CallOptions): Promise<CampaignsCampaign>;
     /** Get the report of a campaign. `GET /api/v1/campaigns/:id/report` */
     getReport(id: string, query?: CampaignsGetReportQuery, options?: CallOptions): Promise<CampaignsGetReportAnswer>;
   };

@@ -44,6 +44,13 @@ export const IdempotencyKey = v.pipe(
   v.maxLength(MAX_KEY_CHARACTERS, `must have at most ${MAX_KEY_CHARACTERS} characters`),
 );
 
+export const PreviewId = v.pipe(
+  v.optional(v.pipe(v.string("must be a string"), v.maxLength(512, "is not the id of a preview"))),
+  v.description(
+    "Of a preview of the same body, not older than 10 minutes: the same people are held out and get variant B",
+  ),
+);
+
 const Send = v.strictObject({
   subscriberIds: v.optional(
     v.pipe(
@@ -107,12 +114,7 @@ const Send = v.strictObject({
   idempotency_key: v.optional(IdempotencyKey),
   bypass_quiet_hours: v.optional(v.boolean("must be true or false"), false),
   safety: v.optional(SafetyInput),
-  preview_id: v.pipe(
-    v.optional(v.pipe(v.string("must be a string"), v.maxLength(512, "is not the id of a preview"))),
-    v.description(
-      "Of a preview of the same body, not older than 10 minutes: the same people are held out and get variant B",
-    ),
-  ),
+  preview_id: PreviewId,
 });
 
 const wholeSend = <T extends Partial<v.InferOutput<typeof Send>>>({ hasAudience = true } = {}) =>

@@ -28,7 +28,7 @@ const setting = async () => {
     await world.settle();
     return answer;
   };
-  return { world, post, body, fates, sent };
+  return { world, tenant, post, body, fates, sent };
 };
 
 describe("preview_id", () => {
@@ -73,5 +73,48 @@ describe("preview_id", () => {
   it("that nobody made is refused (AMB-140)", async () => {
     const { post, body } = await setting();
     expect((await post("", { ...body, preview_id: "nonsense" })).body.fields).toHaveProperty("preview_id");
+  });
+});
+
+describe("preview_id of a campaign's release", () => {
+  const campaign = async () => {
+    const all = await setting();
+    const { world } = all;
+    const tenant = all.tenant;
+    const call = async (route: string, body?: object) =>
+      world.call(route, { as: await tenant.dashboard(), ...(body && { body }) });
+    const [channel] = (await call("GET /api/v1/channels")).body.channels;
+    const content = { title: "A", body: "a" };
+    const audience = { target: { type: "all" }, holdout_percentage: 30 };
+    const { id } = (
+      await call("POST /api/v1/campaigns", {
+        name: "spring",
+        ...audience,
+        messages: [{ content, channel_ids: [channel.id] }],
+      })
+    ).body;
+    const asked = { ...audience, ...content, channel_ids: [channel.id] };
+    const release = (preview_id: string) => call(`POST /api/v1/campaigns/${id}/release?preview_id=${preview_id}`);
+    return { ...all, asked, release };
+  };
+
+  it("holds out the people of the preview (AMB-140)", async () => {
+    const { world, post, asked, release, fates } = await campaign();
+    const { preview_id } = (await post("/preview", asked)).body;
+    const { status, body } = await release(preview_id);
+    await world.settle();
+    expect(status).toBe(200);
+    const sent = (await post("", { ...asked, preview_id })).body.id;
+    await world.settle();
+    expect(await fates(body.messages[0].job_id)).toEqual(await fates(sent));
+  });
+
+  it("of another body is refused, and the campaign stays a draft (AMB-140)", async () => {
+    const { post, asked, release } = await campaign();
+    const { preview_id } = (await post("/preview", { ...asked, holdout_percentage: 31 })).body;
+    const refused = await release(preview_id);
+    expect([refused.status, refused.body.fields?.preview_id]).toEqual([422, expect.any(String)]);
+    const own = (await post("/preview", asked)).body.preview_id;
+    expect((await release(own)).status).toBe(200);
   });
 });

@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { SendCost } from "../../../shared/contract/cost.ts";
 import { grammar } from "../../../shared/contract/grammar.ts";
+import { PreviewId } from "../../../shared/contract/notification-input.ts";
 import { pageFields } from "../../../shared/contract/paging.ts";
 import { Halt, SafetyInput } from "../../../shared/contract/safety.ts";
 import { periodFields, requirePeriod, textQuery, windowFields, windowOf } from "../../../shared/contract/window.ts";
@@ -22,9 +23,9 @@ import {
   replaceCampaign,
 } from "../../../shared/store/campaigns/campaigns.ts";
 import { CampaignMessage, campaignFields, MessageError, messageFields } from "../../../shared/store/campaigns/items.ts";
-import { applyState, deleteCampaign, makeJobs, resume } from "../../../shared/store/campaigns/jobs.ts";
+import { applyState, deleteCampaign, drawOfRelease, makeJobs, resume } from "../../../shared/store/campaigns/jobs.ts";
 import { campaignFailures, haltedSends, reportOf } from "../../../shared/store/campaigns/report.ts";
-import { timers } from "../../../shared/store/capabilities.ts";
+import { secrets, timers } from "../../../shared/store/capabilities.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { fieldsOf } from "../../../shared/store/item.ts";
 import { uncertain } from "../../../shared/store/sends/chunks/tallies.ts";
@@ -209,19 +210,22 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
 
   endpoint(
     "POST /api/v1/campaigns/:id/release",
-    { permission: "send", uses: [storeWrite, timers] },
+    { permission: "send", uses: [storeWrite, timers, secrets] },
     {
       summary: "Release a draft: every message becomes a notification job",
+      query: v.object({ preview_id: PreviewId }),
       returns: CampaignShape,
       status: 200,
       errors: ["NOT_FOUND", "CONFLICT"],
     },
-    async ({ store, timers, caller, params }) => {
+    async ({ store, timers, secrets, caller, params, query }) => {
       const { plan, sendCap } = workspaceOf(caller);
       const { topic } = await getCampaign(store, params.id);
       if (topic !== undefined && !(await topicExists(store, topic)))
         throw conflict(`The campaign's topic ${topic} was deleted.`);
-      const campaign = await releaseCampaign(store, params.id);
+      const { preview_id } = query;
+      const draw = preview_id && (await drawOfRelease(store, await secrets.root(), params.id, preview_id));
+      const campaign = await releaseCampaign(store, params.id, draw);
       await makeJobs(store, timers, { plan, sendCap }, campaign);
       return shown(campaign);
     },

@@ -37,6 +37,7 @@ type ServiceField =
   | "created_at"
   | "updated_at"
   | "released_at"
+  | "draw"
   | "archived_from"
   | "restored";
 
@@ -202,8 +203,12 @@ export function timeOf(
   return at !== undefined && Date.parse(at) > releasedAt ? at : undefined;
 }
 
-/** CMP-18, CMP-19: one job per message; their ids are set before any job is made. @throws 404, 409 if it is not a draft. */
-export async function releaseCampaign(store: Store, id: string): Promise<Campaign> {
+/**
+ * CMP-18, CMP-19: one job per message; their ids are set before any job is made.
+ * @param draw of its preview, for all its messages
+ * @throws 404, 409 if it is not a draft
+ */
+export async function releaseCampaign(store: Store, id: string, draw?: string): Promise<Campaign> {
   const draft = await getCampaign(store, id);
   const releasedAt = store.clock.now();
   const messages = draft.messages.map((message) => ({
@@ -211,7 +216,7 @@ export async function releaseCampaign(store: Store, id: string): Promise<Campaig
     job_id: messageJobId(store.tenant, id, message.id, releasedAt),
   }));
   const isNow = messages.some((message) => timeOf(draft, message, releasedAt) === undefined);
-  const change = { set: { messages: toJson(messages), released_at: releasedAt } };
+  const change = { set: { messages: toJson(messages), released_at: releasedAt, draw } };
   // Only the messages that were read are released: a change that came between makes the release fail.
   const unchanged = is("messages", toJson(draft.messages));
   const note = { kind: "campaign_released", text: `The campaign ${draft.name} was released.`, ref_id: id } as const;
@@ -260,6 +265,7 @@ const campaignOf = (row: CampaignRow): Campaign => ({
     return error ? { ...message, error } : message;
   }),
   released_at: row.released_at,
+  draw: row.draw,
   archived_from: row.archived_from,
   restored: row.restored,
   resumed: row.resumed === undefined ? undefined : fromJson(row.resumed),

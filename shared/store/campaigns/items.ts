@@ -63,6 +63,8 @@ export const CampaignItem = entity("campaign", {
     safety: v.optional(json<SafetyInput>()),
     /** In milliseconds; absent from a draft. */
     released_at: v.optional(v.number()),
+    /** The draw of its preview, in place of one of each message (AMB-140). */
+    draw: v.optional(v.string()),
     /** The status that it returns to when it is unarchived. */
     archived_from: v.optional(v.picklist(campaignMoves.archive.from)),
     /** It was unarchived and has not been resumed since. */

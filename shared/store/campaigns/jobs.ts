@@ -8,6 +8,8 @@ import { chatAppContentOf } from "../channels/chat-app-content.ts";
 import { oneOf } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { deleteSchedule, ownedSchedules, switchOwned } from "../schedules/schedules.ts";
+import type { RootSecrets } from "../secrets.ts";
+import { drawOf } from "../sends/audience/preview-draws.ts";
 import type { JobRecord } from "../sends/jobs/job-record.ts";
 import type { JobSpec } from "../sends/jobs/job-spec.ts";
 import { findJobs, holdJob, moveJob, releaseJob } from "../sends/jobs/jobs.ts";
@@ -26,15 +28,28 @@ export async function makeJobs(store: Store, timers: Timers, allowance: Allowanc
   const jobs = await findJobs(store, jobsOf(campaign));
   const missing = campaign.messages.filter((_, i) => jobs[i] === undefined);
   const topic = missing.length > 0 ? await topicOfSend(store, campaign.topic) : undefined;
+  const { draw } = campaign;
   await Promise.all(
     missing.map((message) =>
       startSend(store, timers, allowance, {
         id: message.job_id,
         isRepeatable: true,
-        spec: { ...specOf(campaign, message, released_at), topic },
+        spec: { ...specOf(campaign, message, released_at), topic, draw },
       }),
     ),
   );
+}
+
+/**
+ * The draw of a preview of one of the messages that a draft would send, at their times or at once (AMB-140).
+ * @throws 404; 422 for an id that is none, is too old, or is of another body
+ */
+export async function drawOfRelease(store: Store, root: RootSecrets, id: string, preview: string): Promise<string> {
+  const draft = await getCampaign(store, id);
+  const topic = await topicOfSend(store, draft.topic);
+  const specs = draft.messages.map((message) => ({ ...specOf(draft, message, store.clock.now()), topic }));
+  const asked = specs.flatMap((spec) => [spec, { ...spec, scheduled_at: null }]);
+  return drawOf(store, root, preview, ...asked.map((spec) => ({ spec, given: undefined })));
 }
 
 const jobsOf = ({ messages }: Pick<Campaign, "messages">): string[] => messages.map(({ job_id }) => job_id);

@@ -33,13 +33,14 @@ const scopeOf = ({ tenant }: StoreReader) => `preview:${tenant}`;
 export const previewId = (store: StoreReader, secrets: RootSecrets, draw: string, asked: Asked): string =>
   sealCursor(secrets, scopeOf(store), [draw, store.clock.now(), digestOf(asked)]);
 
-/** The draw of a preview. @throws 422 for an id that is none, is too old, or is of another body */
-export function drawOf(store: StoreReader, secrets: RootSecrets, id: string, asked: Asked): string {
+/** The draw of a preview. @throws 422 for an id that is none, is too old, or is of none of these bodies */
+export function drawOf(store: StoreReader, secrets: RootSecrets, id: string, ...asked: readonly Asked[]): string {
   const sealed = v.safeParse(Sealed, openCursor(secrets, scopeOf(store), id, "preview_id"));
   if (!sealed.success) throw invalid({ preview_id: "is not the id of a preview" });
   const [draw, at, digest] = sealed.output;
   if (store.clock.now() >= at + VALID_MS)
     throw invalid({ preview_id: "is older than 10 minutes: preview the send again" });
-  if (digest !== digestOf(asked)) throw invalid({ preview_id: "is of another send: preview this one" });
+  if (!asked.some((one) => digestOf(one) === digest))
+    throw invalid({ preview_id: "is of another send: preview this one" });
   return draw;
 }
