@@ -115,6 +115,25 @@ describe("the document", () => {
     expect(without).toEqual([]);
   });
 
+  it("names its components with identifiers of any language (GEN-16)", () => {
+    const names = Object.values(document.components).flatMap(Object.keys);
+    expect(names.filter((name) => !/^[A-Za-z][A-Za-z0-9_]*$/.test(name))).toEqual([]);
+  });
+
+  it("has patterns that mean the same with and without the flag u (GEN-16)", () => {
+    const patterns = [...JSON.stringify(document).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(([, text]) =>
+      JSON.parse(text!),
+    );
+    expect(patterns.length).toBeGreaterThan(0);
+    expect(patterns.filter((pattern) => /\\p\{|[^\0-\uffff]/iu.test(pattern))).toEqual([]);
+    for (const pattern of patterns) expect(() => [new RegExp(pattern), new RegExp(pattern, "u")]).not.toThrow();
+  });
+
+  it("says no maximum of a page that is none (GEN-16)", () => {
+    const { parameters = [] } = described("GET /api/v1/subscribers");
+    expect(parameters.find(({ name }) => name === "limit")!.schema).not.toHaveProperty("maximum");
+  });
+
   it("passes the linter without an error or a warning", () => {
     const { stdout, stderr, status } = spawnSync(
       process.execPath,

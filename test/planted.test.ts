@@ -58,9 +58,9 @@ it("F7 in the OpenAPI document, with its access, shapes, refusals and an example
     content: { "application/json": { schema: { $ref: "#/components/schemas/Parrot" } } },
   });
   const { $ref = "" } = create.responses[403] as { $ref?: string };
-  expect($ref.split("/").at(-1)!.split(".").sort()).toEqual(
-    ["403", "FORBIDDEN", "READ_ONLY_TOKEN", "TENANT_DELETED", "TENANT_SUSPENDED", "in_app"].sort(),
-  );
+  const name = $ref.split("/").at(-1)!;
+  for (const part of ["Refusal403", "Forbidden", "ReadOnlyToken", "TenantDeleted", "TenantSuspended", "InApp"])
+    expect(name).toContain(part);
   expect(document.tags).toContainEqual({ name: "parrots", description: "Birds that repeat messages." });
 });
 

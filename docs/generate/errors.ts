@@ -1,6 +1,7 @@
 // The errors of each route, derived from its access and shape, with their messages.
 import type { Endpoint } from "../../shared/http/endpoint.ts";
 import { needsConfirmed } from "../../shared/http/gates.ts";
+import { pascal } from "../../shared/http/operation-names.ts";
 import { type ErrorCode, statuses } from "../../shared/kernel/errors.ts";
 import { channelTypes } from "../../shared/rules/channel-types.ts";
 import type { JsonSchema } from "../../shared/rules/json-schema.ts";
@@ -139,6 +140,7 @@ interface Response {
 const plainNames: Record<string, string> = {
   PER_MINUTE: "per-minute limit",
   GATEWAY: "a body that is too large for the gateway",
+  GATEWAY_RATE: "more requests than the gateway takes at once",
 };
 
 const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
@@ -172,6 +174,14 @@ export function refusalsOf(endpoint: Endpoint): Map<number, { name: string; resp
       value: { message: "Request Entity Too Large" },
     });
 
+  if (!bodies.some(({ status }) => status >= 400 && status < 500))
+    bodies.push({
+      status: 429,
+      name: "GATEWAY_RATE",
+      schema: "GatewayError",
+      value: { message: "Too Many Requests" },
+    });
+
   return new Map(
     [...Map.groupBy(bodies, ({ status }) => status)].map(([status, all]) => {
       const schemas = [...new Set(all.map(({ schema }) => schema))].sort();
@@ -180,8 +190,8 @@ export function refusalsOf(endpoint: Endpoint): Map<number, { name: string; resp
       const response: Response = {
         description: names.map((name) => plainNames[name] ?? `\`${name}\``).join(", "),
         headers: {
-          "X-Request-Id": { $ref: "#/components/headers/X-Request-Id" },
-          ...((status === 429 || status === 503) && { "Retry-After": { $ref: "#/components/headers/Retry-After" } }),
+          "X-Request-Id": { $ref: "#/components/headers/XRequestId" },
+          ...((status === 429 || status === 503) && { "Retry-After": { $ref: "#/components/headers/RetryAfter" } }),
         },
         content: {
           "application/json": {
@@ -190,7 +200,10 @@ export function refusalsOf(endpoint: Endpoint): Map<number, { name: string; resp
           },
         },
       };
-      return [status, { name: [status, ...names].join("."), response }];
+      return [
+        status,
+        { name: `Refusal${status}${pascal(names.join("-").toLowerCase().replaceAll("_", "-"))}`, response },
+      ];
     }),
   );
 }

@@ -35,6 +35,9 @@ const meanings: [is: (action: Action) => boolean, adds: JsonSchema][] = [
 /** A text that must be digits is shown as an integer: paging parses its query this way. */
 const WHOLE_NUMBER = "^[0-9]{1,9}$";
 
+/** In the text of a class of characters. */
+const CONTROLS = "\\u0000-\\u001f\\u007f-\\u009f";
+
 const refTo = (name: string) => `#/components/schemas/${name}`;
 
 /** What an action says that JSON Schema cannot see: a grammar (shared/contract/grammar.ts), the bound of a text of digits. */
@@ -72,6 +75,12 @@ export function schemaOf(
   return tidy(schema);
 }
 
+/**
+ * A pattern that means the same with and without the flag `u`: of classes of Unicode, it refuses the control characters.
+ */
+const withoutClasses = (pattern: string): string =>
+  pattern.replaceAll("\\P{C}", `[^${CONTROLS}]`).replaceAll("\\p{Cc}", CONTROLS);
+
 /** A reference stands for the whole schema: only what is said about this use of it remains beside it. */
 function tidy(schema: JsonSchema): JsonSchema {
   const { $ref, description, default: fallback } = schema;
@@ -81,7 +90,9 @@ function tidy(schema: JsonSchema): JsonSchema {
       ...(schema.default !== undefined && { default: Number(schema.default) }),
       ...(schema.description && { description: schema.description }),
     };
-    return { type: "integer", minimum: 1, maximum: schema.maximum ?? 999_999_999, ...said };
+    // A larger page is taken as the largest: then no number of digits is too large for a client to send.
+    const maximum = /taken as/.test(schema.description ?? "") ? undefined : (schema.maximum ?? 999_999_999);
+    return { type: "integer", minimum: 1, ...(maximum !== undefined && { maximum }), ...said };
   }
   const nullable = schema.anyOf?.length === 2 && schema.anyOf[1]?.type === "null" ? schema.anyOf[0] : undefined;
   if (nullable && typeof nullable.type === "string" && !nullable.enum && nullable.const === undefined) {
@@ -90,6 +101,7 @@ function tidy(schema: JsonSchema): JsonSchema {
   }
   const tidied = Object.entries(schema).flatMap(([key, value]): [string, unknown][] => {
     if (value === undefined || (key === "required" && (value as string[]).length === 0)) return [];
+    if (key === "pattern") return [[key, withoutClasses(value as string)]];
     if (key === "propertyNames" && JSON.stringify(value) === '{"type":"string"}') return [];
     if (key === "properties")
       return [[key, Object.fromEntries(Object.entries(value as object).map(([name, one]) => [name, tidy(one)]))]];

@@ -1,5 +1,7 @@
 // The limits that hold for every plan, from the code that enforces them (GEN-16).
 import { MAX_FILE_BYTES as MAX_ASSET_BYTES } from "../../functions/api/assets/index.ts";
+import { REGISTRATIONS_PER_ADDRESS } from "../../functions/api/auth/index.ts";
+import { LOGINS_PER_ADDRESS } from "../../functions/api/auth/limits.ts";
 import { MAX_MESSAGES } from "../../functions/api/campaigns/input.ts";
 import { MAX_EXPORTED } from "../../functions/api/events/index.ts";
 import { MAX_FILE_BYTES as MAX_IMPORT_BYTES } from "../../functions/api/imports/index.ts";
@@ -8,6 +10,7 @@ import { MAX_BULK } from "../../functions/api/subscribers/index.ts";
 import { MAX_BODY_CHARACTERS, MAX_TITLE_CHARACTERS } from "../../shared/contract/message-text.ts";
 import { MAX_GIVEN_IDS } from "../../shared/contract/notification-input.ts";
 import { MAX_PER_PAGE } from "../../shared/contract/paging.ts";
+import { CREDENTIAL_TTL_MS } from "../../shared/http/credential-cache.ts";
 import { MAX_PROPERTIES, MAX_PROPERTY_CHARACTERS, SERVER_BODY_BYTES, tiers } from "../../shared/rules/event-limits.ts";
 import { JSON_LIMITS } from "../../shared/rules/json-limits.ts";
 import { RENDERED_BYTES, TEMPLATE_BYTES } from "../../shared/rules/render.ts";
@@ -16,6 +19,7 @@ import { MAX_DEVICES } from "../../shared/store/subscribers/device-registration.
 import { MAX_WEBHOOKS } from "../../shared/store/webhooks/webhooks.ts";
 
 const KB = 1_024;
+const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 const count = (n: number) => n.toLocaleString("en-US");
@@ -45,5 +49,14 @@ export const limits: readonly (readonly [what: string, maximum: string])[] = [
   ["file of an import", `${size(MAX_IMPORT_BYTES)}; beyond it 413`],
   ["image", size(MAX_ASSET_BYTES)],
   ["webhook endpoints", `${MAX_WEBHOOKS}; an attempt has ${ATTEMPT_TIMEOUT_MS / 1_000} seconds`],
+  [
+    "registrations by one network address",
+    `${REGISTRATIONS_PER_ADDRESS.max} in ${REGISTRATIONS_PER_ADDRESS.windowMs / MINUTE_MS} minutes; then 429`,
+  ],
+  [
+    "sign-ins by one network address",
+    `${LOGINS_PER_ADDRESS.max} in ${LOGINS_PER_ADDRESS.windowMs / MINUTE_MS} minutes; then 429`,
+  ],
+  ["how long a key that was revoked may still send events", `${CREDENTIAL_TTL_MS / 1_000} seconds`],
   ["one page", `${MAX_PER_PAGE} items; inbox ${MAX_LISTED}; export ${count(MAX_EXPORTED)}`],
 ];

@@ -79,7 +79,7 @@ export interface OpenApi {
   };
 }
 
-const requestId = { "X-Request-Id": { $ref: "#/components/headers/X-Request-Id" } };
+const requestId = { "X-Request-Id": { $ref: "#/components/headers/XRequestId" } };
 
 export async function openApiOf(contents: Contents): Promise<OpenApi> {
   const operations = operationsOf(contents);
@@ -117,15 +117,14 @@ export async function openApiOf(contents: Contents): Promise<OpenApi> {
       version: VERSION,
       summary: "Messages to your users, with a ledger of every send.",
       description: await overview(contents),
+      contact: { name: "Whoever runs this deployment" },
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [
       {
         url: "{base_url}",
-        description: "Where the service is deployed",
-        variables: {
-          base_url: { default: "http://127.0.0.1:3000", description: "As `npm start` or the deployment says" },
-        },
+        description: "Where the service runs, as `npm start` or the deployment says",
+        variables: { base_url: { default: "http://127.0.0.1:3000" } },
       },
     ],
     tags: [...contents.groups, contents.stream].map(({ name, about }) => ({ name, description: about })),
@@ -134,9 +133,9 @@ export async function openApiOf(contents: Contents): Promise<OpenApi> {
     components: {
       securitySchemes,
       headers: {
-        "X-Request-Id": { description: "Names this request in our logs.", schema: { type: "string" } },
-        "Retry-After": { description: "Whole seconds to wait.", schema: { type: "integer", minimum: 0 } },
-        "Idempotent-Replayed": {
+        XRequestId: { description: "Names this request in our logs.", schema: { type: "string" } },
+        RetryAfter: { description: "Whole seconds to wait.", schema: { type: "integer", minimum: 0 } },
+        IdempotentReplayed: {
           description: "The first answer to this key, again.",
           schema: { const: "true", type: "string" },
         },
@@ -278,4 +277,4 @@ const announcement = Object.fromEntries(
   Object.keys(announcementHeaders).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
 );
 
-const replayed = { "Idempotent-Replayed": { $ref: "#/components/headers/Idempotent-Replayed" } };
+const replayed = { "Idempotent-Replayed": { $ref: "#/components/headers/IdempotentReplayed" } };

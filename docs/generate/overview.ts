@@ -19,12 +19,29 @@ const permissionTable = () =>
     ]),
   );
 
+const MB = 1_048_576;
+
 const planTable = () =>
   table(
-    ["plan", "requests a minute", "sends", "events", "subscribers", "dynamic segments", "team members", "features"],
+    [
+      "plan",
+      "requests a minute",
+      "sends",
+      "events",
+      "subscribers",
+      "dynamic segments",
+      "event conditions of a rule",
+      "look-back in days",
+      "images in MB",
+      "team members",
+      "channels",
+      "features",
+    ],
     Object.entries(plans).map(([name, plan]) => [
       code(name),
-      ...[plan.requestsPerMinute, plan.sends, plan.events, plan.subscribers, plan.dynamicSegments, plan.teamMembers],
+      ...[plan.requestsPerMinute, plan.sends, plan.events, plan.subscribers, plan.dynamicSegments],
+      ...[plan.eventConditionsPerRule, plan.lookbackDays ?? "any", plan.assetBytes / MB, plan.teamMembers],
+      plan.channelTypes.map(code).join(", "),
       plan.features.map(code).join(", "),
     ]),
   );

@@ -5,7 +5,7 @@ import { ApiError } from "../kernel/errors.ts";
 import type { Caller } from "./authenticate.ts";
 
 /** From the validation, not from the last use. */
-const TTL_MS = 60 * SECOND;
+export const CREDENTIAL_TTL_MS = 60 * SECOND;
 const NEGATIVE_TTL_MS = 5 * SECOND;
 const MAX_CACHED = 10_000;
 
@@ -38,7 +38,7 @@ export function createCredentialCache(now: () => number) {
     };
     try {
       const caller = await validate();
-      if (!isFresh(caller)) remember({ caller, until: at + TTL_MS });
+      if (!isFresh(caller)) remember({ caller, until: at + CREDENTIAL_TTL_MS });
       return caller;
     } catch (refusal) {
       if (refusal instanceof ApiError && refusal.status === 401) remember({ refusal, until: at + NEGATIVE_TTL_MS });

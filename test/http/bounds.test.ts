@@ -26,9 +26,10 @@ function unbounded(document: OpenApi, schema: JsonSchema, place: string, above: 
   const isListed = schema.enum !== undefined || schema.const !== undefined;
   const isWhole = /^\^(?:[^*+]|\\[*+]|\[[^\]]*\])*\$$/.test(schema.pattern ?? "");
   const isShort = schema.maxLength !== undefined || ["uuid", "date-time"].includes(schema.format ?? "") || isWhole;
+  const isCut = /a larger one is taken as/.test(schema.description ?? "");
   const isBetween =
     (schema.minimum ?? schema.exclusiveMinimum) !== undefined &&
-    (schema.maximum ?? schema.exclusiveMaximum) !== undefined;
+    (isCut || (schema.maximum ?? schema.exclusiveMaximum) !== undefined);
   const own = [
     types.includes("string") && !isListed && !isShort,
     (types.includes("number") || types.includes("integer")) && !isListed && !isBetween,

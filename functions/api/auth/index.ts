@@ -34,7 +34,7 @@ import { sessions } from "./sessions.ts";
 import { AccessToken, bearer, ENDED, RefreshToken } from "./tokens.ts";
 
 /** LIM-4. */
-const REGISTRATIONS_PER_ADDRESS: AttemptLimit = { kind: "register-ip", max: 5, windowMs: HOUR };
+export const REGISTRATIONS_PER_ADDRESS: AttemptLimit = { kind: "register-ip", max: 5, windowMs: HOUR };
 const REGISTRATIONS_PER_DOMAIN: AttemptLimit = { kind: "register-domain", max: 10, windowMs: DAY };
 
 const endpoint = endpoints({ credentials: [], effect: "session", inRealTime: true, uses: [] });
