@@ -44,16 +44,7 @@ function allowances(
       conditions: { StringEquals: { "iam:PassedToService": "scheduler.amazonaws.com" } },
     }),
   ];
-  // One key, two purposes: the right to decrypt root secrets does not include a workspace's credentials.
-  const forPurpose =
-    (purpose: string): Allow =>
-    (actions) => [
-      new PolicyStatement({
-        actions: [...actions],
-        resources: [storage.encryptionKey.keyArn],
-        conditions: { StringEquals: { "kms:EncryptionContext:purpose": purpose } },
-      }),
-    ];
+  const forPurpose = purposesOf(storage.encryptionKey.keyArn);
   return new Map<string, Allow>([
     [
       "table",
@@ -85,6 +76,7 @@ function allowances(
     ["imports-bucket", (actions) => allow(actions, storage.imports.bucketArn)],
     ["encryption-key", forPurpose("root-secrets")],
     ["credentials-key", forPurpose("channel-credentials")],
+    ["second-factor-key", forPurpose("second-factor")],
     ["signing-key", (actions) => allow(actions, storage.signingKey.keyArn)],
     ["schedule-group", (actions) => allow(actions, scheduleArn)],
     ["scheduler-role", passOn],
@@ -98,6 +90,18 @@ function allowances(
     ]),
   ]);
 }
+
+/** One key, three purposes: the right to decrypt root secrets does not include the credentials of workspaces or users. */
+const purposesOf =
+  (key: string) =>
+  (purpose: string): Allow =>
+  (actions) => [
+    new PolicyStatement({
+      actions: [...actions],
+      resources: [key],
+      conditions: { StringEquals: { "kms:EncryptionContext:purpose": purpose } },
+    }),
+  ];
 
 /** Statements for the grants of a function. @throws if a declaration names a resource that the stack does not have. */
 export function declaredStatements(

@@ -1162,6 +1162,31 @@ export async function authResendEmail(service: Endpoints) {
   return answer;
 }
 
+export async function authGetSecondFactor(service: Endpoints) {
+  const answer = await service.auth.getSecondFactor();
+  return answer;
+}
+
+export async function authBeginSecondFactor(service: Endpoints) {
+  const answer = await service.auth.beginSecondFactor({ current_password: "correct horse battery staple" });
+  return answer;
+}
+
+export async function authConfirmSecondFactor(service: Endpoints) {
+  const answer = await service.auth.confirmSecondFactor({ code: "text" });
+  return answer;
+}
+
+export async function authRemoveSecondFactor(service: Endpoints) {
+  const answer = await service.auth.removeSecondFactor({ code: "text" });
+  return answer;
+}
+
+export async function authRenewRecoveryCodes(service: Endpoints) {
+  const answer = await service.auth.renewRecoveryCodes({ code: "text" });
+  return answer;
+}
+
 export async function authListSessions(service: Endpoints) {
   const answer = await service.auth.listSessions();
   return answer;

@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { ServiceError } from "../../sdk/src/errors.ts";
 import { Button } from "../components/button.tsx";
 import { Page } from "../components/page.tsx";
+import { SecondFactor } from "../components/second-factor.tsx";
 import { Empty, Failure, Skeleton } from "../components/states.tsx";
 import { pages } from "../pages/index.ts";
 import { SignIn } from "../pages/sign-in/index.tsx";
@@ -21,12 +22,14 @@ export function App() {
         <Skeleton rows={3} />
       </main>
     );
-  return (
-    <Shell>
-      <Routed />
-    </Shell>
-  );
+  return <Shell>{state.me.second_factor_missing ? <FactorMissing /> : <Routed />}</Shell>;
 }
+
+const FactorMissing = () => (
+  <Page title="Set up your second factor" about="This workspace opens to members with a second factor only.">
+    <SecondFactor />
+  </Page>
+);
 
 const loaded = new Map<string, ComponentType>();
 

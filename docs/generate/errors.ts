@@ -1,6 +1,6 @@
 // The errors of each route, derived from its access and shape, with their messages.
 import type { Endpoint } from "../../shared/http/endpoint.ts";
-import { needsConfirmed } from "../../shared/http/gates.ts";
+import { needsConfirmed, needsSecondFactor } from "../../shared/http/gates.ts";
 import { pascal } from "../../shared/http/operation-names.ts";
 import { type ErrorCode, statuses } from "../../shared/kernel/errors.ts";
 import { channelTypes } from "../../shared/rules/channel-types.ts";
@@ -11,6 +11,7 @@ import { type Feature, plans, refusals } from "../../shared/rules/plans.ts";
 const messages: Record<ErrorCode, string> = {
   BAD_REQUEST: "The body is not valid JSON.",
   UNAUTHORIZED: "Valid credentials are required.",
+  SECOND_FACTOR_REQUIRED: "Give the code that your authenticator shows, or a recovery code.",
   PAYMENT_REQUIRED: "The plan's sends of this billing period are used up.",
   SEND_CAP_REACHED: "The workspace's own monthly cap on sends is reached.",
   FORBIDDEN: "The credential lacks the permission or scope.",
@@ -19,6 +20,7 @@ const messages: Record<ErrorCode, string> = {
   FEATURE_NOT_AVAILABLE: "The feature is not part of the plan.",
   READ_ONLY_TOKEN: "A read-only token may not write.",
   EMAIL_NOT_CONFIRMED: "Confirm your e-mail address first.",
+  SECOND_FACTOR_MISSING: "This workspace demands a second factor. Set one up in your account.",
   NOT_FOUND: "No such resource.",
   CONFLICT: "It already exists, or its state does not allow this.",
   NOT_A_SANDBOX: "This workspace is not a sandbox: its time cannot be moved.",
@@ -92,14 +94,15 @@ export const errorSchemas: Record<string, JsonSchema> = {
 
 /** Every error code of a route: those of its access and its shape, and those that its handler adds. */
 export function codesOf({ route, access, shape }: Endpoint): ErrorCode[] {
-  const { credentials, permission, scope, feature, forbidden, effect, openWhileSuspended } = access;
+  const { credentials, permission, scope, feature, forbidden, effect } = access;
   const closed = credentials.length > 0;
   const given = (when: unknown, code: ErrorCode): ErrorCode[] => (when ? [code] : []);
   const judged: ErrorCode = shape.refusal === 400 ? "BAD_REQUEST" : "VALIDATION_ERROR";
   const codes = [
     ...given(closed, "UNAUTHORIZED"),
     ...given(closed, "TENANT_DELETED"),
-    ...given(closed && effect !== "session" && !openWhileSuspended, "TENANT_SUSPENDED"),
+    ...given(closed && effect !== "session" && !access.openWhileSuspended, "TENANT_SUSPENDED"),
+    ...given(credentials.includes("dashboard") && needsSecondFactor(access), "SECOND_FACTOR_MISSING"),
     ...given(credentials.includes("dashboard") && (effect === "write" || effect === "own"), "READ_ONLY_TOKEN"),
     ...given(credentials.includes("dashboard") && needsConfirmed(access), "EMAIL_NOT_CONFIRMED"),
     ...given(

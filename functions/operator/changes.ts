@@ -6,7 +6,9 @@ import { ApiError } from "../../shared/kernel/errors.ts";
 import type { TenantId } from "../../shared/kernel/ids.ts";
 import { planNames } from "../../shared/rules/plans.ts";
 import { annotate } from "../../shared/store/insights/annotations.ts";
+import { UserItem } from "../../shared/store/workspaces/identity-items.ts";
 import { changeStatus, purgeTimer } from "../../shared/store/workspaces/purge.ts";
+import { removeFactor } from "../../shared/store/workspaces/second-factors.ts";
 import { usageOf } from "../../shared/store/workspaces/usage.ts";
 import { setUsage } from "../../shared/store/workspaces/usage-correction.ts";
 import { changeWorkspace, getWorkspace, type WorkspaceRecord } from "../../shared/store/workspaces/workspaces.ts";
@@ -52,6 +54,19 @@ export const inviteAddress = async (
 ): Promise<{ invited: { email: string; until: string } }> => ({
   invited: await inviteToRegister(platform, invite.email),
 });
+
+export const ForgetSecondFactor = v.strictObject({ forget_second_factor: v.strictObject({ email: AccountEmail }) });
+
+/** For a user who has lost the authenticator and the recovery codes: both end, and every session. */
+export async function forgetSecondFactor(
+  { platform }: OperatorContext,
+  { forget_second_factor: { email } }: v.InferOutput<typeof ForgetSecondFactor>,
+): Promise<{ forgotten: { email: string } } | Refusal> {
+  const user = await platform.get(UserItem, { email });
+  if (!user) return { error: "not_found" };
+  await removeFactor(platform, user, undefined);
+  return { forgotten: { email } };
+}
 
 export async function changeOne(
   { platform, bind, clock }: OperatorContext,

@@ -3,7 +3,16 @@
 import * as v from "valibot";
 import { fieldsOf } from "../../shared/http/input.ts";
 import { type Deps, NO_TENANT, openAll, type Uses } from "../../shared/kernel/deps.ts";
-import { changeOne, Invitation, inviteAddress, OperatorChange, Registration, register } from "./changes.ts";
+import {
+  changeOne,
+  ForgetSecondFactor,
+  forgetSecondFactor,
+  Invitation,
+  inviteAddress,
+  OperatorChange,
+  Registration,
+  register,
+} from "./changes.ts";
 import { type OperatorContext, type Refusal, uses } from "./context.ts";
 import { CostWish, costOf, seeWorkspaces, WorkspacesWish } from "./overview.ts";
 import { DeadLettersWish, RecountWish, RedriveWish, recount, redrive, seeDeadLetters } from "./repair.ts";
@@ -13,6 +22,7 @@ export type OperatorAnswer =
   | Refusal
   | Answer<typeof register>
   | Answer<typeof inviteAddress>
+  | Answer<typeof forgetSecondFactor>
   | Answer<typeof changeOne>
   | Answer<typeof seeWorkspaces>
   | Answer<typeof costOf>
@@ -40,6 +50,7 @@ const change = taking(OperatorChange, changeOne);
 const actions: Record<string, Action> = {
   register: taking(Registration, register),
   invite: taking(Invitation, inviteAddress),
+  forget_second_factor: taking(ForgetSecondFactor, forgetSecondFactor),
   workspaces: taking(WorkspacesWish, seeWorkspaces),
   cost: taking(CostWish, costOf),
   dead_letters: taking(DeadLettersWish, seeDeadLetters),

@@ -7,7 +7,7 @@ export type JsonValue = string | number | boolean | null | JsonValue[] | { [key:
 /** `code` is stable; `message` is for people and may change; `fields` names what failed validation. */
 export interface ErrorBody {
   /** The stable code of the error */
-  code: "BAD_REQUEST" | "UNAUTHORIZED" | "PAYMENT_REQUIRED" | "SEND_CAP_REACHED" | "FORBIDDEN" | "TENANT_SUSPENDED" | "TENANT_DELETED" | "FEATURE_NOT_AVAILABLE" | "READ_ONLY_TOKEN" | "EMAIL_NOT_CONFIRMED" | "NOT_FOUND" | "CONFLICT" | "NOT_A_SANDBOX" | "FILE_TOO_LARGE" | "VALIDATION_ERROR" | "TEMPLATE_NOT_FOUND" | "QUOTA_EXCEEDED" | "RATE_LIMITED" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE";
+  code: "BAD_REQUEST" | "UNAUTHORIZED" | "SECOND_FACTOR_REQUIRED" | "PAYMENT_REQUIRED" | "SEND_CAP_REACHED" | "FORBIDDEN" | "TENANT_SUSPENDED" | "TENANT_DELETED" | "FEATURE_NOT_AVAILABLE" | "READ_ONLY_TOKEN" | "EMAIL_NOT_CONFIRMED" | "SECOND_FACTOR_MISSING" | "NOT_FOUND" | "CONFLICT" | "NOT_A_SANDBOX" | "FILE_TOO_LARGE" | "VALIDATION_ERROR" | "TEMPLATE_NOT_FOUND" | "QUOTA_EXCEEDED" | "RATE_LIMITED" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE";
   /** What is wrong, for people. It may change */
   message: string;
   /** What is wrong, by field */
@@ -1535,6 +1535,11 @@ export interface Config {
   value_property: string | null;
   /** How long after a message an event counts for it, in seconds */
   window_seconds: number;
+}
+
+export interface Confirm {
+  /** Each signs in once without the authenticator */
+  recovery_codes: string[];
 }
 
 export interface CredentialConfirmation {
@@ -3802,6 +3807,8 @@ export interface WorkspacePage {
   identity_required: boolean;
   /** An opt-in to e-mail is `pending` until its owner confirms it by the link of a mail. Default: false */
   double_opt_in: boolean;
+  /** Members reach the workspace only in sessions with a second factor. Whoever sets it has one. Default: false */
+  second_factor_required: boolean;
   /** Who sends: in the footer of marketing mail and on the page to unsubscribe. `null`: not shown */
   sender_name: string | null;
   /** The postal address of the sender, beside `sender_name`; lines are kept. `null`: not shown */
@@ -6555,6 +6562,8 @@ export interface AuthLoginBody {
   email: string;
   /** The password */
   password: string;
+  /** The six digits that the authenticator shows, or a recovery code; each works once */
+  code?: string | undefined;
   /** The workspace */
   tenant_id?: string | undefined;
 }
@@ -6607,6 +6616,8 @@ export interface AuthAcceptInvitationsBody {
   name: string;
   /** The password: 12 to 1,024 characters, not a common one, not the address or the name of the workspace */
   password: string;
+  /** The six digits that the authenticator shows, or a recovery code; each works once */
+  code?: string | undefined;
 }
 
 export interface AuthForgotPasswordBody {
@@ -6619,6 +6630,8 @@ export interface AuthResetPasswordBody {
   token: string;
   /** The password: 12 to 1,024 characters, not a common one, not the address or the name of the workspace */
   password: string;
+  /** The six digits that the authenticator shows, or a recovery code; each works once */
+  code?: string | undefined;
 }
 
 export interface AuthChangePasswordBody {
@@ -6631,6 +6644,39 @@ export interface AuthChangePasswordBody {
 export interface AuthConfirmEmailBody {
   /** The token of the mail; it works once */
   token: string;
+}
+
+export interface AuthGetSecondFactorAnswer {
+  enabled: boolean;
+  recovery_codes_left: number;
+  /** The workspace demands one */
+  required: boolean;
+}
+
+export interface AuthBeginSecondFactorBody {
+  current_password: string;
+}
+
+export interface AuthBeginSecondFactorAnswer {
+  /** In base32, to be typed */
+  key: string;
+  /** The same for a QR code */
+  uri: string;
+}
+
+export interface AuthConfirmSecondFactorBody {
+  /** The six digits that the authenticator shows, or a recovery code; each works once */
+  code: string;
+}
+
+export interface AuthRemoveSecondFactorBody {
+  /** The six digits that the authenticator shows, or a recovery code; each works once */
+  code: string;
+}
+
+export interface AuthRenewRecoveryCodesBody {
+  /** The six digits that the authenticator shows, or a recovery code; each works once */
+  code: string;
 }
 
 export interface AuthListSessionsAnswer {
@@ -6733,6 +6779,8 @@ export interface AccountGetMeAnswer {
   role: "owner" | "admin" | "marketer" | "developer" | "analyst" | "viewer";
   /** Whether the token may only read */
   read_only: boolean;
+  /** The workspace demands a second factor, and this session has none: it reaches the account alone */
+  second_factor_missing: boolean;
   /** The workspaces that the user is a member of */
   workspaces: Me[];
   /** The time of the service. RFC 3339. */
@@ -6791,6 +6839,8 @@ export interface AccountUpdateWorkspaceBody {
   identity_required?: boolean | undefined;
   /** An opt-in to e-mail is `pending` until its owner confirms it by the link of a mail. Default: false */
   double_opt_in?: boolean | undefined;
+  /** Members reach the workspace only in sessions with a second factor. Whoever sets it has one. Default: false */
+  second_factor_required?: boolean | undefined;
   /** Who sends: in the footer of marketing mail and on the page to unsubscribe. `null`: not shown */
   sender_name?: string | null | undefined;
   /** The postal address of the sender, beside `sender_name`; lines are kept. `null`: not shown */
@@ -7416,6 +7466,16 @@ export interface Endpoints {
     confirmEmail(body: AuthConfirmEmailBody, options?: CallOptions): Promise<void>;
     /** Mail the caller another token to confirm the e-mail address. `POST /api/v1/auth/email/resend` */
     resendEmail(options?: CallOptions): Promise<void>;
+    /** Whether the caller has a second factor. `GET /api/v1/auth/second-factor` */
+    getSecondFactor(options?: CallOptions): Promise<AuthGetSecondFactorAnswer>;
+    /** Get a key for an authenticator; it counts once a code of it was confirmed. `POST /api/v1/auth/second-factor/begin` */
+    beginSecondFactor(body: AuthBeginSecondFactorBody, options?: CallOptions): Promise<AuthBeginSecondFactorAnswer>;
+    /** Put the key in force by a code of it; all other sessions end. `POST /api/v1/auth/second-factor/confirm` */
+    confirmSecondFactor(body: AuthConfirmSecondFactorBody, options?: CallOptions): Promise<Confirm>;
+    /** Remove the caller's second factor by a code of it; all other sessions end. `POST /api/v1/auth/second-factor/remove` */
+    removeSecondFactor(body: AuthRemoveSecondFactorBody, options?: CallOptions): Promise<void>;
+    /** Get ten new recovery codes; the old ones end. `POST /api/v1/auth/recovery-codes/renew` */
+    renewRecoveryCodes(body: AuthRenewRecoveryCodesBody, options?: CallOptions): Promise<Confirm>;
     /** List the caller's sessions, the one used last first. `GET /api/v1/auth/sessions` */
     listSessions(options?: CallOptions): Promise<AuthListSessionsAnswer>;
     /** End a session of the caller at once, with its access tokens. `DELETE /api/v1/auth/sessions/:id` */

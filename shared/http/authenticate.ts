@@ -69,6 +69,8 @@ export type Caller =
       agency?: string;
       /** Its session, which has not ended. */
       session?: string;
+      /** Whether the session has one, and whether the workspace or its agency demands one. */
+      secondFactor: { isProven: boolean; isDemanded: boolean };
       /** The address was not confirmed when the user became a member. */
       isUnconfirmed: boolean;
     }
@@ -210,6 +212,10 @@ async function dashboardCaller(
     readOnly: narrowed || role === "viewer",
     narrowed,
     isUnconfirmed,
+    secondFactor: {
+      isProven: begun?.second_factor === true,
+      isDemanded: workspace.second_factor_required === true || agency?.second_factor_required === true,
+    },
     ...(session !== undefined && { session }),
     ...(claims.agency !== undefined && { agency: claims.agency }),
   };

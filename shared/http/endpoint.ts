@@ -59,6 +59,8 @@ export interface Access {
   inRealTime?: boolean;
   /** Allowed in a suspended workspace: the bill and `/me` (D-TENANT). */
   openWhileSuspended?: boolean;
+  /** Allowed in a session without the second factor that the workspace demands: the caller's own account (ACC-12). */
+  openBeforeSecondFactor?: boolean;
 }
 
 export interface Shape {

@@ -82,6 +82,16 @@ export function requirePermission(caller: Caller, permission: Permission | undef
   throw new ApiError("FORBIDDEN", `The role ${caller.role} lacks the permission ${permission}.`);
 }
 
+/** ACC-12: where the workspace demands it, a session without a second factor reaches the caller's own account alone. */
+export function requireSecondFactor(caller: Caller, access: Access): void {
+  if (caller.kind !== "dashboard" || !caller.secondFactor.isDemanded || caller.secondFactor.isProven) return;
+  if (!needsSecondFactor(access)) return;
+  throw new ApiError("SECOND_FACTOR_MISSING", "This workspace demands a second factor. Set one up in your account.");
+}
+
+export const needsSecondFactor = ({ effect, openBeforeSecondFactor = false }: Access): boolean =>
+  effect !== "session" && !openBeforeSecondFactor;
+
 /** A member gives a key only what the member's own role holds (ATH-R5, AGT-1). @throws 403. */
 export function requireOwnScopes(caller: Caller, scopes: readonly (Scope | AgentScope)[]): void {
   if (caller.kind !== "dashboard") return;

@@ -20,6 +20,7 @@ import {
   requireConfirmed,
   requirePermission,
   requireScope,
+  requireSecondFactor,
   requireWorkspace,
   requireWritable,
 } from "./gates.ts";
@@ -169,6 +170,7 @@ const gatesOf =
     const units = unitsOf(event.requestContext.http.method, Buffer.byteLength(event.body ?? ""));
     await sdkLimits.count({ caller, address: () => addressOf(event), units }, platform);
     requireWorkspace(caller, access);
+    requireSecondFactor(caller, access);
     requireWritable(caller, access);
     requirePermission(caller, access.permission);
     requireScope(caller, access.scope);

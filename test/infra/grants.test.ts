@@ -105,6 +105,7 @@ describe("all roles", () => {
           .flatMap(({ actions }) => actions)
           .sort();
       expect([name, allowed("root-secrets")]).toEqual([name, declared("encryption-key")]);
+      expect([name, allowed("second-factor")]).toEqual([name, declared("second-factor-key").sort()]);
       expect([name, allowed("channel-credentials")]).toEqual([name, declared("credentials-key")]);
     }
     const sealing = functions.filter(({ grants }) =>

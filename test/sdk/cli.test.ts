@@ -4,6 +4,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { authenticator } from "otplib";
 import { expect, it, onTestFinished } from "vitest";
 import { verifyWebhook } from "../../sdk/src/webhook.ts";
 import { HOUR, timestamp } from "../../shared/kernel/clock.ts";
@@ -74,6 +75,21 @@ it("a login is saved for its owner alone, renewed, and ended", async () => {
   expect(refreshes).toHaveLength(2);
   expect((await cli.run("logout")).code).toBe(0);
   expect((await cli.run("whoami")).code).toBe(3);
+});
+
+it("a login asks for the code of a second factor (ACC-11)", async () => {
+  const { world, tenant } = await opened();
+  const registered = { email: EMAIL, password: PASSWORD, name: "Ada", workspace_name: "Company" };
+  const { access_token } = (await world.call("POST /api/v1/auth/register", { body: registered })).body;
+  const as = { authorization: `Bearer ${access_token}` };
+  const begun = { as, body: { current_password: PASSWORD } };
+  const { key } = (await world.call("POST /api/v1/auth/second-factor/begin", begun)).body;
+  const codeNow = () => authenticator.clone({ epoch: world.clock.now() }).generate(key);
+  const confirmed = { as, body: { code: codeNow() } };
+  expect((await world.call("POST /api/v1/auth/second-factor/confirm", confirmed)).status).toBe(200);
+  await world.advance(30_000);
+  const cli = await cliOf(world, tenant, { answers: [EMAIL, PASSWORD, codeNow()] });
+  expect(await cli.run("login", "--url", BASE_URL)).toMatchObject({ code: 0 });
 });
 
 it("a login at an address that is not that of the API says so", async () => {

@@ -10,6 +10,7 @@ import { Collection } from "../../components/collection.tsx";
 import { TextField } from "../../components/field.tsx";
 import { Form, FormEnd } from "../../components/form.tsx";
 import { Card, Time } from "../../components/page.tsx";
+import { SecondFactor } from "../../components/second-factor.tsx";
 import { Failure } from "../../components/states.tsx";
 
 const BLANK = { current_password: "", password: "" };
@@ -18,6 +19,7 @@ export function Account() {
   return (
     <>
       <Password />
+      <SecondFactor />
       <Sessions />
     </>
   );

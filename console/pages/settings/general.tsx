@@ -87,6 +87,7 @@ const draftOf = (found: WorkspacePage) => ({
   timezone: found.timezone,
   email_consent_mode: found.email_consent_mode,
   double_opt_in: found.double_opt_in,
+  second_factor_required: found.second_factor_required,
   region: found.region ?? "",
   agent_attributes: found.agent_attributes.join(", "),
   quiet_hours: found.quiet_hours,
@@ -122,6 +123,12 @@ function Workspace({ form: { values, set, field } }: { form: Fields<Draft> }) {
         checked={values.double_opt_in}
         onInput={(double_opt_in) => set({ double_opt_in })}
       />
+      <Check
+        label="Members need a second factor"
+        note="Whoever has none sets it up before anything else. You need your own first."
+        checked={values.second_factor_required}
+        onInput={(second_factor_required) => set({ second_factor_required })}
+      />
       <TextField
         label="Region of phone numbers (optional)"
         {...field("region")}
@@ -143,7 +150,8 @@ function Workspace({ form: { values, set, field } }: { form: Fields<Draft> }) {
 }
 
 /** A field with an input of its own; only days of the week have none. */
-const hasInput = (path: string) => !path.startsWith("quiet_hours.days") && path !== "frequency_caps";
+const hasInput = (path: string) =>
+  !path.startsWith("quiet_hours.days") && path !== "frequency_caps" && path !== "second_factor_required";
 
 interface QuietProps {
   quiet: Quiet | null;

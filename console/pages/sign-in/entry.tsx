@@ -1,6 +1,6 @@
 // The form of every way in: text fields by name, one action, refused fields marked.
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { ServiceError } from "../../../sdk/src/errors.ts";
 import type { Session } from "../../../sdk/src/types.gen.ts";
 import { go, place, workspacePath } from "../../app/router.ts";
@@ -29,7 +29,7 @@ interface EntryProps<F extends string> {
   fields: Readonly<Record<F, EntryField>>;
   action: { isBusy: boolean; error: ServiceError | undefined };
   submit: string;
-  onSubmit: (values: Record<F, string>) => Promise<void>;
+  onSubmit: (values: Record<F, string> & { code?: string }) => Promise<void>;
   /** Below the form. */
   children?: ComponentChildren;
 }
@@ -38,12 +38,16 @@ export function Entry<F extends string>({ title, about, fields, action, submit, 
   const entries = Object.entries(fields) as [F, EntryField][];
   const initial = Object.fromEntries(entries.map(([name, field]) => [name, field.initial ?? ""]));
   const [values, setValues] = useState(initial as Record<F, string>);
+  const [code, setCode] = useState<string>();
+  useEffect(() => {
+    if (action.error?.code === "SECOND_FACTOR_REQUIRED") setCode("");
+  }, [action.error]);
   return (
     <>
       <Form
         error={action.error}
         onSubmit={() => {
-          void onSubmit(values);
+          void onSubmit(code === undefined ? values : { ...values, code });
         }}
       >
         <div>
@@ -60,6 +64,18 @@ export function Entry<F extends string>({ title, about, fields, action, submit, 
             fault={action.error?.fields?.[name]}
           />
         ))}
+        {code !== undefined && (
+          <TextField
+            label="Code"
+            autocomplete="one-time-code"
+            required
+            autofocus
+            hint="From your authenticator, or one of your recovery codes."
+            value={code}
+            onInput={setCode}
+            fault={action.error?.fields?.code}
+          />
+        )}
         <FormFault error={action.error} placed={entries.map(([name]) => name)} />
         <Button kind="primary" type="submit" wide isBusy={action.isBusy}>
           {submit}

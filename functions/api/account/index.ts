@@ -88,7 +88,7 @@ export const account = group("account", "Keys and settings of a workspace, and t
 
   endpoint(
     "GET /api/v1/me",
-    { openWhileSuspended: true, uses: [platformRead] },
+    { openWhileSuspended: true, openBeforeSecondFactor: true, uses: [platformRead] },
     {
       summary: "Who the presented dashboard token belongs to",
       description: "`workspaces` are those of the user, oldest membership first. `now` is the time of the service.",
@@ -103,6 +103,12 @@ export const account = group("account", "Keys and settings of a workspace, and t
         }),
         role: v.picklist(roles),
         read_only: v.boolean(),
+        second_factor_missing: v.pipe(
+          v.boolean(),
+          v.description(
+            "The workspace demands a second factor, and this session has none: it reaches the account alone",
+          ),
+        ),
         workspaces: v.array(v.object({ tenant_id: v.string(), name: v.string(), role: v.picklist(roles) })),
         now: Timestamp,
       }),
@@ -117,6 +123,7 @@ export const account = group("account", "Keys and settings of a workspace, and t
         tenant: { id: tenant, name, plan, status, kind },
         role: caller.role,
         read_only: caller.readOnly,
+        second_factor_missing: caller.secondFactor.isDemanded && !caller.secondFactor.isProven,
         workspaces: memberships.map(({ tenant: tenant_id, role }, i) => ({
           tenant_id,
           name: rows[i]?.name ?? "",
@@ -158,12 +165,14 @@ export const account = group("account", "Keys and settings of a workspace, and t
       },
       returns: WorkspaceSettings,
     },
-    async ({ platform, store, tenant, body }) => {
+    async ({ platform, store, tenant, caller, body }) => {
       const testers = await getProfiles(store, body.test_subscriber_ids ?? []);
       if (testers.some((profile) => !profile))
         throw invalid({ test_subscriber_ids: "names a subscriber that is not in this workspace" });
       if (body.identity_required && (await listIdentityKeys(platform, tenant)).length === 0)
         throw invalid({ identity_required: "needs an identity key: create one, and let your backend sign ids first" });
+      if (body.second_factor_required && !(caller.kind === "dashboard" && caller.secondFactor.isProven))
+        throw invalid({ second_factor_required: "needs your own second factor first, so that you stay in" });
       const workspace = await changeWorkspace(platform, tenant, body);
       if (!workspace) throw notFound("workspace");
       // Rules are cached with the zone of their bare dates.

@@ -34,6 +34,8 @@ interface Beginning extends Membership {
   user: User;
   /** The stored hash of the password that the user gave: of two at once, a new password wins. */
   password?: string;
+  /** It begins with a second factor. */
+  secondFactor?: boolean;
   readOnly?: boolean;
   /** The session that this one is derived from. */
   parent?: string | undefined;
@@ -43,7 +45,7 @@ interface Beginning extends Membership {
 export async function begin(
   { platform, signer }: IssuingContext,
   { headers, sourceIp }: Origin,
-  { user, password, tenant, role, readOnly = false, parent }: Beginning,
+  { user, password, secondFactor = false, tenant, role, readOnly = false, parent }: Beginning,
 ): Promise<v.InferInput<typeof Session>> {
   const { name = "", plan } = requireOpen(await platform.get(WorkspaceItem, { tenant }));
   const session = await beginSession(platform, {
@@ -53,6 +55,7 @@ export async function begin(
     device: deviceOf(headers["user-agent"] ?? ""),
     address: sourceIp,
     ...(password !== undefined && { login: { email: user.email, password } }),
+    secondFactor,
     parent,
   });
   if (!session) throw unauthorized("The session or the password has ended meanwhile. Log in again.");

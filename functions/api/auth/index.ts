@@ -26,10 +26,13 @@ import { acceptInvitation } from "../../../shared/store/workspaces/invitations.t
 import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
 import { requestMail } from "../../../shared/store/workspaces/passwords.ts";
 import { revokeRefreshToken, rotateRefreshToken } from "../../../shared/store/workspaces/refresh.ts";
+import { factorKeys } from "../../../shared/store/workspaces/second-factors.ts";
 import { begin, closed, issuing, requireOpen, Session, Tokens } from "./begin.ts";
 import { browserSession } from "./browser.ts";
+import { Code, proveSecondFactor } from "./codes.ts";
 import { countGuess, LOGINS_PER_ADDRESS } from "./limits.ts";
 import { passwords } from "./passwords.ts";
+import { secondFactor } from "./second-factor.ts";
 import { sessions } from "./sessions.ts";
 import { AccessToken, bearer, ENDED, RefreshToken } from "./tokens.ts";
 
@@ -76,23 +79,28 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
 
   endpoint(
     "POST /api/v1/auth/login",
-    { uses: issuing },
+    { uses: [...issuing, factorKeys] },
     {
       summary: "Log in to a workspace: the one named, else the first that is open",
+      description:
+        "A user with a second factor gives a code too. Without it, the right password is answered with 401 " +
+        "`SECOND_FACTOR_REQUIRED`, and no session begins.",
       body: v.strictObject({
         email: v.pipe(v.string("must be a string"), v.trim(), v.maxLength(320)),
         password: Password,
+        code: v.optional(Code),
         tenant_id: v.optional(Id),
       }),
       returns: Session,
       status: 200,
-      errors: ["UNAUTHORIZED", "RATE_LIMITED", "TENANT_DELETED"],
+      errors: ["UNAUTHORIZED", "SECOND_FACTOR_REQUIRED", "RATE_LIMITED", "TENANT_DELETED"],
     },
-    async ({ platform, signer, body, headers, sourceIp }) => {
+    async ({ platform, signer, factorKeys, body, headers, sourceIp }) => {
       await countAttempt(platform, LOGINS_PER_ADDRESS, sourceIp);
       await countGuess(platform, body.email, sourceIp);
       const user = await findUser(platform, body.email, body.password);
       if (!user) throw unauthorized("The e-mail address or the password is wrong.");
+      const secondFactor = await proveSecondFactor({ platform, factorKeys }, user, body.code);
       const memberships = (await membershipsOf(platform, user.id)).filter(
         ({ tenant }) => body.tenant_id === undefined || tenant === body.tenant_id,
       );
@@ -106,7 +114,7 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
       return begin(
         { platform, signer },
         { headers, sourceIp },
-        { ...wanted, user: userOf(user), password: user.password },
+        { ...wanted, user: userOf(user), password: user.password, secondFactor },
       );
     },
   ),
@@ -166,7 +174,9 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
       if (!membership) throw notFound("workspace");
       const user = { id: caller.user, email: caller.email, name: caller.name };
       const { narrowed: readOnly, session: parent } = caller;
-      return begin({ platform, signer }, { headers, sourceIp }, { ...membership, user, readOnly, parent });
+      const secondFactor = caller.secondFactor.isProven;
+      const beginning = { ...membership, user, readOnly, parent, secondFactor };
+      return begin({ platform, signer }, { headers, sourceIp }, beginning);
     },
   ),
 
@@ -212,7 +222,7 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
 
   endpoint(
     "POST /api/v1/auth/invitations/accept",
-    { uses: issuing },
+    { uses: [...issuing, factorKeys] },
     {
       summary: "Accept an invitation as a new user, or as an existing one with the right password",
       description:
@@ -222,27 +232,38 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
         token: v.pipe(v.string("must be a string"), v.maxLength(128)),
         name: OwnName,
         password: Password,
+        code: v.optional(Code),
       }),
       returns: Session,
       status: 201,
-      errors: ["NOT_FOUND", "UNAUTHORIZED", "RATE_LIMITED", "TENANT_DELETED", "QUOTA_EXCEEDED", "CONFLICT"],
+      errors: [
+        "NOT_FOUND",
+        "UNAUTHORIZED",
+        "SECOND_FACTOR_REQUIRED",
+        "RATE_LIMITED",
+        "TENANT_DELETED",
+        "QUOTA_EXCEEDED",
+        "CONFLICT",
+      ],
     },
-    async ({ platform, signer, body, headers, sourceIp }) => {
+    async ({ platform, signer, factorKeys, body, headers, sourceIp }) => {
       refuseWeak(body.password, []);
       await countAttempt(platform, LOGINS_PER_ADDRESS, sourceIp);
       const { user, ...membership } = await acceptInvitation(platform, body, {
         admit: (email) => countGuess(platform, email, sourceIp),
         refuseWeak: (personal) => refuseWeak(body.password, personal),
+        proveSecondFactor: async (existing) => {
+          await proveSecondFactor({ platform, factorKeys }, existing, body.code);
+        },
       });
-      return begin(
-        { platform, signer },
-        { headers, sourceIp },
-        { ...membership, user: userOf(user), password: user.password },
-      );
+      const beginning = { user: userOf(user), password: user.password, secondFactor: user.totp !== undefined };
+      return begin({ platform, signer }, { headers, sourceIp }, { ...membership, ...beginning });
     },
   ),
 
   ...passwords,
+
+  ...secondFactor,
 
   ...sessions,
 

@@ -10,6 +10,9 @@ const GUESSES_FROM_ADDRESS: AttemptLimit = { kind: "login-email-ip", max: 10, wi
 const GUESSES: AttemptLimit = { kind: "login-email", max: 200, windowMs: 15 * MINUTE };
 /** Of somebody who is logged in, so that nobody else can use it up. */
 export const PASSWORDS_PER_USER: AttemptLimit = { kind: "password-user", max: 10, windowMs: 15 * MINUTE };
+/** One-time codes of one user, whose password was right: a year of guessing at both limits finds one in thirty times. */
+export const CODES_PER_USER: AttemptLimit = { kind: "code-user", max: 10, windowMs: 15 * MINUTE };
+export const CODES_A_DAY: AttemptLimit = { kind: "code-user-day", max: 30, windowMs: DAY };
 /** Mails with a token to one address, whether or not a user has it. */
 const RESETS_AN_HOUR: AttemptLimit = { kind: "reset-email", max: 3, windowMs: HOUR };
 const RESETS_A_DAY: AttemptLimit = { kind: "reset-email-day", max: 10, windowMs: DAY };

@@ -16,7 +16,9 @@ import {
   resetPassword,
   userOfToken,
 } from "../../../shared/store/workspaces/passwords.ts";
+import { factorKeys } from "../../../shared/store/workspaces/second-factors.ts";
 import { begin, closed, issuing, Session } from "./begin.ts";
+import { Code, proveSecondFactor } from "./codes.ts";
 import { CONFIRMATIONS_PER_USER, countReset, LOGINS_PER_ADDRESS, PASSWORDS_PER_USER } from "./limits.ts";
 
 const Token = v.pipe(v.string("must be a string"), v.maxLength(128));
@@ -51,30 +53,34 @@ export const passwords = [
 
   endpoint(
     "POST /api/v1/auth/password/reset",
-    { uses: issuing },
+    { uses: [...issuing, factorKeys] },
     {
       summary: "Set a new password by a mailed token",
       description:
-        "All other sessions of the user end, and their access tokens with them. The address counts as confirmed.",
-      body: v.strictObject({ token: Token, password: Password }),
+        "All other sessions of the user end, and their access tokens with them. The address counts as confirmed. " +
+        "A user with a second factor gives a code too.",
+      body: v.strictObject({ token: Token, password: Password, code: v.optional(Code) }),
       returns: Session,
       status: 200,
-      errors: ["NOT_FOUND", "RATE_LIMITED", "UNAUTHORIZED", "TENANT_DELETED", "CONFLICT"],
+      errors: ["NOT_FOUND", "RATE_LIMITED", "UNAUTHORIZED", "SECOND_FACTOR_REQUIRED", "TENANT_DELETED", "CONFLICT"],
     },
-    async ({ body: { token, password }, ...call }) => {
+    async ({ body: { token, password, code }, ...call }) => {
       const { platform, sourceIp } = call;
       await countAttempt(platform, LOGINS_PER_ADDRESS, sourceIp);
-      const { id, email, name } = await userOfToken(platform, token, "reset");
+      const found = await userOfToken(platform, token, "reset");
+      const { id, email, name, confirmed_at } = found;
       const { workspace, ...membership } = await firstOpen(platform, id);
       refuseWeak(password, [email, name, workspace]);
+      // Whoever proves the mailbox of an address that was never confirmed takes the place of a stranger.
+      const secondFactor = confirmed_at !== undefined && (await proveSecondFactor(call, found, code));
       const user = await resetPassword(platform, token, password);
-      return begin(call, call, { ...membership, user: userOf(user), password: user.password });
+      return begin(call, call, { ...membership, user: userOf(user), password: user.password, secondFactor });
     },
   ),
 
   endpoint(
     "POST /api/v1/auth/password/change",
-    { credentials: ["dashboard"], effect: "own", openWhileSuspended: true },
+    { credentials: ["dashboard"], effect: "own", openWhileSuspended: true, openBeforeSecondFactor: true },
     {
       summary: "Change the caller's password; all other sessions end",
       body: v.strictObject({
@@ -109,7 +115,13 @@ export const passwords = [
 
   endpoint(
     "POST /api/v1/auth/email/resend",
-    { credentials: ["dashboard"], effect: "own", openWhileSuspended: true, uses: [mailing] },
+    {
+      credentials: ["dashboard"],
+      effect: "own",
+      openWhileSuspended: true,
+      openBeforeSecondFactor: true,
+      uses: [mailing],
+    },
     {
       summary: "Mail the caller another token to confirm the e-mail address",
       description: "No mail is sent to an address that is confirmed already, or where the service has no mail domain.",

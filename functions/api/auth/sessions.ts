@@ -20,7 +20,13 @@ const SessionEntry = v.pipe(
   v.title("SessionEntry"),
 );
 
-const endpoint = endpoints({ credentials: ["dashboard"], openWhileSuspended: true, inRealTime: true, uses: [] });
+const endpoint = endpoints({
+  credentials: ["dashboard"],
+  openWhileSuspended: true,
+  openBeforeSecondFactor: true,
+  inRealTime: true,
+  uses: [],
+});
 
 export const sessions = [
   endpoint(

@@ -90,7 +90,7 @@ function connectionOf(
 export async function beginSession(
   io: Io,
   url: string,
-  body: { email: string; password: string; tenant_id?: string },
+  body: { email: string; password: string; code?: string; tenant_id?: string },
 ): Promise<Session> {
   const session = await createClient({ baseUrl: url, fetch: io.fetch })
     .auth.login(body)

@@ -4,6 +4,7 @@ import { agentScopes, roles, scopes } from "../../contract/roles.ts";
 import { Timestamp } from "../../contract/schemas.ts";
 import { hashOf } from "../hash.ts";
 import { entity, platformItem } from "../item.ts";
+import { json } from "../json-text.ts";
 import { WorkspaceId } from "./items.ts";
 
 export const userFields = { id: v.string(), email: v.string(), name: v.string() };
@@ -21,6 +22,13 @@ export const UserItem = platformItem({
     joined: v.optional(v.number()),
     /** Rises with every session that begins and every new password: a new password ends exactly the sessions there are. */
     logins: v.optional(v.number()),
+    /** The sealed key of the second factor, and the newest step of time whose code was used. */
+    totp: v.optional(v.string()),
+    totp_step: v.optional(v.number()),
+    /** A sealed key that was shown, and is not proven by a code yet. */
+    totp_next: v.optional(v.string()),
+    /** SHA-256 of the recovery codes that are left. */
+    recovery: v.optional(json<string[]>()),
   },
   writers: ["api-auth", "operator", "purge"],
   purge: "with-members",

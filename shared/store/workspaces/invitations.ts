@@ -125,6 +125,8 @@ interface AcceptanceChecks {
   admit(email: string): Promise<void>;
   /** Refuses a new password that is easily guessed by somebody who knows these texts. */
   refuseWeak(personal: readonly string[]): void;
+  /** Asks an existing user, whose password was right, for the second factor. @throws 401 */
+  proveSecondFactor(user: UserRow): Promise<void>;
 }
 
 /**
@@ -207,7 +209,7 @@ async function invitedUser(
   }: Record<"email" | "name" | "password" | "workspace", string> & {
     mailed: boolean;
   },
-  { admit, refuseWeak }: AcceptanceChecks,
+  { admit, refuseWeak, proveSecondFactor }: AcceptanceChecks,
 ): Promise<{ user: UserRow; writes: ItemWrite<"platform">[] } | undefined> {
   const now = timestamp(platform.clock.now());
   const existing = await platform.get(UserItem, { email });
@@ -216,6 +218,7 @@ async function invitedUser(
     const isProven = mailed && existing.confirmed_at === undefined;
     const user = await findUser(platform, email, password);
     if (user) {
+      await proveSecondFactor(user);
       const set = isProven ? { confirmed_at: now } : {};
       const joins = changeItem(UserItem, { email }, { add: { joined: 1 }, set }, is("password", user.password));
       return { user: { ...user, ...set }, writes: [joins] };
@@ -224,7 +227,8 @@ async function invitedUser(
     refuseWeak([email, workspace]);
     const hash = await newHash(platform, password);
     const writes = await passwordWrites(platform, existing, hash, { isProven, joins: true });
-    return { user: { ...existing, password: hash, confirmed_at: now }, writes };
+    const { totp: _, ...kept } = existing;
+    return { user: { ...kept, password: hash, confirmed_at: now }, writes };
   }
   refuseWeak([email, workspace]);
   const row = {

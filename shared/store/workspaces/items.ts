@@ -47,6 +47,8 @@ export const WorkspaceItem = platformItem({
     /** Calls with the publishable key that name a user carry the signed id. */
     identity_required: v.optional(v.boolean()),
     double_opt_in: v.optional(v.boolean()),
+    /** Members reach it only in sessions with a second factor. */
+    second_factor_required: v.optional(v.boolean()),
     /** Who sends its mail, and from where. */
     sender_name: v.optional(v.string()),
     postal_address: v.optional(v.string()),

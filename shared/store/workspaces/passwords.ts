@@ -112,6 +112,27 @@ export async function passwordWrites(
   hash: string,
   { isProven = false, joins = false, kept }: { isProven?: boolean; joins?: boolean; kept?: string | undefined } = {},
 ): Promise<ItemWrite<"platform">[]> {
+  const set = { password: hash, ...(isProven && { confirmed_at: timestamp(platform.clock.now()) }) };
+  const remove = isProven && user.confirmed_at === undefined ? secondFactorFields : [];
+  return accountWrites(platform, user, { set, remove, add: joins ? { joined: 1 } : {} }, kept);
+}
+
+/** The second factor of a user. Who proves the mailbox of an address that was never confirmed takes the place of a stranger. */
+export const secondFactorFields = ["totp", "totp_step", "totp_next", "recovery"] as const;
+
+interface AccountChange {
+  set: Partial<Pick<UserRow, "password" | "confirmed_at" | "totp" | "totp_step" | "recovery">>;
+  remove: readonly (typeof secondFactorFields)[number][];
+  add?: { joined?: number };
+}
+
+/** The writes that change what a user signs in with, and end the sessions there are but for `kept`, as those above. */
+export async function accountWrites(
+  platform: Platform,
+  user: UserRow,
+  { set, remove, add }: AccountChange,
+  kept: string | undefined,
+): Promise<ItemWrite<"platform">[]> {
   const rows = await platform.queryAll(UserSession, { user: user.id });
   const open = withParents(rows, kept);
   const sessions = rows.filter(({ id }) => !open.has(id));
@@ -121,9 +142,8 @@ export async function passwordWrites(
     is("password", user.password),
     user.logins === undefined ? absent("logins") : is("logins", user.logins),
   );
-  const set = { password: hash, ...(isProven && { confirmed_at: timestamp(platform.clock.now()) }) };
   return [
-    changeItem(UserItem, { email: user.email }, { set, add: { logins: 1, ...(joins && { joined: 1 }) } }, isAsRead),
+    changeItem(UserItem, { email: user.email }, { set, remove, add: { logins: 1, ...add } }, isAsRead),
     ...ended.slice(0, MAX_ENDED_TOGETHER),
   ];
 }

@@ -3,7 +3,7 @@
 import { createHmac } from "node:crypto";
 import { DAY, SECOND, timestamp } from "../../kernel/clock.ts";
 import type { TenantId } from "../../kernel/ids.ts";
-import { all, is, present } from "../conditions.ts";
+import { absent, all, is, present } from "../conditions.ts";
 import type { Platform, PlatformReader } from "../context.ts";
 import { hashOf } from "../hash.ts";
 import { changeItem, checkItem, type ItemWrite, putItem, type RowOf, removeItem } from "../item.ts";
@@ -29,8 +29,10 @@ export interface Session {
 export interface NewSession extends Omit<Session, "id"> {
   device?: string | undefined;
   address?: string | undefined;
-  /** The user as authenticated: the session does not begin if the password has changed since. */
+  /** The user as authenticated: the session does not begin if the password has changed since, or the second factor. */
   login?: { email: string; password: string } | undefined;
+  /** It begins with a second factor. */
+  secondFactor?: boolean;
   /** The session that it is derived from: it does not begin if that one has ended. */
   parent?: string | undefined;
 }
@@ -41,12 +43,12 @@ export interface Renewed extends Session {
 
 /**
  * Begins a session of a user in a workspace.
- * @returns its refresh token, `<family>.<secret>`, of which only a hash is stored; undefined if the password has changed
- * or the parent has ended meanwhile.
+ * @returns its refresh token, `<family>.<secret>`, of which only a hash is stored; undefined if the password or
+ * the second factor has changed or the parent has ended meanwhile.
  */
 export async function beginSession(
   platform: Platform,
-  { user, tenant, readOnly = false, device, address, login, parent }: NewSession,
+  { user, tenant, readOnly = false, device, address, login, secondFactor = false, parent }: NewSession,
 ): Promise<Renewed | undefined> {
   const id = platform.ids.uuid();
   const session = { id, user, tenant, readOnly };
@@ -58,11 +60,13 @@ export async function beginSession(
     device,
     address,
     parent,
+    ...(secondFactor && { second_factor: true as const }),
     created_at: now,
     last_used_at: now,
     expires: expiry(platform).expires,
   };
-  const isUnchanged = (password: string) => all(present(), is("password", password));
+  const isUnchanged = (password: string) =>
+    all(present(), is("password", password), secondFactor ? present("totp") : absent("totp"));
   const writes: ItemWrite<"platform">[] = [
     putItem(UserSession, { user, id }, row),
     write,

@@ -37,11 +37,13 @@ export const UserSession = platformItem({
     address: v.optional(v.string()),
     /** The session that it came from, with which it ends. */
     parent: v.optional(v.string()),
+    /** It began with a second factor, or its user set one up in it. */
+    second_factor: v.optional(v.literal(true)),
     created_at: Timestamp,
     last_used_at: Timestamp,
     expires: v.number(),
   },
-  writers: ["api-auth"],
+  writers: ["api-auth", "operator"],
   lifetime: "30 days after the last use",
   purge: "by-tenant-attribute",
 });

@@ -50,6 +50,9 @@ const IdentityRequired = v.pipe(
 const DOUBLE_OPT_IN =
   "An opt-in to e-mail is `pending` until its owner confirms it by the link of a mail. Default: false";
 
+const SECOND_FACTOR =
+  "Members reach the workspace only in sessions with a second factor. Whoever sets it has one. Default: false";
+
 const REGION = "Where phone numbers without a country code are from, as ISO 3166, such as `DE`";
 
 const MAX_AGENT_ATTRIBUTES = 50;
@@ -71,6 +74,7 @@ export const WorkspaceSettings = v.object({
   safety: WorkspaceSafety,
   identity_required: IdentityRequired,
   double_opt_in: v.pipe(v.boolean(), v.description(DOUBLE_OPT_IN)),
+  second_factor_required: v.pipe(v.boolean(), v.description(SECOND_FACTOR)),
   sender_name: v.nullable(v.string()),
   postal_address: v.nullable(v.string()),
   test_subscriber_ids: v.array(v.string()),
@@ -104,6 +108,7 @@ export const SettingsChange = v.strictObject({
   safety: v.optional(WorkspaceSafety),
   identity_required: v.optional(IdentityRequired),
   double_opt_in: v.pipe(v.optional(v.boolean("must be true or false")), v.description(DOUBLE_OPT_IN)),
+  second_factor_required: v.pipe(v.optional(v.boolean("must be true or false")), v.description(SECOND_FACTOR)),
   sender_name: v.optional(v.nullable(text(200))),
   postal_address: v.optional(v.nullable(text(500))),
   test_subscriber_ids: v.optional(

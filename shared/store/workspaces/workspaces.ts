@@ -75,6 +75,7 @@ const workspaceRecordOf = (row: WorkspaceRow): WorkspaceRecord => ({
   safety: row.safety === undefined ? DEFAULT_SAFETY : fromJson(row.safety),
   identity_required: row.identity_required ?? false,
   double_opt_in: row.double_opt_in ?? false,
+  second_factor_required: row.second_factor_required ?? false,
   region: row.region ?? null,
   sender_name: row.sender_name ?? null,
   postal_address: row.postal_address ?? null,

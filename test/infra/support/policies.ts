@@ -55,6 +55,7 @@ export function placesOf(template: Template): Record<string, string> {
     table: arnOf("table", "AWS::DynamoDB::Table"),
     "encryption-key": key("encryption-key"),
     "credentials-key": key("encryption-key"),
+    "second-factor-key": key("encryption-key"),
     "signing-key": key("signing-key"),
     assets: `${bucket("assets")}/assets/*`,
     imports: `${bucket("imports")}/*`,

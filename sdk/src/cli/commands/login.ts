@@ -1,6 +1,7 @@
 // Saves a login, ends it, and says who is logged in.
 import { createClient } from "../../client.ts";
 import { ServiceError } from "../../errors.ts";
+import type { Session } from "../../types.gen.ts";
 import { type Call, command, EXIT, usageError } from "../command.ts";
 import { beginSession, checkedUrl, connect, DEFAULT_PROFILE } from "../connection.ts";
 import { loginsFile, readLogins, saveLogin } from "../logins.ts";
@@ -10,9 +11,24 @@ async function passwordOf({ io, options }: Call<typeof loginOptions>): Promise<s
   return io.env.ENGAGEMENT_PASSWORD ?? io.ask("Password: ", true);
 }
 
+/** A user with a second factor is asked for a code once the password was right. */
+async function withCode(
+  { io, options }: Call<typeof loginOptions>,
+  begin: (code: { code?: string }) => Promise<Session>,
+): Promise<Session> {
+  if (options.code !== undefined) return begin({ code: options.code });
+  try {
+    return await begin({});
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== "SECOND_FACTOR_REQUIRED") throw error;
+    return begin({ code: await io.ask("Code of your authenticator, or a recovery code: ") });
+  }
+}
+
 const loginOptions = {
   email: { type: "string", value: "<address>", about: "Your e-mail address; asked for if left out" },
   workspace: { type: "string", value: "<id>", about: "The id of the workspace, if you belong to more than one" },
+  code: { type: "string", value: "<code>", about: "The code of your authenticator; asked for if it is needed" },
   "password-stdin": { type: "boolean", about: "Read the password from the standard input" },
 } as const;
 
@@ -33,7 +49,9 @@ export const login = command({
     const password = await passwordOf(call);
     if (email === "" || password === "") throw usageError("An e-mail address and a password are required.");
     const body = { email, password, ...(options.workspace !== undefined && { tenant_id: options.workspace }) };
-    const { tenant, access_token, refresh_token, expires_in } = await beginSession(io, url, body);
+    const { tenant, access_token, refresh_token, expires_in } = await withCode(call, (code) =>
+      beginSession(io, url, { ...body, ...code }),
+    );
     const expires_at = io.now() + expires_in * 1_000;
     const saved = { url, email, workspace: tenant.name, access_token, refresh_token, expires_at };
     saveLogin(io, options.profile ?? DEFAULT_PROFILE, saved);

@@ -1,0 +1,44 @@
+// The code that a user with a second factor gives beside the password (ACC-11).
+import * as v from "valibot";
+import type { Context } from "../../../shared/kernel/deps.ts";
+import { ApiError } from "../../../shared/kernel/errors.ts";
+import type { Platform, platformWrite } from "../../../shared/store/context.ts";
+import type { RowOf } from "../../../shared/store/item.ts";
+import { countAttempt } from "../../../shared/store/workspaces/attempts.ts";
+import type { UserItem } from "../../../shared/store/workspaces/identity-items.ts";
+import { type factorKeys, isOneTimeCode, useCode, wrongCode } from "../../../shared/store/workspaces/second-factors.ts";
+import { CODES_A_DAY, CODES_PER_USER } from "./limits.ts";
+
+export const Code = v.pipe(
+  v.string("must be a string"),
+  v.trim(),
+  v.nonEmpty("must not be empty"),
+  v.maxLength(64, "must have at most 64 characters"),
+  v.description("The six digits that the authenticator shows, or a recovery code; each works once"),
+);
+
+type UserRow = RowOf<typeof UserItem>;
+
+/**
+ * Uses up the code of a user who has a second factor, after the password was right.
+ * @returns whether the user has one. @throws 401 SECOND_FACTOR_REQUIRED without a code, 401 for a wrong one, 429.
+ */
+export async function proveSecondFactor(
+  using: Context<readonly [typeof platformWrite, typeof factorKeys]>,
+  user: UserRow,
+  code: string | undefined,
+): Promise<boolean> {
+  if (user.totp === undefined) return false;
+  if (code === undefined)
+    throw new ApiError("SECOND_FACTOR_REQUIRED", "Give the code that your authenticator shows, or a recovery code.");
+  // Somebody who knows the password may use these up. Recovery codes still work then: nobody guesses those.
+  if (isOneTimeCode(code)) await countGuessedCode(using.platform, user.id);
+  if (!(await useCode(using, user, code))) throw wrongCode();
+  return true;
+}
+
+/** Counts a guess at a one-time code. @throws 429 */
+export async function countGuessedCode(platform: Platform, user: string): Promise<void> {
+  await countAttempt(platform, CODES_PER_USER, user);
+  await countAttempt(platform, CODES_A_DAY, user);
+}

@@ -1,0 +1,148 @@
+// The second factor of the caller: set up, asked for at a sign-in, removed (ACC-10 to ACC-13).
+import * as v from "valibot";
+import type { Caller } from "../../../shared/http/authenticate.ts";
+import { endpoints } from "../../../shared/http/endpoint.ts";
+import { Password } from "../../../shared/http/registration.ts";
+import { conflict, unauthorized } from "../../../shared/kernel/errors.ts";
+import { type PlatformReader, platformRead, platformWrite } from "../../../shared/store/context.ts";
+import type { RowOf } from "../../../shared/store/item.ts";
+import { countAttempt } from "../../../shared/store/workspaces/attempts.ts";
+import { findUser } from "../../../shared/store/workspaces/identity.ts";
+import { UserItem } from "../../../shared/store/workspaces/identity-items.ts";
+import {
+  confirmKey,
+  factorKeys,
+  offerKey,
+  recoveryCodesLeft,
+  removeFactor,
+  renewRecoveryCodes,
+} from "../../../shared/store/workspaces/second-factors.ts";
+import { base32, totpUri } from "../../../shared/store/workspaces/totp.ts";
+import { Code, countGuessedCode, proveSecondFactor } from "./codes.ts";
+import { PASSWORDS_PER_USER } from "./limits.ts";
+import { requireUser } from "./passwords.ts";
+
+const ISSUER = "Engagement messaging";
+
+type UserRow = RowOf<typeof UserItem>;
+
+const RecoveryCodes = v.object({
+  recovery_codes: v.pipe(v.array(v.string()), v.description("Each signs in once without the authenticator")),
+});
+
+const endpoint = endpoints({
+  credentials: ["dashboard"],
+  effect: "own",
+  openWhileSuspended: true,
+  openBeforeSecondFactor: true,
+  inRealTime: true,
+  uses: [],
+});
+
+export const secondFactor = [
+  endpoint(
+    "GET /api/v1/auth/second-factor",
+    { effect: "read", uses: [platformRead] },
+    {
+      summary: "Whether the caller has a second factor",
+      returns: v.object({
+        enabled: v.boolean(),
+        recovery_codes_left: v.number(),
+        required: v.pipe(v.boolean(), v.description("The workspace demands one")),
+      }),
+    },
+    async ({ platform, caller }) => {
+      const { secondFactor } = requireUser(caller);
+      const user = await ownRow(platform, caller);
+      return {
+        enabled: user.totp !== undefined,
+        recovery_codes_left: recoveryCodesLeft(user),
+        required: secondFactor.isDemanded,
+      };
+    },
+  ),
+
+  endpoint(
+    "POST /api/v1/auth/second-factor/begin",
+    { uses: [platformWrite, factorKeys] },
+    {
+      summary: "Get a key for an authenticator; it counts once a code of it was confirmed",
+      description: "TOTP: SHA-1, six digits, 30 seconds. Only this answer has the key.",
+      body: v.strictObject({ current_password: Password }),
+      returns: v.object({
+        key: v.pipe(v.string(), v.description("In base32, to be typed")),
+        uri: v.pipe(v.string(), v.description("The same for a QR code")),
+      }),
+      status: 201,
+      errors: ["CONFLICT", "RATE_LIMITED"],
+    },
+    async ({ body, caller, ...using }) => {
+      const { user: own, email, session } = requireUser(caller);
+      if (session === undefined) throw conflict("Another issuer signs you in: the second factor is set up there.");
+      await countAttempt(using.platform, PASSWORDS_PER_USER, own);
+      const user = await findUser(using.platform, email, body.current_password);
+      if (!user) throw unauthorized("The current password is wrong.");
+      const key = await offerKey(using, user);
+      return { key: base32(key), uri: totpUri(key, ISSUER, email) };
+    },
+  ),
+
+  endpoint(
+    "POST /api/v1/auth/second-factor/confirm",
+    { uses: [platformWrite, factorKeys] },
+    {
+      summary: "Put the key in force by a code of it; all other sessions end",
+      description: "Only this answer has the recovery codes.",
+      body: v.strictObject({ code: Code }),
+      returns: RecoveryCodes,
+      status: 200,
+      errors: ["CONFLICT", "RATE_LIMITED"],
+    },
+    async ({ body, caller, ...using }) => {
+      const { session } = requireUser(caller);
+      const user = await ownRow(using.platform, caller);
+      if (session === undefined) throw conflict("No second factor is being set up. Begin again.");
+      await countGuessedCode(using.platform, user.id);
+      return { recovery_codes: await confirmKey(using, user, body.code, session) };
+    },
+  ),
+
+  endpoint(
+    "POST /api/v1/auth/second-factor/remove",
+    { uses: [platformWrite, factorKeys] },
+    {
+      summary: "Remove the caller's second factor by a code of it; all other sessions end",
+      body: v.strictObject({ code: Code }),
+      errors: ["CONFLICT", "RATE_LIMITED"],
+    },
+    async ({ body, caller, ...using }) => {
+      const user = await ownRow(using.platform, caller);
+      if (!(await proveSecondFactor(using, user, body.code))) throw conflict("There is no second factor.");
+      await removeFactor(using.platform, user, requireUser(caller).session);
+    },
+  ),
+
+  endpoint(
+    "POST /api/v1/auth/recovery-codes/renew",
+    { uses: [platformWrite, factorKeys] },
+    {
+      summary: "Get ten new recovery codes; the old ones end",
+      body: v.strictObject({ code: Code }),
+      returns: RecoveryCodes,
+      status: 200,
+      errors: ["CONFLICT", "RATE_LIMITED"],
+    },
+    async ({ body, caller, ...using }) => {
+      const user = await ownRow(using.platform, caller);
+      if (!(await proveSecondFactor(using, user, body.code))) throw conflict("There is no second factor.");
+      return { recovery_codes: await renewRecoveryCodes(using.platform, user) };
+    },
+  ),
+];
+
+async function ownRow(platform: PlatformReader, caller: Caller): Promise<UserRow> {
+  const { user, email } = requireUser(caller);
+  const row = await platform.get(UserItem, { email });
+  if (!row || row.id !== user) throw conflict("Another issuer signs you in: the second factor is set up there.");
+  return row;
+}

@@ -1,0 +1,162 @@
+// The second factor of a user: a key of an authenticator, sealed by KMS, and recovery codes (ACC-10 to ACC-13).
+import { DecryptCommand, EncryptCommand, KMSClient } from "@aws-sdk/client-kms";
+import { type Capability, setting } from "../../kernel/deps.ts";
+import { conflict, unauthorized } from "../../kernel/errors.ts";
+import { absent, all, any, below, is } from "../conditions.ts";
+import type { Platform } from "../context.ts";
+import { hashOf } from "../hash.ts";
+import { changeItem, type ItemWrite, type RowOf } from "../item.ts";
+import { fromJson, type JsonText, toJson } from "../json-text.ts";
+import { bytesFrom } from "../kms.ts";
+import { happened } from "../refusals.ts";
+import { UserItem } from "./identity-items.ts";
+import { accountWrites, secondFactorFields } from "./passwords.ts";
+import { withParents } from "./refresh.ts";
+import { UserSession } from "./session-items.ts";
+import { base32, stepOfCode, TOTP_KEY_BYTES } from "./totp.ts";
+
+const RECOVERY_CODES = 10;
+/** 80 bits: nobody guesses one, so that a hash without salt is enough. */
+const RECOVERY_BYTES = 10;
+
+type UserRow = RowOf<typeof UserItem>;
+
+/** Seals the keys of authenticators: one cannot be opened for another user. */
+export interface FactorKeys {
+  seal(user: string, key: Buffer): Promise<string>;
+  open(user: string, sealed: string): Promise<Buffer>;
+}
+
+const contextOf = (user: string) => ({ purpose: "second-factor", user });
+
+export const factorKeys: Capability<"factorKeys", FactorKeys> = {
+  as: "factorKeys",
+  env: ["ENCRYPTION_KEY_ID"],
+  grants: [{ actions: ["kms:Encrypt", "kms:Decrypt"], on: "second-factor-key" }],
+  open: (deps) => {
+    const kms = deps.aws(KMSClient);
+    return () => ({
+      seal: async (user, Plaintext) => {
+        const KeyId = setting(deps, "ENCRYPTION_KEY_ID");
+        const given = { KeyId, Plaintext, EncryptionContext: contextOf(user) };
+        const { CiphertextBlob } = await kms.send(new EncryptCommand(given));
+        return bytesFrom(CiphertextBlob).toString("base64");
+      },
+      open: async (user, sealed) => {
+        const given = { CiphertextBlob: Buffer.from(sealed, "base64"), EncryptionContext: contextOf(user) };
+        const { Plaintext } = await kms.send(new DecryptCommand(given));
+        return bytesFrom(Plaintext);
+      },
+    });
+  },
+};
+
+interface Using {
+  platform: Platform;
+  factorKeys: FactorKeys;
+}
+
+/** Stores a new key beside the one in force: it counts as soon as a code proves it. @throws 409 where one is in force. */
+export async function offerKey({ platform, factorKeys }: Using, user: UserRow): Promise<Buffer> {
+  const key = platform.ids.bytes(TOTP_KEY_BYTES);
+  const totp_next = await factorKeys.seal(user.id, key);
+  const isStored = await happened(
+    platform.change(UserItem, { email: user.email }, { set: { totp_next } }, all(is("id", user.id), absent("totp"))),
+  );
+  if (!isStored) throw conflict("A second factor is in force. Remove it first.");
+  return key;
+}
+
+/**
+ * Puts the offered key in force by a code of it. All sessions but `kept` end.
+ * @returns the recovery codes, of which only hashes are stored. @throws 401 for a wrong code, 409.
+ */
+export async function confirmKey(
+  { platform, factorKeys }: Using,
+  user: UserRow,
+  code: string,
+  kept: string,
+): Promise<string[]> {
+  if (user.totp_next === undefined || user.totp !== undefined)
+    throw conflict("No second factor is being set up. Begin again.");
+  const key = await factorKeys.open(user.id, user.totp_next);
+  const totp_step = stepOfCode(key, code, platform.clock.now());
+  if (totp_step === undefined) throw wrongCode();
+  const { codes, recovery } = newRecoveryCodes(platform);
+  const set = { totp: user.totp_next, totp_step, recovery };
+  const writes = await accountWrites(platform, user, { set, remove: ["totp_next"] }, kept);
+  await changeTogether(platform, [...writes, ...(await marks(platform, user, kept, true))]);
+  return codes;
+}
+
+/** Ends the second factor of a user, and all sessions but `kept`. @throws 409. */
+export async function removeFactor(platform: Platform, user: UserRow, kept: string | undefined): Promise<void> {
+  const writes = await accountWrites(platform, user, { set: {}, remove: secondFactorFields }, kept);
+  await changeTogether(platform, [...writes, ...(await marks(platform, user, kept, false))]);
+}
+
+/** Replaces the recovery codes. @throws 409 if the second factor was removed meanwhile. */
+export async function renewRecoveryCodes(platform: Platform, user: UserRow): Promise<string[]> {
+  const { codes, recovery } = newRecoveryCodes(platform);
+  const isStored = await happened(
+    platform.change(UserItem, { email: user.email }, { set: { recovery } }, is("totp", user.totp ?? "")),
+  );
+  if (!isStored) throw conflict("The second factor has changed meanwhile.");
+  return codes;
+}
+
+/**
+ * Uses up a code of the authenticator, or a recovery code. Of two uses at once one succeeds.
+ * @returns false for a wrong or used one.
+ */
+export async function useCode({ platform, factorKeys }: Using, user: UserRow, given: string): Promise<boolean> {
+  const { email, totp = "", totp_step: used, recovery } = user;
+  const isInForce = is<"totp" | "totp_step" | "recovery">("totp", totp);
+  if (isOneTimeCode(given)) {
+    const key = await factorKeys.open(user.id, totp);
+    const totp_step = stepOfCode(key, given, platform.clock.now(), used);
+    if (totp_step === undefined) return false;
+    const isUnused = any<"totp_step">(absent("totp_step"), below("totp_step", totp_step));
+    return happened(platform.change(UserItem, { email }, { set: { totp_step } }, all(isInForce, isUnused)));
+  }
+  const left = recovery === undefined ? [] : fromJson(recovery);
+  const hash = hashOf(given.toUpperCase().replaceAll(/[\s-]/g, ""));
+  if (recovery === undefined || !left.includes(hash)) return false;
+  const others = toJson(left.filter((one) => one !== hash));
+  return happened(
+    platform.change(UserItem, { email }, { set: { recovery: others } }, all(isInForce, is("recovery", recovery))),
+  );
+}
+
+export const isOneTimeCode = (given: string): boolean => /^\d{6}$/.test(given);
+
+export const recoveryCodesLeft = ({ recovery }: UserRow): number =>
+  recovery === undefined ? 0 : fromJson(recovery).length;
+
+export const wrongCode = () => unauthorized("The code is wrong, or was used already.");
+
+function newRecoveryCodes({ ids }: Platform): { codes: string[]; recovery: JsonText<string[]> } {
+  const codes = Array.from({ length: RECOVERY_CODES }, () => base32(ids.bytes(RECOVERY_BYTES)));
+  const shown = codes.map((code) => (code.match(/.{4}/g) ?? []).join("-"));
+  return { codes: shown, recovery: toJson(codes.map(hashOf)) };
+}
+
+/** A session that goes on has the second factor from now on, or no longer; so have those that it came from. */
+async function marks(
+  platform: Platform,
+  { id: user }: UserRow,
+  kept: string | undefined,
+  has: boolean,
+): Promise<ItemWrite<"platform">[]> {
+  const rows = await platform.queryAll(UserSession, { user });
+  const change = has ? { set: { second_factor: true as const } } : { remove: ["second_factor" as const] };
+  const open = withParents(rows, kept);
+  return rows
+    .filter(({ id }) => open.has(id))
+    .map(({ id }) => changeItem(UserSession, { user, id }, change, is("id", id)));
+}
+
+async function changeTogether(platform: Platform, writes: readonly ItemWrite<"platform">[]): Promise<void> {
+  const isDone = await happened(platform.transact(writes));
+  if (!isDone) throw conflict("The account is changing at the moment. Try again.");
+}
