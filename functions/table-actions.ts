@@ -51,6 +51,6 @@ export const furtherActions: Readonly<Record<string, readonly ListedAction[]>> =
   "recompute-segment": ["BatchWriteItem", "DeleteItem"],
   recount: ["BatchWriteItem", "ConditionCheckItem", "DeleteItem"],
   purge: ["BatchWriteItem", "DeleteItem"],
-  operator: ["BatchWriteItem"],
+  operator: ["BatchWriteItem", "DeleteItem"],
   stream: ["DeleteItem"],
 };

@@ -51,6 +51,10 @@ it("ERR-9 docs/decisions/0021#permissions what changes something is a write, wha
     "POST /api/v1/audit/verify",
     "POST /api/v1/auth/email/resend",
     "POST /api/v1/auth/password/change",
+    "POST /api/v1/auth/recovery-codes/renew",
+    "POST /api/v1/auth/second-factor/begin",
+    "POST /api/v1/auth/second-factor/confirm",
+    "POST /api/v1/auth/second-factor/remove",
     "POST /api/v1/auth/switch",
     "POST /api/v1/auth/tokens/read-only",
     "POST /api/v1/journeys/:id/simulate",
@@ -87,12 +91,17 @@ it("ARC-9 D-TENANT ATH-R6 only sessions, the own account, the bill and /me are o
   const open = endpoints.filter(({ access }) => access.openWhileSuspended).map(({ route }) => route);
   expect(open.sort()).toEqual([
     "DELETE /api/v1/auth/sessions/:id",
+    "GET /api/v1/auth/second-factor",
     "GET /api/v1/auth/sessions",
     "GET /api/v1/billing",
     "GET /api/v1/me",
     "PATCH /api/v1/billing",
     "POST /api/v1/auth/email/resend",
     "POST /api/v1/auth/password/change",
+    "POST /api/v1/auth/recovery-codes/renew",
+    "POST /api/v1/auth/second-factor/begin",
+    "POST /api/v1/auth/second-factor/confirm",
+    "POST /api/v1/auth/second-factor/remove",
     "PUT /api/v1/billing/plan",
   ]);
   expect(endpoints.filter(({ access }) => access.cachesCredentials).map(({ route }) => route)).toEqual([

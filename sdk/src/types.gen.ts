@@ -6647,13 +6647,16 @@ export interface AuthConfirmEmailBody {
 }
 
 export interface AuthGetSecondFactorAnswer {
+  /** A code is asked for at every sign-in */
   enabled: boolean;
+  /** How many recovery codes are not used yet */
   recovery_codes_left: number;
   /** The workspace demands one */
   required: boolean;
 }
 
 export interface AuthBeginSecondFactorBody {
+  /** The password that is valid now */
   current_password: string;
 }
 

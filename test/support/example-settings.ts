@@ -8,6 +8,7 @@ import { beginSession } from "../../shared/store/workspaces/refresh.ts";
 import { mailedToken } from "./accounts.ts";
 import { brakesOf } from "./example-brakes.ts";
 import { channelSettings } from "./example-channels.ts";
+import { factorSettings } from "./example-factors.ts";
 import { foreignIds } from "./foreign.ts";
 import { mailing, mailsOf } from "./mails.ts";
 import { createMcp } from "./mcp.ts";
@@ -259,6 +260,7 @@ function accountsOf(world: TestWorld, tenant: Tenant): Settings {
       return { body: { token: await mailedToken(world, invited.email, "You are invited") } };
     },
     "POST /api/v1/auth/password/reset": async () => ({ body: { token: await mailedToken(world, email, "Reset") } }),
+    ...factorSettings(world, call),
     "POST /api/v1/auth/password/change": async () => {
       const session = await call(
         "POST /api/v1/auth/login",

@@ -46,17 +46,18 @@ export const secondFactor = [
     {
       summary: "Whether the caller has a second factor",
       returns: v.object({
-        enabled: v.boolean(),
-        recovery_codes_left: v.number(),
+        enabled: v.pipe(v.boolean(), v.description("A code is asked for at every sign-in")),
+        recovery_codes_left: v.pipe(v.number(), v.description("How many recovery codes are not used yet")),
         required: v.pipe(v.boolean(), v.description("The workspace demands one")),
       }),
     },
     async ({ platform, caller }) => {
-      const { secondFactor } = requireUser(caller);
-      const user = await ownRow(platform, caller);
+      const { secondFactor, email, user } = requireUser(caller);
+      const row = await platform.get(UserItem, { email });
+      const own = row?.id === user ? row : undefined;
       return {
-        enabled: user.totp !== undefined,
-        recovery_codes_left: recoveryCodesLeft(user),
+        enabled: own?.totp !== undefined,
+        recovery_codes_left: own ? recoveryCodesLeft(own) : 0,
         required: secondFactor.isDemanded,
       };
     },
@@ -68,7 +69,7 @@ export const secondFactor = [
     {
       summary: "Get a key for an authenticator; it counts once a code of it was confirmed",
       description: "TOTP: SHA-1, six digits, 30 seconds. Only this answer has the key.",
-      body: v.strictObject({ current_password: Password }),
+      body: v.strictObject({ current_password: v.pipe(Password, v.description("The password that is valid now")) }),
       returns: v.object({
         key: v.pipe(v.string(), v.description("In base32, to be typed")),
         uri: v.pipe(v.string(), v.description("The same for a QR code")),
