@@ -1,5 +1,5 @@
 // The requests of a second factor, each by a user who has none, or has just set one up.
-import { authenticator } from "otplib";
+import { shownCode } from "./accounts.ts";
 import type { Call, Setting, Settings } from "./example-settings.ts";
 import type { TestWorld } from "./world.ts";
 
@@ -18,7 +18,7 @@ export function factorSettings(world: TestWorld, call: Call): Settings {
     const { as } = await session();
     const given = { current_password: account.password };
     const { key } = await call("POST /api/v1/auth/second-factor/begin", given, as);
-    return { as, body: { code: authenticator.clone({ epoch: world.clock.now() }).generate(key) } };
+    return { as, body: { code: shownCode(key, world.clock.now()) } };
   };
   const enrolled = async () => {
     const { as, body } = await offered();
