@@ -16,6 +16,7 @@ import {
 } from "../support/console-tab.ts";
 import { cleanUp, type ServiceProcess, startService } from "../support/service-process.ts";
 import { draftStories } from "./drafts.ts";
+import { factorStories } from "./factors.ts";
 import { formStories } from "./forms.ts";
 import { keyStories } from "./keys.ts";
 import { longStories } from "./long.ts";
@@ -303,6 +304,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
   draftStories(open);
   keyStories(open);
   formStories({ service: () => service, open });
+  factorStories({ service: () => service, open });
 
   it("CON-1 no page broke the policy, wrote an error or asked another site for anything", () => {
     expect([...new Set(faults)]).toEqual([]);

@@ -3,6 +3,7 @@ import { authenticator } from "otplib";
 import { beforeEach, describe, expect, it } from "vitest";
 import { DAY, MINUTE } from "../../shared/kernel/clock.ts";
 import { mailedToken, withMailedToken } from "../support/accounts.ts";
+import { openStream } from "../support/sse.ts";
 import { type Answer, type TestWorld, testWorld } from "../support/world.ts";
 
 const PASSWORD = "correct horse battery";
@@ -178,14 +179,8 @@ describe("a workspace that demands a second factor", () => {
   });
 
   it("gives a session without one its own account alone, until it is set up (ACC-12)", async () => {
-    const session = await register();
-    await post("email/confirm", { token: await mailedToken(world, EMAIL, "Confirm") });
-    await enrol(session);
-    await demand(session);
-    const body = { email: "grace@hopper.example", role: "admin" };
-    const invited = await world.call("POST /api/v1/team/invitations", { as: bearer(session), body });
-    const { token } = (await withMailedToken(world, invited)).body;
-    const member = await post("invitations/accept", { token, name: "Grace", password: PASSWORD });
+    const { owner, member } = await owned();
+    await demand(owner);
     expect([await read(member), (await me(member)).body.second_factor_missing]).toEqual([
       "SECOND_FACTOR_MISSING",
       true,
@@ -197,6 +192,38 @@ describe("a workspace that demands a second factor", () => {
     await enrol(member);
     expect([await read(member), (await me(member)).body.second_factor_missing]).toEqual(["open", false]);
     expect(await read(await post("switch", { tenant_id: member.body.tenant.id }, bearer(member)))).toBe("open");
+  });
+
+  /** An owner with a second factor, and a member without one. */
+  async function owned(): Promise<{ owner: Answer; member: Answer }> {
+    const owner = await register();
+    await post("email/confirm", { token: await mailedToken(world, EMAIL, "Confirm") });
+    await enrol(owner);
+    const body = { email: "grace@hopper.example", role: "admin" };
+    const invited = await world.call("POST /api/v1/team/invitations", { as: bearer(owner), body });
+    const { token } = (await withMailedToken(world, invited)).body;
+    return { owner, member: await post("invitations/accept", { token, name: "Grace", password: PASSWORD }) };
+  }
+
+  it("opens no live stream to a session without one (ACC-12)", async () => {
+    const { owner, member } = await owned();
+    await demand(owner);
+    const refused = await openStream(world, "?subscriber_id=ada", bearer(member));
+    expect([refused.status, JSON.parse(refused.text).code]).toEqual([403, "SECOND_FACTOR_MISSING"]);
+  });
+
+  it("that is an agency closes its clients to a session without one (ACC-12)", async () => {
+    const { owner, member } = await owned();
+    const change = { tenant_id: owner.body.tenant.id, kind: "agency", plan: "enterprise" };
+    await world.host.invoke("operator", change);
+    const made = await world.call("POST /api/v1/agency/workspaces", { as: bearer(owner), body: { name: "Baker" } });
+    const enter = (session: Answer) =>
+      world.call(`POST /api/v1/agency/workspaces/${made.body.id}/session`, { as: bearer(session) });
+    const inside = [await enter(owner), await enter(member)];
+    expect(await Promise.all(inside.map(read))).toEqual(["open", "open"]);
+    await demand(owner);
+    expect(await Promise.all(inside.map(read))).toEqual(["open", "SECOND_FACTOR_MISSING"]);
+    expect((await enter(member)).body.code).toBe("SECOND_FACTOR_MISSING");
   });
 
   it("closes to a session whose second factor was removed (ACC-12)", async () => {

@@ -1,0 +1,59 @@
+// The second factor of a user: set up by its QR code, asked for at a sign-in, demanded by a workspace.
+import { expect, it } from "vitest";
+import { shownCode } from "../support/accounts.ts";
+import { type Tab, violationsInThemes } from "../support/console-tab.ts";
+import type { ServiceProcess } from "../support/service-process.ts";
+
+const PASSWORD = "correct horse battery staple";
+
+interface FactorBench {
+  open: () => Promise<Tab>;
+  service: () => ServiceProcess;
+}
+
+export function factorStories({ open, service }: FactorBench): void {
+  it("a second factor is set up, and asked for at the next sign-in (ACC-10, ACC-11)", async () => {
+    const { page } = await open();
+    await page.context().clearCookies();
+    await page.goto(`${service().url}/console/register`);
+    const email = "factor@example.com";
+    const fields = { "Your name": "Ada", "Name of the workspace": "Factors", Email: email, Password: PASSWORD };
+    for (const [label, value] of Object.entries(fields)) await page.getByLabel(label, { exact: true }).fill(value);
+    await page.getByRole("button", { name: "Create the workspace" }).click();
+    await page.waitForURL(/home$/);
+    await page.goto(page.url().replace(/home$/, "settings/account"));
+    await page.getByLabel("Your password").fill(PASSWORD);
+    await page.getByRole("button", { name: "Set up a second factor" }).click();
+    await page.getByRole("img", { name: "QR code of the key" }).waitFor();
+    expect(await violationsInThemes(page)).toEqual({});
+    const key = await page.locator("main code").first().innerText();
+    await page.getByRole("textbox", { name: "Code" }).fill(shownCode(key, Date.now()));
+    await page.getByRole("button", { name: "Confirm the code" }).click();
+    const codes = (await page.locator("main pre").innerText()).split("\n");
+    expect(codes).toHaveLength(10);
+    await page.getByRole("button", { name: "I have saved them" }).click();
+    await page.getByText("In force. Recovery codes left: 10.").waitFor();
+    expect(await violationsInThemes(page)).toEqual({});
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("Email").fill(email);
+    await page.getByLabel("Password").fill(PASSWORD);
+    await page.getByRole("button", { name: "Sign in", exact: true }).click();
+    await page.getByRole("textbox", { name: "Code" }).fill(codes[0]!);
+    expect(await violationsInThemes(page)).toEqual({});
+    await page.getByRole("button", { name: "Sign in", exact: true }).click();
+    await page.getByText("In force. Recovery codes left: 9.").waitFor();
+  });
+
+  it("a workspace that demands a second factor shows its set-up alone (ACC-12)", async () => {
+    const { page, reopen } = await open();
+    await page.route("**/api/v1/me", async (route) => {
+      const answer = await route.fetch();
+      await route.fulfill({ response: answer, json: { ...(await answer.json()), second_factor_missing: true } });
+    });
+    await page.goto(`${service().url}/console#demo`);
+    await page.getByRole("heading", { name: "Set up your second factor", level: 1 }).waitFor();
+    await page.getByLabel("Your password").waitFor();
+    expect(await violationsInThemes(page)).toEqual({});
+    await reopen();
+  });
+}
