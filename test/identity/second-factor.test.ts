@@ -60,6 +60,16 @@ describe("a second factor", () => {
     expect((await post("second-factor/begin", { current_password: PASSWORD }, bearer(session))).status).toBe(409);
   });
 
+  it("is in every session that outlives its set-up, also where a sign-in runs beside it (ACC-10)", async () => {
+    const session = await register();
+    const { body } = await post("second-factor/begin", { current_password: PASSWORD }, bearer(session));
+    const confirm = () => post("second-factor/confirm", { code: codeOf(body.key) }, bearer(session));
+    const [confirmed, ...logins] = await Promise.all([confirm(), login(), login()]);
+    const alive = await Promise.all(logins.filter(({ status }) => status === 200).map(me));
+    if (confirmed.status === 200) expect(alive.map(({ status }) => status)).toEqual(alive.map(() => 401));
+    else expect([confirmed.status, (await login()).status]).toEqual([409, 200]);
+  });
+
   it("is asked for after the right password alone; no session begins without it, and a code works once (ACC-11)", async () => {
     const { key } = await enrol(await register());
     const wrong = await login({ password: "wrong horse battery" });
@@ -79,10 +89,11 @@ describe("a second factor", () => {
   });
 
   it("lets one of two sign-ins at once use a code (ACC-11)", async () => {
-    const { key } = await enrol(await register());
-    const code = codeOf(key);
-    const answers = await Promise.all([login({ code }), login({ code }), login({ code })]);
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
+    const { key, recovery } = await enrol(await register());
+    for (const code of [codeOf(key), recovery[0]]) {
+      const answers = await Promise.all([login({ code }), login({ code }), login({ code })]);
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
+    }
   });
 
   it("is guessed ten times in a quarter of an hour and thirty times a day; a recovery code still signs in (ACC-11)", async () => {

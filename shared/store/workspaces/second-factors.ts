@@ -110,11 +110,11 @@ export async function renewRecoveryCodes(platform: Platform, user: UserRow): Pro
  * @returns false for a wrong or used one.
  */
 export async function useCode({ platform, factorKeys }: Using, user: UserRow, given: string): Promise<boolean> {
-  const { email, totp = "", totp_step: used, recovery } = user;
+  const { email, totp = "", recovery } = user;
   const isInForce = is<"totp" | "totp_step" | "recovery">("totp", totp);
   if (isOneTimeCode(given)) {
     const key = await factorKeys.open(user.id, totp);
-    const totp_step = stepOfCode(key, given, platform.clock.now(), used);
+    const totp_step = stepOfCode(key, given, platform.clock.now());
     if (totp_step === undefined) return false;
     const isUnused = any<"totp_step">(absent("totp_step"), below("totp_step", totp_step));
     return happened(platform.change(UserItem, { email }, { set: { totp_step } }, all(isInForce, isUnused)));

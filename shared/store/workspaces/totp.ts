@@ -19,13 +19,13 @@ export function totpCode(key: Buffer, step: number): string {
   return String(number % 10 ** DIGITS).padStart(DIGITS, "0");
 }
 
-/** The step after `used` whose code this is, at `now` in milliseconds; undefined if it is none. */
-export function stepOfCode(key: Buffer, code: string, now: number, used = -1): number | undefined {
+/** The step whose code this is, at `now` in milliseconds; undefined if it is none. */
+export function stepOfCode(key: Buffer, code: string, now: number): number | undefined {
   const present = Math.floor(now / STEP_MS);
   const given = Buffer.from(code);
   for (let step = present - TOLERATED_STEPS; step <= present + TOLERATED_STEPS; step++) {
     const expected = Buffer.from(totpCode(key, step));
-    if (step > used && given.length === expected.length && timingSafeEqual(given, expected)) return step;
+    if (given.length === expected.length && timingSafeEqual(given, expected)) return step;
   }
   return undefined;
 }
