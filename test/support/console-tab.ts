@@ -1,6 +1,7 @@
 // A signed-in tab of the console that collects its faults, and the check of its accessibility.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { Browser, BrowserContext, Page, Request, Route } from "playwright-core";
+import { onTestFinished } from "vitest";
 import type { ServiceProcess } from "./service-process.ts";
 
 const AXE = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8");
@@ -40,6 +41,9 @@ export function createTabs(bench: () => Bench): (role?: string) => Promise<Tab> 
     await known?.reopen();
     const tab = known ?? (await openTab(bench(), role));
     tabs.set(role, tab);
+    // An answer that a route still waits for is given before the tab goes on to the next test.
+    onTestFinished(() => tab.page.unrouteAll({ behavior: "wait" }));
+
     return tab;
   };
 }
@@ -88,7 +92,11 @@ export async function openTab({ service, browser, faults }: Bench, role = "owner
     await page.evaluate("sessionStorage.clear(), localStorage.clear()");
     // Ends its requests before the routes are removed.
     await page.goto("about:blank");
-    await Promise.all([page.unrouteAll(), context.setOffline(false), page.emulateMedia({ colorScheme: "light" })]);
+    await Promise.all([
+      page.unrouteAll({ behavior: "wait" }),
+      context.setOffline(false),
+      page.emulateMedia({ colorScheme: "light" }),
+    ]);
     await context.clearCookies();
     await signIn();
   };
