@@ -41,8 +41,8 @@ export function createTabs(bench: () => Bench): (role?: string) => Promise<Tab> 
     await known?.reopen();
     const tab = known ?? (await openTab(bench(), role));
     tabs.set(role, tab);
-    // An answer that a route still waits for is given before the tab goes on to the next test.
-    onTestFinished(() => tab.page.unrouteAll({ behavior: "wait" }));
+    // What a route would still answer is of no interest once its test has ended.
+    onTestFinished(() => tab.page.unrouteAll({ behavior: "ignoreErrors" }));
 
     return tab;
   };
