@@ -952,7 +952,7 @@ export interface AuditEntry {
   /** The user or key that called */
   actor: {
     /** Who did it: a member, a key, or the service */
-    type: "user" | "server_key" | "agent_key";
+    type: "user" | "server_key" | "agent_key" | "publishable_key";
     /** The id, as the service assigned it */
     id: string;
     /** The name, for people */
@@ -981,6 +981,15 @@ export interface AuditEntry {
   request_id: string;
   /** The network address of the caller */
   ip: string | null;
+  /** All sends of a server key in a quarter-hour, which are one entry; else `null` */
+  sends: {
+    /** How many sends */
+    count: number;
+    /** The quarter-hour in which they were made: its beginning. RFC 3339. */
+    from: string;
+    /** Its end. RFC 3339. */
+    to: string;
+  } | null;
 }
 
 export interface AuditVerdict {
@@ -992,8 +1001,8 @@ export interface AuditVerdict {
   broken: {
     /** The first broken row */
     id: string;
-    /** `changed`: it is not as it was written. `missing`: there are rows after it. `end_missing`: the sealed end of the chain is not there. `outcome_changed`: an outcome that it holds is not as it was written */
-    reason: "changed" | "missing" | "end_missing" | "outcome_changed";
+    /** `changed`: it is not as it was written. `missing`: there are rows after it. `end_missing`: the sealed end of the chain is not there. `outcome_changed`: an outcome that it holds is not as it was written. `sends_changed`: sends of its quarter-hour are not as they were made, or are missing */
+    reason: "changed" | "missing" | "end_missing" | "outcome_changed" | "sends_changed";
     /** When it happened. RFC 3339. */
     at: string | null;
     /** What the row says now; `null` if it is missing */

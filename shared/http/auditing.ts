@@ -1,29 +1,18 @@
 // Which calls the audit trail records, and what it says of them (RDA-23, docs/decisions/0043).
-import type { Capability } from "../kernel/deps.ts";
 import { toApiError } from "../kernel/errors.ts";
 import type { TenantId } from "../kernel/ids.ts";
 import type { AuditOutcome } from "../store/audit/items.ts";
-import { type AuditEntry, type AuditTrail, openTrail } from "../store/audit/trail.ts";
+import type { AuditEntry, AuditTrail } from "../store/audit/trail.ts";
 import type { Secrets } from "../store/secrets.ts";
 import type { Caller } from "./authenticate.ts";
 import { type Endpoint, type Group, isReply, type Shape } from "./endpoint.ts";
 import { camel, methodNames } from "./operation-names.ts";
 
-/** The trail of every workspace: rows are put by updates, with the rights that the counters of requests need too. */
-export const auditTrail: Capability<"auditTrail", AuditTrail> = {
-  as: "auditTrail",
-  env: ["TABLE_NAME"],
-  grants: [{ actions: ["dynamodb:GetItem", "dynamodb:UpdateItem"], on: "table" }],
-  open: (deps) => {
-    const trail = openTrail(deps);
-    return () => trail;
-  },
-};
-
 const actorOf = (caller: Caller): Pick<AuditEntry, "actor_type" | "actor" | "role"> | undefined => {
   if (caller.kind === "dashboard") return { actor_type: "user", actor: caller.user, role: caller.role };
   if (caller.kind === "server") return { actor_type: "server_key", actor: caller.key };
   if (caller.kind === "agent") return { actor_type: "agent_key", actor: caller.key };
+  if (caller.kind === "sdk") return { actor_type: "publishable_key", actor: "publishable_key" };
   return undefined;
 };
 
@@ -31,6 +20,7 @@ interface AuditedCall {
   caller: Caller;
   tenant: TenantId;
   params: Readonly<Record<string, string | undefined>>;
+  body: unknown;
   requestId: string;
   sourceIp: string;
 }
@@ -56,16 +46,17 @@ export function audited(
 }
 
 /**
- * What is recorded of a call; undefined for a call that is not: one that changes nothing, one of a client, and one that
- * its declaration leaves out. Bodies are never recorded, because they hold personal data and secrets.
+ * What is recorded of a call; undefined for a call that is not: one that changes nothing; and one of a client, or that its
+ * declaration leaves out, unless it states a consent. Bodies are never recorded, because they hold personal data and secrets.
  */
 function auditEntryOf(
-  { action, access: { effect, unaudited = [] } }: AuditedEndpoint,
-  { caller, params, requestId, sourceIp }: AuditedCall,
+  { action, access: { effect, unaudited = [], consents } }: AuditedEndpoint,
+  { caller, params, body, requestId, sourceIp }: AuditedCall,
 ): AuditEntry | undefined {
   const actor = actorOf(caller);
   if (!actor || (effect !== "write" && effect !== "own")) return undefined;
-  if (unaudited.some((credential) => credential === caller.kind)) return undefined;
+  const isLeftOut = caller.kind === "sdk" || unaudited.some((credential) => credential === caller.kind);
+  if (isLeftOut && !consents?.(body)) return undefined;
   const target = Object.values(params)
     .filter((id) => id !== undefined)
     .join("/");

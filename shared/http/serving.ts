@@ -1,8 +1,8 @@
 // What serving a request may touch, beside the capabilities of the endpoint.
 import type { Capability } from "../kernel/deps.ts";
+import { auditTrail } from "../store/audit/trail.ts";
 import { secrets } from "../store/capabilities.ts";
 import { type Platform, platformWrite } from "../store/context.ts";
-import { auditTrail } from "./auditing.ts";
 import { requestTokens } from "./request-tokens.ts";
 import { sdkLimits } from "./sdk-limits.ts";
 import { tokenVerifier } from "./tokens.ts";

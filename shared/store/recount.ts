@@ -1,5 +1,6 @@
 // The recount: counters compared with the rows they count, and repaired (docs/decisions/0024).
 import { HOUR } from "../kernel/clock.ts";
+import type { Sealing } from "./audit/trail.ts";
 import { absent, all, type Condition, is } from "./conditions.ts";
 import type { Store } from "./context.ts";
 import { countChange } from "./counters.ts";
@@ -38,11 +39,14 @@ interface Part {
   next?: Position | undefined;
 }
 
+/** What a recount sets in motion: timers that were lost, and entries of the audit trail. */
+type RecountDeps = Sealing & { timers: Timers };
+
 type RecountPart = (
   store: Store,
   after: string | undefined,
   partial: PartialCount | undefined,
-  timers: Timers,
+  deps: RecountDeps,
 ) => Promise<{ repaired: number } & Omit<Position, "place">>;
 
 /** Where counters are that a customer sees or a limit reads, and what waits for a time that has passed. */
@@ -53,8 +57,8 @@ const places: Record<string, RecountPart> = {
     return { repaired: 0 };
   },
   journeys: recountJourneys,
-  schedules: async (store, _, __, timers) => ({ repaired: await wakeSchedules(store, timers) }),
-  sends: recountQuarters,
+  schedules: async (store, _, __, { timers }) => ({ repaired: await wakeSchedules(store, timers) }),
+  sends: (store, after, _, deps) => recountQuarters(store, deps, after),
   lists: (store, after) => recountMembers(store, "list", after),
   segments: (store, after) => recountMembers(store, "segment", after),
   webhooks: async (store) => ({
@@ -69,12 +73,12 @@ const places: Record<string, RecountPart> = {
 };
 
 /** Recounts one part of a workspace's counters: of seconds, where there are millions of rows. */
-export async function recountPart(store: Store, timers: Timers, { place, after, partial }: Position): Promise<Part> {
+export async function recountPart(store: Store, deps: RecountDeps, { place, after, partial }: Position): Promise<Part> {
   const names = Object.keys(places);
   const name = place ?? names[0]!;
   const recount = places[name];
   if (!recount) throw new Error(`Nothing is counted at ${name}.`);
-  const { repaired, after: last, partial: more } = await recount(store, after, partial, timers);
+  const { repaired, after: last, partial: more } = await recount(store, after, partial, deps);
   const following = names[names.indexOf(name) + 1];
   const next = last === undefined ? following && { place: following } : { place: name, after: last, partial: more };
   return { repaired, next: next || undefined };

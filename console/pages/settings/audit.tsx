@@ -28,6 +28,7 @@ const actors: Record<AuditEntry["actor"]["type"], string> = {
   user: "A former member",
   server_key: "Server key",
   agent_key: "Agent key",
+  publishable_key: "Publishable key",
 };
 
 const shortId = (id: string): string => (/^[0-9a-f]{8}-/.test(id) ? id.slice(0, 8) : id);

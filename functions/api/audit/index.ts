@@ -35,8 +35,9 @@ export const audit = group("audit", "The audit trail: who changed what.", [
       summary: "List the recorded calls, newest first",
       description:
         "Calls of users, of agent keys and of server keys that change something, with their outcomes: what is sent, " +
-        "released, created, changed and deleted, consents, credentials, keys and the team. Clients' calls, events, and the " +
-        "sends, upserts and preferences of server keys are not in it: these leave a notification or a consent. Bodies " +
+        "released, created, changed and deleted, consents, credentials, keys and the team. The sends of a server key are one " +
+        "entry a quarter-hour, written when it is settled. Of clients, and of upserts by server keys, what states a " +
+        "consent is in it; events are not. Bodies " +
         "are never recorded. Calls that a check refuses before they begin are not either. Entries are kept as long as " +
         "the workspace. A page may be short.",
       query: v.object({

@@ -2,13 +2,14 @@
 import * as v from "valibot";
 import { withoutInvisible, withoutPersonal } from "../../../shared/contract/personal.ts";
 import type { AgentScope } from "../../../shared/contract/roles.ts";
-import { audited, auditTrail } from "../../../shared/http/auditing.ts";
+import { audited } from "../../../shared/http/auditing.ts";
 import type { Caller } from "../../../shared/http/authenticate.ts";
 import { type Call, type Endpoint, isReply } from "../../../shared/http/endpoint.ts";
 import { parseBody, parseQuery, readParams, refuseDeepBody } from "../../../shared/http/input.ts";
 import { type Capability, NO_TENANT, opener } from "../../../shared/kernel/deps.ts";
 import { ApiError, invalid } from "../../../shared/kernel/errors.ts";
 import { requireFeature } from "../../../shared/rules/plans.ts";
+import { auditTrail } from "../../../shared/store/audit/trail.ts";
 import { secrets } from "../../../shared/store/capabilities.ts";
 import { actionOf, callable } from "./callable.ts";
 

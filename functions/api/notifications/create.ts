@@ -53,7 +53,7 @@ export async function createNotification(
   { timers, jobWidths, sendWatch, sendQuota, secrets }: Deps,
   allowance: Allowance,
   input: NewNotification,
-  key: string | undefined,
+  { key, sentBy }: { key: string | undefined; sentBy: string | undefined },
 ): Promise<Created> {
   const { plan } = allowance;
   if (input.channel_arbitration_mode === "smart") requireFeature(plan, "smart_channel");
@@ -69,7 +69,7 @@ export async function createNotification(
   const { given, missing, unknownOf } = await recipientsOf(ahead, secrets, input);
   const { preview_id } = input;
   const draw = preview_id && drawOf(store, await secrets.root(), preview_id, { spec: asked, given });
-  const spec = draw ? { ...asked, draw } : asked;
+  const spec = { ...asked, ...(draw && { draw }), sent_by: sentBy };
   const answerOf = ({ id, sent, unknown }: StartedSend) => {
     const names = unknownOf(unknown);
     return {

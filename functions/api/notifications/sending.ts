@@ -186,7 +186,7 @@ export async function create({
     { timers, jobWidths, sendWatch, sendQuota, secrets },
     { plan, sendCap, sending },
     body,
-    header ?? body.idempotency_key,
+    { key: header ?? body.idempotency_key, sentBy: caller.kind === "server" ? caller.key : undefined },
   );
   return replayed ? existing(answer, { "idempotent-replayed": "true" }) : answer;
 }

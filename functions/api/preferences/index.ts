@@ -64,7 +64,7 @@ export const preferences = group("preferences", "What a subscriber wants to hear
 
   endpoint(
     "PUT /v1/preferences",
-    { scope: "subscribers:write", permission: "subscribers:write", unaudited: ["server"], uses: [storeWrite] },
+    { scope: "subscribers:write", permission: "subscribers:write", consents: () => true, uses: [storeWrite] },
     {
       summary: "Set a subscriber's choice of topics",
       description:

@@ -92,12 +92,14 @@ async function read({ store, params }: { store: StoreReader; params: { id: strin
   return profile;
 }
 
+const statesConsent = (body: unknown): boolean => typeof body === "object" && body !== null && "consent" in body;
+
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 
 export const subscribers = group("subscribers", "The users that a workspace sends messages to.", [
   endpoint(
     "POST /api/v1/subscribers/upsert",
-    { credentials: ["sdk"], uses: upsertUses },
+    { credentials: ["sdk"], consents: statesConsent, uses: upsertUses },
     ownUpserting,
     async (call) => {
       const subscriber = await upsert(call);
@@ -111,7 +113,13 @@ export const subscribers = group("subscribers", "The users that a workspace send
 
   endpoint(
     "POST /v1/subscribers/upsert",
-    { credentials: ["server"], scope: "subscribers:write", unaudited: ["server"], uses: upsertUses },
+    {
+      credentials: ["server"],
+      scope: "subscribers:write",
+      unaudited: ["server"],
+      consents: statesConsent,
+      uses: upsertUses,
+    },
     upserting,
     (call) => upsert(call),
   ),

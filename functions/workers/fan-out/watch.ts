@@ -4,6 +4,7 @@ import type { Message } from "../../../shared/contract/messages.ts";
 import { MINUTE } from "../../../shared/kernel/clock.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { isTerminal } from "../../../shared/rules/job-states.ts";
+import { sealSends } from "../../../shared/store/audit/sealed-sends.ts";
 import type { RowOf } from "../../../shared/store/item.ts";
 import type { ClaimItem } from "../../../shared/store/sends/audience/audience-items.ts";
 import { claimsOf } from "../../../shared/store/sends/chunks/chunk-rows.ts";
@@ -29,7 +30,7 @@ export const isDue = ({ claim }: JobRecord, now: number): boolean => (claim?.wai
  * their messages are sent again. The partitions of a workspace that makes many jobs are looked at one by one.
  */
 export async function settle(
-  { store, clock, timers, fanOutQueue }: WorkerContext,
+  { store, clock, timers, fanOutQueue, auditTrail, secrets }: WorkerContext,
   { quarter, lane }: Extract<Message<"fan-out">, { kind: "settle" }>,
 ): Promise<void> {
   const { tenant } = store;
@@ -37,8 +38,9 @@ export async function settle(
   const [only, ...others] = lane === undefined ? lanes : lanes.filter((one) => one === lane);
   if (others.length > 0) return fanOutQueue.send(lanes.map((one) => ({ kind: "settle", tenant, quarter, lane: one })));
   if (only === undefined) return;
-  const { open } = await settleQuarter(store, quarter, only);
+  const { open } = await settleQuarter(store, secrets, quarter, only);
   await returnUnused(store, quarter, lanes);
+  await sealSends(store, { auditTrail, secrets }, quarter, lanes);
   if (open.length === 0) return;
   await timers.set([watchOf(quarter, clock.now())]);
   const due = open.filter((job) => isDue(job, clock.now())).map(({ id }) => id);

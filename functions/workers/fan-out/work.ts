@@ -3,6 +3,7 @@ import type { Message } from "../../../shared/contract/messages.ts";
 import type { Clock } from "../../../shared/kernel/clock.ts";
 import type { Context, Deps } from "../../../shared/kernel/deps.ts";
 import { deliverQueue, fanOutQueue } from "../../../shared/runtime/resources.ts";
+import { sealing } from "../../../shared/store/audit/trail.ts";
 import { timers, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { storeWrite } from "../../../shared/store/context.ts";
 import type { RowOf } from "../../../shared/store/item.ts";
@@ -11,7 +12,7 @@ import type { DeliverySettings } from "../../../shared/store/sends/jobs/job-spec
 import type { TemplateItem } from "../../../shared/store/templates/items.ts";
 import type { Timer } from "../../../shared/store/timers.ts";
 
-export const uses = [storeWrite, timers, workspaceRead, fanOutQueue, deliverQueue] as const;
+export const uses = [storeWrite, timers, workspaceRead, fanOutQueue, deliverQueue, ...sealing] as const;
 export type WorkerContext = Context<typeof uses> & { clock: Clock; log: Deps["log"] };
 
 export interface Work extends WorkerContext {

@@ -2,6 +2,7 @@
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import { recountQueue } from "../../../shared/runtime/resources.ts";
 import { queueWorker } from "../../../shared/runtime/worker.ts";
+import { sealing } from "../../../shared/store/audit/trail.ts";
 import { timers } from "../../../shared/store/capabilities.ts";
 import { storeWrite } from "../../../shared/store/context.ts";
 import { recountPart } from "../../../shared/store/recount.ts";
@@ -12,12 +13,16 @@ const WORKING_MS = 40 * SECOND;
 export const recountWorkspace = queueWorker(
   "recount",
   "Compares the counters of a workspace with the rows they count, and repairs them.",
-  [storeWrite, timers, recountQueue],
-  async ({ place, after, partial }, { store, timers, tenant, recountQueue: queue, clock, log }) => {
+  [storeWrite, timers, recountQueue, ...sealing],
+  async (
+    { place, after, partial },
+    { store, timers, tenant, recountQueue: queue, auditTrail, secrets, clock, log },
+  ) => {
     const until = clock.now() + WORKING_MS;
     let repaired = 0;
-    let part = await recountPart(store, timers, { place, after, partial });
-    for (; part.next && clock.now() < until; part = await recountPart(store, timers, part.next))
+    const deps = { timers, auditTrail, secrets };
+    let part = await recountPart(store, deps, { place, after, partial });
+    for (; part.next && clock.now() < until; part = await recountPart(store, deps, part.next))
       repaired += part.repaired;
     repaired += part.repaired;
     log({ level: repaired > 0 ? "warn" : "info", message: "counters were recounted", tenant, repaired });

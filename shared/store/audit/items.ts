@@ -3,11 +3,12 @@ import * as v from "valibot";
 import { Timestamp } from "../../contract/schemas.ts";
 import { item } from "../item.ts";
 import { json } from "../json-text.ts";
+import type { SealedSends } from "./macs.ts";
 
 /** Chains of a workspace. A row belongs to one of them, so that writers at the same time rarely meet. */
 export const AUDIT_SHARDS = 8;
 
-export const actorTypes = ["user", "server_key", "agent_key"] as const;
+export const actorTypes = ["user", "server_key", "agent_key", "publishable_key"] as const;
 
 /** How a call ended, with the MAC of what it says. */
 export interface AuditOutcome {
@@ -38,11 +39,13 @@ export const AuditRow = item({
     ip: v.optional(v.string()),
     /** Of earlier rows that ended since the row before. */
     outcomes: v.optional(json<Outcomes>()),
+    /** Sends of a server key in a quarter-hour, in place of a call. */
+    sends: v.optional(json<SealedSends>()),
     /** The MAC of the row before, and of this row. */
     prev: v.string(),
     mac: v.string(),
   },
-  writers: ["api-*"],
+  writers: ["api-*", "fan-out", "recount"],
 });
 
 export const AuditHead = item({
@@ -55,5 +58,5 @@ export const AuditHead = item({
     seal: v.optional(v.string()),
     "o:*": json<AuditOutcome>(),
   },
-  writers: ["api-*"],
+  writers: ["api-*", "fan-out", "recount"],
 });

@@ -5,8 +5,9 @@ import type { StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
 import type { RowOf } from "../item.ts";
 import { fromJson } from "../json-text.ts";
-import { Named, type NamedKind, namedKinds, namesOf } from "../names.ts";
+import { isNamedKind, Named, type NamedKind, namedKinds, namesOf } from "../names.ts";
 import { AUDIT_SHARDS, AuditHead, type AuditOutcome, AuditRow, actorTypes } from "./items.ts";
+import { SealedSendsShape, shownSends } from "./sealed-sends.ts";
 
 /** Rows of a chain that are read at a time. */
 const PAGE_ROWS = 40;
@@ -43,6 +44,10 @@ export const AuditEntryShape = v.pipe(
     code: v.pipe(v.nullable(v.string()), v.description("The code of the refusal")),
     request_id: v.pipe(v.string(), v.description("The `X-Request-Id` of the answer")),
     ip: v.pipe(v.nullable(v.string()), v.description("The network address of the caller")),
+    sends: v.pipe(
+      v.nullable(SealedSendsShape),
+      v.description("All sends of a server key in a quarter-hour, which are one entry; else `null`"),
+    ),
   }),
   v.title("AuditEntry"),
 );
@@ -147,6 +152,7 @@ const shownOf = (shard: number, row: Row, outcome: AuditOutcome | undefined): Au
   code: outcome?.code ?? null,
   request_id: row.request_id,
   ip: row.ip ?? null,
+  sends: row.sends ? shownSends(fromJson(row.sends)) : null,
 });
 
 /** What the operations of a group are about, by the name of the group. A halted step is named by its journey. */
@@ -182,7 +188,7 @@ async function named(
 ): Promise<AuditEntryShape[]> {
   const users = [...new Set(entries.flatMap(({ actor }) => (actor.type === "user" ? [actor.id] : [])))];
   const wanted = entries.flatMap(({ actor, subject }) => [
-    ...(actor.type === "user" ? [] : [{ kind: actor.type, id: actor.id }]),
+    ...(isNamedKind(actor.type) ? [{ kind: actor.type, id: actor.id }] : []),
     ...(subject ? [{ kind: subject.kind, id: subject.id }] : []),
   ]);
   const [names, members] = await Promise.all([
@@ -194,7 +200,7 @@ async function named(
     ...rest,
     actor: {
       ...actor,
-      name: actor.type === "user" ? (byUser.get(actor.id) ?? null) : names.of(actor.type, actor.id),
+      name: isNamedKind(actor.type) ? names.of(actor.type, actor.id) : (byUser.get(actor.id) ?? null),
     },
     subject: subject && { ...subject, name: names.of(subject.kind, subject.id) },
   }));

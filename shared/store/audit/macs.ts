@@ -25,12 +25,13 @@ export interface SealedRow {
   ip?: string | undefined;
   /** As it is stored. */
   outcomes?: string | undefined;
+  sends?: string | undefined;
   prev: string;
 }
 
 export const rowMac = (key: Buffer, row: SealedRow): string => {
-  const { shard, seq, at, action, actor_type, actor, role, target, request_id, ip, outcomes, prev } = row;
-  const said = [shard, seq, at, action, actor_type, actor, role, target, request_id, ip, outcomes, prev];
+  const { shard, seq, at, action, actor_type, actor, role, target, request_id, ip, outcomes, sends, prev } = row;
+  const said = [shard, seq, at, action, actor_type, actor, role, target, request_id, ip, outcomes, sends, prev];
   return macOf(
     key,
     "row",
@@ -46,6 +47,54 @@ export const outcomeMac = (
 
 export const headSeal = (key: Buffer, { shard, seq, mac }: { shard: number; seq: number; mac: string }): string =>
   macOf(key, "head", [shard, seq, mac]);
+
+/** What is sealed of a send: the parts of its row that no later step changes. */
+export interface SealedSend {
+  id: string;
+  /** The server key that made it. */
+  sent_by?: string | undefined;
+  category: string;
+  channel_ids: readonly string[];
+  template_id?: string | null | undefined;
+  scheduled_at?: string | null | undefined;
+  created_at: string;
+  recipients?: string | undefined;
+  title?: string | null | undefined;
+  body?: string | null | undefined;
+  content?: string | undefined;
+  details?: string | undefined;
+}
+
+/** How many sends, and the sum of a MAC of each: it needs no order and no memory, and can be added up. */
+export interface Seal {
+  count: number;
+  /** Hexadecimal, modulo 2^128. */
+  sum: string;
+}
+
+/** By the id of the server key. */
+export type Seals = Readonly<Record<string, Seal>>;
+
+/** What an entry of the trail says of sends. */
+export interface SealedSends extends Seal {
+  quarter: number;
+}
+
+/** Of what a send says and who made it, as far as no later step changes it. The texts of one to many are set at its dispatch. */
+export function sendMac(key: Buffer, row: SealedSend): string {
+  const { id, sent_by, category, channel_ids, template_id, scheduled_at, created_at, recipients } = row;
+  const texts = recipients === undefined ? [] : [row.title, row.body, row.content, row.details];
+  const said = [id, sent_by, category, channel_ids, template_id, scheduled_at, created_at, ...texts];
+  return macOf(
+    key,
+    "send",
+    said.map((one) => one ?? null),
+  );
+}
+
+/** Of what a key sent in a quarter-hour. */
+export const totalMac = (key: Buffer, actor: string, { quarter, count, sum }: SealedSends): string =>
+  macOf(key, "sends", [actor, quarter, count, sum]);
 
 const macOf = (key: Buffer, kind: string, said: readonly unknown[]): string =>
   createHmac("sha256", key)

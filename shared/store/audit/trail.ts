@@ -1,9 +1,10 @@
 // Writes the audit trail: a row before the handler runs, so that no change is lost by a crash, and its outcome after it
 // (docs/decisions/0043). A row costs one write, an outcome another one.
 import { timestamp } from "../../kernel/clock.ts";
-import type { Deps } from "../../kernel/deps.ts";
+import type { Capability, Context, Deps } from "../../kernel/deps.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import { errorFields } from "../../kernel/log.ts";
+import { secrets } from "../capabilities.ts";
 import { absent, any, below } from "../conditions.ts";
 import { familyOf } from "../families.ts";
 import type { RowOf } from "../item.ts";
@@ -12,7 +13,7 @@ import { recent } from "../recent.ts";
 import { onConditionFailed } from "../refusals.ts";
 import type { Secrets } from "../secrets.ts";
 import { openWorkspaceTable, type Table } from "../table.ts";
-import { AUDIT_SHARDS, AuditHead, type AuditOutcome, AuditRow } from "./items.ts";
+import { AUDIT_SHARDS, AuditHead, type AuditOutcome, AuditRow, type actorTypes } from "./items.ts";
 import { auditKey, GENESIS, headSeal, outcomeMac, rowMac } from "./macs.ts";
 
 /** Workspaces whose chain an environment remembers. */
@@ -24,12 +25,13 @@ const MAX_ATTEMPTS = 200;
 
 export interface AuditEntry {
   action: string;
-  actor_type: "user" | "server_key" | "agent_key";
+  actor_type: (typeof actorTypes)[number];
   actor: string;
   role?: string | undefined;
   target?: string | undefined;
   request_id: string;
   ip?: string | undefined;
+  sends?: RowOf<typeof AuditRow>["sends"];
 }
 
 interface Begun {
@@ -54,6 +56,21 @@ export interface AuditTrail {
     outcomeOf: (result: Result<T>) => Omit<AuditOutcome, "mac">,
   ): Promise<T>;
 }
+
+/** The trail of every workspace: rows are put by updates, with the rights that the counters of requests need too. */
+export const auditTrail: Capability<"auditTrail", AuditTrail> = {
+  as: "auditTrail",
+  env: ["TABLE_NAME"],
+  grants: [{ actions: ["dynamodb:GetItem", "dynamodb:UpdateItem"], on: "table" }],
+  open: (deps) => {
+    const trail = openTrail(deps);
+    return () => trail;
+  },
+};
+
+/** What a worker needs that adds to the trail. */
+export const sealing = [auditTrail, secrets] as const;
+export type Sealing = Context<typeof sealing>;
 
 /** The end of a chain as this environment knows it. */
 interface Chain {
@@ -83,7 +100,7 @@ interface Owned {
   key: Buffer;
 }
 
-export function openTrail({ clock, ids, log, ...deps }: Deps): AuditTrail {
+function openTrail({ clock, ids, log, ...deps }: Deps): AuditTrail {
   const bind = openWorkspaceTable({ clock, ids, log, ...deps });
   const chains = recent<Promise<Chain>>(MAX_REMEMBERED);
   // An environment keeps to one chain, so that it knows the end of it.

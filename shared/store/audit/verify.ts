@@ -5,15 +5,18 @@ import type { StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
 import type { RowOf } from "../item.ts";
 import { fromJson } from "../json-text.ts";
+import { directLanes, sealsOfQuarter } from "../sends/chunks/quarters.ts";
 import { AUDIT_SHARDS, AuditHead, AuditRow } from "./items.ts";
 import { auditId } from "./list.ts";
 import { GENESIS, headSeal, outcomeMac, rowMac } from "./macs.ts";
+import { isWhole } from "./sealed-sends.ts";
+import { addedSeals } from "./seals.ts";
 
 /** Rows that one call verifies. */
 const MAX_ROWS = 10_000;
 const PAGE_ROWS = 1_000;
 
-const faults = ["changed", "missing", "end_missing", "outcome_changed"] as const;
+const faults = ["changed", "missing", "end_missing", "outcome_changed", "sends_changed"] as const;
 
 export const AuditVerdict = v.pipe(
   v.object({
@@ -27,7 +30,8 @@ export const AuditVerdict = v.pipe(
             v.picklist(faults),
             v.description(
               "`changed`: it is not as it was written. `missing`: there are rows after it. `end_missing`: the sealed end " +
-                "of the chain is not there. `outcome_changed`: an outcome that it holds is not as it was written",
+                "of the chain is not there. `outcome_changed`: an outcome that it holds is not as it was written. " +
+                "`sends_changed`: sends of its quarter-hour are not as they were made, or are missing",
             ),
           ),
           at: v.nullable(Timestamp),
@@ -60,7 +64,7 @@ export async function verifyAudit(
     const first = { from: String(at.seq + 1).padStart(12, "0") };
     const page = await store.query(AuditRow, { shard: at.shard }, { ...first, limit: PAGE_ROWS });
     for (const row of page.items) {
-      const broken = faultOf(key, at, row);
+      const broken = faultOf(key, at, row) ?? (await faultOfSends(store, key, at, row));
       if (broken) return { verified, broken, next: undefined };
       verified++;
       at = { shard: at.shard, seq: row.seq, mac: row.mac, tookOver: at.tookOver || row.outcomes !== undefined };
@@ -89,6 +93,20 @@ function faultOf(key: Buffer, { shard, seq, mac }: Position, row: Row): Broken |
     if (outcome.mac !== outcomeMac(key, { shard, seq: Number(of) }, outcome))
       return { id: auditId(shard, row.seq), reason: "outcome_changed", ...says };
   return undefined;
+}
+
+async function faultOfSends(
+  store: StoreReader,
+  key: Buffer,
+  { shard }: Position,
+  { seq, at, action, actor, sends: text }: Row,
+): Promise<Broken | undefined> {
+  if (text === undefined) return undefined;
+  const sends = fromJson(text);
+  const lanes = await directLanes(store);
+  const now = addedSeals(await Promise.all(lanes.map((lane) => sealsOfQuarter(store, key, sends.quarter, lane))));
+  const isAsMade = await isWhole(store, key, { actor, sends, now, lanes });
+  return isAsMade ? undefined : { id: auditId(shard, seq), reason: "sends_changed", at, action };
 }
 
 /** The head may be behind the rows, after a crash, and never ahead of them. */

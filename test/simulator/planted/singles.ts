@@ -81,9 +81,9 @@ export const singlesBugs: readonly Bug[] = [
     name: "what was taken ahead is returned before a partition is settled",
     area: "counters",
     file: "functions/workers/fan-out/watch.ts",
-    find: "  const { open } = await settleQuarter(store, quarter, only);\n  await returnUnused(store, quarter, lanes);\n",
+    find: "  const { open } = await settleQuarter(store, secrets, quarter, only);\n  await returnUnused(store, quarter, lanes);\n",
     replace:
-      "  await returnUnused(store, quarter, []);\n  const { open } = await settleQuarter(store, quarter, only);\n",
+      "  await returnUnused(store, quarter, []);\n  const { open } = await settleQuarter(store, secrets, quarter, only);\n",
   },
   {
     name: "every settlement counts a quarter-hour again",
@@ -103,7 +103,7 @@ export const singlesBugs: readonly Bug[] = [
     name: "a send that ends after the settlement of its quarter-hour is in no day",
     area: "counters",
     file: quarters,
-    find: "if (former && Object.keys(counted).length === 0)",
+    find: "if (former && former.seals === sealed && Object.keys(counted).length === 0)",
     replace: "if (former)",
   },
 ];

@@ -1,6 +1,8 @@
 // The recount of sends to one subscriber: the quarter-hours of the last two days are settled again, as far as they say
 // something else than is counted (docs/decisions/0056).
 import { DAY } from "../../../kernel/clock.ts";
+import { sealSends } from "../../audit/sealed-sends.ts";
+import type { Sealing } from "../../audit/trail.ts";
 import type { Store } from "../../context.ts";
 import { QUARTER_MS, quarterAt } from "../../workspaces/sends-ahead.ts";
 import { directLanes, firstQuarter, returnUnused, settleQuarter, unsettledQuarters } from "./quarters.ts";
@@ -12,6 +14,7 @@ const SETTLED_AFTER = 3;
 /** Recounts one quarter-hour. @param after the one that was recounted last */
 export async function recountQuarters(
   store: Store,
+  sealing: Sealing,
   after: string | undefined,
 ): Promise<{ repaired: number; after?: string | undefined }> {
   const now = store.clock.now();
@@ -22,7 +25,7 @@ export async function recountQuarters(
   if (quarter === undefined) return { repaired: 0 };
   let repaired = 0;
   for (const lane of lanes) {
-    const { counted } = await settleQuarter(store, quarter, lane);
+    const { counted } = await settleQuarter(store, sealing.secrets, quarter, lane);
     if (Object.keys(counted).length === 0) continue;
     repaired++;
     const { tenant } = store;
@@ -36,6 +39,7 @@ export async function recountQuarters(
     });
   }
   await returnUnused(store, quarter, lanes);
+  await sealSends(store, sealing, quarter, lanes);
   return { repaired, after: String(quarter) };
 }
 

@@ -2,6 +2,8 @@
 // and the difference is counted. It may run at any time and any number of times (docs/decisions/0055, 0056).
 import { timeOfUuid, uuidPrefixOf } from "../../../kernel/ids.ts";
 import { isTerminal } from "../../../rules/job-states.ts";
+import { auditKey, type Seals } from "../../audit/macs.ts";
+import { addedSeals, sealsOf } from "../../audit/seals.ts";
 import { absent, is, present } from "../../conditions.ts";
 import type { Store, StoreReader } from "../../context.ts";
 import { addedUp } from "../../counters.ts";
@@ -9,10 +11,11 @@ import { familyOf } from "../../families.ts";
 import { hashOf } from "../../hash.ts";
 import { outcomeCounters, outcomesBeyond } from "../../insights/hours.ts";
 import { HourCount } from "../../insights/items.ts";
-import { changeItem, type ItemWrite, putItem, type RowOf, ref } from "../../item.ts";
+import { changeItem, type ItemWrite, type RowOf, ref } from "../../item.ts";
 import { fromJson, toJson } from "../../json-text.ts";
 import type { Key } from "../../model.ts";
 import { happened, onConditionFailed } from "../../refusals.ts";
+import type { Secrets } from "../../secrets.ts";
 import { shardOf } from "../../shards.ts";
 import { deliveryCounters } from "../../subscribers/engagement.ts";
 import { EngagementCount } from "../../subscribers/statistics-items.ts";
@@ -54,17 +57,19 @@ export interface Settled {
  * counted. That row is read before the jobs, so a worker that read them earlier than another one is refused and reads
  * them again.
  */
-export async function settleQuarter(store: Store, quarter: number, lane: JobLane): Promise<Settled> {
+export async function settleQuarter(store: Store, secrets: Secrets, quarter: number, lane: JobLane): Promise<Settled> {
+  const key = auditKey(await secrets.root(), store.tenant);
   for (;;) {
     const refs = [ref(QuarterItem, { quarter, lane }), ref(Usage, { period: periodOf(quarter) })] as const;
     const [former, usage] = await store.getEach(refs);
-    const { totals, open } = await readQuarter(store, quarter, lane);
+    const { totals, open, seals } = await readQuarter(store, quarter, lane, key);
     const counted = beyond(totals, former ? fromJson(former.totals) : {});
-    if (former && Object.keys(counted).length === 0) return { open, counted };
-    const row = { totals: toJson(totals), rev: (former?.rev ?? 0) + 1 };
+    const sealed = Object.keys(seals).length > 0 ? toJson(seals) : undefined;
+    if (former && former.seals === sealed && Object.keys(counted).length === 0) return { open, counted };
+    const set = { totals: toJson(totals), rev: (former?.rev ?? 0) + 1, ...(sealed && { seals: sealed }) };
     const isAsRead = former ? is("rev", former.rev) : absent();
     const counting = [
-      putItem(QuarterItem, { quarter, lane }, row, isAsRead),
+      changeItem(QuarterItem, { quarter, lane }, { set }, isAsRead),
       ...counterWrites(counted, shardOf(hashOf(`${quarter} ${lane}`))),
       ...(former && counted[AHEAD] ? [chargeLate(quarter, usage, counted[AHEAD])] : []),
     ];
@@ -164,18 +169,25 @@ export async function unsettledDays(store: StoreReader): Promise<DayCounters[]> 
   return days;
 }
 
-async function readQuarter(store: StoreReader, quarter: number, lane: JobLane) {
+/** The seals of the sends of server keys in a quarter-hour. */
+export const sealsOfQuarter = async (store: StoreReader, key: Buffer, quarter: number, lane: JobLane): Promise<Seals> =>
+  (await readQuarter(store, quarter, lane, key)).seals;
+
+/** @param key of the audit trail, where the seals are wanted */
+async function readQuarter(store: StoreReader, quarter: number, lane: JobLane, key?: Buffer) {
   const bounds = { from: uuidPrefixOf(quarter * QUARTER_MS), to: uuidPrefixOf((quarter + 1) * QUARTER_MS) };
   let totals: Numbers = {};
+  let seals: Seals = {};
   const open: JobRecord[] = [];
   let after: Key | undefined;
   do {
     const page = await store.query(JobItem, { lane }, { ...bounds, after });
     open.push(...page.items.filter((row) => row.recipients !== undefined && !isTerminal(row.status)).map(jobOf));
     totals = addedUp([totals, totalsOf(page.items)]);
+    if (key) seals = addedSeals([seals, sealsOf(key, page.items)]);
     after = page.next;
   } while (after);
-  return { totals, open };
+  return { totals, open, seals };
 }
 
 /** What sends to one subscriber add to the counters. */

@@ -3,6 +3,7 @@
 import * as v from "valibot";
 import { Timestamp } from "../../../contract/schemas.ts";
 import type { Figures, Halt } from "../../../rules/brake.ts";
+import type { Seals } from "../../audit/macs.ts";
 import { hashOf } from "../../hash.ts";
 import { item } from "../../item.ts";
 import { json } from "../../json-text.ts";
@@ -47,6 +48,8 @@ export const JobItem = item({
     /** Those of the source, for the filters of a list. */
     source_type: v.picklist(jobSources),
     source_id: v.optional(v.string()),
+    /** The server key that made it. */
+    sent_by: v.optional(v.string()),
     /** Its recipients, packed, of a send that is delivered without ranges and chunks. */
     recipients: v.optional(v.string()),
     /** When the round of these recipients began, in milliseconds. */
@@ -138,7 +141,14 @@ export const QuarterItem = item({
   about: "What is counted of the sends to one subscriber of a quarter-hour, by the partition of their jobs.",
   pk: () => "QUARTERS",
   sk: ({ quarter, lane }: { quarter: number; lane: JobLane }) => `${quarter}#${lane}`,
-  row: { totals: json<Record<string, number>>(), rev: v.number() },
+  row: {
+    totals: json<Record<string, number>>(),
+    /** The seals of the sends of its partition, by server key. */
+    seals: v.optional(json<Seals>()),
+    rev: v.number(),
+    /** In the row of the first partition: a MAC of what the audit trail has of the quarter-hour, by server key. */
+    "s:*": v.string(),
+  },
   writers: ["fan-out", "recount"],
 });
 

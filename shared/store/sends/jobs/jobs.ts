@@ -83,6 +83,7 @@ export function newJobRow(
       : { content, is_split: spec.variant_b !== null || undefined }),
     source_type: source.type,
     source_id: source.id ?? undefined,
+    sent_by: spec.sent_by,
     sent,
     ...planned,
     ...(direct && { ...direct, round: clock.now(), dispatched_at: timestamp(clock.now()) }),

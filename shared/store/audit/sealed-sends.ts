@@ -1,0 +1,84 @@
+// Sends of server keys in the audit trail: one entry for all sends of a key in a quarter-hour, with the sum of their MACs
+// (RDA-23, docs/decisions/0102). A send whose row is changed or removed later adds up to something else.
+import * as v from "valibot";
+import { Timestamp } from "../../contract/schemas.ts";
+import { timestamp } from "../../kernel/clock.ts";
+import { present } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
+import { familyOf } from "../families.ts";
+import { fromJson, toJson } from "../json-text.ts";
+import type { JobLane } from "../sends/jobs/job-ids.ts";
+import { QuarterItem } from "../sends/jobs/job-items.ts";
+import { QUARTER_MS } from "../workspaces/sends-ahead.ts";
+import { auditKey, type SealedSends, type Seals, totalMac } from "./macs.ts";
+import { addedSeals } from "./seals.ts";
+import type { Sealing } from "./trail.ts";
+
+export const SealedSendsShape = v.object({
+  count: v.pipe(v.number(), v.description("How many sends")),
+  from: v.pipe(Timestamp, v.description("The quarter-hour in which they were made: its beginning")),
+  to: v.pipe(Timestamp, v.description("Its end")),
+});
+
+/** The period of an entry and how many sends it seals. */
+export const shownSends = ({ quarter, count }: SealedSends): v.InferOutput<typeof SealedSendsShape> => ({
+  count,
+  from: timestamp(quarter * QUARTER_MS),
+  to: timestamp((quarter + 1) * QUARTER_MS),
+});
+
+/**
+ * Adds the sends of a quarter-hour to the audit trail, one entry for each key, once all its partitions are settled. An
+ * entry of a former total is superseded: a crash between entry and mark leaves two of the same.
+ */
+export async function sealSends(
+  store: Store,
+  { auditTrail, secrets }: Sealing,
+  quarter: number,
+  lanes: readonly JobLane[],
+): Promise<void> {
+  const rows = await store.getAll(
+    QuarterItem,
+    lanes.map((lane) => ({ quarter, lane })),
+  );
+  const [first] = lanes;
+  if (first === undefined || rows.some((row) => row === undefined)) return;
+  const totals = addedSeals(rows.map((row) => (row?.seals ? fromJson(row.seals) : {})));
+  const marks = new Map(familyOf(rows[0] ?? {}, "s:"));
+
+  for (const [actor, { count, sum }] of Object.entries(totals)) {
+    const sends = { quarter, count, sum };
+    const mark = totalMac(auditKey(await secrets.root(), store.tenant), actor, sends);
+    if (marks.get(actor) === mark) continue;
+    const entry = {
+      action: "notifications.create",
+      actor_type: "server_key",
+      actor,
+      request_id: `sends-${quarter}`,
+      sends: toJson(sends),
+    } as const;
+    await auditTrail.record(
+      { tenant: store.tenant, secrets },
+      entry,
+      () => store.change(QuarterItem, { quarter, lane: first }, { set: { [`s:${actor}`]: mark } }, present("rev")),
+      () => ({ status: 201 }),
+    );
+  }
+}
+
+/**
+ * What an entry seals is there as it was, or a later entry has taken its place.
+ * @param now what adds up of the quarter-hour at present
+ */
+export async function isWhole(
+  store: StoreReader,
+  key: Buffer,
+  { actor, sends, now, lanes }: { actor: string; sends: SealedSends; now: Seals; lanes: readonly JobLane[] },
+): Promise<boolean> {
+  const { quarter } = sends;
+  const { count, sum } = now[actor] ?? { count: 0, sum: "0" };
+  if (count === sends.count && sum === sends.sum) return true;
+  const [first] = lanes;
+  const row = first && (await store.get(QuarterItem, { quarter, lane: first }));
+  return row?.[`s:${actor}`] === totalMac(key, actor, { quarter, count, sum });
+}
