@@ -114,7 +114,7 @@ describe("the audit trail", () => {
     expect((await list()).map(({ action, actor }) => `${action} ${actor.type}`)).toEqual([
       "preferences.set server_key",
       "subscribers.upsert publishable_key",
-      "subscribers.upsert server_key",
+      "subscribers.upsertWithServerKey server_key",
     ]);
   });
 

@@ -69,7 +69,7 @@ export async function createNotification(
   const { given, missing, unknownOf } = await recipientsOf(ahead, secrets, input);
   const { preview_id } = input;
   const draw = preview_id && drawOf(store, await secrets.root(), preview_id, { spec: asked, given });
-  const spec = { ...asked, ...(draw && { draw }), sent_by: sentBy };
+  const spec = draw ? { ...asked, draw } : asked;
   const answerOf = ({ id, sent, unknown }: StartedSend) => {
     const names = unknownOf(unknown);
     return {
@@ -95,7 +95,7 @@ export async function createNotification(
     ahead,
     timers,
     allowance,
-    { id, spec, given, missing, channels, direct },
+    { id, spec, sentBy, given, missing, channels, direct },
     recordWrites,
   );
   if (started.kind === "started") return { ...answerOf(started), replayed: false };

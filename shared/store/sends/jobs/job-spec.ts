@@ -115,8 +115,6 @@ type JobFields = v.InferOutput<v.ObjectSchema<typeof jobFields, undefined>>;
 export interface JobSpec extends Omit<JobFields, SetByTheService | "title" | "body">, JobContent {
   target: Target | null;
   source: { type: JobSource; id: string | null };
-  /** The server key that made it. */
-  sent_by?: string | undefined;
   event_id?: string | undefined;
   topic?: SendTopic | undefined;
   safety?: Safety | "off" | undefined;

@@ -32,6 +32,8 @@ interface NewJob {
   ranges?: string[] | undefined;
   /** The hash under which its content was stored, if it was. */
   content?: string | undefined;
+  /** The server key that made it. */
+  sent_by?: string | undefined;
   direct?: Pick<NewRowOf<typeof JobItem>, "recipients" | "settings" | "no_webhooks"> | undefined;
   /** Its share of the quota was taken ahead, in the quarter-hour of its id. */
   ahead?: true | undefined;
@@ -83,7 +85,6 @@ export function newJobRow(
       : { content, is_split: spec.variant_b !== null || undefined }),
     source_type: source.type,
     source_id: source.id ?? undefined,
-    sent_by: spec.sent_by,
     sent,
     ...planned,
     ...(direct && { ...direct, round: clock.now(), dispatched_at: timestamp(clock.now()) }),

@@ -44,6 +44,8 @@ export interface Send {
   /** Where a send to one subscriber may be one row: its watch, the quota taken ahead, and whether nobody is told of it. */
   direct?: { watch: SendWatch; quota: SendQuota; noWebhooks?: boolean | undefined } | undefined;
   spec: JobSpec;
+  /** The server key that made it. */
+  sentBy?: string | undefined;
   /** Ids of the recipients, each once; absent for a send to a target. */
   given?: readonly string[] | undefined;
   /** Those of them that were looked up and are of no subscriber. */
@@ -76,7 +78,7 @@ export async function startSend(
   send: Send,
   extraItems: readonly ItemWrite<"workspace">[] | ((answer: StartedSend) => readonly ItemWrite<"workspace">[]) = [],
 ): Promise<Started> {
-  const { id, spec, given, isRepeatable = false, direct } = send;
+  const { id, spec, given, isRepeatable = false, direct, sentBy } = send;
   const at = spec.scheduled_at === null ? store.clock.now() : Date.parse(spec.scheduled_at);
   const audience: Audience =
     spec.scheduled_at !== null || isRepeatable
@@ -96,7 +98,7 @@ export async function startSend(
   const whole = { ...spec, ...audience.texts };
   const content = await storeContent(store, whole);
   const ahead = (taking && (await taking.quota.take(store, allowance, quarter))) || undefined;
-  const row = newJobRow(store, id, whole, { ...planOf(audience), content, ahead });
+  const row = newJobRow(store, id, whole, { ...planOf(audience), content, ahead, sent_by: sentBy });
   const takenAt = Date.parse(row.created_at);
   const reserved = audience.sent > 0 && !ahead ? [reservation("sends", audience.sent, allowance, takenAt)] : [];
   const others = typeof extraItems === "function" ? extraItems(answer) : extraItems;
