@@ -10,7 +10,7 @@ import type { Job, JobRecord } from "./job-record.ts";
 import type { JobContent, JobDetails } from "./job-spec.ts";
 
 /** Content up to this size stays on the job, which is then about 1 KB: one write unit. */
-const MAX_INLINE_BYTES = 256;
+const MAX_INLINE_BYTES = 300;
 const HASH_CHARACTERS = 40;
 
 /** The content of a specification, in an order of its own, so that the same content has the same hash. */
