@@ -5,9 +5,11 @@ import { deadQueueOf, STREAM_WORKER } from "../shared/contract/messages.ts";
 import { awsClients } from "../shared/runtime/aws.ts";
 import { REFUSED } from "../tools/arguments.ts";
 import { columnsOf } from "../tools/text-table.ts";
+import { deployedCloudWatch } from "./cloudwatch.ts";
 import { deployedName } from "./names.ts";
 import { serveOperateConsole } from "./operate-console.ts";
 import { type Invoke, redriveRecords } from "./redrive-records.ts";
+import { type AlarmsWish, lookAfterAlarms, type SeenAlarm } from "./ring-alarm.ts";
 import { switchWorkers } from "./workers.ts";
 
 const HELP = `npm run operate -- <command> [--stack NAME | --local URL] [--json]
@@ -19,6 +21,7 @@ const HELP = `npm run operate -- <command> [--stack NAME | --local URL] [--json]
   console [--port PORT]         the operator page of the console on this machine, until Ctrl-C
   recount TENANT_ID             compares the counters of a workspace with its rows now, and repairs them
   workers off|on                stops all sending, importing and computing of a deployment at once, and starts it again
+  alarms [ring NAME]            the alarms of a deployment and their states; rings one, to see that its mail arrives
 
   --stack NAME   the deployment; by default stackName of cdk.json, else Engagement
   --local URL    the local service instead, such as http://127.0.0.1:3000
@@ -31,6 +34,8 @@ Example: npm run operate -- workspaces --near 80`;
 interface Wish {
   command: string;
   subject: string | undefined;
+  /** What the subject is done to: the alarm that is rung. */
+  object: string | undefined;
   options: Record<string, string>;
   isJson: boolean;
 }
@@ -38,6 +43,8 @@ interface Wish {
 const OPTIONS = ["stack", "local", "near", "port"];
 /** Not a report: it serves. */
 const CONSOLE = "console";
+/** Of a deployment alone: the local service has no event sources and no alarms in an account. */
+const DEPLOYED_ONLY = ["workers", "alarms"];
 
 /** @throws an error that names the argument. */
 export function wishOf(words: readonly string[]): Wish {
@@ -52,14 +59,17 @@ export function wishOf(words: readonly string[]): Wish {
     else if (OPTIONS.includes(name)) options[name] = value ?? rest.shift() ?? refuse(`--${name} needs a value.`);
     else refuse(`${word} is unknown.`);
   }
-  const [command, subject, ...more] = positionals;
+  const [command, subject, object, ...more] = positionals;
   if (command === undefined) return refuse("Name a command.");
   if (command !== CONSOLE && !Object.hasOwn(commands, command)) return refuse(`The command ${command} is unknown.`);
-  if (more.length > 0) return refuse(`${more[0]} is one argument too many.`);
+  const tooMany = command === "alarms" ? more[0] : object;
+  if (tooMany !== undefined) return refuse(`${tooMany} is one argument too many.`);
+  if (options.local !== undefined && DEPLOYED_ONLY.includes(command))
+    return refuse(`${command} is of a deployment, not of the local service.`);
   if (options.near !== undefined && !/^\d{1,3}$/.test(options.near)) return refuse("--near takes a percentage.");
   if (options.port !== undefined && !/^\d{1,5}$/.test(options.port)) return refuse("--port takes a port number.");
   if (options.local !== undefined && !URL.canParse(options.local)) return refuse("--local takes a URL.");
-  return { command, subject, options, isJson };
+  return { command, subject, object, options, isJson };
 }
 
 function refuse(problem: string): never {
@@ -164,6 +174,17 @@ const commands: Record<string, Command> = {
     const answer = (await operate({ workers: subject })) as { workers: number };
     return { answer, rows: [], note: `${answer.workers} workers are ${subject}, within about a minute.` };
   },
+
+  alarms: async (operate, { subject, object }) => {
+    if (subject === undefined) {
+      const answer = (await operate({ alarms: {} })) as SeenAlarm[];
+      const rows = answer.map(({ name, state, mails }) => ({ name, state, mails: mails ? "yes" : "no" }));
+      return { answer, rows, note: `${answer.length} alarms.` };
+    }
+    if (subject !== "ring" || object === undefined) return refuse("Say alarms, or alarms ring NAME.");
+    const answer = await operate({ alarms: { ring: object } });
+    return { answer, rows: [], note: `${object} rings. Its mail arrives within a minute; it falls silent by itself.` };
+  },
 };
 
 function tableOf(rows: readonly Row[]): string {
@@ -220,7 +241,12 @@ function deployed(stack: string): Invoke {
   };
   const deadLetters = deployedName(stack, deadQueueOf(STREAM_WORKER));
   return async (event) => {
-    const { redrive, workers } = event as { redrive?: { queue: string }; workers?: string };
+    const { redrive, workers, alarms } = event as {
+      redrive?: { queue: string };
+      workers?: string;
+      alarms?: AlarmsWish;
+    };
+    if (alarms !== undefined) return lookAfterAlarms(await deployedCloudWatch(aws(LambdaClient)), stack, alarms);
     if (workers !== undefined) return { workers: await switchWorkers(aws(LambdaClient), stack, workers === "on") };
     if (redrive?.queue !== STREAM_WORKER) return invoke("operator", event);
     const count = await redriveRecords(aws, deadLetters, (batch) => invoke(STREAM_WORKER, batch));

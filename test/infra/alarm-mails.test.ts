@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, it, vi } from "vitest";
 import { counted, dimensionOf, NAMESPACE, withMetrics } from "../../shared/runtime/metrics.ts";
+import { lostMail, type Statement } from "./support/alarm-account.ts";
 import { ofType, type Resource, type Template, textOf, whole } from "./support/template.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -83,61 +84,6 @@ function ownSilence(name: string, dimensions: { Name: string; Value: unknown }[]
   expect(CloudWatchMetrics).toEqual([{ ...declared, Metrics: [{ Name: name, Unit: "Count" }] }]);
   expect(emitted).toMatchObject({ [dimensionOf(by)]: value, [name]: 1 });
   return undefined;
-}
-
-type Conditions = Record<string, Record<string, unknown>>;
-interface Statement {
-  Effect: string;
-  Principal: { Service?: string; AWS?: string } | "*";
-  Action: string | string[];
-  Resource: unknown;
-  Condition?: Conditions;
-}
-
-/** What CloudWatch sends, over TLS and for the account of the alarm. */
-const request: Record<string, unknown> = {
-  "aws:SecureTransport": "true",
-  "aws:SourceAccount": { Ref: "AWS::AccountId" },
-};
-
-function covers({ Principal, Action, Resource, Condition = {} }: Statement, action: string, on: unknown): boolean {
-  const service = Principal === "*" || Principal.AWS === "*" || Principal.Service === "cloudwatch.amazonaws.com";
-  const actions = [Action].flat();
-  const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
-  return (
-    service &&
-    (actions.includes(action) || actions.includes(`${action.split(":")[0]}:*`)) &&
-    (Resource === "*" || isSame(Resource, on)) &&
-    Object.values(Condition).every((keys) =>
-      Object.entries(keys).every(([key, wanted]) => key in request && isSame(request[key], wanted)),
-    )
-  );
-}
-
-const allows = (statements: readonly Statement[], action: string, on: unknown): boolean =>
-  statements.some((one) => one.Effect === "Allow" && covers(one, action, on)) &&
-  !statements.some((one) => one.Effect === "Deny" && covers(one, action, on));
-
-/** Why a mail of an alarm would not arrive; undefined where it does. */
-function lostMail({ Resources, ...template }: Template, topic: { Ref: string }): string | undefined {
-  const all = { ...template, Resources };
-  const isTopic = (given: { Ref?: string }) => given.Ref === topic.Ref;
-  const addresses = ofType(all, "AWS::SNS::Subscription").filter(
-    ([, { Properties }]) => isTopic(Properties.TopicArn) && Properties.Protocol === "email",
-  );
-  if (addresses.length === 0) return "nobody is subscribed to the topic";
-  const statements = ofType(all, "AWS::SNS::TopicPolicy")
-    .filter(([, { Properties }]) => Properties.Topics.some(isTopic))
-    .flatMap(([, { Properties }]) => Properties.PolicyDocument.Statement as Statement[]);
-  // Without a policy of its own a topic has the default one, which lets the account publish.
-  if (statements.length > 0 && !allows(statements, "sns:Publish", topic)) return "CloudWatch may not publish";
-
-  const key = Resources[topic.Ref]?.Properties?.KmsMasterKeyId;
-  if (key === undefined) return undefined;
-  const [id] = key["Fn::GetAtt"] ?? [key.Ref];
-  const ofKey: Statement[] = Resources[id]?.Properties.KeyPolicy.Statement ?? [];
-  const may = ["kms:Decrypt", "kms:GenerateDataKey*"].every((action) => allows(ofKey, action, "*"));
-  return may ? undefined : "CloudWatch may not use the key of the topic";
 }
 
 const alarms = () => ofType(whole(), "AWS::CloudWatch::Alarm");

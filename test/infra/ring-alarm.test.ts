@@ -1,0 +1,76 @@
+// The operator rings an alarm, against an account with the alarms and the topic of the template.
+import { afterEach, expect, it, vi } from "vitest";
+import { cloudWatchOf } from "../../infra/cloudwatch.ts";
+import { run, wishOf } from "../../infra/operate.ts";
+import { lookAfterAlarms } from "../../infra/ring-alarm.ts";
+import { type AlarmAccount, alarmAccount } from "./support/alarm-account.ts";
+import { deployed, type Template, whole } from "./support/template.ts";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const OTHERS = ["Shop-B-ApiFailsAlarm01234567-Ab3xYz9QwErT", "Shop-something-else"];
+const accounts: AlarmAccount[] = [];
+afterEach(async () => {
+  for (const account of accounts.splice(0)) await account.close();
+});
+
+async function accountOf(template: Template) {
+  const account = await alarmAccount(template, "Shop", OTHERS);
+  accounts.push(account);
+  const credentials = async () => ({ accessKeyId: "AKIDEXAMPLE", secretAccessKey: "secret" });
+  const cloudWatch = cloudWatchOf({ region: "eu-west-1", credentials, endpoint: account.endpoint });
+  const operate = (...words: string[]) => {
+    const invoke = (event: object) => lookAfterAlarms(cloudWatch, "Shop", (event as { alarms: object }).alarms);
+    return run(wishOf(words), invoke, 0);
+  };
+  return { ...account, operate };
+}
+
+it("an alarm that the operator rings is mailed by the topic of the template (D18)", async () => {
+  const { operate, mails, asked } = await accountOf(whole());
+  expect(await operate("alarms", "ring", "ApiFails")).toMatch(/^ApiFails rings/);
+  expect(mails).toEqual([expect.stringMatching(/^ALARM: Shop-ApiFailsAlarm/)]);
+  expect(asked.map(({ target }) => target)).toEqual([
+    "GraniteServiceVersion20100801.DescribeAlarms",
+    "GraniteServiceVersion20100801.DescribeAlarms",
+    "GraniteServiceVersion20100801.SetAlarmState",
+  ]);
+  expect(asked[2]!.authorization).toMatch(/^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/eu-west-1\/monitoring\//);
+});
+
+it("the operator sees each alarm of the stack with its state, and none of another stack (D18)", async () => {
+  const { operate } = await accountOf(whole());
+  await operate("alarms", "ring", "ApiFails");
+  const seen = JSON.parse(await operate("alarms", "--json"));
+  const count = Object.values(whole().Resources).filter(({ Type }) => Type === "AWS::CloudWatch::Alarm").length;
+  expect(seen).toHaveLength(count);
+  expect(seen).toContainEqual({ name: "ApiFails", state: "ALARM", mails: true, lost: expect.any(String) });
+  expect(await operate("alarms")).toMatch(/ApiFails +ALARM +yes/);
+});
+
+it("an alarm that is unknown, rings already or mails nobody is refused with the reason (D18)", async () => {
+  const { operate } = await accountOf(whole());
+  await expect(operate("alarms", "ring", "Nothing")).rejects.toThrow(/no alarm Nothing .* ApiFails/);
+  await operate("alarms", "ring", "ApiFails");
+  await expect(operate("alarms", "ring", "ApiFails")).rejects.toThrow("rings already");
+  const silent = await accountOf(deployed());
+  await expect(silent.operate("alarms", "ring", "ApiFails")).rejects.toThrow("set alarmEmail");
+  expect(silent.mails).toEqual([]);
+});
+
+it("what CloudWatch refuses is told with its answer (D18)", async () => {
+  const { endpoint } = await accountOf(deployed());
+  const cloudWatch = cloudWatchOf({
+    region: "eu-west-1",
+    credentials: { accessKeyId: "a", secretAccessKey: "b" },
+    endpoint,
+  });
+  await expect(cloudWatch("SetAlarmState", { AlarmName: "Nothing" })).rejects.toThrow("ResourceNotFound");
+});
+
+it("alarms and workers are of a deployment, and are refused for the local service (D18)", () => {
+  for (const words of [["alarms"], ["workers", "off"]])
+    expect(() => wishOf([...words, "--local", "http://127.0.0.1:3000"])).toThrow("not of the local service");
+  expect(() => wishOf(["alarms", "ring", "ApiFails", "more"])).toThrow("one argument too many");
+  expect(() => wishOf(["recount", "id", "more"])).toThrow("one argument too many");
+});
