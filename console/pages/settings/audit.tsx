@@ -6,7 +6,7 @@ import { call } from "../../app/api.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo, place } from "../../app/router.ts";
 import { usePages } from "../../app/rows.ts";
-import { number } from "../../app/time.ts";
+import { dateTime, number } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
@@ -91,13 +91,13 @@ interface SentenceProps {
 
 /** `Ada changed the template Welcome`. */
 function Sentence({ entry, who, name }: SentenceProps) {
-  const { actor, action, outcome, code } = entry;
+  const { actor, action, outcome, code, sends } = entry;
   const text = textOf(action);
   const id = idOf(entry);
   return (
     <span class="entry" title={action}>
       <b>{who ?? `${actors[actor.type]} ${shortId(actor.id)}`}</b>{" "}
-      {outcome === "ok" ? text?.done : `tried to ${text?.tried}`} {text?.what}
+      {sends ? sentIn(sends) : `${outcome === "ok" ? text?.done : `tried to ${text?.tried}`} ${text?.what}`}
       {text?.isNamed && id && (
         <>
           {" "}
@@ -108,6 +108,10 @@ function Sentence({ entry, who, name }: SentenceProps) {
     </span>
   );
 }
+
+/** All sends of a key in a quarter-hour are one entry. */
+const sentIn = ({ count, from }: NonNullable<AuditEntry["sends"]>) =>
+  `made ${count === 1 ? "one send" : `${number(count)} sends`} in the 15 minutes from ${dateTime(from)}`;
 
 function Target({ group, id, name }: { group: string; id: string; name: string | undefined }) {
   const page = kinds[group]?.page;
