@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { awsFailure } from "../local/aws/index.ts";
 import { MAX_RECEIVES, VISIBILITY_SECONDS } from "../shared/contract/messages.ts";
 import { SECOND } from "../shared/kernel/clock.ts";
-import { delaySeconds } from "../shared/runtime/redelivery.ts";
+import { delaySeconds } from "../shared/runtime/worker.ts";
 import { testWorld } from "./support/world.ts";
 
 it("D-HEALTH the delays grow from seconds to the visibility timeout, half of each at random", () => {

@@ -1,4 +1,6 @@
 // The core of the live stream: polls the inbox past a cursor and writes frames. It does not know Lambda.
+
+import { isUuid } from "../../shared/contract/schemas.ts";
 import { HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import type { Deps } from "../../shared/kernel/deps.ts";
 import { notFound } from "../../shared/kernel/errors.ts";
@@ -23,7 +25,6 @@ import { getProfile } from "../../shared/store/subscribers/subscribers.ts";
 import { WorkspaceItem } from "../../shared/store/workspaces/items.ts";
 import { admitStream, countStream, type Viewer } from "./admission.ts";
 import { type FeedOutput, frameOf } from "./output.ts";
-import { digestOf, formatPosition, positionFrom } from "./position.ts";
 
 const POLL_MS = SECOND;
 /** A small write soon after each burst: Lambda's response stream may hold one back until the next. */
@@ -225,4 +226,26 @@ async function isDisplaced({ deps: { store, clock }, subscriber, connection }: F
   const own = keyOf(SubscriberStream, store.tenant, { subscriber, connection }).sk;
   const newer = items.filter(isLive(clock.now())).filter(({ sk }) => sk > own);
   return newer.length >= MAX_PER_SUBSCRIBER;
+}
+
+/** The last digits of a message's id: they are drawn from a hash. */
+const DIGEST = 12;
+/** Digests of one position. With more, messages of the last minute may be sent again. */
+const MAX_DIGESTS = 60;
+const UUID = 36;
+
+/** What stands for a message in a position. @param id of the message */
+const digestOf = (id: string): string => id.slice(-DIGEST);
+
+/** `<uuid of the time>`, and `.<digests>` where messages of the last minute were sent already. */
+const formatPosition = (uuid: string, seen: readonly string[]): string =>
+  seen.length === 0 ? uuid : `${uuid}.${seen.slice(-MAX_DIGESTS).join("")}`;
+
+/** The position of a `Last-Event-ID`, which may also be the id of a message; undefined if it is neither. */
+function positionFrom(lastEventId = ""): { at: number; seen: string[] } | undefined {
+  const uuid = lastEventId.slice(0, UUID);
+  const digests = lastEventId.slice(UUID + 1);
+  const isValid = lastEventId.length === UUID || /^\.([0-9a-f]{12}){1,60}$/.test(lastEventId.slice(UUID));
+  if (!isValid || !isUuid(uuid)) return undefined;
+  return { at: timeOfUuid(uuid), seen: [digestOf(uuid), ...(digests.match(/.{12}/g) ?? [])] };
 }

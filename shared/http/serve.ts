@@ -11,7 +11,7 @@ import { requireFeature } from "../rules/plans.ts";
 import { insideSandbox, isSandbox } from "../store/sandbox/sandbox.ts";
 import type { Secrets } from "../store/secrets.ts";
 import { actionsOf, audited } from "./auditing.ts";
-import { authenticate, type Caller, type Presented } from "./authenticate.ts";
+import { authenticate, type Caller, noteKeyUse, type Presented } from "./authenticate.ts";
 import { readCookies } from "./cookies.ts";
 import { createCredentialCache } from "./credential-cache.ts";
 import { type Access, type Endpoint, type Group, isReply, routeKeyOf, routesOf, type Shape } from "./endpoint.ts";
@@ -36,7 +36,6 @@ import {
   refuseLongBody,
   refuseUnknownQuery,
 } from "./input.ts";
-import { noteKeyUse } from "./key-use.ts";
 import { type ApiHandler, commonHeaders, json, type Response, respond, withoutBody } from "./responses.ts";
 import { unitsOf } from "./sdk-limits.ts";
 import { servingUses } from "./serving.ts";

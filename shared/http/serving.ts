@@ -1,12 +1,64 @@
 // What serving a request may touch, beside the capabilities of the endpoint.
+
+import { createHash, timingSafeEqual } from "node:crypto";
 import type { Capability } from "../kernel/deps.ts";
+import { ApiError } from "../kernel/errors.ts";
 import { auditTrail } from "../store/audit/trail.ts";
 import { secrets } from "../store/capabilities.ts";
 import { type Platform, platformWrite } from "../store/context.ts";
 import { requestTokens } from "./request-tokens.ts";
 import { sdkLimits } from "./sdk-limits.ts";
 import { tokenVerifier } from "./tokens.ts";
-import { edgeOnly, viewer } from "./viewer.ts";
+
+/** Headers that the edge adds: the viewer's address counts only together with the secret. */
+const VIEWER_ADDRESS_HEADER = "x-viewer-ip";
+const ORIGIN_SECRET_HEADER = "x-origin-secret";
+
+/** The address of the client. Without `ORIGIN_SECRET` there is no edge to trust. */
+const viewer: Capability<"viewer", (arrival: Arrival) => string> = {
+  as: "viewer",
+  env: ["ORIGIN_SECRET"],
+  grants: [],
+  open: ({ env }) => {
+    const addressOf = (arrival: Arrival) => viewerAddress(arrival, env.ORIGIN_SECRET);
+    return () => addressOf;
+  },
+};
+
+interface Arrival {
+  headers: Readonly<Record<string, string | undefined>>;
+  requestContext: { http: { sourceIp: string } };
+}
+
+/** The viewer's address as the edge saw it, if the request came through the edge; else that of the gateway's peer. */
+export function viewerAddress(arrival: Arrival, originSecret: string | undefined): string {
+  const address = arrival.headers[VIEWER_ADDRESS_HEADER];
+  return address && cameThroughEdge(arrival, originSecret) ? address : arrival.requestContext.http.sourceIp;
+}
+
+/** Token issuers are asked for these under the gateway's own address too (E19). */
+const PUBLIC_KEYS = "GET /.well-known/jwks.json";
+
+/** With `EDGE_ONLY`, refuses what passed by the web ACL of the edge (E27). */
+const edgeOnly: Capability<"requireEdge", (route: string, arrival: Arrival) => void> = {
+  as: "requireEdge",
+  env: ["EDGE_ONLY", "ORIGIN_SECRET"],
+  grants: [],
+  open: ({ env }) => {
+    const requireEdge = (route: string, arrival: Arrival) => {
+      if (env.EDGE_ONLY !== "1" || route === PUBLIC_KEYS || cameThroughEdge(arrival, env.ORIGIN_SECRET)) return;
+      throw new ApiError("FORBIDDEN", "This address is not open. Use the base URL of the service.");
+    };
+    return () => requireEdge;
+  },
+};
+
+function cameThroughEdge({ headers }: Arrival, originSecret: string | undefined): boolean {
+  const given = headers[ORIGIN_SECRET_HEADER];
+  return Boolean(originSecret && given && timingSafeEqual(digest(given), digest(originSecret)));
+}
+
+const digest = (text: string) => createHash("sha256").update(text).digest();
 
 /** Rows of callers are read; counters of requests and the last use of a key are updated. */
 export type CallerRows = Pick<Platform, "get" | "getEach" | "change" | "clock">;

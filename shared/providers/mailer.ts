@@ -1,6 +1,6 @@
 // Mails of the service itself, from the domain of the installation. Mails of workspaces go through their channels.
 import { type Capability, type Deps, setting } from "../kernel/deps.ts";
-import { mailSource } from "./mail-source.ts";
+import { mailSource } from "./email.ts";
 import { openSes } from "./ses.ts";
 
 interface ServiceMail {

@@ -1,11 +1,10 @@
 // What functions may touch outside the table: queues and the outside world. Plain objects, so that a bundle contains only
 // those that its function names.
-
 import { dueQueues } from "../contract/due-kinds.ts";
 import type { Message, QueueName } from "../contract/messages.ts";
 import type { Egress } from "../egress/egress.ts";
 import { egressOf } from "../egress/recording.ts";
-import type { Capability, Deps } from "../kernel/deps.ts";
+import { type Capability, type Deps, setting } from "../kernel/deps.ts";
 import { type Delayed, openSender, queueVariable } from "../store/queue-sender.ts";
 import type { FunctionDeps } from "./deps.ts";
 
@@ -93,3 +92,24 @@ export const targets = <As extends string>(as: As, queues: readonly QueueName[])
 
 /** The right to send to every queue that a timer leads to. */
 export const dueTargets = /* @__PURE__ */ targets("dueTargets", dueQueues);
+
+interface Release {
+  version: string;
+  commit: string;
+  /** The AWS region whose table holds the data (F24). */
+  region: string;
+}
+
+export const release: Capability<"release", Release> = {
+  as: "release",
+  env: ["VERSION", "COMMIT", "REGION"],
+  grants: [],
+  open: (deps) => {
+    const opened = {
+      version: setting(deps, "VERSION"),
+      commit: setting(deps, "COMMIT"),
+      region: setting(deps, "REGION"),
+    };
+    return () => opened;
+  },
+};

@@ -1,14 +1,25 @@
 // How a worker is declared, and how it processes its messages: each on its own, failures reported one by one.
-import type { DynamoDBRecord, DynamoDBStreamEvent, SQSBatchResponse, SQSEvent } from "aws-lambda";
+
+import { ChangeMessageVisibilityBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
+import type { DynamoDBRecord, DynamoDBStreamEvent, SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import * as v from "valibot";
-import { type Message, type QueueName, queues, realTimeQueues } from "../contract/messages.ts";
+import { type Message, type QueueName, queues, realTimeQueues, VISIBILITY_SECONDS } from "../contract/messages.ts";
 import type { Clock } from "../kernel/clock.ts";
-import { type Context, type Deps, type Grant, NO_TENANT, openAll, type Uses } from "../kernel/deps.ts";
+import {
+  type Capability,
+  type Context,
+  type Deps,
+  type Grant,
+  NO_TENANT,
+  openAll,
+  setting,
+  type Uses,
+} from "../kernel/deps.ts";
 import type { Ids, TenantId } from "../kernel/ids.ts";
 import { errorFields } from "../kernel/log.ts";
+import { queueVariable } from "../store/queue-sender.ts";
 import { isSandbox } from "../store/sandbox/sandbox.ts";
 import { sandboxWork } from "../store/sandbox/work.ts";
-import { redelivery } from "./redelivery.ts";
 
 export interface RuntimeContext {
   clock: Clock;
@@ -200,3 +211,49 @@ function sandboxOf({ dynamodb }: DynamoDBRecord): TenantId {
   const [place, tenant = ""] = (dynamodb?.NewImage?.pk?.S ?? "").split("#");
   return place === "T" && isSandbox(tenant) ? tenant : NO_TENANT;
 }
+
+const FIRST_DELAY_SECONDS = 5;
+const FACTOR = 4;
+/** The share of a delay that is random, so that messages that failed together do not return together. */
+const JITTER = 0.5;
+const BYTE = 256;
+
+/** @param received how often the message was received, with this time; @param random from 0 to 1 */
+export function delaySeconds(received: number, random: number): number {
+  const whole = Math.min(VISIBILITY_SECONDS, FIRST_DELAY_SECONDS * FACTOR ** (received - 1));
+  return Math.round(whole * (1 - JITTER * random));
+}
+
+interface Redelivery {
+  /** Sets when failed messages, at most ten, are delivered again. It never throws: without it they wait the whole time. */
+  backOff(failed: readonly Pick<SQSRecord, "receiptHandle" | "attributes">[]): Promise<void>;
+}
+
+const redelivery = <Q extends QueueName>(queue: Q): Capability<"redelivery", Redelivery> => ({
+  as: "redelivery",
+  env: [queueVariable(queue)],
+  grants: [{ actions: ["sqs:ChangeMessageVisibility"], on: `queue:${queue}` }],
+  open: (deps) => {
+    const client = deps.aws(SQSClient);
+    const QueueUrl = setting(deps, queueVariable(queue));
+    const backOff: Redelivery["backOff"] = async (failed) => {
+      const Entries = failed
+        .filter(({ receiptHandle }) => receiptHandle)
+        .map(({ receiptHandle, attributes }, n) => ({
+          Id: String(n),
+          ReceiptHandle: receiptHandle,
+          VisibilityTimeout: delaySeconds(Number(attributes.ApproximateReceiveCount), deps.ids.bytes(1)[0]! / BYTE),
+        }));
+      if (Entries.length === 0) return;
+      await client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl, Entries })).catch((error: unknown) => {
+        deps.log({
+          level: "warn",
+          message: "failed messages wait the whole time",
+          worker: queue,
+          ...errorFields(error),
+        });
+      });
+    };
+    return () => ({ backOff });
+  },
+});

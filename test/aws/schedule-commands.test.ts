@@ -2,9 +2,9 @@
 import { CreateScheduleCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
 import { mockClient } from "aws-sdk-client-mock";
 import { expect, it } from "vitest";
+import { minuteSchedules } from "../../functions/workers/react/timers.ts";
 import { MINUTE } from "../../shared/kernel/clock.ts";
 import { NO_TENANT } from "../../shared/kernel/deps.ts";
-import { minuteSchedules } from "../../shared/runtime/schedules.ts";
 import { awsDeps, failure, NOW } from "./clients.ts";
 
 const env = { SCHEDULE_GROUP: "engagement", SCHEDULER_ROLE_ARN: "arn:role", DUE_QUEUE_ARN: "arn:due" };

@@ -1,6 +1,6 @@
 // The caller's address: that of the edge with the origin secret, else the connection's.
 import { expect, it } from "vitest";
-import { viewerAddress } from "../../shared/http/viewer.ts";
+import { viewerAddress } from "../../shared/http/serving.ts";
 
 const event = (headers: Record<string, string>) => ({ headers, requestContext: { http: { sourceIp: "192.0.2.1" } } });
 const edge = { "x-viewer-ip": "198.51.100.9", "x-origin-secret": "right" };

@@ -1,10 +1,11 @@
 // E-mail: the MIME source, injection into it, and interrupted SMTP sessions.
+
 import type { Duplex } from "node:stream";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { SesEvent } from "../../local/aws/index.ts";
 import { readMail } from "../../local/providers/mail.ts";
-import { encodedText, mailSource } from "../../shared/providers/mail-source.ts";
+import { encodedText, mailSource } from "../../shared/providers/email.ts";
 import { openProviders } from "../../shared/providers/providers.ts";
 import { mailBodies, textOfHtml } from "../../shared/rules/mail-body.ts";
 import { onLines } from "../support/networks.ts";

@@ -1,6 +1,6 @@
 // Values, times, phone numbers and usual names in files (AMB-133).
 import { describe, expect, it } from "vitest";
-import { readPhone, regionOf } from "../../shared/rules/import-phones.ts";
+import { readPhone, regionOf } from "../../shared/rules/import-rows.ts";
 import { dateOrderOf, readTime } from "../../shared/rules/import-times.ts";
 import { cellValue, columnTypes, tagsOf } from "../../shared/rules/import-values.ts";
 import { columnsOf, rowOf } from "../support/rows.ts";

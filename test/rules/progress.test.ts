@@ -2,6 +2,7 @@
 // (docs/decisions/0013).
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { resultOf } from "../../functions/workers/deliver/tally.ts";
 import {
   type Addressee,
   newProgress,
@@ -13,7 +14,6 @@ import {
   unitsOf,
   waitingFor,
 } from "../../shared/rules/progress.ts";
-import { resultOf } from "../../shared/rules/progress-result.ts";
 import { progressOf, progressText } from "../../shared/rules/progress-text.ts";
 
 const at = fc.integer({ min: 1, max: 2_000_000_000_000 });

@@ -20,16 +20,58 @@ import {
   sdkKeyFor,
   User,
 } from "../../../shared/store/workspaces/identity.ts";
-import { listIdentityKeys } from "../../../shared/store/workspaces/identity-keys.ts";
+import {
+  createIdentityKey,
+  deleteIdentityKey,
+  IdentityKey,
+  listIdentityKeys,
+} from "../../../shared/store/workspaces/identity-keys.ts";
 import { WorkspaceItem, workspaceFields } from "../../../shared/store/workspaces/items.ts";
 import { SettingsChange, WorkspaceSettings } from "../../../shared/store/workspaces/settings.ts";
 import { changeWorkspace, getWorkspace } from "../../../shared/store/workspaces/workspaces.ts";
 import { agentKeys } from "./agent-keys.ts";
-import { identityKeys } from "./identity-keys.ts";
-
-const Scopes = v.array(v.picklist(scopes, `must be one of ${scopes.join(", ")}`), "must be an array");
 
 const endpoint = endpoints({ credentials: ["dashboard"], inRealTime: true, uses: [] });
+
+const identityKeys = [
+  endpoint(
+    "POST /api/v1/identity-keys",
+    { permission: "credentials:manage", uses: [platformWrite, secrets] },
+    {
+      summary: "Create a key that signs the ids of users: only this response contains the key itself",
+      description:
+        "Your backend computes `X-User-Hash`: HMAC-SHA256 of the user's id under the key, in lower-case hex. Two keys are " +
+        "valid at once. To rotate, create the second, let your backend use it, then delete the first. With " +
+        "`identity_required` of the workspace, calls with the publishable key that name a user are refused without it.",
+      returns: v.object({
+        ...IdentityKey.entries,
+        key: v.pipe(v.string(), v.description("What your backend keeps; the text itself is the key of the HMAC")),
+      }),
+      status: 201,
+      errors: ["CONFLICT"],
+    },
+    async ({ platform, secrets, tenant }) => createIdentityKey(platform, await secrets.root(), tenant),
+  ),
+
+  endpoint(
+    "GET /api/v1/identity-keys",
+    { uses: [platformRead] },
+    {
+      summary: "List the keys that sign ids of users, oldest first",
+      returns: v.object({ items: v.array(IdentityKey) }),
+    },
+    async ({ platform, tenant }) => ({ items: await listIdentityKeys(platform, tenant) }),
+  ),
+
+  endpoint(
+    "DELETE /api/v1/identity-keys/:id",
+    { permission: "credentials:manage", uses: [platformWrite] },
+    { summary: "Delete a key: what it signed is refused at once", errors: ["NOT_FOUND", "CONFLICT"] },
+    ({ platform, tenant, params }) => deleteIdentityKey(platform, tenant, params.id),
+  ),
+];
+
+const Scopes = v.array(v.picklist(scopes, `must be one of ${scopes.join(", ")}`), "must be an array");
 
 export const account = group("account", "Keys and settings of a workspace, and the caller.", [
   endpoint(

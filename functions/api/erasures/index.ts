@@ -5,9 +5,13 @@ import { SECOND } from "../../../shared/kernel/clock.ts";
 import { notFound } from "../../../shared/kernel/errors.ts";
 import { secrets } from "../../../shared/store/capabilities.ts";
 import { storeRead } from "../../../shared/store/context.ts";
-import { receiptKey, signReceipt } from "../../../shared/store/receipts.ts";
 import { noSecrets } from "../../../shared/store/secrets.ts";
-import { ErasureReceipt, receiptOf } from "../../../shared/store/subscribers/erasure-receipts.ts";
+import {
+  ErasureReceipt,
+  receiptKey,
+  receiptOf,
+  signReceipt,
+} from "../../../shared/store/subscribers/erasure-receipts.ts";
 
 const SignedReceipt = v.object({
   ...ErasureReceipt.entries,

@@ -1,17 +1,21 @@
 // In-app experiences: authored as drafts, published to an audience, paused, resumed and ended.
 import * as v from "valibot";
 import { pageFields } from "../../../shared/contract/paging.ts";
+import { maxCharacters, TimestampInput } from "../../../shared/contract/schemas.ts";
 import { type Caller, workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { experienceStatuses } from "../../../shared/rules/experience-states.ts";
 import { timers } from "../../../shared/store/capabilities.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
+import { Audience, Content, Display, Format, VariantB } from "../../../shared/store/experiences/blocks.ts";
 import {
   createExperience,
   deleteDraft,
   duplicateExperience,
+  experienceStats,
   getExperience,
   listExperiences,
+  MAX_NAME_CHARACTERS,
   updateExperience,
 } from "../../../shared/store/experiences/experiences.ts";
 import { Experience } from "../../../shared/store/experiences/items.ts";
@@ -22,9 +26,46 @@ import {
   resumeExperience,
 } from "../../../shared/store/experiences/life.ts";
 import { pauseExperience } from "../../../shared/store/experiences/moves.ts";
-import { experienceStats } from "../../../shared/store/experiences/stats.ts";
 import type { Allowance } from "../../../shared/store/workspaces/usage.ts";
-import { CopyName, ExperienceChange, NewExperience } from "./input.ts";
+
+const text = v.string("must be a string");
+
+const Percentage = (from: number) =>
+  v.pipe(
+    v.number("must be a number"),
+    v.integer("must be a whole number"),
+    v.minValue(from, `must be at least ${from}`),
+    v.maxValue(99, "must be at most 99"),
+  );
+
+const Name = v.pipe(text, v.trim(), v.nonEmpty("must not be empty"), maxCharacters(MAX_NAME_CHARACTERS));
+
+/** INX-26: an empty one clears it. */
+const Time = v.union([v.literal(""), TimestampInput], "must be an RFC 3339 timestamp, or empty for none");
+
+const optional = {
+  display: v.optional(Display),
+  audience: v.optional(Audience),
+  start_at: v.optional(Time),
+  end_at: v.optional(Time),
+  variant_b: v.optional(VariantB),
+  split_percentage: v.optional(
+    v.pipe(Percentage(1), v.description("The share of arm A in percent, 1 to 99. Default: 50 where there is an arm B")),
+  ),
+  holdout_percentage: v.optional(Percentage(0)),
+};
+
+const NewExperience = v.strictObject({ name: Name, format: Format, content: Content, ...optional });
+
+const ExperienceChange = v.strictObject({
+  name: v.optional(Name),
+  format: v.optional(Format),
+  content: v.optional(Content),
+  ...optional,
+  remove_variant_b: v.optional(v.boolean("must be true or false")),
+});
+
+const CopyName = v.strictObject({ name: v.optional(Name) });
 
 const Counted = v.object({
   impressions: v.number(),

@@ -1,14 +1,27 @@
 // Callbacks of providers. The endpoints are public: a callback counts only if it is signed with the channel's secret.
+
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import * as v from "valibot";
 import type { CredentialsFor } from "../../../shared/contract/credentials.ts";
 import { type CalledWorkspace, calledWorkspace } from "../../../shared/http/callbacks.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { timestamp } from "../../../shared/kernel/clock.ts";
 import { ApiError, notFound, unauthorized } from "../../../shared/kernel/errors.ts";
+import { isOptOut, verdictOf } from "../../../shared/rules/chat-app-template-states.ts";
+import {
+  chatAppTemplateId,
+  findChatAppTemplate,
+  noteVerdict,
+} from "../../../shared/store/channels/chat-app-templates.ts";
 import { openCredentials } from "../../../shared/store/channels/credentials.ts";
 import { CredentialsItem } from "../../../shared/store/channels/items.ts";
-import { readCallback } from "./callback.ts";
-import { storeOptOuts, storeVerdicts } from "./handlers.ts";
+import type { Store } from "../../../shared/store/context.ts";
+import { happened } from "../../../shared/store/refusals.ts";
+import { addressId } from "../../../shared/store/subscribers/address-items.ts";
+import { optOutWrite } from "../../../shared/store/subscribers/addresses.ts";
+import { recordOptOut } from "../../../shared/store/subscribers/consents.ts";
+import { findByPhone } from "../../../shared/store/subscribers/phones.ts";
+import { type ReceivedMessage, type ReportedVerdict, readCallback } from "./callback.ts";
 
 const Challenge = v.object({
   "hub.mode": v.literal("subscribe", "must be subscribe"),
@@ -98,3 +111,25 @@ function isSigned(raw: Buffer, signature: string | undefined, secret: string): b
 /** Compares digests, so that the time depends on neither length nor content. */
 const isSame = (given: string, expected: string): boolean =>
   timingSafeEqual(hash("sha256", given, "buffer"), hash("sha256", expected, "buffer"));
+
+/** D-WAT. In the order of the callback, because a verdict may replace the one before it. */
+async function storeVerdicts(store: Store, channel: string, verdicts: readonly ReportedVerdict[]): Promise<void> {
+  for (const { provider_template_id, name, language, status, reason, at } of verdicts) {
+    const verdict = verdictOf(status, reason);
+    const template = await findChatAppTemplate(store, channel, chatAppTemplateId(channel, name, language));
+    const providerId = template?.provider_template_id;
+    // Compared as numbers: some of these ids have more digits than a JSON number represents exactly.
+    if (template && verdict && providerId !== undefined && Number(providerId) === Number(provider_template_id))
+      await noteVerdict(store, template, providerId, verdict, at);
+  }
+}
+
+/** AMB-90: opts out every subscriber that has the phone number, and the number for who gets it later (AMB-130). */
+async function storeOptOuts(store: Store, messages: readonly ReceivedMessage[]): Promise<void> {
+  for (const { id, phone, text, at } of messages.filter((message) => isOptOut(message.text))) {
+    const address = { id: addressId("phone", phone), text: phone };
+    await happened(store.transact([optOutWrite("phone", address, "chat_app", timestamp(at))]));
+    for (const subscriber of await findByPhone(store, phone))
+      await recordOptOut(store, subscriber, { channel: "chat_app", message: id, text, at });
+  }
+}

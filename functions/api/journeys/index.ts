@@ -8,7 +8,7 @@ import { conflict, notFound } from "../../../shared/kernel/errors.ts";
 import { runStatuses } from "../../../shared/rules/run-states.ts";
 import { secrets, timers } from "../../../shared/store/capabilities.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
-import { countsOf } from "../../../shared/store/journeys/counts.ts";
+import { countsOf, countsOfVersion } from "../../../shared/store/journeys/counts.ts";
 import {
   activateJourney,
   archiveJourney,
@@ -26,7 +26,6 @@ import { JourneyOfPerson, journeyOfPerson } from "../../../shared/store/journeys
 import { refusedOf } from "../../../shared/store/journeys/refusals.ts";
 import { listRuns } from "../../../shared/store/journeys/run-list.ts";
 import { cancelRun, Run } from "../../../shared/store/journeys/runs.ts";
-import { countsOfVersion } from "../../../shared/store/journeys/version-counts.ts";
 import { getProfile } from "../../../shared/store/subscribers/subscribers.ts";
 import { definitionOf, JOURNEY_LIMITS, JourneyInput, journeyExample, requireRunnable } from "./input.ts";
 import { journeyMigrations } from "./migrations.ts";

@@ -9,8 +9,8 @@ import { type PlatformReader, platformRead, type StoreReader } from "../../../sh
 import { type MailLinkOpener, openedMailLink } from "../../../shared/store/mail-links.ts";
 import { lateWrites } from "../../../shared/store/sends/jobs/late.ts";
 import { newestMailOf } from "../../../shared/store/sends/ledger/touches.ts";
+import { unsubscribe } from "../../../shared/store/subscribers/addresses.ts";
 import { confirm, confirmationOf } from "../../../shared/store/subscribers/confirmations.ts";
-import { unsubscribe } from "../../../shared/store/subscribers/mail-consents.ts";
 import { attributesOf, getProfile } from "../../../shared/store/subscribers/subscribers.ts";
 import { choose, preferencesOf } from "../../../shared/store/topics/preferences.ts";
 import { listTopics, MAX_TOPICS } from "../../../shared/store/topics/topics.ts";

@@ -4,17 +4,19 @@ import type { NewNotification } from "../../../shared/contract/notification-inpu
 import { DAY, SECOND } from "../../../shared/kernel/clock.ts";
 import { conflict } from "../../../shared/kernel/errors.ts";
 import { requireFeature } from "../../../shared/rules/plans.ts";
+import { ChannelItem } from "../../../shared/store/channels/items.ts";
 import { absent, any, below } from "../../../shared/store/conditions.ts";
-import type { Store } from "../../../shared/store/context.ts";
-import { type ItemWrite, putItem, type RowOf } from "../../../shared/store/item.ts";
+import { readAhead, type Store } from "../../../shared/store/context.ts";
+import { type ItemWrite, putItem, type RowOf, ref } from "../../../shared/store/item.ts";
 import { oldRow } from "../../../shared/store/refusals.ts";
 import type { Secrets } from "../../../shared/store/secrets.ts";
 import { SMALL_AUDIENCE } from "../../../shared/store/sends/audience/audiences.ts";
 import { drawOf } from "../../../shared/store/sends/audience/preview-draws.ts";
+import { hashOfLong } from "../../../shared/store/sends/jobs/job-content.ts";
 import { jobIdOf } from "../../../shared/store/sends/jobs/job-ids.ts";
-import { IdempotencyRecord } from "../../../shared/store/sends/jobs/job-items.ts";
+import { ContentItem, IdempotencyRecord } from "../../../shared/store/sends/jobs/job-items.ts";
 import type { JobWidths } from "../../../shared/store/sends/jobs/job-width.ts";
-import { oneOffSpec } from "../../../shared/store/sends/jobs/one-off.ts";
+import { oneOffSpec, saidIn } from "../../../shared/store/sends/jobs/one-off.ts";
 import type { SendWatch } from "../../../shared/store/sends/jobs/send-watch.ts";
 import { type StartedSend, startSend } from "../../../shared/store/sends/jobs/sends.ts";
 import {
@@ -22,10 +24,12 @@ import {
   namedByExternalIds,
   namedByIds,
 } from "../../../shared/store/subscribers/external-ids.ts";
+import { Profile } from "../../../shared/store/subscribers/items.ts";
+import { subscriberId } from "../../../shared/store/subscribers/subscribers.ts";
 import type { Timers } from "../../../shared/store/timers.ts";
+import { WebhookCount } from "../../../shared/store/webhooks/items.ts";
 import type { SendQuota } from "../../../shared/store/workspaces/sends-ahead.ts";
 import type { Allowance } from "../../../shared/store/workspaces/usage.ts";
-import { lookAhead } from "./look-ahead.ts";
 
 const REMEMBERED_MS = DAY;
 const MAX_UNKNOWN_SHOWN = 100;
@@ -131,4 +135,33 @@ const missingOf = (named: readonly NamedSubscriber[]): ReadonlySet<string> =>
 function replay({ id, sent, unknown, unknown_ids, digest }: RowOf<typeof IdempotencyRecord>, wanted: string): Created {
   if (digest !== wanted) throw conflict("This idempotency key was used with another body in the last 24 hours.");
   return { id, sent, ...(unknown !== undefined && { unknown, unknown_ids }), replayed: true };
+}
+
+interface Ahead {
+  /** Answers reads of what was read. */
+  store: Store;
+  /** The workspace has no webhook endpoints, which are told of a send. */
+  noWebhooks?: boolean;
+}
+
+/** Reads the recipient, its channels, its text if that is stored, and whether anybody is told of it. */
+async function lookAhead(store: Store, secrets: Secrets, input: NewNotification): Promise<Ahead> {
+  const id = input.scheduled_at === undefined ? await onlyRecipient(store, secrets, input) : undefined;
+  if (id === undefined) return { store };
+  const content = input.template_id === undefined ? hashOfLong(saidIn(input)) : undefined;
+  const ahead = await readAhead(store, [
+    ref(Profile, { id }),
+    ref(WebhookCount, {}),
+    ...[...new Set(input.channel_ids)].map((channel) => ref(ChannelItem, { id: channel })),
+    ...(content === undefined ? [] : [ref(ContentItem, { hash: content })]),
+  ]);
+  const webhooks = await ahead.get(WebhookCount, {});
+  return { store: ahead, noWebhooks: (webhooks?.n ?? 0) <= 0 };
+}
+
+/** The only subscriber that a request names; one that was erased is found in its next generation by later reads. */
+async function onlyRecipient(store: Store, secrets: Secrets, { subscriberIds, external_ids }: NewNotification) {
+  const [id, ...others] = new Set(subscriberIds ?? external_ids);
+  if (id === undefined || others.length > 0) return undefined;
+  return subscriberIds ? id : subscriberId(await secrets.root(), store.tenant, id, 0);
 }

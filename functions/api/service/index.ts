@@ -1,8 +1,9 @@
 // The service itself: its health, and the reference of its API.
+
 import { brotliDecompressSync } from "node:zlib";
 import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { release } from "../../../shared/runtime/release.ts";
+import { release } from "../../../shared/runtime/resources.ts";
 import { platformRead } from "../../../shared/store/context.ts";
 import { SweepItem } from "../../../shared/store/platform-items.ts";
 import { packedGuides } from "./guides.gen.ts";

@@ -11,16 +11,17 @@ import { audienceSize, secrets, workspaceRead } from "../../../shared/store/capa
 import { type StoreReader, storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { consentsOf } from "../../../shared/store/subscribers/consent-history.ts";
 import { Consent } from "../../../shared/store/subscribers/consents.ts";
-import { changeSubscriber, recordConsent } from "../../../shared/store/subscribers/edits.ts";
 import { exportSubscriber, SubscriberExport } from "../../../shared/store/subscribers/export.ts";
 import { listSubscribers } from "../../../shared/store/subscribers/list.ts";
 import { MAX_MEMBERSHIPS, readProfile, SubscriberProfile } from "../../../shared/store/subscribers/profile.ts";
 import { refuseLargeProfile } from "../../../shared/store/subscribers/publishable-profiles.ts";
 import {
+  changeSubscriber,
   countSubscribers,
   eraseSubscriber,
   getProfile,
   getSubscriber,
+  recordConsent,
   Subscriber,
   upsertSubscriber,
 } from "../../../shared/store/subscribers/subscribers.ts";

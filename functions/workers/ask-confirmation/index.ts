@@ -3,8 +3,9 @@
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
 import { ApiError } from "../../../shared/kernel/errors.ts";
+import { CONFIRM_LINK } from "../../../shared/rules/mail-body.ts";
 import { topicKeyOf } from "../../../shared/rules/topics.ts";
-import { languageOf } from "../../../shared/rules/translations.ts";
+import { languageOf, type Translation } from "../../../shared/rules/translations.ts";
 import { queueWorker, type RuntimeContext } from "../../../shared/runtime/worker.ts";
 import { timers, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { isUsable, listChannels } from "../../../shared/store/channels/channels.ts";
@@ -17,7 +18,6 @@ import { askingOf } from "../../../shared/store/subscribers/confirmations.ts";
 import { attributesOf } from "../../../shared/store/subscribers/subscribers.ts";
 import { topicName } from "../../../shared/store/topics/topics.ts";
 import { senderOf } from "../../../shared/store/workspaces/settings.ts";
-import { mailThatAsks } from "./mail.ts";
 
 const uses = [storeWrite, timers, workspaceRead] as const;
 type WorkerContext = Context<typeof uses> & RuntimeContext;
@@ -93,3 +93,23 @@ const specOf = (channel: string, { subject, text, html }: ReturnType<typeof mail
   bypass_quiet_hours: true,
   source: { type: "api", id: null },
 });
+
+const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, (character) => ENTITIES[character] ?? character);
+const plain = (text: string): string => text.replaceAll(/[{}%]/g, "").trim();
+
+/** @param options.topic the name of the topic that it is about, if it is about one */
+function mailThatAsks(
+  words: Translation,
+  { sender, topic }: { sender: string; topic: string | undefined },
+): { subject: string; text: string; html: string } {
+  const what = topic === undefined ? plain(sender) : `${plain(sender)}: ${plain(topic)}`;
+  const { confirm, confirmAsk, confirmIgnore } = words;
+  return {
+    subject: `${confirm}: ${what}`,
+    text: `${confirmAsk}\n\n${what}\n\n${CONFIRM_LINK}\n\n${confirmIgnore}`,
+    html:
+      `<p>${escaped(confirmAsk)}</p><p><strong>${escaped(what)}</strong></p>` +
+      `<p><a href="${CONFIRM_LINK}">${escaped(confirm)}</a></p><p>${escaped(confirmIgnore)}</p>`,
+  };
+}

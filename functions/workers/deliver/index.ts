@@ -1,8 +1,9 @@
 // Delivers chunks of recipients: each is read, then decided, then delivered or wound up, then acknowledged (docs/sends.md,
 // docs/decisions/0013).
-
 import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { throwFailures } from "../../../shared/kernel/failures.ts";
+import { errorFields } from "../../../shared/kernel/log.ts";
+import { normalizedAddress } from "../../../shared/rules/addresses.ts";
 import { progressOf } from "../../../shared/rules/progress-text.ts";
 import { queueWorker } from "../../../shared/runtime/worker.ts";
 import { closeChunks } from "../../../shared/store/sends/chunks/closing.ts";
@@ -10,15 +11,25 @@ import { isOnJob } from "../../../shared/store/sends/chunks/range-names.ts";
 import { completeRange, countStopped, settleStopped } from "../../../shared/store/sends/chunks/ranges.ts";
 import { abandonJob } from "../../../shared/store/sends/jobs/jobs.ts";
 import { resumeTimer, type SendState } from "../../../shared/store/sends/jobs/send-state.ts";
+import { suppressAddress } from "../../../shared/store/subscribers/addresses.ts";
+import { markInvalid } from "../../../shared/store/subscribers/devices.ts";
 import { waitOfChunk } from "./brake.ts";
-import { markDeadAddresses } from "./dead-addresses.ts";
 import { deliverInbox } from "./deliver-inbox.ts";
 import { MAX_DELAY_MS } from "./ledger.ts";
 import { readChunk, readSingles } from "./read.ts";
 import { deliverByProviders } from "./rounds.ts";
 import { firstGate } from "./send-gates.ts";
 import { windUp } from "./wind-up.ts";
-import { type End, isInbox, isSingle, uses, type Verdict, type Work, type WorkerContext } from "./work.ts";
+import {
+  type End,
+  isInbox,
+  isSingle,
+  type Prepared,
+  uses,
+  type Verdict,
+  type Work,
+  type WorkerContext,
+} from "./work.ts";
 
 /** By then its job is held. */
 const PAUSED_RETRY_MS = MINUTE;
@@ -137,4 +148,29 @@ async function stop(work: Work, sendState: SendState): Promise<void> {
 async function requeue({ deliverQueue, message }: Work, ms: number): Promise<void> {
   if (ms > MAX_DELAY_MS) return;
   await deliverQueue.send([message], { delaySeconds: Math.max(1, Math.ceil(ms / SECOND)) });
+}
+
+// Addresses that their provider reported dead. They are marked after all else, so that no outcome depends on it: an
+// address that could not be marked is reported dead again by the next send to it.
+
+/** No mark begins after this much of a worker's minute: other chunks of the same invocation may be in progress. */
+const MARKING_MS = 45 * SECOND;
+
+/** Marks the addresses of a chunk, so that they are not used again. Never throws. @param started when the worker was */
+async function markDeadAddresses(work: Work, started: number): Promise<void> {
+  const { log, chunkRef, dead } = work;
+  for (const message of dead)
+    await markOne(work, message, started + MARKING_MS).catch((error) => {
+      const { subscriber, channel, device } = message;
+      const whose = { ...chunkRef, subscriber, channel, device: device?.id };
+      log({ level: "warn", message: "a dead address was not marked", ...whose, ...errorFields(error) });
+    });
+}
+
+async function markOne({ store, clock }: Work, { device, email }: Prepared, until: number): Promise<void> {
+  if (clock.now() >= until) throw new Error("The worker's time is over.");
+  if (device) await markInvalid(store, device);
+  const address = normalizedAddress("email", email);
+  if (address !== undefined)
+    await suppressAddress(store, { kind: "email", address, reason: "bounce", source: "provider" });
 }

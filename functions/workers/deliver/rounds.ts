@@ -1,13 +1,13 @@
 // Works through a chunk in rounds of groups: rendered first, claimed, sent with nothing in between, then recorded.
-import { SECOND } from "../../../shared/kernel/clock.ts";
+import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { errorFields } from "../../../shared/kernel/log.ts";
-import { endRound, groupEnd, nextRound, type Unit, unitsOf } from "../../../shared/rules/progress.ts";
+import { endRound, groupEnd, nextRound, type SendOutcome, type Unit, unitsOf } from "../../../shared/rules/progress.ts";
 import { progressText } from "../../../shared/rules/progress-text.ts";
+import { noteAnswer } from "../../../shared/store/channels/health.ts";
 import { type Advanced, advance } from "../../../shared/store/sends/chunks/claims.ts";
 import type { SendState } from "../../../shared/store/sends/jobs/send-state.ts";
 import { createChunkWatch, keepCanaryFirst, noteRound } from "./brake.ts";
 import { claimCapped } from "./caps.ts";
-import { noteAnswers } from "./health.ts";
 import { reachedBefore } from "./inboxes.ts";
 import { createLedger, type Ledger, releaseChunk } from "./ledger.ts";
 import { holdBack, keepRate, nextGroup, slowThrottled, takeSlots } from "./pacing.ts";
@@ -17,7 +17,19 @@ import { askGate, confirmGate } from "./send-gates.ts";
 import { takeChunk } from "./take.ts";
 import { talliedBy } from "./tally.ts";
 import { createWaitQueue } from "./wait-queue.ts";
-import { closeWith, type End, type Held, type Prepared, targetOf, timesOf, type WaitQueue, type Work } from "./work.ts";
+import {
+  channelIdOf,
+  closeWith,
+  type End,
+  type Held,
+  isThrottle,
+  type Prepared,
+  type Sent,
+  targetOf,
+  timesOf,
+  type WaitQueue,
+  type Work,
+} from "./work.ts";
 
 /** How long a chunk whose send was stopped waits at least. */
 const STOPPED_MS = SECOND;
@@ -218,4 +230,37 @@ async function stopRound({ work, held, ledger, assignments }: Round, sendState: 
   }
   await releaseChunk(work, held, STOPPED_MS);
   return { kind: "stop", sendState };
+}
+
+/** How long an environment leaves a channel alone after it has noted that it works, or an error of it. */
+const SUCCESS_EVERY_MS = 5 * MINUTE;
+const ERROR_EVERY_MS = MINUTE;
+
+/** Notes the answers of providers. What is about one address, or was decided before, says nothing of a channel. */
+async function noteAnswers(work: Work, sent: readonly Sent[]): Promise<void> {
+  const asked = sent.filter(({ message }) => !message.isRefused && !message.isCapped && message.channel !== "in_app");
+  for (const [channel, answers] of Map.groupBy(asked, ({ message }) => message.channel)) {
+    const id = channelIdOf(work, channel);
+    if (id === undefined) continue;
+    const errors = new Set(answers.flatMap(({ outcome }) => errorIn(outcome) ?? []));
+    if (answers.some(({ outcome }) => outcome.status === "accepted")) await noteOne(work, id, undefined);
+    for (const error of errors) await noteOne(work, id, error);
+  }
+}
+
+function errorIn(outcome: SendOutcome): string | undefined {
+  if (outcome.status === "accepted" || outcome.status === "skipped" || isThrottle(outcome)) return undefined;
+  return outcome.status === "rejected" && outcome.addressDead ? undefined : outcome.reason;
+}
+
+/** The messages are sent by now: a note that fails is left out. */
+async function noteOne({ store, clock, noted, log }: Work, channel: string, error: string | undefined): Promise<void> {
+  const name = `${store.tenant} ${channel} ${error ?? ""}`;
+  const every = error === undefined ? SUCCESS_EVERY_MS : ERROR_EVERY_MS;
+  if (clock.now() - (noted.get(name) ?? Number.NEGATIVE_INFINITY) < every) return;
+  noted.set(name, clock.now());
+  await noteAnswer(store, channel, error).catch((failure) => {
+    noted.delete(name);
+    log({ level: "warn", message: "an answer of a provider was not noted", channel, ...errorFields(failure) });
+  });
 }

@@ -5,7 +5,7 @@ import { type Clock, SECOND } from "../../../shared/kernel/clock.ts";
 import type { Context, Deps } from "../../../shared/kernel/deps.ts";
 import type { Ids } from "../../../shared/kernel/ids.ts";
 import { providers } from "../../../shared/providers/providers.ts";
-import { sesAccount } from "../../../shared/providers/ses-account.ts";
+import { sesAccount } from "../../../shared/providers/ses.ts";
 import type { ChannelType } from "../../../shared/rules/channel-types.ts";
 import { elementAt } from "../../../shared/rules/element-at.ts";
 import type { Addressee, Progress, SendOutcome, Unit } from "../../../shared/rules/progress.ts";

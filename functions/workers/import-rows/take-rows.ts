@@ -9,7 +9,6 @@ import type { Record } from "../../../shared/store/files/records.ts";
 import { addMembers } from "../../../shared/store/lists/lists.ts";
 import type { RootSecrets } from "../../../shared/store/secrets.ts";
 import { heldAddresses } from "../../../shared/store/subscribers/addresses.ts";
-import { createSubscribers } from "../../../shared/store/subscribers/creations.ts";
 import {
   type ConsentSummary,
   MAX_CELL_CHARACTERS,
@@ -31,7 +30,12 @@ import {
   readingOf,
 } from "../../../shared/store/subscribers/imports.ts";
 import { Profile } from "../../../shared/store/subscribers/items.ts";
-import { living, subscriberId, upsertSubscriber } from "../../../shared/store/subscribers/subscribers.ts";
+import {
+  createSubscribers,
+  living,
+  subscriberId,
+  upsertSubscriber,
+} from "../../../shared/store/subscribers/subscribers.ts";
 import type { WorkerContext } from "./index.ts";
 
 /** Upserts that run at once. */

@@ -1,12 +1,11 @@
 // Moves the clock of a sandbox: from one timer to the next, each only when the work of the one before is done
 // (docs/decisions/0072).
-
 import { dueKinds, messagesOf } from "../../../shared/contract/due-kinds.ts";
-import type { QueueName } from "../../../shared/contract/messages.ts";
+import { type QueueName, queueNames } from "../../../shared/contract/messages.ts";
 import { SECOND } from "../../../shared/kernel/clock.ts";
-import type { Context } from "../../../shared/kernel/deps.ts";
+import type { Capability, Context } from "../../../shared/kernel/deps.ts";
 import type { TenantId } from "../../../shared/kernel/ids.ts";
-import { moveClockQueue } from "../../../shared/runtime/resources.ts";
+import { moveClockQueue, targets } from "../../../shared/runtime/resources.ts";
 import { queueWorker, type RuntimeContext } from "../../../shared/runtime/worker.ts";
 import { platformWrite, storeWrite } from "../../../shared/store/context.ts";
 import type { RowOf } from "../../../shared/store/item.ts";
@@ -26,9 +25,69 @@ import {
 } from "../../../shared/store/sandbox/moves.ts";
 import { timeIn } from "../../../shared/store/sandbox/sandbox.ts";
 import { clockTimerRow } from "../../../shared/store/sandbox/timers.ts";
+import { openWork } from "../../../shared/store/sandbox/work.ts";
 import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
-import { drained, sandboxRest } from "./drained.ts";
-import { sandboxTargets } from "./targets.ts";
+
+// Whether the work of a moment is done. Messages in the work of a sandbox are noted; changes on their way through the
+// table's stream are not, so that a deployment waits until nothing has been seen for a while.
+
+/** Longer than a change of the table usually takes to reach its worker, with the start of an environment. */
+const QUIET_MS = 4 * SECOND;
+/** Work that ends between two looks is still followed by the rest of the quiet time. */
+const LOOK_MS = QUIET_MS / 2;
+
+interface SandboxRest {
+  work(): ReturnType<typeof openWork>;
+  /** Resolves when nothing works any more, where that can be known. @returns false where it cannot */
+  rest(): Promise<boolean>;
+}
+
+const sandboxRest: Capability<"rest", SandboxRest> = {
+  as: "rest",
+  env: ["TABLE_NAME"],
+  grants: [{ actions: ["dynamodb:GetItem", "dynamodb:UpdateItem"], on: "table" }],
+  open: (deps) => (tenant: TenantId) => ({
+    work: () => openWork(deps, tenant),
+    rest: async () => {
+      await deps.rest?.();
+      return deps.rest !== undefined;
+    },
+  }),
+};
+
+interface Waiting {
+  /** Since when no timer was forwarded, in real time. */
+  since: number;
+  until: number;
+  /** Called at each look. */
+  keep(): Promise<void>;
+}
+
+/** Waits until the work of a sandbox is done. @returns false if it was not by `until` */
+async function drained(
+  { rest, clock }: { rest: SandboxRest } & Pick<RuntimeContext, "clock">,
+  { since, until, keep }: Waiting,
+): Promise<boolean> {
+  for (;;) {
+    const isKnown = await rest.rest();
+    const { isOpen, workedAt } = await rest.work();
+    const now = clock.now();
+    const left = isKnown ? 0 : Math.max(since, workedAt) + QUIET_MS - now;
+    if (!isOpen && left <= 0) return true;
+    if (now >= until) return false;
+    await clock.sleep(isOpen ? LOOK_MS : Math.min(left, QUIET_MS));
+    await keep();
+  }
+}
+
+/** Queues whose messages concern no workspace's own time. */
+const OUTSIDE_SANDBOXES: readonly QueueName[] = ["due", "mail-account", "purge"];
+
+/** The right to send to every queue whose messages a sandbox may put off. */
+const sandboxTargets = targets(
+  "sandboxTargets",
+  queueNames.filter((queue) => !OUTSIDE_SANDBOXES.includes(queue)),
+);
 
 /** After this the work continues in another message. */
 const WORKING_MS = 40 * SECOND;

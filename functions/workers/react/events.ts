@@ -5,7 +5,7 @@ import { attributeQueue, completeEventsQueue } from "../../../shared/runtime/res
 import { blockText } from "../../../shared/store/events/block-keys.ts";
 import { blockKeyOf } from "../../../shared/store/events/blocks.ts";
 import { EventBlock } from "../../../shared/store/events/items.ts";
-import { convertingEvents } from "../../../shared/store/insights/converting-events.ts";
+import { convertingEvents } from "../../../shared/store/insights/conversions.ts";
 import { SubscriberAlias } from "../../../shared/store/subscribers/items.ts";
 import { type Changes, isNew, newEvents, ofTenants } from "./change.ts";
 

@@ -1,11 +1,67 @@
 // Due rows: a schedule for their minute, or the due queue at once when the time is near (docs/decisions/0021#timers).
-import { type Clock, MINUTE } from "../../../shared/kernel/clock.ts";
-import type { Context } from "../../../shared/kernel/deps.ts";
+
+import { CreateScheduleCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
+import { type Clock, MINUTE, timestamp } from "../../../shared/kernel/clock.ts";
+import { type Capability, type Context, setting } from "../../../shared/kernel/deps.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { dueQueue } from "../../../shared/runtime/resources.ts";
-import { minuteSchedules } from "../../../shared/runtime/schedules.ts";
 import { DueItem } from "../../../shared/store/platform-items.ts";
 import type { Changes } from "./change.ts";
+
+const MAX_REMEMBERED = 10_000;
+
+interface MinuteSchedules {
+  /** Makes sure that the due worker is triggered for a minute (since the epoch); an existing schedule is kept. */
+  ensure(minute: number): Promise<void>;
+}
+
+/** `due-202611202113` */
+const nameOf = (minute: number) =>
+  `due-${timestamp(minute * MINUTE)
+    .replaceAll(/[-T:]/g, "")
+    .slice(0, 12)}`;
+
+export const minuteSchedules: Capability<"schedules", MinuteSchedules> = {
+  as: "schedules",
+  env: ["SCHEDULE_GROUP", "SCHEDULER_ROLE_ARN", "DUE_QUEUE_ARN"],
+  grants: [
+    { actions: ["scheduler:CreateSchedule"], on: "schedule-group" },
+    { actions: ["iam:PassRole"], on: "scheduler-role" },
+  ],
+  open: (deps) => {
+    const client = deps.aws(SchedulerClient);
+    const GroupName = setting(deps, "SCHEDULE_GROUP");
+    const RoleArn = setting(deps, "SCHEDULER_ROLE_ARN");
+    const Arn = setting(deps, "DUE_QUEUE_ARN");
+    /** Minutes whose schedule this environment has seen. It is gone a minute before, when due rows need none. */
+    const ensured = new Set<number>();
+    const schedules: MinuteSchedules = {
+      ensure: async (minute) => {
+        if (ensured.has(minute)) return;
+        // A minute early, because the scheduler can be a minute late: messages are delayed in their queue to the second.
+        const at = timestamp((minute - 1) * MINUTE).slice(0, 19);
+        await client
+          .send(
+            new CreateScheduleCommand({
+              Name: nameOf(minute),
+              GroupName,
+              ScheduleExpression: `at(${at})`,
+              ScheduleExpressionTimezone: "UTC",
+              FlexibleTimeWindow: { Mode: "OFF" },
+              ActionAfterCompletion: "DELETE",
+              Target: { Arn, RoleArn, Input: JSON.stringify({ minute }) },
+            }),
+          )
+          .catch((error: unknown) => {
+            if (!(error instanceof Error) || error.name !== "ConflictException") throw error;
+          });
+        if (ensured.size >= MAX_REMEMBERED) ensured.clear();
+        ensured.add(minute);
+      },
+    };
+    return () => schedules;
+  },
+};
 
 /** Due rows nearer than this skip the minute's schedule. */
 const SOON_MS = 2 * MINUTE;

@@ -23,10 +23,10 @@ import {
   isLiving,
   type LivingProfile,
 } from "../../../shared/store/subscribers/subscribers.ts";
-import { webhookWatch } from "../../../shared/store/webhooks/coverage.ts";
 import { noteDeliveries, type Occurrence } from "../../../shared/store/webhooks/deliveries.ts";
 import { DeliveryItem, ReplayItem } from "../../../shared/store/webhooks/delivery-items.ts";
 import { acceptedAt, numberAccepted } from "../../../shared/store/webhooks/sequences.ts";
+import { webhookWatch } from "../../../shared/store/webhooks/watch.ts";
 import { listWebhooks } from "../../../shared/store/webhooks/webhooks.ts";
 import { becomes, type Change, type Changes, isNew } from "./change.ts";
 import { segmentMovesOf } from "./segment-moves.ts";

@@ -1,15 +1,16 @@
 // In-app experiences as they are authored (INX). Only a draft can be changed.
-
 import type { PageQuery } from "../../contract/paging.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { ApiError, conflict, notFound } from "../../kernel/errors.ts";
 import type { ExperienceStatus } from "../../rules/experience-states.ts";
+import type { Interaction } from "../../rules/interactions.ts";
 import { absent, all, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { type NewRowOf, putItem } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { groupOf, targetExists } from "../lists/targets.ts";
 import { contended, done, happened, untilUncontended } from "../refusals.ts";
+import { type InteractionTotals, interactionTotals } from "../sends/interactions/totals.ts";
 import { listPage, removeListed, requireRoom, statusWrite } from "../status-index.ts";
 import { type Experience, ExperienceItem, type ExperienceRow } from "./items.ts";
 
@@ -214,3 +215,48 @@ const experienceOf = ({
   audience: audience && fromJson(audience),
   variant_b: variant_b && fromJson(variant_b),
 });
+
+interface Counts {
+  impressions: number;
+  clicks: number;
+  dismissals: number;
+  /** Clicks over impressions; 0 without impressions. */
+  ctr: number;
+}
+
+interface ExperienceStats extends Counts {
+  experience_id: string;
+  status: ExperienceStatus;
+  /** Subscribers who have seen it. */
+  unique_reach: number;
+  /** Dismissals over impressions; 0 without impressions. */
+  dismiss_rate: number;
+  by_variant?: (Counts & { variant_id: "a" | "b" })[];
+}
+
+const ARMS = ["a", "b"] as const;
+
+/** INX-41. Of the send that publishing started, whose audience is the experience's. @throws 404. */
+export async function experienceStats(store: StoreReader, id: string): Promise<ExperienceStats> {
+  const { status, notification_id, variant_b } = await getExperience(store, id);
+  const totals = notification_id === undefined ? undefined : await interactionTotals(store, notification_id);
+  const whole = countsOf(totals?.interactions);
+  return {
+    experience_id: id,
+    status,
+    ...whole,
+    unique_reach: totals?.recipients.reached ?? 0,
+    dismiss_rate: share(whole.dismissals, whole.impressions),
+    ...(variant_b && { by_variant: ARMS.map((arm) => ({ variant_id: arm, ...countsOf(armOf(totals, arm)) })) }),
+  };
+}
+
+const armOf = (totals: InteractionTotals | undefined, arm: string) => totals?.variants[arm]?.interactions;
+
+function countsOf(reports: Record<Interaction, number> | undefined): Counts {
+  const impressions = reports?.inapp_impression ?? 0;
+  const clicks = reports?.inapp_click ?? 0;
+  return { impressions, clicks, dismissals: reports?.inapp_dismiss ?? 0, ctr: share(clicks, impressions) };
+}
+
+const share = (part: number, whole: number): number => (whole === 0 ? 0 : part / whole);

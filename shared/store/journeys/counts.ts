@@ -1,12 +1,13 @@
 // The numbers of a journey: runs by status, and for each step its active runs and outcomes (JST). They change in the
 // transactions that change the runs, in shards, so that no partition is hot.
-
 import type { Outcome } from "../../rules/journey-run.ts";
 import { type RunStatus, runStatuses } from "../../rules/run-states.ts";
 import type { StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { changeItem, type ItemWrite } from "../item.ts";
-import { JourneyCount } from "./run-items.ts";
+import { SHARDS } from "../shards.ts";
+import { JourneyCount, RunEntry, type RunEntryRow, runKeys } from "./run-items.ts";
+import { runRows } from "./run-rows.ts";
 
 export const COUNT_SHARDS = 8;
 const shards = Array.from({ length: COUNT_SHARDS }, (_, shard) => shard);
@@ -92,3 +93,32 @@ export function readCounts(sum: Addends): JourneyCounts {
   }
   return { runs, steps: Object.fromEntries(steps) };
 }
+
+/** Runs that are read; of more, an even share of them stands for all. */
+const MAX_RUNS = 10_000;
+/** Entries are small: some 40 of them cost as much as a run. */
+const MAX_ENTRIES = 160_000;
+
+interface VersionCounts extends JourneyCounts {
+  /** Every run was read; else the numbers are estimates. */
+  exact: boolean;
+}
+
+/** Runs whose subscriber was erased are of no version. */
+export async function countsOfVersion(store: StoreReader, journey: string, version: number): Promise<VersionCounts> {
+  const [all] = await countsOf(store, [journey]);
+  const total = Object.values(all?.runs ?? {}).reduce((sum, n) => sum + n, 0);
+  const shards = total <= MAX_ENTRIES ? SHARDS.length : Math.max(1, Math.floor((SHARDS.length * MAX_ENTRIES) / total));
+  const entries: RunEntryRow[] = [];
+  for (const shard of SHARDS.slice(0, shards)) entries.push(...(await store.queryAll(RunEntry, { journey, shard })));
+  const every = Math.max(1, Math.ceil(entries.length / MAX_RUNS));
+  const read = entries.filter((_, i) => i % every === 0);
+  const rows = await runRows(store, runKeys(journey, read));
+  const own = rows.filter((row) => row?.version === version);
+  const sum = sumOf(...own.flatMap((row) => (row ? [statusAddends(row.status, row.step, 1), outcomesIn(row)] : [])));
+  const exact = shards === SHARDS.length && every === 1;
+  return { exact, ...readCounts(exact ? sum : scaled(sum, total / Math.max(1, read.length))) };
+}
+
+const scaled = (sum: Addends, factor: number): Addends =>
+  Object.fromEntries(Object.entries(sum).map(([name, n]) => [name, Math.round((n ?? 0) * factor)]));

@@ -14,15 +14,16 @@ import {
 import { type ChannelType, type ConsentChannel, consentChannels } from "../../rules/channel-types.ts";
 import { channels } from "../../rules/channels.ts";
 import type { Contact } from "../../rules/reach.ts";
-import { absent, any, atMost, oneOf, present } from "../conditions.ts";
+import { absent, all, any, atMost, oneOf, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { changeItem, type ItemWrite, indexKey, type RowOf } from "../item.ts";
-import { onConditionFailed } from "../refusals.ts";
+import { happened, onConditionFailed } from "../refusals.ts";
 import { shardOf } from "../shards.ts";
-import { AddressItem, addressId, SuppressionsByTime } from "./address-items.ts";
-import type { ProfileRow } from "./items.ts";
-import { attributesOf, type LivingProfile } from "./subscribers.ts";
+import { AddressItem, addressId, mailAddressId, SuppressionsByTime } from "./address-items.ts";
+import { type ConsentAssertion, consentWrite, foldedConsent } from "./consents.ts";
+import { isAlive, Profile, type ProfileRow } from "./items.ts";
+import { attributesOf, getProfile, type LivingProfile } from "./subscribers.ts";
 
 export type AddressRow = RowOf<typeof AddressItem>;
 
@@ -166,4 +167,34 @@ export async function forgetAddresses(store: Store, profile: ProfileRow): Promis
     ),
   );
   return forgotten.reduce<number>((sum, n) => sum + n, 0);
+}
+
+/**
+ * No marketing mail from now on, to this subscriber and to whoever has the address. A subscriber who opted out before or
+ * was erased gets no consent; the address opts out all the same. A repeat changes nothing.
+ * @param address the id of the one that the mail went to
+ * @param counted written with the change, once
+ */
+export async function unsubscribe(
+  store: Store,
+  { subscriber, address }: { subscriber: string; address: string },
+  counted: readonly ItemWrite<"workspace">[] = [],
+): Promise<void> {
+  const now = store.clock.now();
+  const at = timestamp(now);
+  const profile = await getProfile(store, subscriber);
+  const text = mailAddressId(profile) === address ? profile?.email?.toLowerCase() : undefined;
+  const ofAddress = optOutWrite("email", { id: address, text }, "email", at);
+
+  const consent: ConsentAssertion = { channel: "email", status: "opted_out", consented_at: at, source: "unsubscribe" };
+  const isOpen = any(absent("c:email"), oneOf("c:email", ["opted_in", "pending", "unknown"]));
+  const isDone = await happened(
+    store.transact([
+      changeItem(Profile, { id: subscriber }, { set: foldedConsent(consent) }, all(isAlive(), isOpen)),
+      consentWrite(store, subscriber, store.ids.uuidAt(now), consent, absent()),
+      ofAddress,
+      ...counted,
+    ]),
+  );
+  if (!isDone) await happened(store.transact([ofAddress]));
 }

@@ -14,15 +14,16 @@ import { forgetRuns, isRun } from "../journeys/runs.ts";
 import { Member, MemberLeaf } from "../lists/items.ts";
 import { forgetMemberships, isMembership } from "../lists/memberships.ts";
 import type { Item, Key } from "../model.ts";
-import { onConditionFailed } from "../refusals.ts";
+import { happened, onConditionFailed } from "../refusals.ts";
 import { OutboxItem } from "../sandbox/items.ts";
 import { sentTo } from "../sandbox/outbox.ts";
 import { isSandbox } from "../sandbox/sandbox.ts";
 import { forgetStaticMemberships } from "../segments/static-memberships.ts";
 import { ChunkItem } from "../sends/audience/audience-items.ts";
 import { JobItem } from "../sends/jobs/job-items.ts";
+import { deliveryId } from "../webhooks/deliveries.ts";
 import { DeliveryItem } from "../webhooks/delivery-items.ts";
-import { erasePayloads } from "../webhooks/payload-erasure.ts";
+import { webhooksWithLogs } from "../webhooks/webhooks.ts";
 import { AddressItem } from "./address-items.ts";
 import { forgetAddresses } from "./addresses.ts";
 import { DeviceItem, DevicePointer } from "./device-items.ts";
@@ -227,4 +228,22 @@ async function scrubProfile(
     await store
       .change(Profile, { id: subscriber }, { remove }, present("erased_at"))
       .catch(onConditionFailed(() => undefined));
+}
+
+/**
+ * Removes the bodies of the one event whose payload holds personal data, `subscriber.created`, from the log of every
+ * endpoint. The deliveries stay.
+ * @param createdAt when the subscriber was created
+ * @returns how many bodies were removed.
+ */
+async function erasePayloads(store: Store, subscriber: string, createdAt: string): Promise<number> {
+  const event = { event: "subscriber.created", key: subscriber, at: Date.parse(createdAt) } as const;
+  const removed = await Promise.all(
+    (await webhooksWithLogs(store)).map((webhook) =>
+      happened(
+        store.change(DeliveryItem, { webhook, id: deliveryId(webhook, event) }, { remove: ["body"] }, present("body")),
+      ),
+    ),
+  );
+  return removed.filter(Boolean).length;
 }

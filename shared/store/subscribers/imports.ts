@@ -3,8 +3,7 @@
 import { WORKER_TIMEOUT_SECONDS } from "../../contract/messages.ts";
 import { DAY, MINUTE, SECOND, timestamp } from "../../kernel/clock.ts";
 import { conflict, notFound } from "../../kernel/errors.ts";
-import { type ColumnMapping, readHeader } from "../../rules/import-columns.ts";
-import { meaningOf, suggestionFor } from "../../rules/import-hints.ts";
+import { type ColumnMapping, meaningOf, readHeader, suggestionFor } from "../../rules/import-columns.ts";
 import type { RowReading } from "../../rules/import-rows.ts";
 import { importMoves } from "../../rules/import-states.ts";
 import { absent, all, any, atMost, is, oneOf } from "../conditions.ts";

@@ -205,7 +205,7 @@ export const audiencesBugs: readonly Bug[] = [
   {
     name: "subscribers that an import creates together are counted as one",
     area: "imports",
-    file: "shared/store/subscribers/creations.ts",
+    file: "shared/store/subscribers/subscribers.ts",
     find: "countChange({ n: pending.length })",
     replace: "countChange({ n: 1 })",
   },

@@ -29,14 +29,14 @@ export const mannersBugs: readonly Bug[] = [
   {
     name: "an opt-out by a message counts for the first subscriber of its phone only",
     area: "sending",
-    file: "functions/api/inbound/handlers.ts",
+    file: "functions/api/inbound/index.ts",
     find: "of await findByPhone(store, phone))",
     replace: "of (await findByPhone(store, phone)).slice(0, 1))",
   },
   {
     name: "a verdict on a template leaves its status",
     area: "sending",
-    file: "functions/api/inbound/handlers.ts",
+    file: "functions/api/inbound/index.ts",
     find: "Number(providerId) === Number(provider_template_id))",
     replace: "Number(providerId) === Number(provider_template_id) && template.verdict_at === undefined)",
   },

@@ -23,7 +23,7 @@ export const sandboxesBugs: readonly Bug[] = [
   {
     name: "a clock goes on while work of its moment is open",
     area: "sandboxes",
-    file: "functions/workers/move-clock/drained.ts",
+    file: "functions/workers/move-clock/index.ts",
     find: "if (!isOpen && left <= 0) return true;",
     replace: "if (left <= 0) return true;",
   },

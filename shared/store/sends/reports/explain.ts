@@ -2,7 +2,7 @@
 import { timestamp } from "../../../kernel/clock.ts";
 import { notFound } from "../../../kernel/errors.ts";
 import { type Ranked, rankClasses } from "../../../rules/arbitration.ts";
-import { type ChannelType, classOf } from "../../../rules/channel-types.ts";
+import { type ChannelType, channelTypes, classOf } from "../../../rules/channel-types.ts";
 import { comparisonIn, compilePredicate } from "../../../rules/predicates.ts";
 import { type Contact, reachOf } from "../../../rules/reach.ts";
 import { armOf, bucket, isHeldOut, type SplitPurpose } from "../../../rules/split.ts";
@@ -10,6 +10,7 @@ import { consentChannelOf, isInTopic, type SendTopic } from "../../../rules/topi
 import { compileDevicePredicate } from "../../../rules/versions.ts";
 import { sendInWords } from "../../../rules/why-words.ts";
 import type { StoreReader } from "../../context.ts";
+import { fromJson } from "../../json-text.ts";
 import { zoneFor } from "../../segments/rules.ts";
 import { addressesOf } from "../../subscribers/addresses.ts";
 import { contactOf } from "../../subscribers/contacts.ts";
@@ -21,18 +22,27 @@ import { deviceForFilters } from "../audience/candidates.ts";
 import { countsOf } from "../audience/caps.ts";
 import { deliverySettingsOf, selectedChannels } from "../audience/planning.ts";
 import { quietEndOf, quietNow } from "../chunks/deferred.ts";
+import { type Event, eventFor, scopeOf } from "../content/arms.ts";
+import { rendererOf, saidHash } from "../content/texts.ts";
 import { type MessageRow, messagesSince } from "../inbox/inbox.ts";
+import { readTexts } from "../inbox/inbox-content.ts";
 import { withContent } from "../jobs/job-content.ts";
 import type { Job } from "../jobs/job-record.ts";
 import type { DeliverySettings } from "../jobs/job-spec.ts";
 import { getJob } from "../jobs/jobs.ts";
 import { channelOutcomes, stopOf } from "../ledger/channel-outcomes.ts";
 import { hasExpired } from "../ledger/recipient-list.ts";
-import { type RecipientOutcome, recipientOutcome } from "../ledger/recipient-outcome.ts";
-import { type ChunkRef, CLOCK_TOLERANCE_MS, chunkRefOf, type TouchRow, touchesSince } from "../ledger/touches.ts";
+import { newestByAddress, type RecipientOutcome, recipientOutcome } from "../ledger/recipient-outcome.ts";
+import {
+  type ChunkRef,
+  CLOCK_TOLERANCE_MS,
+  chunkRefOf,
+  type TouchRow,
+  timeOfTouch,
+  touchesSince,
+} from "../ledger/touches.ts";
 import { type AudiencePlace, audiencePlaceOf } from "./audience-place.ts";
-import type { Clause, Explanation, RulesNow } from "./explanation.ts";
-import { shownMessages } from "./shown-messages.ts";
+import type { Clause, Explanation, RulesNow, ShownMessage } from "./explanation.ts";
 
 /** @throws 404 for an unknown send, and for an unknown subscriber that the send did not concern. */
 export async function explainRecipient(
@@ -215,4 +225,45 @@ async function rankingNow(
   const [[personal], tenant] = await Promise.all([personalEngagements(store, [profile]), tenantEngagements(store)]);
   const classes = found.targets.map((one) => classOf(one.channel));
   return rankClasses(classes, { personal: personal ?? {}, tenant });
+}
+
+/** States of an address that a message was handed over to, or may have been. */
+const handedOver: readonly TouchRow["state"][] = ["sent", "unknown", "bounced"];
+
+async function shownMessages(
+  store: StoreReader,
+  job: Job,
+  profile: LivingProfile | undefined,
+  { ledger, messages }: { ledger: readonly TouchRow[]; messages: readonly MessageRow[] },
+): Promise<ShownMessage[]> {
+  const tried = newestByAddress(ledger).filter(({ state }) => handedOver.includes(state));
+  const byChannel = new Map(tried.map((row) => [row.channel, row]));
+  const [textOf, event] = await Promise.all([
+    readTexts(store, messages),
+    byChannel.size > 0 ? eventFor(store, job) : undefined,
+  ]);
+  const inbox = messages.map((row): ShownMessage => {
+    const { title, body } = textOf(row).content;
+    return { channel: "in_app", title, body, attributes_changed: false };
+  });
+  return [...inbox, ...[...byChannel.values()].flatMap((row) => shownOf(job, profile, row, event))];
+}
+
+function shownOf(job: Job, profile: LivingProfile | undefined, row: TouchRow, event: Event): ShownMessage[] {
+  const channel = channelTypes.find((type) => type === row.channel && type !== "in_app");
+  if (!channel || !profile) return [];
+  const renderer = rendererOf(job, timeOfTouch(row), event);
+  const words = renderer.renderScope(row.arm, scopeOf(profile, job, event), channel);
+  const { said } = row.claimed_with === undefined ? {} : fromJson(row.claimed_with);
+  if (!words) return [{ channel, title: null, body: null, attributes_changed: true }];
+  const { title, body, bodies } = words;
+  return [
+    {
+      channel,
+      title,
+      body: bodies ? bodies.text : body,
+      ...(bodies && { html: bodies.html }),
+      attributes_changed: renderer.isStatic ? false : said === undefined ? null : said !== saidHash(words),
+    },
+  ];
 }
