@@ -102,7 +102,7 @@ export const plantedChannel: Readonly<Record<string, Change>> = {
   "shared/rules/channels.ts": [["} as const satisfies Record<string, ChannelFacts>;", row]],
   "shared/providers/rcs.ts": provider,
   "shared/providers/providers.ts": [
-    ["import { recordingProviders, ", 'import { rcsProvider } from "./rcs.ts";\n'],
+    ['import { openSes } from "./ses.ts";', 'import { rcsProvider } from "./rcs.ts";\n'],
     ["    chat_app: chatAppProvider(client),\n", "    rcs: rcsProvider(client),\n"],
   ],
   "local/providers/network.ts": [

@@ -1,13 +1,44 @@
 // Blocks of events that were just stored, which later must have their seal; and events that are conversions.
-import type { Context } from "../../../shared/kernel/deps.ts";
+import type { Capability, Context } from "../../../shared/kernel/deps.ts";
+import type { TenantId } from "../../../shared/kernel/ids.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { attributeQueue, completeEventsQueue } from "../../../shared/runtime/resources.ts";
+import { storeRead } from "../../../shared/store/context.ts";
 import { blockText } from "../../../shared/store/events/block-keys.ts";
 import { blockKeyOf } from "../../../shared/store/events/blocks.ts";
 import { EventBlock } from "../../../shared/store/events/items.ts";
-import { convertingEvents } from "../../../shared/store/insights/conversions.ts";
+import { watchedIndex } from "../../../shared/store/events/watchers.ts";
+import { conversionDefinitions } from "../../../shared/store/insights/conversions.ts";
 import { SubscriberAlias } from "../../../shared/store/subscribers/items.ts";
 import { type Changes, isNew, newEvents, ofTenants } from "./change.ts";
+
+interface ConvertingEvents {
+  /** The names now: with every definition that was made before the call. */
+  of(tenant: string): Promise<ReadonlySet<string>>;
+}
+
+interface Index {
+  version: number;
+  names: ReadonlySet<string>;
+}
+
+const EMPTY: Index = { version: 0, names: new Set() };
+
+/** Caches the names, at one small read for each call. */
+const convertingEvents: Capability<"convertingEvents", ConvertingEvents> = {
+  as: "convertingEvents",
+  env: storeRead.env,
+  grants: [{ actions: ["dynamodb:GetItem", "dynamodb:Query"], on: "table" }],
+  open: (deps) => {
+    const bind = storeRead.open(deps);
+    const indexOfNow = watchedIndex(EMPTY, async (store, version): Promise<Index> => {
+      const definitions = await conversionDefinitions(store);
+      return { version, names: new Set(definitions.map(({ event_name }) => event_name)) };
+    });
+    const of: ConvertingEvents["of"] = async (tenant) => (await indexOfNow(bind(tenant as TenantId))).names;
+    return () => ({ of });
+  },
+};
 
 export const eventUses = [completeEventsQueue] as const;
 

@@ -1,12 +1,10 @@
 // Conversion definitions (CNV): which events count, what they are worth, and how long after a touch.
 import * as v from "valibot";
 import { DAY, SECOND } from "../../kernel/clock.ts";
-import type { Capability } from "../../kernel/deps.ts";
 import { ApiError, notFound } from "../../kernel/errors.ts";
-import type { TenantId } from "../../kernel/ids.ts";
 import { present } from "../conditions.ts";
-import { type Store, type StoreReader, storeRead } from "../context.ts";
-import { watchedIndex, watchWrites } from "../events/watchers.ts";
+import type { Store, StoreReader } from "../context.ts";
+import { watchWrites } from "../events/watchers.ts";
 import { putItem, type RowOf, removeItem } from "../item.ts";
 import { onTransactionCanceled } from "../refusals.ts";
 import { ConversionDefinitionItem } from "./items.ts";
@@ -63,31 +61,3 @@ const definitionOf = (row: RowOf<typeof ConversionDefinitionItem>): ConversionDe
   value_property: row.value_property ?? null,
   window_seconds: row.window_seconds,
 });
-
-interface ConvertingEvents {
-  /** The names now: with every definition that was made before the call. */
-  of(tenant: string): Promise<ReadonlySet<string>>;
-}
-
-interface Index {
-  version: number;
-  names: ReadonlySet<string>;
-}
-
-const EMPTY: Index = { version: 0, names: new Set() };
-
-/** Caches the names, at one small read for each call. */
-export const convertingEvents: Capability<"convertingEvents", ConvertingEvents> = {
-  as: "convertingEvents",
-  env: storeRead.env,
-  grants: [{ actions: ["dynamodb:GetItem", "dynamodb:Query"], on: "table" }],
-  open: (deps) => {
-    const bind = storeRead.open(deps);
-    const indexOfNow = watchedIndex(EMPTY, async (store, version): Promise<Index> => {
-      const definitions = await conversionDefinitions(store);
-      return { version, names: new Set(definitions.map(({ event_name }) => event_name)) };
-    });
-    const of: ConvertingEvents["of"] = async (tenant) => (await indexOfNow(bind(tenant as TenantId))).names;
-    return () => ({ of });
-  },
-};
