@@ -2187,18 +2187,27 @@ export interface JourneyOfPerson {
   subscriber_id: string;
   /** The answer in a few sentences */
   in_words: string;
-  /** Events of the last 90 days that could start a run, newest first, at most 100 */
+  /** Events of the last 90 days that could start a run, newest first, at most 100; of a segment only its newest entry, or exit, is known */
   triggers: ({
     /** When it was received. RFC 3339. */
     at: string;
-    /** The event */
+    /** Empty for a segment */
     event_id: string;
-    /** The name of the event */
+    /** Empty for a segment */
     event_name: string;
+    /** The segment that was entered, or left, where that starts runs */
+    segment?: {
+      /** The id, as the service assigned it */
+      id: string;
+      /** The name, for people */
+      name: string | null;
+      /** Runs that were started; 0 outside the list */
+      entered: boolean;
+    } | undefined;
     /** When it happened. RFC 3339. */
     occurred_at: string;
-    /** `entered`, or why not. `not_active`: the journey was not active yet, or is archived */
-    outcome: "entered" | "historical" | "too_old" | "paused" | "already_active" | "reentry_window" | "not_eligible" | "not_active";
+    /** `entered`, or why not. `not_active`: the journey was not active yet, or is archived. `not_handled`: it came a moment ago, or is held while the workspace is suspended. `not_identified`: it came from a visitor who was identified as this person later */
+    outcome: "entered" | "historical" | "too_old" | "paused" | "over_quota" | "already_active" | "reentry_window" | "not_eligible" | "not_active" | "not_handled" | "not_identified";
     /** The run that it started, or that stood in the way */
     run_id: string | null;
   })[];
@@ -2209,7 +2218,7 @@ export interface JourneyOfPerson {
     /** Whether a trigger would start a run now */
     would_enter: boolean;
     /** Why not */
-    reason: "historical" | "too_old" | "paused" | "already_active" | "reentry_window" | "not_eligible" | "not_active" | null;
+    reason: "historical" | "too_old" | "paused" | "over_quota" | "already_active" | "reentry_window" | "not_eligible" | "not_active" | null;
     /** The rules of entry, clause by clause, as of now */
     clauses: ({
       /** Where the clause stands in the rule */
@@ -3378,11 +3387,11 @@ export interface SubscriberExport {
       /** The name, for people */
       name: string | null;
     } | undefined;
-    /** What became of it, by its kind: the state of a message, the status of a consent or of a journey's run, `entered` or `exited`; `null` of an event */
-    state: "entered" | "active" | "completed" | "exited" | "canceled";
+    /** `refused`: something that starts runs of the journey started none */
+    state: "entered" | "active" | "completed" | "exited" | "canceled" | "refused";
     /** What is known about it; its fields depend on `kind` */
     data: {
-      /** The run of the journey */
+      /** Empty where no run began or stood in the way */
       run_id: string;
       /** The version of the definition, from 1 */
       version: number;
@@ -3390,6 +3399,8 @@ export interface SubscriberExport {
       step: string;
       /** Why the run ended; `null` while it is active */
       end_reason: string | null;
+      /** Why no run began */
+      refusal?: "historical" | "too_old" | "paused" | "over_quota" | "already_active" | "reentry_window" | "not_eligible" | undefined;
       /** Of a run that waits at a send step which its brake halted: the limit that was exceeded */
       halted?: "error_rate" | "bounce_rate" | "complaint_rate" | "opt_out_rate" | undefined;
       /** What happened at the steps that it took, in the order of their ids */
@@ -4096,11 +4107,11 @@ export interface SubscribersGetTimelineAnswer {
       /** The name, for people */
       name: string | null;
     } | undefined;
-    /** What became of it, by its kind: the state of a message, the status of a consent or of a journey's run, `entered` or `exited`; `null` of an event */
-    state: "entered" | "active" | "completed" | "exited" | "canceled";
+    /** `refused`: something that starts runs of the journey started none */
+    state: "entered" | "active" | "completed" | "exited" | "canceled" | "refused";
     /** What is known about it; its fields depend on `kind` */
     data: {
-      /** The run of the journey */
+      /** Empty where no run began or stood in the way */
       run_id: string;
       /** The version of the definition, from 1 */
       version: number;
@@ -4108,6 +4119,8 @@ export interface SubscribersGetTimelineAnswer {
       step: string;
       /** Why the run ended; `null` while it is active */
       end_reason: string | null;
+      /** Why no run began */
+      refusal?: "historical" | "too_old" | "paused" | "over_quota" | "already_active" | "reentry_window" | "not_eligible" | undefined;
       /** Of a run that waits at a send step which its brake halted: the limit that was exceeded */
       halted?: "error_rate" | "bounce_rate" | "complaint_rate" | "opt_out_rate" | undefined;
       /** What happened at the steps that it took, in the order of their ids */

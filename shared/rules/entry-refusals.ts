@@ -4,6 +4,7 @@ export const refusalReasons = [
   "historical",
   "too_old",
   "paused",
+  "over_quota",
   "already_active",
   "reentry_window",
   "not_eligible",

@@ -23,7 +23,9 @@ type Reason =
   | "subscriber_filters"
   | "device_filters"
   | "joined_later"
-  | "not_active";
+  | "not_active"
+  | "not_handled"
+  | "not_identified";
 
 /** After "did not get it:" and after a count. The type demands every reason of the rules. */
 const reasons: Record<Reason, string> = {
@@ -59,9 +61,12 @@ const reasons: Record<Reason, string> = {
   too_old: "the event was too old at its receipt",
   paused: "paused",
   already_active: "a run was still active",
-  reentry_window: "entered before, and may not enter again yet",
+  over_quota: "the sends of the month are used up",
+  reentry_window: "entered before, and may not enter again at that time",
   not_eligible: "not eligible by the rules of entry",
   not_active: "the journey was not active",
+  not_identified: "it came from a visitor who was identified as this person later",
+  not_handled: "not handled yet, or held while the workspace is suspended",
 };
 
 /** A reason of the rules, or a provider's own words. */

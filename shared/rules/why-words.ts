@@ -17,12 +17,20 @@ export interface SaidOfSend {
   reason: string | null;
   channels: readonly Channel[];
   attempts: readonly { claimed_with: { consent: string | null; suppression: string | null } | null }[];
-  now: { subscriber_filters: readonly { key: string; matches: boolean }[] } | null;
+  now: {
+    subscriber_filters: readonly { key: string; matches: boolean }[];
+    channels: readonly { reason: string | null; consent: string | null }[];
+  } | null;
 }
 
 /** What is said of a journey: a part of what explains one person in it. */
 export interface SaidOfJourney {
-  triggers: readonly { at: string; event_name: string; outcome: string }[];
+  triggers: readonly {
+    at: string;
+    event_name: string;
+    segment?: { name: string | null; entered: boolean } | undefined;
+    outcome: string;
+  }[];
   runs: readonly {
     status: string;
     entered_at: string;
@@ -45,6 +53,10 @@ const moment = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 16)} U
 const label = (channel: ChannelType): string => channels[channel].label;
 
 const because = (reason: string | null): string => (reason === null ? "" : `: ${reasonText(reason)}`);
+
+/** @param at when the person was erased, RFC 3339 */
+export const erasedInWords = (at: string): string =>
+  `This person was erased on ${moment(at)}: nothing more is sent, and what was sent before is no longer known by name.`;
 
 /** What became of a message, in one sentence, and of each channel where they differ. */
 export function sendInWords(said: SaidOfSend): string {
@@ -73,7 +85,7 @@ function mainSentence({ decision, state, reason, channels: all, attempts, now }:
     case "canceled":
       return "Not sent: the send was canceled first.";
     default:
-      return `Not sent${because(reason)}${claimWords(reason, attempts)}.`;
+      return `Not sent${because(reason)}${claimWords(reason, attempts, now)}.`;
   }
 }
 
@@ -82,11 +94,14 @@ const filterKeys = (reason: string | null, now: SaidOfSend["now"]): string => {
   return reason === "subscriber_filters" && keys.length > 0 ? ` (${keys.join(", ")})` : "";
 };
 
-/** What held for the address when the message was claimed. */
-function claimWords(reason: string | null, attempts: SaidOfSend["attempts"]): string {
+/** What held for the address when the message was claimed; of one that was skipped before, what holds now. */
+function claimWords(reason: string | null, attempts: SaidOfSend["attempts"], now: SaidOfSend["now"]): string {
   const known = attempts.find(({ claimed_with }) => claimed_with)?.claimed_with;
   if (reason === "suppressed" && known?.suppression) return ` (suppressed: ${known.suppression})`;
-  return reason === "no_consent" && known ? ` (consent: ${known.consent ?? "never given"})` : "";
+  if (reason !== "no_consent") return "";
+  const refusing = now?.channels.find((one) => one.reason === "no_consent");
+  if (known) return ` (consent: ${known.consent ?? "never given"})`;
+  return refusing ? ` (consent now: ${refusing.consent ?? "never given"})` : "";
 }
 
 function channelSentence({ channel, state, reason, deferred_until }: Channel): string {
@@ -108,8 +123,9 @@ export function journeyInWords({ triggers, runs, now }: SaidOfJourney): string {
   return sentences.join(" ");
 }
 
-function triggerSentence({ at, event_name, outcome }: SaidOfJourney["triggers"][number]): string {
-  const came = `${event_name} came on ${moment(at)}`;
+function triggerSentence({ at, event_name, segment, outcome }: SaidOfJourney["triggers"][number]): string {
+  const moved = segment && `${segment.entered ? "Entered" : "Left"} the segment ${segment.name ?? "(deleted)"}`;
+  const came = `${moved ?? `${event_name} came`} on ${moment(at)}`;
   return outcome === "entered" ? `${came} and started a run.` : `${came} and started no run: ${reasonText(outcome)}.`;
 }
 

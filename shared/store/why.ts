@@ -3,7 +3,7 @@
 import * as v from "valibot";
 import { isUuid } from "../contract/schemas.ts";
 import { invalid } from "../kernel/errors.ts";
-import { sendInWords } from "../rules/why-words.ts";
+import { erasedInWords, sendInWords } from "../rules/why-words.ts";
 import { getCampaign, listCampaigns } from "./campaigns/campaigns.ts";
 import type { StoreReader } from "./context.ts";
 import { getJourney, type Journey, listJourneys } from "./journeys/journeys.ts";
@@ -18,8 +18,9 @@ import { CLOCK_TOLERANCE_MS, touchesSince } from "./sends/ledger/touches.ts";
 import { placeInPlan } from "./sends/reports/audience-place.ts";
 import { explainRecipient } from "./sends/reports/explain.ts";
 import { Explanation } from "./sends/reports/explanation.ts";
+import { Profile, type ProfileRow } from "./subscribers/items.ts";
 import { listSubscribers } from "./subscribers/list.ts";
-import { findByExternalId, getProfile, type LivingProfile } from "./subscribers/subscribers.ts";
+import { findByExternalId, getProfile, isLiving, type LivingProfile } from "./subscribers/subscribers.ts";
 import type { WorkspaceRecord } from "./workspaces/workspaces.ts";
 
 export const whyKinds = ["send", "campaign", "journey"] as const;
@@ -57,6 +58,7 @@ const MAX_EXPLAINED = 10;
 /** @throws 404 for an unknown id, 422 naming `person`, `send`, `campaign` or `journey` for an unknown name */
 export async function whyOf(deps: WhyDeps, person: string, { kind, of }: { kind: WhyKind; of: string }): Promise<Why> {
   const profile = await personBy(deps, person);
+  if (!isLiving(profile)) return whyOfErased(deps.store, profile, { kind, of });
   const subscriber = { id: profile.id, name: profile.external_id };
   if (kind === "journey") {
     const journey = await journeyBy(deps.store, of);
@@ -71,6 +73,23 @@ export async function whyOf(deps: WhyDeps, person: string, { kind, of }: { kind:
   const words = sends.map(sendInWords);
   const in_words = words.length === 0 ? "Not sent: the campaign has sent nothing yet." : words.join("\n");
   return { subscriber, about: { kind, id, name }, in_words, sends, journey: null };
+}
+
+/** What the service did for an erased person is no longer known by name. */
+async function whyOfErased(
+  store: StoreReader,
+  { id, erased_at = "" }: ProfileRow,
+  { kind, of }: { kind: WhyKind; of: string },
+): Promise<Why> {
+  const find = { send: sendBy, campaign: campaignBy, journey: journeyBy }[kind];
+  const about = await find(store, of);
+  return {
+    subscriber: { id, name: null },
+    about: { kind, id: about.id, name: about.name },
+    in_words: erasedInWords(erased_at),
+    sends: [],
+    journey: null,
+  };
 }
 
 async function ofJourney(
@@ -103,8 +122,9 @@ async function jobsOfRun(store: StoreReader, journey: string, subscriber: string
   return own.sort((a, b) => (a.created_at < b.created_at ? -1 : 1)).slice(-MAX_EXPLAINED);
 }
 
-async function personBy({ store, root }: WhyDeps, person: string): Promise<LivingProfile> {
-  const known = isUuid(person) ? await getProfile(store, person.toLowerCase()) : undefined;
+/** A living person, or by its id one that was erased. */
+async function personBy({ store, root }: WhyDeps, person: string): Promise<ProfileRow> {
+  const known = isUuid(person) ? await store.get(Profile, { id: person.toLowerCase() }) : undefined;
   if (known) return known;
   const secrets = await root();
   const byMail = async () => (await listSubscribers(store, secrets, { email: person, limit: 1 })).items[0];

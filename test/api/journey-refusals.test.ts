@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { DAY, HOUR } from "../../shared/kernel/clock.ts";
 import { countRefused } from "../../shared/store/journeys/refusals.ts";
 import { attribute, delayed, graphOf, journeySetting } from "../support/journeys.ts";
+import { operate } from "../support/people.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
@@ -63,6 +64,65 @@ describe("refused entries", () => {
     await track("ada", "signed_up");
     expect(await refused(id)).toEqual({ paused: 1 });
     expect((await stats(id)).runs.completed).toBe(0);
+  });
+
+  it("beyond the quota count as over_quota, and those that still fit enter (AMB-147)", async () => {
+    const { world, active, person, tenant, refused, send, stats, inbox } = await setting();
+    const id = await active(graphOf({ only: send("Hi") }));
+    const people = [];
+    for (const name of ["ada", "bob", "cyd"]) people.push(await person(name));
+    await operate(world, tenant, { monthly_send_cap: 2 });
+    const events = ["ada", "bob", "cyd"].map((external_id) => ({ event_name: "signed_up", external_id }));
+    await world.call("POST /v1/events", { as: tenant.server, body: { events } });
+    await world.settle();
+    expect(await refused(id)).toEqual({ over_quota: 1 });
+    expect((await stats(id)).runs.completed).toBe(2);
+    expect((await Promise.all(people.map(inbox))).flat()).toEqual(["Hi", "Hi"]);
+  });
+
+  it("beyond the quota are let in once there are sends again (AMB-147)", async () => {
+    const { world, active, person, tenant, track, refused, send, inbox } = await setting();
+    const id = await active(graphOf({ only: send("Hi") }));
+    const ada = await person("ada");
+    await operate(world, tenant, { monthly_send_cap: 0 });
+    await track("ada", "signed_up");
+    expect(await inbox(ada)).toEqual([]);
+    await operate(world, tenant, { monthly_send_cap: null });
+    await track("ada", "signed_up");
+    expect(await refused(id)).toEqual({ over_quota: 1 });
+    expect(await inbox(ada)).toEqual(["Hi"]);
+  });
+
+  it("of a run whose delay was over before the trigger are none, however late its worker is (AMB-136)", async () => {
+    const { world, tenant, active, person, refused, runs } = await setting();
+    const id = await active(delayed("1h"), { entry_rules: { allow_reentry: true } });
+    await person("ada");
+    const accept = () =>
+      world.call("POST /v1/events", {
+        as: tenant.server,
+        body: { events: [{ event_name: "signed_up", external_id: "ada" }] },
+      });
+    await accept();
+    await world.settle();
+    world.clock.jumpTo(world.clock.now() + 2 * HOUR);
+    await accept();
+    await world.settle();
+    expect(await refused(id)).toEqual({});
+    expect((await runs(id)).map(({ status }: { status: string }) => status)).toEqual(["active", "completed"]);
+  });
+
+  it("are judged as of the trigger, also by a worker that is hours behind (AMB-136)", async () => {
+    const { world, tenant, active, person, refused, stats, send } = await setting();
+    const rule = { event: { name: "visited", within: "1h" } };
+    const id = await active(graphOf({ only: send("Hi") }), { entry_rules: { eligibility: rule } });
+    await person("ada");
+    const body = {
+      events: ["visited", "signed_up"].map((event_name) => ({ event_name, external_id: "ada" })),
+    };
+    await world.call("POST /v1/events", { as: tenant.server, body });
+    world.clock.jumpTo(world.clock.now() + 3 * HOUR);
+    await world.settle();
+    expect([await refused(id), (await stats(id)).runs.completed]).toEqual([{}, 1]);
   });
 
   it("are counted once however often their message is delivered (AMB-147)", async () => {
@@ -143,6 +203,53 @@ describe("GET /api/v1/journeys/:id/subscribers/:subscriberId", () => {
     await world.advance(1_000);
     await track("ada", "signed_up");
     expect(await ask(ada)).toMatchObject({ triggers: [{ outcome: "paused" }], now: { reason: "paused" } });
+  });
+
+  it("tells a person who came beyond the quota from one who does not meet the rules (AMB-147)", async () => {
+    const { world, tenant, person, track, ask } = await explained({
+      entry_rules: { eligibility: attribute("plan", "pro") },
+    });
+    const ada = await person("ada", { plan: "pro" });
+    await operate(world, tenant, { monthly_send_cap: 0 });
+    await track("ada", "signed_up");
+    expect(await ask(ada)).toMatchObject({
+      triggers: [{ outcome: "over_quota", run_id: null }],
+      assumes: [],
+      in_words: expect.stringContaining("the sends of the month are used up"),
+    });
+  });
+
+  it("says that an event is held while the workspace is suspended, and not that the rules refuse it (AMB-147)", async () => {
+    const { world, tenant, person, ask } = await explained();
+    const ada = await person("ada");
+    const body = { events: [{ event_name: "signed_up", external_id: "ada" }] };
+    await world.call("POST /v1/events", { as: tenant.server, body });
+    expect(await ask(ada)).toMatchObject({ triggers: [{ outcome: "not_handled" }], assumes: [] });
+    await world.settle();
+    expect((await ask(ada)).triggers).toMatchObject([{ outcome: "entered" }]);
+  });
+
+  it("names the segment that was entered, and why no run began (AMB-147)", async () => {
+    const { world, call, active, person, send } = await setting();
+    const rule = attribute("vip", true);
+    const segment = await call("POST /api/v1/segments", { name: "VIPs", is_dynamic: true, rule });
+    const id = await active(graphOf({ only: send("Hi") }), {
+      trigger: { type: "segment_entered", segment_id: segment.body.id },
+      entry_rules: { eligibility: attribute("plan", "pro") },
+    });
+    const [ada, bob] = [
+      await person("ada", { plan: "free", vip: true }),
+      await person("bob", { plan: "pro", vip: true }),
+    ];
+    await world.settle();
+    const ask = async (one: string) => (await call(`GET /api/v1/journeys/${id}/subscribers/${one}`)).body;
+    const named = { id: segment.body.id, name: "VIPs", entered: true };
+    expect(await ask(ada)).toMatchObject({
+      triggers: [{ segment: named, event_id: "", outcome: "not_eligible" }],
+      in_words: expect.stringMatching(/^Entered the segment VIPs on .* and started no run: not eligible/),
+    });
+    const { triggers, runs } = await ask(bob);
+    expect(triggers).toMatchObject([{ segment: named, outcome: "entered", run_id: runs[0].id }]);
   });
 
   it("is 404 for an unknown journey and an unknown person (AMB-147)", async () => {

@@ -44,12 +44,15 @@ it("JND-15 D-INTJOBS people who take a step together share a notification, and e
   expect(readCounts(await recountRuns(tenant.store, id))).toEqual(counted);
 });
 
-it("JND-15 F25 a pack beyond the quota fails as a whole, and its runs go on", async () => {
+it("JND-15 F25 a pack that goes on beyond the quota fails as a whole, and its runs go on", async () => {
   const { world, tenant, people, enter, sends, inbox, send, stats, active } = await crowd(4);
   await operate(world, tenant, { monthly_send_cap: 3 });
   const pause = { delay: { duration: "1h", next: "end" } };
-  const id = await active(graphOf({ hello: send("Hello", "pause"), pause, end: "exit" }));
+  const id = await active(
+    graphOf({ first: { delay: { duration: "1m", next: "hello" } }, hello: send("Hello", "pause"), pause, end: "exit" }),
+  );
   await enter(people);
+  await world.advance(MINUTE);
   expect(await sends()).toMatchObject([{ subscriber_ids_count: 4, status: "failed" }]);
   expect((await stats(id)).steps.pause.active).toBe(4);
   await operate(world, tenant, { monthly_send_cap: 4 });

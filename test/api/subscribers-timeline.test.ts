@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { identify, ingest } from "../support/events.ts";
-import { graphOf, journeySetting } from "../support/journeys.ts";
+import { attribute, graphOf, journeySetting } from "../support/journeys.ts";
 import { addPeople, send } from "../support/people.ts";
 import { quietSetting } from "../support/quiet-hours.ts";
 import { addPhone, openChannels } from "../support/reached.ts";
@@ -148,4 +148,28 @@ it("RDA-5 shows what happened at the steps of a journey's run, with its reason",
     state: "completed",
     data: { steps: expect.arrayContaining([{ step: "mail", outcome: "skipped:no_address", count: 1 }]) },
   });
+});
+
+it("RDA-5 shows what started no run of a journey, and why", async () => {
+  const world = await fresh();
+  const { call, tenant, active, person, track, send } = await journeySetting(world);
+  const rules = { entry_rules: { eligibility: attribute("plan", "pro") } };
+  const id = await active(graphOf({ only: send("Hi") }), rules);
+  const ada = await person("ada", { plan: "free" });
+  await track("ada", "signed_up");
+  await person("ada", { plan: "pro" });
+  await world.advance(MINUTE);
+  await track("ada", "signed_up");
+  await world.advance(MINUTE);
+  await track("ada", "signed_up");
+  const [{ id: run }] = (await call(`GET /api/v1/journeys/${id}/runs`)).body.items;
+  const entries = await timeline(world, tenant, ada, "kinds=journey");
+  expect(entries).toMatchObject([
+    { state: "refused", data: { refusal: "reentry_window", run_id: run } },
+    { state: "completed", data: { run_id: run } },
+    { state: "entered", data: { run_id: run } },
+    { state: "refused", data: { refusal: "not_eligible", run_id: "" } },
+  ]);
+  expect(await timeline(world, tenant, ada, "kinds=journey&limit=1")).toEqual(entries);
+  expect(entries[0]).toMatchObject({ ref: id, subject: { id, name: "Welcome" } });
 });

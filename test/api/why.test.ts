@@ -4,6 +4,7 @@ import { DAY, HOUR, timestamp } from "../../shared/kernel/clock.ts";
 import { reasonText } from "../../shared/rules/reason-words.ts";
 import { suppressAddress } from "../../shared/store/subscribers/addresses.ts";
 import { graphOf, journeySetting } from "../support/journeys.ts";
+import { follow, mailsOf } from "../support/mails.ts";
 import { QUIET } from "../support/quiet-hours.ts";
 import { mend, openChannels, spoil } from "../support/reached.ts";
 import { worlds } from "../support/worlds.ts";
@@ -110,6 +111,44 @@ it("F2 who got it is told by which channel, and a campaign by its name", async (
     about: { kind: "campaign", id, name: "Autumn" },
     in_words: "Delivered by Email.",
   });
+});
+
+it("F2 who opted out by the link of a mail, and who came as a visitor, are told so", async () => {
+  const { world, tenant, active, upsert, send, why } = await setting();
+  const ada = await upsert("ada");
+  await send("First", { external_ids: ["ada"] });
+  const [sent] = await mailsOf(world, "&order=newest&limit=1");
+  const { unsubscribe } = sent!;
+  expect((await follow(world, "POST", unsubscribe!)).status).toBe(200);
+  await send("Second", { external_ids: ["ada"] });
+  expect((await why("ada", { send: "Second" })).in_words).toBe(
+    "Not sent: no consent for this channel (consent now: opted_out).",
+  );
+
+  await active(graphOf({ end: "exit" }));
+  const body = { events: [{ event_name: "signed_up", anonymous_id: "visitor-1" }] };
+  await world.call("POST /v1/events", { as: tenant.sdk, body });
+  await world.settle();
+  const visitor = { anonymous_id: "visitor-1", subscriber_id: ada };
+  await world.call("POST /v1/events/identify", { as: tenant.sdk, body: visitor });
+  await world.settle();
+  expect((await why("ada", { journey: "Welcome" })).in_words).toContain(reasonText("not_identified"));
+});
+
+it("F2 an erased person is told as such, by the id that a send had for it", async () => {
+  const { world, call, upsert, send, active, why } = await setting();
+  await active(graphOf({ end: "exit" }));
+  const ada = await upsert("ada");
+  await send("Hello", { external_ids: ["ada"] });
+  await call(`DELETE /api/v1/subscribers/${ada}`);
+  await world.settle();
+  for (const about of [{ send: "Hello" }, { journey: "Welcome" }])
+    expect(await why(ada, about)).toMatchObject({
+      subscriber: { id: ada, name: null },
+      in_words: expect.stringMatching(/^This person was erased on /),
+      sends: [],
+      journey: null,
+    });
 });
 
 it("F2 GEN-8 names the person or the thing that there is not", async () => {

@@ -16,7 +16,7 @@ import {
   eventTrigger,
   segmentTrigger,
 } from "../../../shared/store/journeys/active.ts";
-import { type Candidate, refusal } from "../../../shared/store/journeys/entries.ts";
+import { type Candidate, refusal, segmentCause } from "../../../shared/store/journeys/entries.ts";
 import { followSend } from "../../../shared/store/journeys/late-outcomes.ts";
 import { findMigration, noteShardDone, shardsLeft } from "../../../shared/store/journeys/migrations.ts";
 import { countRefused, type Refused } from "../../../shared/store/journeys/refusals.ts";
@@ -110,7 +110,7 @@ async function enterBySegments(context: WorkerContext, moves: StepMessage["moves
   const { byTrigger } = await context.activeJourneys.of(store.tenant);
   const entries = moves.flatMap((move) => {
     const { subscriber, segment, entered, at } = move;
-    const cause = { segment_id: segment, at, key: `${segment}#${entered}#${at}` };
+    const cause = { segment_id: segment, at, key: segmentCause(move) };
     const journeys = byTrigger.get(segmentTrigger(segment, entered)) ?? [];
     return journeys.map((journey) => ({ journey, candidate: { subscriber, cause, of: move } }));
   });

@@ -43,14 +43,20 @@ export interface Admitted {
   /** Runs that an earlier delivery of the same message began, and may not have looked at since. */
   begun: (Driven & { candidate: Candidate })[];
   refused: Refused[];
+  /** Active runs whose step was over when the trigger came, but that no worker has looked at since (AMB-136). */
+  overdue: (Driven & { candidate: Candidate })[];
 }
 
-/** Who may enter, and who has entered by the same cause before. */
+/**
+ * Who may enter, and who has entered by the same cause before.
+ * @param options.areMoved overdue runs have been looked at: those that are still active stand in the way
+ */
 export async function admitted(
   store: Store,
   graph: Graph,
   journey: EnterableJourney,
   candidates: readonly Candidate[],
+  { areMoved = false }: { areMoved?: boolean } = {},
 ): Promise<Admitted> {
   const { allow_reentry = false, reentry_window, eligibility } = journey.entry_rules ?? {};
   const reentryAfter = allow_reentry ? (parseDuration(reentry_window ?? "") ?? 0) : undefined;
@@ -60,12 +66,16 @@ export async function admitted(
   const open: { candidate: Candidate; entry: EntryGuard }[] = [];
   const begun: Admitted["begun"] = [];
   const refused: Refused[] = [];
+  const overdue: Admitted["overdue"] = [];
   for (const [i, candidate] of candidates.entries()) {
     const row = newest[i];
-    const entry = entryGuard(row, { reentryAfter, at: Date.parse(candidate.cause.at) });
+    const at = Date.parse(candidate.cause.at);
+    const entry = entryGuard(row, { reentryAfter, at });
     const isOwn = row?.id === runIdOf(store.tenant, journey.id, candidate);
     if (entry && !isOwn) open.push({ candidate, entry });
     else if (isOwn && row.status === "active") begun.push({ candidate, run: runOf(row) });
+    else if (!isOwn && !areMoved && row?.status === "active" && isOverdue(row, at))
+      overdue.push({ candidate, run: runOf(row) });
     else if (!isOwn) refused.push(refusal(candidate, row?.status === "active" ? "already_active" : "reentry_window"));
   }
   const profiles = await getProfiles(
@@ -77,16 +87,26 @@ export async function admitted(
     .map(({ candidate, entry }) => {
       return { candidate, entry, run: newRun(store, graph, journey, candidate) };
     });
-  if (!eligibility) return { entering: living, begun, refused };
-  const judged = await evaluateAll(living, async (one) =>
-    (await factsOf(store, graph, one.run, { now, pauses: journey.pauses }).holds(eligibility, now)) ? one : undefined,
-  );
+  if (!eligibility) return { entering: living, begun, refused, overdue };
+  // The trigger decides as of its own time, whatever the time of the worker (AMB-136).
+  const judged = await evaluateAll(living, async (one) => {
+    const facts = factsOf(store, graph, one.run, { now, pauses: journey.pauses });
+    return (await facts.holds(eligibility, one.run.position.at ?? now)) ? one : undefined;
+  });
   throwFailures(judged);
   const entering = judged.flatMap((one) => (one.status === "fulfilled" && one.value ? [one.value] : []));
   const isIn = new Set(entering.map(({ candidate }) => candidate));
   const unfit = living.flatMap(({ candidate }) => (isIn.has(candidate) ? [] : [refusal(candidate, "not_eligible")]));
-  return { entering, begun, refused: [...refused, ...unfit] };
+  return { entering, begun, refused: [...refused, ...unfit], overdue };
 }
+
+/** Whether the delay or wait of a run was over by then. */
+const isOverdue = ({ until }: { until?: number | undefined }, at: number): boolean =>
+  until !== undefined && until <= at;
+
+/** Names what would start a run by a segment. */
+export const segmentCause = ({ segment, entered, at }: { segment: string; entered: boolean; at: string }): string =>
+  `${segment}#${entered}#${at}`;
 
 /** A refused entry, for the counts. */
 export const refusal = (

@@ -289,7 +289,7 @@ async function changeJourney(
   throw conflict("Somebody else is changing this at the moment. Try again.");
 }
 
-const journeyOf = (row: NewJourney): Journey => ({
+export const journeyOf = (row: NewJourney): Journey => ({
   ...fieldsOf(journeyFields, row),
   trigger: fromJson(row.trigger),
   entry_rules: fromJson(row.entry_rules),

@@ -10,7 +10,7 @@ import type { ItemWrite } from "../item.ts";
 import { contended, done, onTransactionCanceled, untilUncontended } from "../refusals.ts";
 import type { JobWidths } from "../sends/jobs/job-width.ts";
 import type { Timer, Timers } from "../timers.ts";
-import { reservation, warnOfUsage } from "../workspaces/usage.ts";
+import { reservation, sendsLeft, warnOfUsage } from "../workspaces/usage.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import { countWrites, sumOf } from "./counts.ts";
 import { moveEach, openPack, sealPack } from "./run-packs.ts";
@@ -38,16 +38,24 @@ const WATCH_AFTER_MS = 15 * MINUTE;
 
 /** How often a pack is admitted to its steps again after another one began there first. */
 
+/** What became of moves. */
+interface Stored {
+  /** What was stored, by the move that was asked for. */
+  moved: Map<Move, Move>;
+  /** Runs that would have begun with a send for which the month has none left (AMB-147). */
+  overQuota: Set<Move>;
+}
+
 /**
- * @returns what was stored, by the move that was asked for; those whose run another worker moved first; and why others
- * could not be.
+ * @returns also those whose run another worker moved first, and why others could not be stored.
  */
 export async function storeMoves(
   deps: PackDeps,
   workspace: WorkspaceRecord | undefined,
   moves: readonly Move[],
-): Promise<{ moved: Map<Move, Move>; lost: Set<Move>; failures: PromiseSettledResult<unknown>[] }> {
+): Promise<Stored & { lost: Set<Move>; failures: PromiseSettledResult<unknown>[] }> {
   const moved = new Map<Move, Move>();
+  const overQuota = new Set<Move>();
   const lost = new Set<Move>();
   const failures: PromiseSettledResult<unknown>[] = [];
   const plain = moves.filter(({ entry, send }) => !entry && !send);
@@ -66,20 +74,24 @@ export async function storeMoves(
     const [stored] = await Promise.allSettled([store()]);
     if (stored?.status === "rejected") failures.push(stored);
     if (stored?.status !== "fulfilled") continue;
-    for (const [asked, move] of stored.value) moved.set(asked, move);
-    for (const move of pack) if (!moved.has(move)) lost.add(move);
+    for (const [asked, move] of stored.value.moved) moved.set(asked, move);
+    for (const move of stored.value.overQuota) overQuota.add(move);
+    for (const move of pack) if (!moved.has(move) && !overQuota.has(move)) lost.add(move);
   }
-  return { moved, lost, failures };
+  return { moved, overQuota, lost, failures };
 }
 
-const asAsked = (moves: readonly Move[]) => new Map(moves.map((move) => [move, move]));
+const asAsked = (moves: readonly Move[]): Stored => ({
+  moved: new Map(moves.map((move) => [move, move])),
+  overQuota: new Set(),
+});
 
-/** Stores a pack as far as the brakes of its steps let it go on. @returns what was stored, by what was asked for */
+/** Stores a pack as far as the brakes of its steps let it go on. */
 async function storeAdmitted(
   deps: PackDeps,
   workspace: WorkspaceRecord | undefined,
   pack: readonly Move[],
-): Promise<Map<Move, Move>> {
+): Promise<Stored> {
   return untilUncontended(
     async () => {
       const admitted = await admit(deps.store, workspace, pack);
@@ -90,10 +102,18 @@ async function storeAdmitted(
       if (stored === "too many") {
         const [half = [], other = []] = chunksOf(pack, Math.ceil(pack.length / 2));
         const first = await storeAdmitted(deps, workspace, half);
-        return done(new Map([...first, ...(await storeAdmitted(deps, workspace, other))]));
+        const second = await storeAdmitted(deps, workspace, other);
+        return done({
+          moved: new Map([...first.moved, ...second.moved]),
+          overQuota: new Set([...first.overQuota, ...second.overQuota]),
+        });
       }
-      if (stored !== "overtaken") return done(new Map([...moves].filter(([, move]) => stored.includes(move))));
-      return contended;
+      if (stored === "overtaken") return contended;
+      const overQuota = [...moves].filter(([, move]) => stored.overQuota.has(move));
+      return done({
+        moved: new Map([...moves].filter(([, move]) => stored.moved.includes(move))),
+        overQuota: new Set(overQuota.map(([asked]) => asked)),
+      });
     },
     () =>
       Object.assign(new Error("A pack was admitted to its steps too often."), {
@@ -115,18 +135,19 @@ async function storeEach(store: Store, moves: readonly Move[]): Promise<readonly
 }
 
 /**
- * @returns the moves that were stored: those whose run no other worker has moved. `overtaken`: at a step with a brake, other
- * sends began first, or the brake was read too long ago.
+ * @returns the moves that were stored: those whose run no other worker has moved; and those that the quota kept from
+ * beginning. `overtaken`: at a step with a brake, other sends began first, or the brake was read too long ago.
  */
 async function storePack(
   deps: PackDeps,
   workspace: WorkspaceRecord | undefined,
   pack: readonly Move[],
   admitted: Admitted,
-): Promise<readonly Move[] | "too many" | "overtaken"> {
+): Promise<{ moved: readonly Move[]; overQuota: ReadonlySet<Move> } | "too many" | "overtaken"> {
   const { store, timers, jobWidths } = deps;
   const { outcomeOf, groups } = await planSends(store, workspace, pack);
   const isWide = groups.length > 0 && (await jobWidths.isWide(store, "journey"));
+  const overQuota = new Set<Move>();
   let open = pack;
   let isReserved = true;
   while (open.length > 0) {
@@ -152,15 +173,21 @@ async function storePack(
       onTransactionCanceled((all) => all),
     );
     if (!failures && allowance) await warnOfUsage(store, "sends", allowance);
-    if (!failures) return open;
+    if (!failures) return { moved: open, overQuota };
     if (guards.some((_, i) => failures[rows.length + i])) return "overtaken";
     const refused = new Set(rows.flatMap(({ move }, i) => (failures[i] ? [move] : [])));
-    // Beyond the quota, the jobs take their sends when they are dispatched, and fail.
-    if (quota.length > 0 && failures[rows.length + guards.length]) isReserved = false;
-    else if (refused.size === 0) throw new Error("A pack was refused, and none of its runs.");
-    open = open.filter((move) => !refused.has(move));
+    const isBeyond = quota.length > 0 && failures[rows.length + guards.length] !== undefined;
+    if (isBeyond && allowance) {
+      const sending = open.filter((move) => groups.some(({ recipients }) => recipients.has(move)));
+      const beginning = sending.filter(({ entry }) => entry);
+      const left = (await sendsLeft(store, allowance)) - (sending.length - beginning.length);
+      // Who would begin beyond the quota does not; of runs that go on, the sends fail when they are dispatched.
+      if (beginning.length === 0) isReserved = false;
+      for (const move of beginning.slice(Math.max(0, Math.min(left, beginning.length - 1)))) overQuota.add(move);
+    } else if (refused.size === 0) throw new Error("A pack was refused, and none of its runs.");
+    open = open.filter((move) => !refused.has(move) && !overQuota.has(move));
   }
-  return open;
+  return { moved: open, overQuota };
 }
 
 function writesOf({ run, entry, to, outcomes, send }: Move, sent: string | undefined): RunWrites {

@@ -3,24 +3,28 @@
 import * as v from "valibot";
 import { Timestamp } from "../../contract/schemas.ts";
 import { DAY, timestamp } from "../../kernel/clock.ts";
-import { parseDuration } from "../../rules/durations.ts";
-import { type RefusalReason, refusalReasons } from "../../rules/entry-refusals.ts";
+import { refusalReasons } from "../../rules/entry-refusals.ts";
 import type { EntryRules } from "../../rules/journey-graph.ts";
-import { isTooOld } from "../../rules/journey-paths.ts";
 import { withTriggerValues } from "../../rules/journey-run.ts";
 import type { Reason } from "../../rules/segment-evaluation.ts";
 import { journeyInWords } from "../../rules/why-words.ts";
 import type { StoreReader } from "../context.ts";
-import type { StoredEvent } from "../events/events.ts";
-import { eventsOf } from "../events/history.ts";
-import { listAnnotations } from "../insights/annotations.ts";
 import { ClauseResult } from "../segments/explain.ts";
 import { readSubscriberFacts } from "../segments/facts.ts";
 import { compiledRule } from "../segments/rules.ts";
 import { attributesForRules, type LivingProfile } from "../subscribers/subscribers.ts";
 import type { Journey } from "./journeys.ts";
 import { listRuns } from "./run-list.ts";
-import { Run, type RunState } from "./runs.ts";
+import { Run } from "./runs.ts";
+import {
+  activeTimes,
+  beyondQuotaOf,
+  causesOf,
+  entryOf,
+  outcomeOf,
+  standingAt,
+  triggerOutcomes,
+} from "./triggers-of-person.ts";
 
 const LOOK_BACK_MS = 90 * DAY;
 const MAX_TRIGGERS = 100;
@@ -37,17 +41,28 @@ export const JourneyOfPerson = v.pipe(
       v.array(
         v.object({
           at: v.pipe(Timestamp, v.description("When it was received")),
-          event_id: v.string(),
-          event_name: v.string(),
+          event_id: v.pipe(v.string(), v.description("Empty for a segment")),
+          event_name: v.pipe(v.string(), v.description("Empty for a segment")),
+          segment: v.pipe(
+            v.optional(v.object({ id: v.string(), name: v.nullable(v.string()), entered: v.boolean() })),
+            v.description("The segment that was entered, or left, where that starts runs"),
+          ),
           occurred_at: Timestamp,
           outcome: v.pipe(
-            v.picklist(["entered", ...refusalReasons, "not_active"]),
-            v.description("`entered`, or why not. `not_active`: the journey was not active yet, or is archived"),
+            v.picklist(triggerOutcomes),
+            v.description(
+              "`entered`, or why not. `not_active`: the journey was not active yet, or is archived. `not_handled`: it came a " +
+                "moment ago, or is held while the workspace is suspended. `not_identified`: it came from a visitor who was " +
+                "identified as this person later",
+            ),
           ),
           run_id: v.pipe(v.nullable(v.string()), v.description("The run that it started, or that stood in the way")),
         }),
       ),
-      v.description(`Events of the last 90 days that could start a run, newest first, at most ${MAX_TRIGGERS}`),
+      v.description(
+        `Events of the last 90 days that could start a run, newest first, at most ${MAX_TRIGGERS}; of a segment only its newest ` +
+          "entry, or exit, is known",
+      ),
     ),
     runs: v.pipe(v.array(Run), v.description(`Newest first, at most ${MAX_RUNS}`)),
     now: v.pipe(
@@ -73,26 +88,34 @@ export async function journeyOfPerson(
   profile: LivingProfile,
 ): Promise<JourneyOfPerson> {
   const now = store.clock.now();
-  const { event_name, type } = journey.trigger;
   const from = timestamp(now - LOOK_BACK_MS);
-  const [events, { runs }, times] = await Promise.all([
-    type === "event" && event_name ? eventsOf(store, profile.id, { event_name, from, limit: MAX_TRIGGERS }) : [],
+  const [causes, { runs }, times, beyondQuota] = await Promise.all([
+    causesOf(store, journey, profile.id, { from, limit: MAX_TRIGGERS }),
     listRuns(store, { journey: journey.id, subscriber: profile.id, after: undefined, limit: MAX_RUNS }),
-    activeTimes(store, journey, from),
+    activeTimes(store, [journey], from),
+    beyondQuotaOf(store, profile.id, journey.id),
   ]);
   const rules = journey.entry_rules as EntryRules | null;
-  const reentryAfter = rules?.allow_reentry ? (parseDuration(rules.reentry_window ?? "") ?? 0) : undefined;
-  const entry: Entry = { journey, runs, reentryAfter, times };
-  const judged = events.toReversed().map((event) => ({ event, ...outcomeOf(entry, event) }));
   const { matches, clauses } = await eligibilityOf(store, rules, profile);
+  const entry = entryOf({
+    journey,
+    runs,
+    times: times.get(journey.id) ?? [],
+    beyondQuota,
+    isEligible: matches,
+    changedAt: Date.parse(profile.updated_at),
+    now,
+  });
+  const judged = causes.map((cause) => ({ cause, ...outcomeOf(entry, cause) }));
   const closed = journey.status === "active" ? undefined : journey.status === "paused" ? "paused" : "not_active";
   const standing = closed ?? standingAt(entry, now)?.reason ?? (matches ? null : "not_eligible");
   const usesToday = judged.some(({ isOfToday }) => isOfToday);
-  const triggers = judged.map(({ event, outcome, run }) => ({
-    at: event.received_at,
-    event_id: event.id,
-    event_name: event.event_name,
-    occurred_at: event.occurred_at,
+  const triggers = judged.map(({ cause: { at, occurred_at, event, segment }, outcome, run }) => ({
+    at,
+    event_id: event?.id ?? "",
+    event_name: event?.event_name ?? "",
+    ...(segment && { segment }),
+    occurred_at,
     outcome,
     run_id: run ?? null,
   }));
@@ -106,65 +129,8 @@ export async function journeyOfPerson(
   };
 }
 
-interface Entry {
-  journey: Journey;
-  runs: readonly RunState[];
-  /** In milliseconds; undefined: nobody enters twice. */
-  reentryAfter: number | undefined;
-  /** When it became active or paused, oldest first. */
-  times: readonly { at: number; isActive: boolean }[];
-}
-
-interface Outcome {
-  outcome: "entered" | RefusalReason | "not_active";
-  run?: string | undefined;
-  /** It was decided by what the person has now. */
-  isOfToday: boolean;
-}
-
-function outcomeOf(entry: Entry, event: StoredEvent): Outcome {
-  const { journey, runs } = entry;
-  const own = runs.find(({ context }) => context.event_id === event.id);
-  if (own) return { outcome: "entered", run: own.id, isOfToday: false };
-  if (event.historical) return { outcome: "historical", isOfToday: false };
-  if (isTooOld(journey.trigger as Parameters<typeof isTooOld>[0], event))
-    return { outcome: "too_old", isOfToday: false };
-
-  const standing = standingAt(entry, Date.parse(event.received_at));
-  if (standing) return { outcome: standing.reason, run: standing.run, isOfToday: false };
-  // Nothing else is left that refuses: what the person had then is not known any more.
-  return { outcome: "not_eligible", isOfToday: true };
-}
-
-/** What stood in the way at a moment: the state of the journey, then the person's last run. */
-function standingAt(
-  { journey, runs, reentryAfter, times }: Entry,
-  at: number,
-): { reason: RefusalReason | "not_active"; run?: string } | undefined {
-  const state = times.findLast((one) => one.at <= at);
-  if (!state) return { reason: journey.status === "paused" ? "paused" : "not_active" };
-  if (!state.isActive) return { reason: journey.status === "archived" ? "not_active" : "paused" };
-  const last = runs.find(({ entered_at }) => Date.parse(entered_at) <= at);
-  if (!last) return undefined;
-  const isActive = last.ended_at === null || Date.parse(last.ended_at) > at;
-  if (isActive) return { reason: "already_active", run: last.id };
-  const mayReenter = reentryAfter !== undefined && Date.parse(last.entered_at) <= at - reentryAfter;
-  return mayReenter ? undefined : { reason: "reentry_window", run: last.id };
-}
-
-/** When the journey was activated and paused, by its annotations. */
-async function activeTimes(store: StoreReader, { id, created_at }: Journey, from: string): Promise<Entry["times"]> {
-  const kinds = ["journey_activated", "journey_paused"];
-  const since = created_at < from ? created_at : from;
-  const to = timestamp(store.clock.now());
-  const notes = await listAnnotations(store, { from: since, to, kinds, isAgency: false });
-  return notes
-    .filter(({ ref_id }) => ref_id === id)
-    .map(({ occurred_at, kind }) => ({ at: Date.parse(occurred_at), isActive: kind === "journey_activated" }));
-}
-
 /** Whether it meets the rules of entry, clause by clause. */
-async function eligibilityOf(
+export async function eligibilityOf(
   store: StoreReader,
   rules: EntryRules | null,
   profile: LivingProfile,

@@ -1,14 +1,15 @@
 // Entries that a journey refused, counted by reason (AMB-147).
-import { MINUTE } from "../../kernel/clock.ts";
+import { DAY, MINUTE, SECOND } from "../../kernel/clock.ts";
 import { type RefusalReason, refusalReasons } from "../../rules/entry-refusals.ts";
 import { absent, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { hashOf } from "../hash.ts";
+import { putItem } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { contended, done, happened, untilUncontended } from "../refusals.ts";
 import { COUNT_SHARDS, countKeys } from "./counts.ts";
-import { RefusalCount } from "./run-items.ts";
+import { QuotaRefusal, RefusalCount } from "./run-items.ts";
 
 export interface Refused {
   reason: RefusalReason;
@@ -22,9 +23,19 @@ const REMEMBERED_MS = 15 * MINUTE;
 const MAX_REMEMBERED = 40;
 const DIGEST_LENGTH = 12;
 
-/** Counts refused entries of one message, in one write. */
+/** As long as a person's triggers are explained. */
+const QUOTA_KEPT_MS = 90 * DAY;
+
+/** Counts refused entries of one message, in one write. Those beyond the quota are also kept by person. */
 export async function countRefused(store: Store, journey: string, refused: readonly Refused[]): Promise<void> {
   if (refused.length === 0) return;
+  const beyond = refused.filter(({ reason }) => reason === "over_quota");
+  const expires = Math.ceil((store.clock.now() + QUOTA_KEPT_MS) / SECOND);
+  const kept = beyond.map(({ subscriber, key: cause }) =>
+    putItem(QuotaRefusal, { subscriber, journey, cause }, { journey_id: journey, cause, expires }),
+  );
+  if (kept.length > 0) await store.writeAll(kept);
+
   const names = refused.map(({ reason, subscriber, key }) => `${reason} ${subscriber} ${key}`).sort();
   const digest = hashOf(names.join("\n")).slice(0, DIGEST_LENGTH);
   const shard = Number.parseInt(digest.slice(0, 2), 16) % COUNT_SHARDS;
@@ -37,8 +48,8 @@ export async function countRefused(store: Store, journey: string, refused: reado
       const row = await store.get(RefusalCount, { journey, shard });
       const seen = row ? fromJson(row.seen) : [];
       if (seen.some(([one]) => one === digest)) return done(undefined);
-      const kept = seen.filter(([_, at]) => at > now - REMEMBERED_MS).slice(1 - MAX_REMEMBERED);
-      const set = { seen: toJson([...kept, [digest, now] as const]) };
+      const recent = seen.filter(([_, at]) => at > now - REMEMBERED_MS).slice(1 - MAX_REMEMBERED);
+      const set = { seen: toJson([...recent, [digest, now] as const]) };
       const isAsRead = row ? is<"rev">("rev", row.rev) : absent();
       const isCounted = await happened(store.change(RefusalCount, { journey, shard }, { set, add }, isAsRead));
       return isCounted ? done(undefined) : contended;

@@ -138,6 +138,18 @@ export const RefusalCount = item({
   writers: ["step-journey"],
 });
 
+export const QuotaRefusal = item({
+  about: "An entry that a journey refused because the sends of the month were used up: no other row tells of it later.",
+  pk: ({ subscriber }: { subscriber: string }) => `U#${subscriber}`,
+  /** `cause`: what would have started the run. */
+  sk: ({ journey, cause }: { journey: string; cause: string }) => `Q#${journey}#${cause}`,
+  prefix: "Q#",
+  row: { journey_id: v.string(), cause: v.string(), expires: v.number() },
+  writers: ["step-journey", "erase"],
+  lifetime: "90 days",
+  personal: "removed",
+});
+
 export const JourneyCount = item({
   about: "Runs by status, and active runs and outcomes by step, in 8 shards; changed in the transactions of runs.",
   pk: ({ journey, shard }: { journey: string; shard: number }) => `journey#${journey}#n${shard}`,

@@ -4,7 +4,7 @@ import { throwFailures } from "../../kernel/failures.ts";
 import type { Graph } from "../../rules/journey-graph.ts";
 import { nextMove } from "../../rules/journey-move.ts";
 import type { ActiveJourneys, EnterableJourney } from "./active.ts";
-import { admitted, type Candidate, type Driven, evaluateAll, type Moving, refusal } from "./entries.ts";
+import { type Admitted, admitted, type Candidate, type Driven, evaluateAll, type Moving, refusal } from "./entries.ts";
 import { factsOf } from "./facts.ts";
 import { statusOf } from "./journeys.ts";
 import { type PackDeps, storeMoves } from "./packs.ts";
@@ -39,13 +39,32 @@ export async function enter(
   const running = { graph: version.graph, pauses: journey.pauses };
   const refused: Refused[] = [];
   for (const turn of turnsOf(candidates, ({ subscriber }) => subscriber)) {
-    const { entering, begun, refused: some } = await admitted(store, version.graph, journey, turn);
-    refused.push(...some);
+    const { entering, begun } = await admittedNow(deps, version.graph, journey, turn, refused);
     // A run that another worker began first is looked at by that worker, after it has begun.
     const entered = await moveOn(deps, running, entering);
+    for (const { candidate } of entered.overQuota) refused.push(refusal(candidate, "over_quota"));
     for (const { candidate } of [...entered.held, ...(await drive(deps, begun))]) held.add(candidate);
   }
   return { held, refused };
+}
+
+/** Who may enter, after runs that were over by then have ended. Those who may not are added to `refused`. */
+async function admittedNow(
+  deps: JourneyDeps,
+  graph: Graph,
+  journey: EnterableJourney,
+  turn: readonly Candidate[],
+  refused: Refused[],
+): Promise<Pick<Admitted, "entering" | "begun">> {
+  const first = await admitted(deps.store, graph, journey, turn);
+  refused.push(...first.refused);
+  if (first.overdue.length === 0) return first;
+
+  await drive(deps, first.overdue);
+  const late = first.overdue.map(({ candidate }) => candidate);
+  const second = await admitted(deps.store, graph, journey, late, { areMoved: true });
+  refused.push(...second.refused);
+  return { entering: [...first.entering, ...second.entering], begun: [...first.begun, ...second.begun] };
 }
 
 /**
@@ -98,7 +117,7 @@ async function reread<T extends Driven>(store: JourneyDeps["store"], group: read
 
 /** A migration may have moved some of the runs to another version since they were read before. */
 async function driveVersions<T extends Driven>(deps: JourneyDeps, group: readonly T[]): Promise<Moved<T>> {
-  const all: Moved<T> = { held: new Set(), lost: new Set() };
+  const all: Moved<T> = { held: new Set(), lost: new Set(), overQuota: new Set() };
   for (const same of Map.groupBy(group, ({ run }) => run.version).values()) {
     const { held, lost } = await driveVersion(deps, same);
     for (const one of held) all.held.add(one);
@@ -109,7 +128,7 @@ async function driveVersions<T extends Driven>(deps: JourneyDeps, group: readonl
 
 async function driveVersion<T extends Driven>(deps: JourneyDeps, group: readonly T[]): Promise<Moved<T>> {
   const { store, activeJourneys } = deps;
-  const none: Moved<T> = { held: new Set(), lost: new Set() };
+  const none: Moved<T> = { held: new Set(), lost: new Set(), overQuota: new Set() };
   const [first] = group;
   if (!first) return none;
   const { journey_id, version: entered } = first.run;
@@ -138,6 +157,8 @@ interface Moved<T> {
   held: Set<T>;
   /** Those that another worker moved first, or began. */
   lost: Set<T>;
+  /** Those that did not begin, because the sends of the month are used up. */
+  overQuota: Set<T>;
 }
 
 interface Running {
@@ -149,6 +170,7 @@ interface Running {
 async function moveOn<T extends Moving>(deps: JourneyDeps, journey: Running, moving: readonly T[]): Promise<Moved<T>> {
   const held = new Set<T>();
   const lost = new Set<T>();
+  const overQuota = new Set<T>();
   /** What happened while a run began found no run that it could end. */
   const isLookedAtAgain = (journey.graph.exit_conditions ?? []).length > 0;
   const failed: PromiseSettledResult<unknown>[] = [];
@@ -175,6 +197,10 @@ async function moveOn<T extends Moving>(deps: JourneyDeps, journey: Running, mov
       const one = moves.get(move);
       if (one) lost.add(one.origin);
     }
+    for (const move of stored.overQuota) {
+      const one = moves.get(move);
+      if (one) overQuota.add(one.origin);
+    }
     open = [...stored.moved].flatMap(([asked, move]) => {
       const { run, to } = move;
       const one = moves.get(asked);
@@ -185,7 +211,7 @@ async function moveOn<T extends Moving>(deps: JourneyDeps, journey: Running, mov
     });
   }
   throwFailures(failed);
-  return { held, lost };
+  return { held, lost, overQuota };
 }
 
 /** Where a run goes now; undefined if it stays where it is. */

@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { Timestamp } from "../../contract/schemas.ts";
 import { breachReasons } from "../../rules/brake.ts";
+import { refusalReasons } from "../../rules/entry-refusals.ts";
 import { recipientStates } from "../../rules/recipient-states.ts";
 import { runStatuses } from "../../rules/run-states.ts";
 import { consentStatuses } from "../../rules/topics.ts";
@@ -59,12 +60,16 @@ export const TimelineEntry = v.variant("kind", [
   v.object({
     kind: v.literal("journey"),
     ...common,
-    state: v.picklist(["entered", ...runStatuses]),
+    state: v.pipe(
+      v.picklist(["entered", ...runStatuses, "refused"]),
+      v.description("`refused`: something that starts runs of the journey started none"),
+    ),
     data: v.object({
-      run_id: v.string(),
+      run_id: v.pipe(v.string(), v.description("Empty where no run began or stood in the way")),
       version: v.number(),
       step: v.string(),
       end_reason: text,
+      refusal: v.pipe(v.optional(v.picklist(refusalReasons)), v.description("Why no run began")),
       halted,
       steps: RunSteps,
     }),

@@ -27,6 +27,7 @@ import { deviceRows } from "./devices.ts";
 import { ConsentItem } from "./items.ts";
 import type { TimelineEntry } from "./timeline-entries.ts";
 import { type Bounds, isBefore, type Placed, placedAt, type Source } from "./timeline-places.ts";
+import { refusals } from "./timeline-refusals.ts";
 
 /** Rows of a kind that a subscriber has few of. */
 const MAX_FEW = 500;
@@ -262,7 +263,7 @@ export const timelineSources: Record<TimelineEntry["kind"], readonly Source[]> =
   message: [touches, messages, unsent],
   event: [events],
   consent: [consents],
-  journey: [journeys],
+  journey: [journeys, refusals],
   segment: [segments, staticSegments],
   list: [lists],
   device: [devices],

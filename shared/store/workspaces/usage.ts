@@ -46,6 +46,12 @@ export async function usageOf(store: StoreReader): Promise<Record<Metered, numbe
   return { sends, events };
 }
 
+/** How many sends the period of now still allows; not negative. */
+export async function sendsLeft(store: StoreReader, allowance: Allowance): Promise<number> {
+  const { sends = 0 } = (await store.get(Usage, usageKey(store))) ?? {};
+  return Math.max(0, limitOf("sends", allowance) - sends);
+}
+
 /** What was used in a billing period. @param period such as `2026-10` */
 export async function usageIn(store: StoreReader, period: string): Promise<Record<Metered, number>> {
   const { sends, events } = await readUsage(store, { period });

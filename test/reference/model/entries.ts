@@ -2,6 +2,7 @@
 import { duration, HOUR } from "./kit.ts";
 import { holdsFor, treeOf } from "./rules.ts";
 import { startRun, tick } from "./runs.ts";
+import { momentOf } from "./stitching.ts";
 import type { Event, Journey, Subscriber, World } from "./world.ts";
 
 const DEFAULT_MAX_AGE = 72 * HOUR;
@@ -22,7 +23,7 @@ function refusal(world: World, journey: Journey, subscriber: Subscriber, event: 
     if (world.now - last < (duration(entry_rules.reentry_window) ?? 0)) return "reentry_window";
   }
   const tree = entry_rules?.eligibility ? treeOf(entry_rules.eligibility) : undefined;
-  return tree && !holdsFor(world, tree, subscriber) ? "not_eligible" : null;
+  return tree && !holdsFor(world, tree, subscriber, event ? momentOf(event) : world.now) ? "not_eligible" : null;
 }
 
 function enter(world: World, journey: Journey, subscriber: Subscriber, event: Event | null): void {

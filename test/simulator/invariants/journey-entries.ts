@@ -59,7 +59,8 @@ export const journeyEntries: Invariant = {
       end: () => {
         for (const { tenant, item } of itemsOf(mirror, "journey")) {
           const from = since.get(String(item.id));
-          if (from === undefined || ledger.everSuspended.has(tenant)) continue;
+          // Beyond the quota nobody enters (AMB-147).
+          if (from === undefined || ledger.everSuspended.has(tenant) || ledger.caps.has(tenant)) continue;
           const { id, trigger, entry_rules } = rowOf(JourneyItem, item);
           if (fromJson(entry_rules)?.eligibility) continue;
           const { type, segment_id, event_name } = fromJson(trigger);

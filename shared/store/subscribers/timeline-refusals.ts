@@ -1,0 +1,88 @@
+// Entries into journeys that were refused: told from the events of the subscriber, as the explanation of one journey tells
+// them (AMB-147). They have no rows of their own.
+import { DAY, timestamp } from "../../kernel/clock.ts";
+import { type RefusalReason, refusalReasons } from "../../rules/entry-refusals.ts";
+import type { EntryRules } from "../../rules/journey-graph.ts";
+import { eventsOf } from "../events/history.ts";
+import { JourneyItem } from "../journeys/items.ts";
+import { journeyOf } from "../journeys/journeys.ts";
+import { eligibilityOf } from "../journeys/person.ts";
+import { RunItem } from "../journeys/run-items.ts";
+import { runOf } from "../journeys/runs.ts";
+import {
+  activeTimes,
+  beyondQuotaOf,
+  causeOfEvent,
+  causesOf,
+  entryOf,
+  outcomeOf,
+  type PersonalCause,
+} from "../journeys/triggers-of-person.ts";
+import { getProfile } from "./subscribers.ts";
+import { type Placed, placedAt, type Source } from "./timeline-places.ts";
+
+const LOOK_BACK_MS = 90 * DAY;
+/** Of the newest journeys, so many are looked at. */
+const MAX_JOURNEYS = 100;
+const MAX_EVENTS = 100;
+const MAX_RUNS = 500;
+
+const isRefusal = (outcome: string): outcome is RefusalReason => refusalReasons.some((reason) => reason === outcome);
+
+export const refusals: Source = async (store, { subscriber, before, limit }) => {
+  const { items } = await store.query(JourneyItem, {}, { newestFirst: true, limit: MAX_JOURNEYS, eventual: true });
+  const journeys = items.map(journeyOf).filter(({ status }) => status === "active" || status === "paused");
+  if (journeys.length === 0) return [];
+
+  const now = store.clock.now();
+  const from = timestamp(now - LOOK_BACK_MS);
+  const range = { from, to: before && timestamp(Date.parse(before.at) + 1), limit: Math.max(limit, MAX_EVENTS) };
+  const names = [...new Set(journeys.flatMap(({ trigger: { event_name } }) => event_name ?? []))];
+  const [profile, events, times, beyondQuota, runs] = await Promise.all([
+    getProfile(store, subscriber),
+    names.length === 0 ? [] : eventsOf(store, subscriber, { event_name: names, ...range }),
+    activeTimes(store, journeys, from),
+    beyondQuotaOf(store, subscriber),
+    store.query(RunItem, { subscriber }, { newestFirst: true, limit: MAX_RUNS, eventual: true }),
+  ]);
+  if (!profile) return [];
+
+  const byName = Map.groupBy(events, ({ event_name }) => event_name);
+  const placed: Placed[] = [];
+  for (const journey of journeys) {
+    const { type, event_name = "" } = journey.trigger;
+    const causes: PersonalCause[] =
+      type === "event"
+        ? (byName.get(event_name) ?? []).map(causeOfEvent)
+        : await causesOf(store, journey, subscriber, range);
+    if (causes.length === 0) continue;
+    const own = runs.items.filter(({ journey_id }) => journey_id === journey.id).map(runOf);
+    const newestFirst = own.toSorted((a, b) => (a.entered_at < b.entered_at ? 1 : -1));
+    const { matches } = await eligibilityOf(store, journey.entry_rules as EntryRules | null, profile);
+    const known = {
+      journey,
+      runs: newestFirst,
+      times: times.get(journey.id) ?? [],
+      beyondQuota,
+      isEligible: matches,
+      changedAt: Date.parse(profile.updated_at),
+      now,
+    };
+    const entry = entryOf(known);
+    for (const cause of causes) {
+      const { outcome, run } = outcomeOf(entry, cause);
+      if (!isRefusal(outcome)) continue;
+      const data = {
+        run_id: run ?? "",
+        version: journey.version,
+        step: "",
+        end_reason: null,
+        refusal: outcome,
+        steps: [],
+      };
+      const place = `${cause.key}#${journey.id}`;
+      placed.push(placedAt(cause.occurred_at, place, { kind: "journey", state: "refused", ref: journey.id, data }));
+    }
+  }
+  return placed;
+};
