@@ -118,7 +118,7 @@ interface Doubt {
 
 function refusalOf({ preview, isLate, typed }: Doubt): string | undefined {
   if (preview?.error) return "Who gets it is not known.";
-  if (preview && !preview.data) return "Counting who gets it.";
+  if (preview && (!preview.data || preview.isLoading)) return "Counting who gets it.";
   if (isLate) return "Confirm the time that has passed first.";
   const isTyped = typed === undefined || Number(typed.replace(/[\s.,]/g, "")) === preview?.data?.counts.sent;
   return isTyped ? undefined : "Type the number of people first.";

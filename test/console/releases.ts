@@ -59,6 +59,25 @@ export function releaseStories(open: () => Promise<Tab>): void {
     await press(page, "Cancel");
   });
 
+  it("a campaign is released to the people of the preview that was shown (CON-3, AMB-140)", async () => {
+    const { page, visit } = await open();
+    await visit("campaigns/new");
+    await page.getByLabel("Name").fill("To those who were shown");
+    await page.getByLabel("Title").fill("Part one");
+    await page.getByLabel("Body", { exact: true }).fill("It begins.");
+    await page.getByLabel(/^Send at/).fill("2030-01-01T09:00");
+    await press(page, "Save the draft");
+    const shown = page.waitForResponse((one) => one.url().endsWith("/notifications/preview"));
+    await press(page, "Release");
+    const { preview_id } = (await (await shown).json()) as NotificationPreview;
+    const released = page.waitForRequest((one) => one.url().includes("/release"));
+    await press(page, /^Release to \d+ people$/);
+    expect(new URL((await released).url()).searchParams.get("preview_id")).toBe(preview_id);
+    await page.getByText("The campaign is released.").waitFor();
+    await press(page, "Archive");
+    await page.getByText("archived").first().waitFor();
+  });
+
   it("CON-3 a campaign whose time passed in a pause is resumed as chosen (AMB-138)", async () => {
     const { page, visit } = await open();
     await visit("campaigns/new");

@@ -24,6 +24,9 @@ export function Release({ campaign }: { campaign: Campaign }) {
 
 type Message = Campaign["messages"][number];
 
+/** A preview is valid for ten minutes. */
+const PREVIEW_EVERY_MS = 300_000;
+
 const bodyOf = (campaign: Campaign, message: Message | undefined): NotificationsCreateBody => ({
   target: campaign.target,
   ...(message?.template_id ? { template_id: message.template_id } : { content: message?.content }),
@@ -40,10 +43,14 @@ const nameOf = ({ content, position }: Message): string => content?.title || `Me
 function Sheet({ campaign, close }: { campaign: Campaign; close: () => void }) {
   const { id, name, messages, category, topic, holdout_percentage, safety } = campaign;
   const release = useAction("campaigns.release", { stale: ["campaigns.", "notifications.", "billing."] });
-  const preview = useQuery("recipients.previewNotifications", [bodyOf(campaign, messages[0])]);
+  const preview = useQuery("recipients.previewNotifications", [bodyOf(campaign, messages[0])], {
+    every: PREVIEW_EVERY_MS,
+  });
+  // Who is shown is who gets it: the draw of the preview counts (AMB-140).
+  const preview_id = preview.data?.preview_id;
   const channel_ids = [...new Set(messages.flatMap((message) => message.channel_ids))];
   const act = async () => {
-    const done = await release.run(id);
+    const done = await release.run(id, { preview_id });
     if (!done) return;
     close();
     say("The campaign is released.");
