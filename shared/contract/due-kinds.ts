@@ -87,16 +87,16 @@ export const dueKinds = {
   /** A check that the verification of a channel still progresses. */
   verification: to("verify-channel", ({ tenant, id: channel }) => ({ tenant, channel })),
   /** A check that an import still progresses. */
-  "import-watch": to("import-rows", ({ tenant, id }) => ({ tenant, import: id, watch: true })),
+  "import-watch": to("import-rows", ({ tenant, id }) => ({ tenant, kind: "import", id, watch: true })),
   /** A check that an export still progresses. */
-  "export-watch": to("import-rows", ({ tenant, id }) => ({ tenant, import: id, export: true, watch: true })),
+  "export-watch": to("import-rows", ({ tenant, id }) => ({ tenant, kind: "export", id, watch: true })),
   /** A check that a migration of runs still progresses: `<journey>#<migration>`. */
   "migration-watch": to("step-journey", ({ tenant, id }) => {
     const [journey = "", migration = ""] = id.split("#");
     return { ...plainStep(tenant), sweep: { journey, mode: "migrate", migration } };
   }),
   /** A check that a simulation on history still progresses. */
-  "simulation-watch": to("import-rows", ({ tenant, id }) => ({ tenant, import: id, simulation: true, watch: true })),
+  "simulation-watch": to("import-rows", ({ tenant, id }) => ({ tenant, kind: "simulation", id, watch: true })),
   /** A tick of a schedule: `<id>:<revision>`. */
   schedule: to("run-schedule", ({ tenant, id, at }) => {
     const [schedule = "", revision] = id.split(":");

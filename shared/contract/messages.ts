@@ -179,15 +179,12 @@ export const queues = {
     message: v.object({ tenant: id, experience: id, since: v.number() }),
     batch: 10,
   },
-  /** An import, an export or a simulation on history to begin, to continue, or to check. */
+  /** An import, an export or a simulation on history to begin, to continue, or to check (`watch`). */
   "import-rows": {
     message: v.object({
       tenant: id,
-      import: id,
-      /** The id is that of an export. An earlier release finds no import of this id, and drops the message. */
-      export: v.optional(v.boolean()),
-      /** The id is that of a simulation on history; the same holds for it. */
-      simulation: v.optional(v.boolean()),
+      kind: v.picklist(["import", "export", "simulation"]),
+      id,
       watch: v.optional(v.boolean()),
     }),
     batch: 1,

@@ -2,13 +2,9 @@
 // object of its own, so that another message continues where this one stops.
 
 import type { Message } from "../../../shared/contract/messages.ts";
-import { type Clock, SECOND } from "../../../shared/kernel/clock.ts";
-import type { Context, LogEntry } from "../../../shared/kernel/deps.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
 import { ApiError } from "../../../shared/kernel/errors.ts";
 import { csvLine, harmless } from "../../../shared/rules/csv.ts";
-import type { importRowsQueue } from "../../../shared/runtime/resources.ts";
-import type { secrets, timers } from "../../../shared/store/capabilities.ts";
-import type { storeWrite } from "../../../shared/store/context.ts";
 import {
   EXPORT_WATCH_MS,
   type ExportJob,
@@ -19,22 +15,16 @@ import {
 } from "../../../shared/store/exports/exports.ts";
 import { ExportItem } from "../../../shared/store/exports/items.ts";
 import { columnsOf, readPage } from "../../../shared/store/exports/sources.ts";
-import type { exportWriting } from "../../../shared/store/files/exports.ts";
 import { fromJson, toJson } from "../../../shared/store/json-text.ts";
+import type { WorkerContext } from "./context.ts";
 
 /** After this time the worker stops, and another message continues. */
 const WORKING_MS = 35 * SECOND;
 /** All parts but the last must have 5 MiB at least. */
 const PART_CHARACTERS = 8 * 1_048_576;
 
-type Uses = readonly [typeof storeWrite, typeof secrets, typeof timers, typeof exportWriting, typeof importRowsQueue];
-type WorkerContext = Context<Uses> & { clock: Clock; log(entry: LogEntry): void };
-
 /** Begins, continues or checks an export. */
-export async function makeExport(
-  { tenant, import: id, watch }: Message<"import-rows">,
-  context: WorkerContext,
-): Promise<void> {
+export async function makeExport({ tenant, id, watch }: Message<"import-rows">, context: WorkerContext): Promise<void> {
   const { store, timers, clock, log, importRowsQueue: queue } = context;
   const job = await takeExport(store, id);
   if (!job) {
@@ -48,7 +38,7 @@ export async function makeExport(
     if (!(error instanceof ApiError)) throw error;
     return failExport(context, job, "what is exported was deleted").then(() => true);
   });
-  if (!isDone) await queue.send([{ tenant, import: id, export: true }]);
+  if (!isDone) await queue.send([{ tenant, kind: "export", id }]);
 }
 
 async function watchOpen({ store, timers, clock }: WorkerContext, id: string): Promise<void> {

@@ -2,11 +2,7 @@
 // another message goes on where this one stopped.
 
 import type { Message } from "../../../shared/contract/messages.ts";
-import { type Clock, SECOND } from "../../../shared/kernel/clock.ts";
-import type { Context, LogEntry } from "../../../shared/kernel/deps.ts";
-import type { importRowsQueue } from "../../../shared/runtime/resources.ts";
-import type { secrets, timers, workspaceRead } from "../../../shared/store/capabilities.ts";
-import type { storeWrite } from "../../../shared/store/context.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
 import { replayPage } from "../../../shared/store/journeys/replays.ts";
 import {
   endSimulation,
@@ -19,16 +15,14 @@ import {
   workOf,
 } from "../../../shared/store/journeys/simulations.ts";
 import { fromJson } from "../../../shared/store/json-text.ts";
+import type { WorkerContext } from "./context.ts";
 
 /** After this time the worker stops, and another message continues. */
 const WORKING_MS = 35 * SECOND;
 
-type Uses = readonly [typeof storeWrite, typeof secrets, typeof timers, typeof workspaceRead, typeof importRowsQueue];
-type WorkerContext = Context<Uses> & { clock: Clock; log(entry: LogEntry): void };
-
 /** Begins, continues or checks a simulation. */
 export async function simulateOnHistory(
-  { tenant, import: id, watch }: Message<"import-rows">,
+  { tenant, id, watch }: Message<"import-rows">,
   context: WorkerContext,
 ): Promise<void> {
   const { store, timers, clock, log, importRowsQueue: queue } = context;
@@ -40,7 +34,7 @@ export async function simulateOnHistory(
     await endSimulation(store, job, { error: "it could not be computed within a day" });
     return;
   }
-  if (!(await play(context, job))) await queue.send([{ tenant, import: id, simulation: true }]);
+  if (!(await play(context, job))) await queue.send([{ tenant, kind: "simulation", id }]);
 }
 
 /** Plays pages until the last one or the end of the time. @returns false if another message must continue */

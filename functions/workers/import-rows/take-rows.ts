@@ -36,7 +36,7 @@ import {
   subscriberId,
   upsertSubscriber,
 } from "../../../shared/store/subscribers/subscribers.ts";
-import type { WorkerContext } from "./index.ts";
+import type { WorkerContext } from "./context.ts";
 
 /** Upserts that run at once. */
 const MAX_CONCURRENT = 25;
@@ -53,14 +53,32 @@ interface Taken {
   choices: Choices;
 }
 
+/** Imports the rows of a batch; a dry run only counts what they would be. @param room the most subscribers to create */
 export async function takeRows(
   context: WorkerContext,
   job: ImportJob,
   columns: Columns,
   batch: readonly Record[],
-  /** The most subscribers that may be created. */
   room: number,
 ): Promise<Taken> {
+  const tally = openTally(job);
+  // Of rows with the same external_id, the last one wins.
+  const last = new Map(goodRows(job, columns, batch, tally.reject).map((each) => [each.row.external_id, each]));
+  const rows = [...last.values()];
+  if (job.dry_run) countAsWritten(tally, rows);
+  else await importEach(context, job, tally, rows, room);
+  return tally.taken;
+}
+
+interface GoodRow {
+  row: ImportedRow;
+  record: Record;
+}
+
+type Tally = ReturnType<typeof openTally>;
+
+/** Counts what becomes of the rows of a batch. */
+function openTally(job: ImportJob) {
   const taken: Taken = {
     created: 0,
     failed: 0,
@@ -70,66 +88,75 @@ export async function takeRows(
     phones: { ...NO_PHONES },
     choices: {},
   };
-  const told = ({ line, cells }: Record, reason: string): Rejected => ({
+  const reported = ({ line, cells }: Record, reason: string): Rejected => ({
     line: job.line + line,
     reason,
     cells: cells.map((cell) => cell.slice(0, MAX_CELL_CHARACTERS)),
   });
-  const reject = (record: Record, reason: string) => {
-    taken.failed++;
-    taken.rejected.push(told(record, reason));
+  return {
+    taken,
+    reject: (record: Record, reason: string) => {
+      taken.failed++;
+      taken.rejected.push(reported(record, reason));
+    },
+    countRow: ({ row: { consent, phone, warnings }, record }: GoodRow) => {
+      if (warnings.length > 0) taken.warnings.push(reported(record, warnings.join("; ")));
+      if (consent?.doubt) taken.consents[consent.doubt]++;
+      if (phone) taken.phones[phone]++;
+    },
+    countChoices: (outcomes: ChoiceOutcomes) => {
+      const counted = Object.entries(outcomes).flatMap(([channel, outcome]) => {
+        const key = topicKeyOf(channel);
+        return key === undefined ? [] : [[key, oneChoice(outcome)] as const];
+      });
+      taken.choices = addedChoices(taken.choices, Object.fromEntries(counted));
+    },
   };
-  const good = goodRows(job, columns, batch, reject);
-  // Of rows with the same external_id, the last one wins.
-  const last = new Map(good.map((each) => [each.row.external_id, each]));
-  const countChoices = (outcomes: ChoiceOutcomes) => {
-    const counted = Object.entries(outcomes).flatMap(([channel, outcome]) => {
-      const key = topicKeyOf(channel);
-      return key === undefined ? [] : [[key, oneChoice(outcome)] as const];
-    });
-    taken.choices = addedChoices(taken.choices, Object.fromEntries(counted));
-  };
-  const count = ({ consent, phone, warnings }: ImportedRow, record: Record) => {
-    if (warnings.length > 0) taken.warnings.push(told(record, warnings.join("; ")));
-    if (consent?.doubt) taken.consents[consent.doubt]++;
-    if (phone) taken.phones[phone]++;
-  };
-  if (job.dry_run) {
-    for (const { row, record } of last.values()) {
-      count(row, record);
-      if (row.consent) taken.consents[row.consent.status]++;
-      countChoices(statusesOf(row.choices));
-    }
-    return taken;
+}
+
+function countAsWritten({ taken, countRow, countChoices }: Tally, rows: readonly GoodRow[]): void {
+  for (const good of rows) {
+    countRow(good);
+    if (good.row.consent) taken.consents[good.row.consent.status]++;
+    countChoices(statusesOf(good.row.choices));
   }
+}
+
+async function importEach(
+  context: WorkerContext,
+  job: ImportJob,
+  { taken, reject, countRow, countChoices }: Tally,
+  rows: readonly GoodRow[],
+  room: number,
+): Promise<void> {
   const { store, secrets } = context;
   const root = await secrets.root();
-  const { allowed, created } = await createNew(context, root, [...last.values()], room);
+  const { allowed, created } = await createNew(context, root, rows, room);
   taken.created = allowed.size;
-  const agreeing = [...last.values()].filter(({ row }) => row.consent?.status === "opted_in");
+  const agreeing = rows.filter(({ row }) => row.consent?.status === "opted_in");
   const held = await heldAddresses(
     store,
     agreeing.flatMap(({ row }) => row.email ?? []),
   );
+
   const members: string[] = [];
-  const take = async ({ row, record }: { row: ImportedRow; record: Record }) => {
-    const { external_id, email, attributes, consent, choices } = row;
+  const importOne = async (good: GoodRow) => {
+    const { external_id, email, attributes, consent, choices } = good.row;
     try {
       const input = { external_id, email, attributes };
       const mayCreate = allowed.has(external_id);
       const id = created.get(external_id) ?? (await upsertSubscriber(store, root, input, { mayCreate })).id;
       members.push(id);
-      count(row, record);
+      countRow(good);
       if (consent) taken.consents[await recordImportedConsent(store, id, job, consent, { email, held })]++;
       countChoices(await recordImportedChoices(store, id, job, choices));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      reject(record, error.code === "QUOTA_EXCEEDED" ? "quota" : error.message);
+      reject(good.record, error.code === "QUOTA_EXCEEDED" ? "quota" : error.message);
     }
   };
-  for (const some of chunksOf([...last.values()], MAX_CONCURRENT)) await Promise.all(some.map(take));
+  for (const some of chunksOf(rows, MAX_CONCURRENT)) await Promise.all(some.map(importOne));
   await addMembers(store, job.list, members);
-  return taken;
 }
 
 /** The rows that can be read. */
@@ -138,9 +165,9 @@ function goodRows(
   columns: Columns,
   batch: readonly Record[],
   reject: (record: Record, reason: string) => void,
-): { row: ImportedRow; record: Record }[] {
+): GoodRow[] {
   const reading = readingOf(job);
-  const good: { row: ImportedRow; record: Record }[] = [];
+  const good: GoodRow[] = [];
   for (const record of batch) {
     const row = readRow(columns, record.cells, reading);
     if ("problem" in row) reject(record, row.problem);

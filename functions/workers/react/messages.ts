@@ -90,17 +90,17 @@ const rules: readonly Rule[] = [
     "import",
     // The file of one that was canceled is deleted.
     (change) => isNew(change) || becomes("canceled")(change),
-    ({ tenant, after }) => ({ tenant, import: after.id }),
+    ({ tenant, after }) => ({ tenant, kind: "import", id: after.id }),
   ),
   rule("importRowsQueue", ExportItem, "export", isNew, ({ tenant, after }) => ({
     tenant,
-    import: after.id,
-    export: true,
+    kind: "export",
+    id: after.id,
   })),
   rule("importRowsQueue", SimulationItem, "simulation", isNew, ({ tenant, after }) => ({
     tenant,
-    import: after.id,
-    simulation: true,
+    kind: "simulation",
+    id: after.id,
   })),
   rule(
     "verifyChannelQueue",

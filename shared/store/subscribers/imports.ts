@@ -183,25 +183,28 @@ export const hasEnded = ({ status }: ImportJob): boolean =>
 /** Longer than a worker may run: afterwards it does not write any more. */
 const READING_LEASE_MS = (WORKER_TIMEOUT_SECONDS + 5) * SECOND;
 
+type ImportClaim =
+  | { kind: "claimed"; job: ImportJob }
+  /** Another worker reads, until then at the latest. */
+  | { kind: "held"; until: number }
+  /** Without a job: there is no such import. */
+  | { kind: "ended"; job: ImportJob | undefined };
+
 /**
  * Claims the reading of the file, so that one worker reads it: of two, the slower one could write an earlier record of a
  * subscriber over a later one.
  * @returns the job; until when another worker reads it, in milliseconds; or the job that has ended, undefined for none.
  */
-export function claimImport(
-  store: Store,
-  id: string,
-  owner: string,
-): Promise<{ job: ImportJob } | { heldUntil: number } | { ended: ImportJob | undefined }> {
+export function claimImport(store: Store, id: string, owner: string): Promise<ImportClaim> {
   const now = store.clock.now();
   const isFree = any(absent("lease"), atMost("lease", now));
   const set = { owner, lease: now + READING_LEASE_MS };
   return store.change(ImportItem, { id }, { set }, all(oneOf("status", ["pending", "processing"]), isFree)).then(
-    (job) => ({ job }),
-    onConditionFailed(ImportItem, (old) => {
-      if (!old || hasEnded(old)) return { ended: old };
+    (job): ImportClaim => ({ kind: "claimed", job }),
+    onConditionFailed(ImportItem, (old): ImportClaim => {
+      if (!old || hasEnded(old)) return { kind: "ended", job: old };
       // The reply to this very claim may have been lost (docs/decisions/0028).
-      return old.owner === owner ? { job: old } : { heldUntil: old.lease ?? now };
+      return old.owner === owner ? { kind: "claimed", job: old } : { kind: "held", until: old.lease ?? now };
     }),
   );
 }

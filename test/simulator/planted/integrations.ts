@@ -3,7 +3,7 @@ import type { Bug } from "./bug.ts";
 
 const attemptResults = "shared/store/webhooks/attempt-results.ts";
 const runSchedule = "functions/workers/run-schedule/index.ts";
-const importRows = "functions/workers/import-rows/index.ts";
+const importRows = "functions/workers/import-rows/imports.ts";
 
 export const integrationsBugs: readonly Bug[] = [
   {

@@ -1,0 +1,228 @@
+// Reads an import file from its position on, a hundred rows at a time, and notes the position after each batch (IMP-2 to
+// IMP-4). One worker reads at a time; after a crash another message continues.
+
+import type { Message } from "../../../shared/contract/messages.ts";
+import { SECOND, timestamp } from "../../../shared/kernel/clock.ts";
+import { csvLine, harmless } from "../../../shared/rules/csv.ts";
+import type { Columns } from "../../../shared/rules/import-columns.ts";
+import { type ColumnType, columnTypes } from "../../../shared/rules/import-values.ts";
+import { type PlanName, plans } from "../../../shared/rules/plans.ts";
+import { type Encoding, isNotUtf8, isUnreadable } from "../../../shared/store/files/encodings.ts";
+import { type Record, readRecords } from "../../../shared/store/files/records.ts";
+import { fromJson, toJson } from "../../../shared/store/json-text.ts";
+import { listExists } from "../../../shared/store/lists/lists.ts";
+import type { Rejected } from "../../../shared/store/subscribers/import-items.ts";
+import { type ProblemKind, problemRows } from "../../../shared/store/subscribers/import-problems.ts";
+import {
+  addedChoices,
+  choicesOf,
+  claimImport,
+  columnsOf,
+  completeImport,
+  findImport,
+  IMPORT_WATCH_MS,
+  type ImportJob,
+  moveImport,
+  noteProgress,
+  releaseImport,
+  storeSample,
+} from "../../../shared/store/subscribers/imports.ts";
+import { listTopics } from "../../../shared/store/topics/topics.ts";
+import type { WorkerContext } from "./context.ts";
+import { takeRows } from "./take-rows.ts";
+
+const BATCH_ROWS = 100;
+/** 1,000 rows a second, in service time: other workspaces share the partitions of the table. */
+const BATCH_MS = SECOND / 10;
+/** After this time the worker stops, and another message continues. */
+const WORKING_MS = 40 * SECOND;
+/** New subscribers are counted by then, so that a file does not pass the plan's cap. */
+const COUNTING_SECONDS = 2;
+/** The most rows of the file of rejected rows. */
+const MAX_REJECTED_ROWS = 10_000;
+
+/** Begins, continues or checks an import. */
+export async function importFile({ tenant, id, watch }: Message<"import-rows">, context: WorkerContext): Promise<void> {
+  const { store, files, ids, timers, clock, log, importRowsQueue: queue } = context;
+  const owner = ids.uuid();
+  const claim = await claimImport(store, id, owner);
+  if (claim.kind === "ended") {
+    // The reader that ended the import may have stopped before it deleted the file.
+    if (claim.job) await files.removeUpload(claim.job.id);
+    return log({ level: "info", message: "import has ended already", tenant, import: id });
+  }
+  if (watch) await timers.set([{ kind: "import-watch", id, at: clock.now() + IMPORT_WATCH_MS }]);
+  if (claim.kind === "held") {
+    log({ level: "info", message: "another worker reads the file", tenant, import: id });
+    if (watch) return;
+    const left = Math.max(0, claim.until - clock.now());
+    return queue.send([{ tenant, kind: "import", id }], { delaySeconds: Math.ceil(left / SECOND) });
+  }
+
+  const found = claim.job;
+  try {
+    const job = found.status === "pending" ? await beginImport(context, found) : found;
+    if (!job || (await importBatches(context, job))) return;
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    await failImport(context, found, error.message);
+    return;
+  }
+  await releaseImport(store, found.id, owner);
+  await queue.send([{ tenant, kind: "import", id: found.id }], { delaySeconds: COUNTING_SECONDS });
+}
+
+async function failImport(context: WorkerContext, { id }: ImportJob, error: string): Promise<undefined> {
+  const { store, files, clock, log } = context;
+  log({ level: "warn", message: "import failed", tenant: store.tenant, import: id, reason: error });
+  await moveImport(store, id, "fail", { error, completed_at: timestamp(clock.now()) });
+  await files.removeUpload(id);
+}
+
+/** Reads the header and counts the rows, so that the progress has a total. @returns undefined if the import failed. */
+async function beginImport(context: WorkerContext, job: ImportJob): Promise<ImportJob | undefined> {
+  const { store, workspace } = context;
+  const survey = await surveyFile(context, job, job.encoding);
+  if (!survey) return failImport(context, job, "the file is not there");
+  const { header, first, total } = survey;
+  if (!header) return failImport(context, job, "the file is empty");
+  const { cells, delimiter, encoding, end: offset, line } = header;
+  const topics = toJson((await listTopics(store)).map(({ key }) => key));
+  const columns = columnsOf({ ...job, header: toJson(cells), topics });
+  if ("problem" in columns) return failImport(context, job, columns.problem);
+  if (first) await storeSample(store, job.id, first.cells);
+  const types = toJson(survey.types);
+  const settings = await workspace();
+  const time_zone = job.time_zone ?? settings?.timezone;
+  const region = settings?.region ?? undefined;
+  const found = { topics, types, delimiter, encoding, time_zone, region, offset, line, total };
+  return moveImport(store, job.id, "begin", { header: toJson(cells), ...found });
+}
+
+interface Survey {
+  header: Record | undefined;
+  first: Record | undefined;
+  total: number;
+  types: readonly ColumnType[];
+}
+
+/** Reads the whole file once. One that is no UTF-8 is taken for windows-1252, unless its encoding was said. */
+async function surveyFile(
+  context: WorkerContext,
+  job: ImportJob,
+  encoding: Encoding | undefined,
+): Promise<Survey | undefined> {
+  const bytes = await context.files.read(job.id, 0);
+  if (!bytes) return undefined;
+  let header: Record | undefined;
+  let first: Record | undefined;
+  let total = 0;
+  const columns = columnTypes();
+  try {
+    for await (const record of readRecords(bytes, { encoding })) {
+      if (header) {
+        total++;
+        first ??= record;
+        columns.see(record.cells);
+      } else header = record;
+    }
+  } catch (error) {
+    if (encoding !== undefined || !isNotUtf8(error)) throw error;
+    return surveyFile(context, job, "windows-1252");
+  }
+  return { header, first, total, types: columns.types() };
+}
+
+const headerOf = ({ header }: ImportJob): readonly string[] => (header === undefined ? [] : fromJson(header));
+
+interface Source {
+  columns: Columns;
+  bytes: AsyncIterable<Uint8Array>;
+  plan: PlanName;
+}
+
+/** What the next batches are read from; else why the import fails. */
+async function openSource({ files, workspace }: WorkerContext, job: ImportJob): Promise<Source | { problem: string }> {
+  const owner = await workspace();
+  if (!owner || owner.status === "deleted") return { problem: "the workspace is closed" };
+  const columns = columnsOf(job);
+  if ("problem" in columns) return columns;
+  const bytes = await files.read(job.id, job.offset);
+  return bytes ? { columns, bytes, plan: owner.plan } : { problem: "the file is not there" };
+}
+
+/** Imports batches until the file or the time ends. @returns false if another message must continue. */
+async function importBatches(context: WorkerContext, started: ImportJob): Promise<boolean> {
+  const { store, clock } = context;
+  const until = clock.now() + WORKING_MS;
+  const source = await openSource(context, started);
+  if ("problem" in source) {
+    await failImport(context, started, source.problem);
+    return true;
+  }
+  let job = started;
+  let batch: Record[] = [];
+  // Each row may be a new subscriber: before the room could be used up, the worker stops until new ones are counted. If
+  // none was created, there is nothing to count, and it reads on.
+  const room = await context.audienceSize.room(plans[source.plan].subscribers);
+  let created = 0;
+  let earliest = clock.now();
+  /** @returns whether the import has ended. */
+  const importBatch = async (): Promise<boolean> => {
+    const last = batch.at(-1);
+    if (!last) return false;
+    if (clock.now() < earliest) await clock.sleep(earliest - clock.now());
+    earliest = clock.now() + BATCH_MS;
+    if (!(await listExists(store, job.list))) {
+      await failImport(context, job, "the list was deleted");
+      return true;
+    }
+    if ((await findImport(store, job.id))?.status === "canceled") return true;
+    const { created: more, ...taken } = await takeRows(context, started, source.columns, batch, room - created);
+    const choices = addedChoices(choicesOf(job), taken.choices);
+    const position = { offset: started.offset + last.end, line: started.line + last.line };
+    if (!(await noteProgress(store, job, { ...taken, choices, ...position, processed: batch.length }))) {
+      context.log({ level: "info", message: "another reader is ahead", tenant: store.tenant, import: job.id });
+      return true;
+    }
+    job = { ...job, ...position, choices: toJson(choices) };
+    created += more;
+    batch = [];
+    return false;
+  };
+  const reading = { delimiter: started.delimiter ?? ",", encoding: started.encoding };
+  for await (const record of readRecords(source.bytes, reading)) {
+    batch.push(record);
+    if (batch.length < BATCH_ROWS) continue;
+    if (await importBatch()) return true;
+    if (clock.now() >= until || (created > 0 && created + BATCH_ROWS > room)) return false;
+  }
+  if (await importBatch()) return true;
+  await finishImport(context, started.id);
+  return true;
+}
+
+async function finishImport({ store, files }: WorkerContext, id: string): Promise<void> {
+  const job = await findImport(store, id);
+  if (!job) return;
+  const write = async (kind: ProblemKind, n = 0): Promise<boolean> => {
+    const rows = n > 0 ? await problemRows(store, id, kind, MAX_REJECTED_ROWS) : [];
+    if (rows.length > 0) await files.putProblems(kind, id, csvOf(headerOf(job), rows));
+    return rows.length > 0;
+  };
+  const rejected_file = await write("rejected", job.failed);
+  const warnings_file = await write("warnings", job.warned);
+  const isDone = await completeImport(store, job, { rejected_file, warnings_file });
+  // Another reader was first, and an erasure may have deleted its file since.
+  if (!isDone) {
+    const ended = await findImport(store, id);
+    if (!ended?.rejected_file && !ended?.warnings_file) await files.removeRejected(id);
+  }
+  await files.removeUpload(id);
+}
+
+/** The rows as a CSV file: the columns of the original, and why each was not imported, or was with a doubt (F13). */
+function csvOf(header: readonly string[], rejected: readonly Rejected[]): string {
+  const lines = rejected.map(({ line, reason, cells }) => [String(line), reason, ...cells.map(harmless)]);
+  return [["line", "reason", ...header.map(harmless)], ...lines].map(csvLine).join("");
+}
