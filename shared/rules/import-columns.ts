@@ -1,5 +1,5 @@
 // The columns of an import: our own format and the exports of two other platforms (D-CSV).
-import { columnKey, isCountryColumn, isPlusless, rankOf, type Standard, usualNames } from "./import-names.ts";
+import { bareName, columnKey, isCountryColumn, isPlusless, rankOf, type Standard, usualNames } from "./import-names.ts";
 import { type SignedName, signedName } from "./import-signs.ts";
 import type { ColumnType } from "./import-values.ts";
 import { consentChannelOf, topicKeyOf } from "./topics.ts";
@@ -145,6 +145,9 @@ function extraProblem(cells: readonly Cell[]): string | undefined {
   return twice && `the header has two columns that become ${twice}`;
 }
 
+/** A name with a prefix comes after the same name without it, and before less usual ones. */
+const BEHIND_A_PREFIX = 0.5;
+
 /** By its index, the field of each column that has the best name for one. */
 function usualFields(
   header: readonly string[],
@@ -152,14 +155,16 @@ function usualFields(
   { taken, isFree }: { taken: ReadonlySet<string>; isFree: readonly boolean[] },
 ): Map<number, Standard> {
   const fields = new Map<number, Standard>();
-  const keys = header.map(columnKey);
+  const keys = header.map((name) => columnKey(bareName(name)));
   const rank = (field: Standard, i: number): number => {
     const name = columnName(header[i] ?? "");
     if (!isFree[i] || fields.has(i) || EVIDENCE[source].includes(name)) return Number.POSITIVE_INFINITY;
     if (Object.hasOwn(presets[source], name) && presets[source][name] === field) return -1;
     // Customer.io writes its own id beside the one of the sender.
     if (field === "external_id" && keys[i] === "id" && keys.includes("cioid")) return -1;
-    return rankOf(field, keys[i] ?? "") ?? Number.POSITIVE_INFINITY;
+    const rank = rankOf(field, keys[i] ?? "");
+    if (rank === undefined) return Number.POSITIVE_INFINITY;
+    return bareName(name) === name ? rank : rank + BEHIND_A_PREFIX;
   };
   for (const field of importFields) {
     if (taken.has(field)) continue;

@@ -41,10 +41,15 @@ interface Claim {
 export const OPTED_IN = ["opted_in", "subscribed", "true", "yes", "1"];
 export const OPTED_OUT = ["opted_out", "unsubscribed", "false", "no", "0"];
 
+const any = (...whole: string[]) => new RegExp(`^(?:${whole.join("|")})$`);
 const words = (...texts: string[]) => new Set(texts.flatMap((text) => text.split(" ")).map(columnKey));
-const IN_WORDS = words("opted_in optin opt_in subscribed subscribe");
+const IN_WORDS = words(
+  "opted_in optin opt_in subscribed subscribe granted given agreed accepted allowed confirmed erteilt",
+);
 const YES = words("true yes y 1 t on x checked wahr ja j vrai oui verdadero sí si vero verdadeiro sim waar prawda tak");
-const NO = words("false no n 0 f off unchecked falsch nein faux non falso não onwaar nee fałsz nie");
+const NO = words(
+  "denied rejected disallowed notgranted abgelehnt verweigert rechazado rifiutato recusado geweigerd odmowa false no n 0 f off unchecked falsch nein faux non falso não onwaar nee fałsz nie",
+);
 const EMPTY = words("none null na nan undefined never");
 const TICK = /^[✓✔☑✅]$/u;
 
@@ -60,7 +65,7 @@ function isNothing(text: string): boolean {
 function negativeOf(status: string): "opted_out" | "suppressed" | undefined {
   const key = columnKey(status);
   const sign = signOf(key);
-  if (sign === "suppressed" || /^(hard|soft)?bounce|^cleaned|^spam|complaint/.test(key)) return "suppressed";
+  if (sign === "suppressed" || /^(hard|soft)?bounce|^cleaned|^spam|complaint|^invalid/.test(key)) return "suppressed";
   return sign === "out" || NO.has(key) ? "opted_out" : undefined;
 }
 
@@ -107,9 +112,56 @@ function suppressionOf(text: string): "opted_out" | "suppressed" | undefined {
   return reasons.length > 0 && reasons.every((reason) => signOf(reason) === "out") ? "opted_out" : "suppressed";
 }
 
-/** What a status says that may be one of anything: an opt-out, or with the first group that the address is suppressed. */
-const STANDING =
-  /^(?:unsub\w*|opted?out|abgemeldet|desabonne|desinscrit|(hardbounced?|bounced?|cleaned|complain\w*|spam|suppressed))$/;
+/** What a status, a reason or a type says that may be one of anything: an opt-out, or that the address is suppressed. */
+const STANDING_OUT = any(
+  ...[
+    "unsub[a-z]*",
+    "opt(ed)?out",
+    "(global|group|list)unsub[a-z]*",
+    "bl(ock|ack)listed",
+    "blocked",
+    "donot(email|contact|mail)",
+  ],
+  ...[
+    "abgemeldet",
+    "abbestellt",
+    "ausgetragen",
+    "gesperrt",
+    "desabonne",
+    "desinscrit",
+    "dado?debaja",
+    "baja",
+    "desuscrit[oa]",
+  ],
+  ...[
+    "disiscritt[oa]",
+    "cancellat[oa]",
+    "descadastrad[oa]",
+    "cancelouinscricao",
+    "uitgeschreven",
+    "afgemeld",
+    "wypisan[yae]",
+  ],
+);
+const STANDING_SUPPRESSED = any(
+  ...[
+    "(hard|soft|permanent)?bounced?",
+    "cleaned",
+    "(spam)?complain[a-z]*",
+    "spam(report(ed)?)?",
+    "markedasspam",
+    "suppressed",
+  ],
+  ...["invalid(email|address)?", "undeliverable", "unzustellbar"],
+);
+/** A permanent failure as mail servers write it: `5.1.1`, `550 No such user`. */
+const PERMANENT_FAILURE = /^5(?:\.\d{1,3}\.\d{1,3}|\d\d)(?:[\s:;-]|$)/;
+
+function standingOf(value: string): Claim | undefined {
+  const key = columnKey(value);
+  if (STANDING_SUPPRESSED.test(key) || PERMANENT_FAILURE.test(value)) return { status: "suppressed" };
+  return STANDING_OUT.test(key) ? { status: "opted_out" } : undefined;
+}
 
 /** A cell whose column says something of consent by its name. */
 export interface SignedCell {
@@ -125,10 +177,7 @@ interface Moment {
 
 function claimOf({ signed: { sign }, value }: SignedCell, form: TimeForm): Claim | Moment | undefined {
   if (isNothing(value)) return undefined;
-  if (sign === "status") {
-    const status = STANDING.exec(columnKey(value));
-    return status ? { status: status[1] === undefined ? "opted_out" : "suppressed" } : undefined;
-  }
+  if (sign === "status") return standingOf(value);
   const time = readTime(value, form) === undefined ? undefined : value;
   if (sign === "in") {
     if (time !== undefined) return { kind: "time", time };
@@ -171,9 +220,11 @@ function settled(
   const { status, said, ip } = strongest;
   const source = strongest.source ?? standard.consent_source ?? reading.consent_source;
   if (status === "unknown") return { status, ...(said !== undefined && { said }) };
-  if (status !== "opted_in") return { status, at: timeOf(strongest.time, reading).at, source };
+  // `Unsubscribed` may stand in one column, and when it was in another.
+  const time = strongest.time ?? claims.find((one) => one.status === status && one.time !== undefined)?.time;
+  if (status !== "opted_in") return { status, at: timeOf(time, reading).at, source };
   const beside = found.flatMap((one) => ("kind" in one ? [one.time] : []))[0];
-  const { at, isAhead } = timeOf(strongest.time ?? standard.consent_at ?? beside ?? reading.consent_at, reading);
+  const { at, isAhead } = timeOf(time ?? standard.consent_at ?? beside ?? reading.consent_at, reading);
   if (at !== undefined) return { status, at, source, ip };
   return { status: "unknown", said, doubt: isAhead ? "future" : "yes_without_time" };
 }

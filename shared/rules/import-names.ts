@@ -80,14 +80,29 @@ export const usualNames: Record<Standard, readonly string[]> = {
     ...["einwilligung am", "einwilligungsdatum", "opt-in-datum", "date de consentement", "fecha de consentimiento"],
     ...["data do consentimento", "data consenso", "datum toestemming", "data zgody"],
   ],
-  consent_source: ["consent_source", "opt in source", "email opt in source", "consent method", "signup source"],
+  consent_source: [
+    "consent_source",
+    "opt in source",
+    "email opt in source",
+    "consent method",
+    "signup source",
+    "marketing consent source",
+    "email consent source",
+  ],
   tags: ["tags", "tag"],
 };
 
 const COUNTRY = [
   ...["country", "country code", "country region", "default address country code", "address country", "land"],
+  ...["mailing country", "mailing country code", "billing country", "shipping country", "home country", "country name"],
   ...["pays", "país", "paese", "nazione", "kraj"],
 ];
+
+/** What platforms write before the name of a field: `traits.email`. */
+const OF_A_PERSON =
+  /^(?:traits|user|contact|subscriber|profile|customer|person|attributes|fields|properties)\s*[.:/]\s*(?=\S)/i;
+/** The name of a column without the word for whose it is. */
+export const bareName = (name: string): string => name.trim().replace(OF_A_PERSON, "");
 
 const LETTERS: Record<string, string> = { ł: "l", ß: "ss", ø: "o", æ: "ae", œ: "oe" };
 

@@ -58,6 +58,7 @@ const SUPPRESSED = any(
     "emailbounce",
     "complain",
     "cleaned",
+    "quarantin",
   ],
   ...["cleantime", "spamreport", "(?<!anti)spam(at|date|time)?$", "invalidemail", "undeliverable"],
   ...[
@@ -97,9 +98,29 @@ const OUT = any(
     "revoked",
     "withdrawn",
   ],
-  ...["dnc$", "dne$", "removed?frommailing", "emailoff", "marketingoff", "globallyunsub", "notsubscribed", "declined"],
+  ...[
+    "^dnc(email|mail|sms)?$",
+    "dnc$",
+    "dne$",
+    "removed?frommailing",
+    "emailoff",
+    "marketingoff",
+    "globallyunsub",
+    "notsubscribed",
+    "declined",
+  ],
   // German
-  ...["abgemeldet", "abbestell", "abmeldung", "ausgetragen", "austragung", "widerruf", "widerspr", "werbesperre"],
+  ...[
+    "abgemeldet",
+    "abbestell",
+    "abmeldung",
+    "abmelde",
+    "ausgetragen",
+    "austragung",
+    "widerruf",
+    "widerspr",
+    "werbesperre",
+  ],
   ...[
     "gesperrt",
     "sperrliste",
@@ -124,10 +145,19 @@ const OUT = any(
     "desuscri",
     "dessuscri",
     "cancelad",
+    "cancelacionde(la)?suscripcion",
   ],
   ...["^no(contactar|enviar|molestar|desea|quiere)", "listanegra", "bloquead", "revocad"],
   // Italian
-  ...["disiscri", "cancellat", "^non(contattare|inviare|mandare|desidera|vuole)", "listanera", "bloccat", "revocat"],
+  ...[
+    "disiscri",
+    "cancellat",
+    "cancellaz",
+    "^non(contattare|inviare|mandare|desidera|vuole)",
+    "listanera",
+    "bloccat",
+    "revocat",
+  ],
   // Portuguese
   ...["descadastr", "desinscri", "dessubscri", "desubscri", "^nao(contatar|contactar|enviar|deseja|quer)", "cancelou"],
   // Dutch
@@ -187,8 +217,9 @@ const CHANNELS: readonly (readonly [SignedChannel, RegExp])[] = [
 /** The reason of a negative: where there is one, so was the negative. */
 const REASON = /^(?!.*(?:rate|count|url))(.*(?:hardbounce|suppress\w*))reason\w*$/;
 
-/** A status that may be one of mail, or of anything. */
-const STATUS = /^(subscriber|contact|member|customer|profile|user|list)?(status|state)$/;
+/** A status that may be one of mail, or of anything; the reason or the type of an entry, in the files of suppressed addresses. */
+const STATUS =
+  /^(?:(subscriber|contact|member|customer|profile|user|list)?(status|state)|reason|(event|bounce)?type|event)$/;
 
 /** A consent that no channel here has. */
 const ELSEWHERE = /push|messenger|telegram|viber|inapp|calls?$|callpermission|phone|telefon|postal|directmail/;

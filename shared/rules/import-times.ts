@@ -26,8 +26,23 @@ const ZONE = /^ ?(?:(Z|UTC|GMT)|([+-])(\d{2}):?(\d{2})?)$/i;
 const UNIX = /^\d{9,10}(\.\d+)?$|^\d{13}$/;
 const SECOND = 1_000;
 
+const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const DAY_MONTH = /^(?:[A-Za-z]{3,9},? )?(\d{1,2})[ -]([A-Za-z]{3,9})\.?[ -](\d{4})/;
+const MONTH_DAY = /^(?:[A-Za-z]{3,9},? )?([A-Za-z]{3,9})\.? (\d{1,2}),? (\d{4})/;
+
+/** A day with the name of its month in English, in figures: `4 Mar 2024`, `Mon, 04 Mar 2024`, `March 4, 2024`. */
+function inFigures(text: string): string {
+  const named = DAY_MONTH.exec(text) ?? MONTH_DAY.exec(text);
+  if (!named) return text;
+  const [whole, one = "", other = "", year = ""] = named;
+  const [day, name] = /^\d/.test(one) ? [one, other] : [other, one];
+  const month = MONTHS.indexOf(name.slice(0, 3).toLowerCase()) + 1;
+  return month === 0 ? text : `${iso(year, String(month), day)}${text.slice(whole.length)}`;
+}
+
 /** @returns milliseconds; undefined for what is no time. A bare day is its start in the zone. */
-export function readTime(text: string, form: TimeForm): number | undefined {
+export function readTime(written: string, form: TimeForm): number | undefined {
+  const text = inFigures(written);
   const exact = parseTimestamp(text);
   if (exact !== undefined) return exact;
   if (UNIX.test(text)) return text.length === 13 ? Number(text) : Math.floor(Number(text) * SECOND);

@@ -25,6 +25,14 @@ describe("header", () => {
 });
 
 describe("standard columns", () => {
+  it("the name of a field may stand behind the word for a person, and the plain one comes first (AMB-132)", () => {
+    expect(row({ userId: "u1", "traits.email": "a@b.co", "Contact: First name": "Ada" })).toMatchObject({
+      email: "a@b.co",
+      attributes: { first_name: "Ada" },
+    });
+    expect(row({ "traits.email": "old@b.co", email: "a@b.co" })).toMatchObject({ email: "a@b.co" });
+  });
+
   it("an apostrophe that marks a number as a text is no part of an external id AMB-133", () => {
     expect(row({ "Customer ID": "'6001" })).toMatchObject({ external_id: "6001" });
     expect(row({ "Customer ID": "'n Koffie" })).toMatchObject({ external_id: "'n Koffie" });

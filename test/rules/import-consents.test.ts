@@ -187,6 +187,11 @@ describe("values", () => {
 });
 
 describe("times", () => {
+  it("an opt-out that one column states has the time that another one says (AMB-132)", () => {
+    const cells = { Status: "Unsubscribed", "Date Subscribed": "2020-01-01", "Date Unsubscribed": AT };
+    expect(consentOf(cells)).toMatchObject({ status: "opted_out", at: INSTANT });
+  });
+
   it("a time ahead of the import proves nothing, and an opt-out counts without it AMB-131", () => {
     const csv = (consent_status: string, consent_at: string) => consentOf({ consent_status, consent_at });
     expect(csv("yes", "2026-06-01T12:05:01Z")).toEqual({ status: "unknown", said: "yes", doubt: "future" });
@@ -221,6 +226,19 @@ describe("statuses and reasons", () => {
     ["State", "NY", undefined],
     ["status", "0", undefined],
     ["Email hard bounce reason", "UNKNOWN_USER", "suppressed"],
+    ["Reason", "COMPLAINT", "suppressed"],
+    ["type", "Bounce", "suppressed"],
+    ["Reason", "550 no such user", "suppressed"],
+    ["status", "5.1.1", "suppressed"],
+    ["status", "blocklisted", "opted_out"],
+    ["Status", "Spam complaint", "suppressed"],
+    ["Reason", "moved to Berlin", undefined],
+    ["dnc_email", "1", "opted_out"],
+    ["Abmeldedatum", "13.05.2024", "opted_out"],
+    ["Email quarantined", "true", "suppressed"],
+    ["Email status", "invalid", "suppressed"],
+    ["marketing_consent", "denied", "opted_out"],
+    ["marketing_consent", "granted", "unknown"],
     ["Bounce reason rate", "3", undefined],
   ])("%s %s means %s AMB-132", (name, value, expected) => {
     expect(statusOf(name, value)).toBe(expected);

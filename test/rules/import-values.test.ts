@@ -119,6 +119,9 @@ describe("times", () => {
     ["13/04/2024", "2024-04-12T22:00:00.000Z"],
     ["04/13/2024 5:06 PM", "2024-04-13T15:06:00.000Z"],
     ["31.03.2024 02:30", "2024-03-31T01:00:00.000Z"],
+    ["Mon, 04 Mar 2024 05:06:07 +0000", "2024-03-04T05:06:07.000Z"],
+    ["March 4, 2024 5:06 PM", "2024-03-04T16:06:00.000Z"],
+    ["4 Foo 2024", undefined],
     ["1609459200", "2021-01-01T00:00:00.000Z"],
     ["1609459200000", "2021-01-01T00:00:00.000Z"],
     ["03/04/2024", undefined],
@@ -149,6 +152,9 @@ describe("phone numbers", () => {
     ["0049 (0) 151 1234567", undefined, "converted +491511234567"],
     ["(415) 555-2671", "US", "converted +14155552671"],
     ["'+491511234567", undefined, "kept +491511234567"],
+    ["tel:+49-151-1234567", "DE", "kept +491511234567"],
+    ["491511234567", "DE", "converted +491511234567"],
+    ["3912345678", "IT", "converted +393912345678"],
     ["0151/1234567", undefined, "unreadable undefined"],
     ["4.91511E+11", "DE", "unreadable undefined"],
     ["call me", "DE", "unreadable undefined"],
@@ -166,9 +172,10 @@ describe("phone numbers", () => {
       "+49446681800",
       "+49446681800",
     ]);
-    expect(["us", "United States", "Deutschland", "Espagne", "Atlantis", ""].map(regionOf)).toEqual([
+    expect(["us", "United States", "UK", "Deutschland", "Espagne", "Atlantis", ""].map(regionOf)).toEqual([
       "US",
       "US",
+      "GB",
       "DE",
       "ES",
       undefined,

@@ -26,7 +26,7 @@ export const SuppressionsImported = v.object({
   ),
 });
 
-const NOTES = ["reason", "status", "type", "note", "comment"].map(columnKey);
+const NOTES = ["reason", "suppression reason", "bounce reason", "status", "type", "note", "comment"].map(columnKey);
 const TIMES = ["created", "created at", "date", "time", "timestamp", "suppressed at", "last update time"].map(
   columnKey,
 );
