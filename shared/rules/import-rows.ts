@@ -1,6 +1,11 @@
 // Reads a row of an import by its columns (IMP-9 to IMP-12).
 
-import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from "libphonenumber-js/min";
+import {
+  type CountryCode,
+  getCountryCallingCode,
+  isSupportedCountry,
+  parsePhoneNumberFromString,
+} from "libphonenumber-js/min";
 import { isBeyondAscii, isEmailAddress, isLocale, isPhoneNumber, withAsciiDomain } from "./contacts.ts";
 import { type Columns, compactPhone, MAX_VALUE_BYTES } from "./import-columns.ts";
 import {
@@ -183,13 +188,21 @@ let names: Map<string, string> | undefined;
 export function regionOf(country: string | undefined): string | undefined {
   const text = country?.trim() ?? "";
   const code = text.toUpperCase();
-  if (/^[A-Z]{2}$/.test(code)) return isSupportedCountry(code) ? code : undefined;
+  if (isSupportedCountry(code)) return code;
   names ??= namesOfRegions();
   return names.get(columnKey(text));
 }
 
 function namesOfRegions(): Map<string, string> {
-  const found = new Map([["usa", "US"]]);
+  const found = new Map([
+    ["usa", "US"],
+    ["uk", "GB"],
+    ["england", "GB"],
+    ["scotland", "GB"],
+    ["greatbritain", "GB"],
+    ["holland", "NL"],
+    ["uae", "AE"],
+  ]);
   const codes = LETTERS.flatMap((a) => LETTERS.map((b) => a + b)).filter((code) => isSupportedCountry(code));
   for (const language of LANGUAGES) {
     const display = new Intl.DisplayNames(language, { type: "region" });
@@ -197,6 +210,16 @@ function namesOfRegions(): Map<string, string> {
   }
   return found;
 }
+
+/** More digits than a number within its country has in most of them. */
+const MIN_ABROAD = 11;
+
+/** Whether digits are a number with the code of its own country, but without the plus: `491511234567` in Germany. */
+const beginsAsAbroad = (digits: string, country: CountryCode): boolean =>
+  /^\d+$/.test(digits) &&
+  digits.length >= MIN_ABROAD &&
+  digits.startsWith(getCountryCallingCode(country)) &&
+  parsePhoneNumberFromString(`+${digits}`)?.isValid() === true;
 
 /**
  * Reads a number. One in E.164 form is kept, whatever the metadata say of it.
@@ -206,16 +229,17 @@ function namesOfRegions(): Map<string, string> {
 export function readPhone(text: string, region: string | undefined, isPlusless = false): ReadPhone {
   if (EXPONENT.test(text)) return { kind: "unreadable" };
   // `+49 (0)151` has the digit of calls within a country beside its code.
-  const bare = text.replace(/^'/, "");
+  const bare = text.replace(/^(?:'|tel:)/i, "");
   const clear = bare.replace(/^(\s*(?:\+|00)[\d\s]+)\(0\)/, "$1");
   const compact = compactPhone(clear);
   const international = compact.replace(/^00/, "+");
-  const written = isPlusless && /^[1-9]\d+$/.test(international) ? `+${international}` : international;
-  if (isPhoneNumber(written)) return { kind: written === compactPhone(bare) ? "kept" : "converted", phone: written };
   const country = region !== undefined && isSupportedCountry(region) ? region : undefined;
+  const lacksPlus = isPlusless ? /^[1-9]\d+$/.test(international) : country && beginsAsAbroad(international, country);
+  const written = lacksPlus ? `+${international}` : international;
+  if (isPhoneNumber(written)) return { kind: written === compactPhone(bare) ? "kept" : "converted", phone: written };
   const parsed = parsePhoneNumberFromString(clear, {
     extract: false,
-    ...(country && { defaultCountry: country as CountryCode }),
+    ...(country && { defaultCountry: country }),
   });
   if (!parsed?.isValid() || !isPhoneNumber(parsed.number)) return { kind: "unreadable" };
   return { kind: "converted", phone: parsed.number };
