@@ -61,6 +61,23 @@ export function dateTime(value: string | number, timeZone = zone): string {
 export const fullTime = (value: string | number, timeZone = zone): string =>
   moment(timeZone, { year: "numeric", second: "2-digit", timeZoneName: "short" }).format(new Date(value));
 
+/** `14:32:05`, in the zone of this machine. */
+export const clockTime = (value: string | number): string =>
+  new Intl.DateTimeFormat(LOCALE, { timeStyle: "medium", timeZone: zone }).format(new Date(value));
+
+const DAY_MS = 86_400_000;
+const dayText = (value: string | number, options: Intl.DateTimeFormatOptions): string =>
+  new Intl.DateTimeFormat(LOCALE, { ...options, timeZone: zone }).format(new Date(value));
+
+/** `Today`, `Yesterday`, `Monday 23 November`, with the year when it is another one. */
+export function dayName(value: string | number): string {
+  const date = (at: string | number) => dayText(at, { dateStyle: "short" });
+  if (date(value) === date(now())) return "Today";
+  if (date(value) === date(now() - DAY_MS)) return "Yesterday";
+  const isThisYear = dayText(value, { year: "numeric" }) === dayText(now(), { year: "numeric" });
+  return dayText(value, { weekday: "long", day: "numeric", month: "long", ...(!isThisYear && { year: "numeric" }) });
+}
+
 const STEPS = [
   [60, "second"],
   [60, "minute"],

@@ -10,13 +10,15 @@ import { Icon } from "./icon.tsx";
 interface PageProps {
   title: string;
   about?: ComponentChildren;
+  /** Before the title: a picture of what the page is about. */
+  mark?: ComponentChildren;
   /** The page above this one. */
   back?: { href: string; label: string };
   actions?: ComponentChildren;
   children: ComponentChildren;
 }
 
-export function Page({ title, about, back, actions, children }: PageProps) {
+export function Page({ title, about, mark, back, actions, children }: PageProps) {
   const content = useRef<HTMLDivElement>(null);
   useEffect(() => {
     document.title = `${title} · Console`;
@@ -30,7 +32,8 @@ export function Page({ title, about, back, actions, children }: PageProps) {
   return (
     <div class="content" ref={content}>
       <header class="page-head">
-        <div>
+        {mark && <span class="page-mark">{mark}</span>}
+        <div class="page-title">
           {back && (
             <a class="back" href={back.href}>
               <Icon name="left" />

@@ -6,6 +6,7 @@ import { type MoreRows, PAGE_SIZE, pageNumber } from "../app/rows.ts";
 import { plural } from "../app/time.ts";
 import { Button } from "./button.tsx";
 import { MAX_ROWS, useRowWindow } from "./row-window.ts";
+import { saveTable } from "./table-file.tsx";
 
 /** The next page is loaded when the end of the table is this close to the browser window. */
 const AHEAD = "600px";
@@ -26,13 +27,15 @@ interface TableProps<T> {
   /** The first column links there. */
   hrefOf?: (row: T) => string;
   selected?: string | undefined;
+  /** The name of the CSV file that holds the rows; without it there is none. */
+  csv?: string | undefined;
 }
 
-export function Table<T>({ caption, rows, columns, keyOf, hrefOf, selected }: TableProps<T>) {
+export function Table<T>({ caption, rows, columns, keyOf, hrefOf, selected, csv }: TableProps<T>) {
   const body = useRef<HTMLTableSectionElement>(null);
   const { from, to, above, below } = useRowWindow(rows.length, body);
   const isLong = rows.length > MAX_ROWS;
-  return (
+  const table = (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a table wider than the page is scrolled by keyboard
     <section class="table-wrap" aria-label={caption} tabIndex={0}>
       <table aria-rowcount={isLong ? rows.length + 1 : undefined}>
@@ -71,6 +74,22 @@ export function Table<T>({ caption, rows, columns, keyOf, hrefOf, selected }: Ta
         </tbody>
       </table>
     </section>
+  );
+  if (!csv) return table;
+  return (
+    <>
+      {table}
+      <p class="table-foot">
+        <Button
+          kind="quiet"
+          icon="export"
+          label={`Download ${caption} as CSV`}
+          onClick={() => saveTable(csv, columns, rows)}
+        >
+          CSV
+        </Button>
+      </p>
+    </>
   );
 }
 

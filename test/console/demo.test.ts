@@ -9,6 +9,7 @@ import { hasBrowser, launchBrowser } from "../support/browser.ts";
 import { createTabs, openTab, tabTo, takePicture, violations, violationsInThemes } from "../support/console-tab.ts";
 import { cleanUp, type ServiceProcess, startService } from "../support/service-process.ts";
 import { mailStories } from "./mails.ts";
+import { peopleStories } from "./people.ts";
 import { releaseStories } from "./releases.ts";
 import { isWiderThan, others, phoneStories, shown } from "./shown.ts";
 import { stories } from "./stories.ts";
@@ -189,6 +190,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
   });
 
   phoneStories(open);
+  peopleStories(open);
   releaseStories(open);
   mailStories(open);
   stories({ service: () => service, open });
@@ -217,7 +219,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     await page.getByText("Provider request").click();
     await page.getByText("List-Unsubscribe-Post: List-Unsubscribe=One-Click").waitFor();
     await page.getByRole("link", { name: "View person" }).click();
-    await page.getByText("Timeline").waitFor();
+    await page.getByRole("heading", { name: "Timeline" }).waitFor();
   });
 
   it("RDA-19 CON-2 npm run operate -- console shows the operator page to those who know its key, without a session", async () => {

@@ -7,7 +7,7 @@ import { AddPerson } from "../../components/add-person.tsx";
 import { Collection } from "../../components/collection.tsx";
 import { Search, searched } from "../../components/filters.tsx";
 import { Time } from "../../components/page.tsx";
-import { readAttributes } from "./attributes.ts";
+import { readAttributes } from "./attribute-values.ts";
 import { Profile } from "./profile.tsx";
 
 export function View() {

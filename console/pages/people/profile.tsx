@@ -1,52 +1,58 @@
-// One subscriber: attributes, consents, devices, lists, segments, messages; and their erasure.
-import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+// One subscriber as a story: what happened and why, what waits, how to reach them, and what is known of them.
 import type { SubscriberProfile } from "../../../sdk/src/types.gen.ts";
-import { consentChannels } from "../../../shared/rules/channel-types.ts";
-import { type Running, useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
-import { go, pathTo } from "../../app/router.ts";
-import { channelName } from "../../app/sentences.ts";
-import { say } from "../../app/toast.ts";
-import { Badge } from "../../components/badge.tsx";
-import { Button } from "../../components/button.tsx";
+import { go, pathTo, place } from "../../app/router.ts";
 import { AskButton } from "../../components/dialog.tsx";
-import { inWords } from "../../components/field.tsx";
-import { Form } from "../../components/form.tsx";
 import { Card, Facts, Page, Time } from "../../components/page.tsx";
-import { Empty, Failure, Loaded, Skeleton } from "../../components/states.tsx";
-import { Table } from "../../components/table.tsx";
-import { attributeText, attributeValue, readAttributes } from "./attributes.ts";
+import { Loaded, Skeleton } from "../../components/states.tsx";
+import { AskWhy } from "./ask-why.tsx";
+import { readAttributes } from "./attribute-values.ts";
+import { Attributes } from "./attributes-card.tsx";
+import { ConsentHistory } from "./consent-history.tsx";
+import { Devices } from "./devices.tsx";
+import { Erased } from "./erased.tsx";
+import { ExportPerson } from "./export-person.tsx";
+import { Inbox } from "./inbox.tsx";
+import { PreviewAs } from "./preview-as.tsx";
+import { Reach } from "./reach.tsx";
 import { Timeline } from "./timeline.tsx";
+import { Topics } from "./topics.tsx";
+
+const parts = { "": "Timeline", inbox: "Inbox", consents: "Consent history", devices: "Devices" } as const;
+type Part = keyof typeof parts;
 
 export function Profile({ id }: { id: string }) {
   const profile = useQuery("subscribers.get", [id]);
-  const { data } = profile;
+  const isGone = profile.error?.status === 404;
+  const data = isGone ? undefined : profile.data;
+  const title = data ? nameOf(data) : "Person";
   return (
     <Page
-      title={data?.external_id ?? "Person"}
+      title={title}
+      mark={data && <Avatar name={title} />}
       back={{ href: pathTo("people"), label: "People" }}
-      about={data?.email}
-      actions={data && <Erase profile={data} />}
+      about={data && <About profile={data} title={title} />}
+      actions={
+        data && (
+          <>
+            <PreviewAs profile={data} />
+            <ExportPerson profile={data} />
+            <Erase profile={data} />
+          </>
+        )
+      }
     >
-      {!data && profile.error?.status === 404 ? (
-        <Empty
-          title="This person was erased, or was never in this workspace."
-          action={<a href={pathTo("people")}>All people</a>}
-        >
-          Reports keep their counts, without the person.
-        </Empty>
+      {isGone ? (
+        <Erased id={id} />
       ) : (
         <Loaded query={profile} skeleton={<Skeleton rows={8} />}>
           {(found) => (
             <div class="grid wide">
+              <Story profile={found} />
               <div class="stack">
-                <Timeline id={id} />
-                <Devices devices={found.devices} />
-              </div>
-              <div class="stack">
+                <Reach profile={found} />
+                <AskWhy profile={found} />
                 <Attributes profile={found} />
-                <Consents profile={found} />
                 <Topics profile={found} />
                 <Memberships profile={found} />
               </div>
@@ -55,6 +61,63 @@ export function Profile({ id }: { id: string }) {
         </Loaded>
       )}
     </Page>
+  );
+}
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value.trim() : "");
+
+/** Their name where it is known, else the external ID. */
+function nameOf({ external_id, attributes }: SubscriberProfile): string {
+  const { first_name, last_name } = readAttributes(attributes);
+  return [first_name, last_name].map(textOf).filter(Boolean).join(" ") || external_id;
+}
+
+const initialsOf = (name: string): string => {
+  const words = name.split(/[\s._-]+/).filter(Boolean);
+  const [first = "?", ...others] = words;
+  const last = others.at(-1) ?? "";
+  return `${[...first][0] ?? ""}${[...last][0] ?? ""}`.toUpperCase();
+};
+
+const Avatar = ({ name }: { name: string }) => (
+  <span class="avatar" aria-hidden="true">
+    {initialsOf(name)}
+  </span>
+);
+
+function About({ profile: { external_id, email, created_at }, title }: { profile: SubscriberProfile; title: string }) {
+  return (
+    <>
+      {title !== external_id && <span class="one-line">{external_id}, </span>}
+      {email && `${email}, `}added <Time at={created_at} />
+    </>
+  );
+}
+
+/** What happened, what is in the inbox, what was agreed to, and on what devices. */
+function Story({ profile }: { profile: SubscriberProfile }) {
+  const { id, devices } = profile;
+  const given = place.value.parts[1] ?? "";
+  const shown: Part = Object.hasOwn(parts, given) ? (given as Part) : "";
+  return (
+    <div class="stack">
+      <nav class="tabs" aria-label="Parts of the person">
+        {Object.entries(parts).map(([part, label]) => (
+          <a
+            key={part}
+            href={pathTo("people", [id, part].filter(Boolean).join("/"))}
+            aria-current={part === shown ? "page" : undefined}
+          >
+            {label}
+            {part === "devices" && ` (${devices.length})`}
+          </a>
+        ))}
+      </nav>
+      {shown === "" && <Timeline id={id} />}
+      {shown === "inbox" && <Inbox id={id} />}
+      {shown === "consents" && <ConsentHistory id={id} />}
+      {shown === "devices" && <Devices devices={devices} />}
+    </div>
   );
 }
 
@@ -68,178 +131,11 @@ function Erase({ profile: { id, external_id } }: { profile: SubscriberProfile })
       name={external_id}
       act="Erase permanently"
       said={`${external_id} is erased.`}
-      then={() => go(pathTo("people"))}
+      then={() => go(pathTo("people", id))}
     >
-      Profile, devices, consents and memberships are deleted. Reports keep their counts, without the person. This cannot
-      be undone.
+      Profile, devices, consents and memberships are deleted. Reports keep their counts, without the person. A signed
+      receipt says what was removed. This cannot be undone.
     </AskButton>
-  );
-}
-
-function Attributes({ profile }: { profile: SubscriberProfile }) {
-  const [isEditing, setEditing] = useState(false);
-  const known = Object.entries(readAttributes(profile.attributes)).map(
-    ([key, value]) => [key, attributeText(value)] as const,
-  );
-  return (
-    <Card
-      title="Attributes"
-      actions={
-        !isEditing && (
-          <Button kind="quiet" icon="pencil" needs="subscribers.update" onClick={() => setEditing(true)}>
-            Edit
-          </Button>
-        )
-      }
-    >
-      {isEditing ? (
-        <AttributesForm id={profile.id} known={known} close={() => setEditing(false)} />
-      ) : known.length > 0 ? (
-        <Facts of={known} />
-      ) : (
-        <p class="dim">None yet.</p>
-      )}
-    </Card>
-  );
-}
-
-interface AttributesProps {
-  id: string;
-  known: readonly (readonly [key: string, text: string])[];
-  close: () => void;
-}
-
-function AttributesForm({ id, known, close }: AttributesProps) {
-  const update = useAction("subscribers.update");
-  const [rows, setRows] = useState(known);
-  const save = async () => {
-    const attributes = Object.fromEntries(
-      rows.filter(([key]) => key).map(([key, text]) => [key, attributeValue(text)]),
-    );
-    const removed = known.filter(([key]) => !Object.hasOwn(attributes, key)).map(([key]) => [key, null]);
-    if (!(await update.run(id, { attributes: { ...attributes, ...Object.fromEntries(removed) } }))) return;
-    close();
-    say("The attributes are saved.");
-  };
-  const set = (at: number, row: readonly [string, string]) => setRows(rows.map((old, n) => (n === at ? row : old)));
-  return (
-    <Form onSubmit={save}>
-      {rows.map(([key, text], at) => (
-        <div key={at} class="pair">
-          <input
-            aria-label={`Name of attribute ${at + 1}`}
-            value={key}
-            onInput={(event) => set(at, [event.currentTarget.value, text])}
-          />
-          <input
-            aria-label={`Value of ${key || `attribute ${at + 1}`}`}
-            value={text}
-            onInput={(event) => set(at, [key, event.currentTarget.value])}
-          />
-          <Button
-            kind="quiet"
-            icon="trash"
-            label={`Remove ${key}`}
-            onClick={() => setRows(rows.filter((_, n) => n !== at))}
-          />
-        </div>
-      ))}
-      {update.error && <Failure error={update.error} />}
-      <div class="actions">
-        <Button icon="plus" onClick={() => setRows([...rows, ["", ""]])}>
-          Add
-        </Button>
-        <Button kind="primary" type="submit" isBusy={update.isBusy}>
-          Save
-        </Button>
-        <Button kind="quiet" onClick={close}>
-          Cancel
-        </Button>
-      </div>
-    </Form>
-  );
-}
-
-type Choice = "opted_in" | "opted_out";
-
-interface OptProps {
-  name: string;
-  /** Undefined or another word: nothing was chosen. */
-  status: string | undefined;
-  since: ComponentChildren;
-  action: Running;
-  record: (choice: Choice) => Promise<unknown>;
-}
-
-/** What a person chose, and the other choice. */
-function Opt({ name, status = "unknown", since, action, record }: OptProps) {
-  const isIn = status === "opted_in";
-  const choose = async () => {
-    const other = isIn ? "opted_out" : "opted_in";
-    if (await record(other)) say(`${name}: ${inWords(other)}.`);
-  };
-  return (
-    <li class="usage">
-      <span>
-        {name} <Badge state={status} /> {since && <span class="dim">{since}</span>}
-      </span>
-      <Button
-        kind="quiet"
-        label={`${isIn ? "Opt out of" : "Opt in to"} ${name}`}
-        needs={action.operation}
-        isBusy={action.isBusy}
-        onClick={() => void choose()}
-      >
-        {isIn ? "Opt out" : "Opt in"}
-      </Button>
-    </li>
-  );
-}
-
-function Consents({ profile: { id, consents } }: { profile: SubscriberProfile }) {
-  const create = useAction("subscribers.createConsent");
-  return (
-    <Card title="Consents">
-      <ul class="stack tight">
-        {consentChannels.map((channel) => {
-          const found = consents.find((one) => one.channel === channel);
-          return (
-            <Opt
-              key={channel}
-              name={channelName(channel)}
-              status={found?.status}
-              since={found && <Time at={found.consented_at} />}
-              action={create}
-              record={(status) => create.run(id, { channel, status, source: "console" })}
-            />
-          );
-        })}
-      </ul>
-      {create.error && <Failure error={create.error} />}
-      <p class="hint">Record only what the person told you. Each change stays in the history.</p>
-    </Card>
-  );
-}
-
-function Topics({ profile: { id, topics } }: { profile: SubscriberProfile }) {
-  const set = useAction("preferences.set", { stale: ["subscribers."] });
-  if (topics.length === 0) return null;
-  return (
-    <Card title="Topics">
-      <ul class="stack tight">
-        {topics.map(({ key, name, status, consented_at }) => (
-          <Opt
-            key={key}
-            name={name}
-            status={status}
-            since={consented_at ? <Time at={consented_at} /> : "by default"}
-            action={set}
-            record={(choice) => set.run({ subscriber_id: id, topics: { [key]: choice } })}
-          />
-        ))}
-      </ul>
-      {set.error && <Failure error={set.error} />}
-    </Card>
   );
 }
 
@@ -256,42 +152,18 @@ function Memberships({ profile: { lists, segments } }: { profile: SubscriberProf
   );
 }
 
-const namesOf = (items: readonly { id: string; name: string }[], hrefOf: (id: string) => string) =>
+const namesOf = (items: SubscriberProfile["lists"], hrefOf: (id: string) => string) =>
   items.length === 0 ? (
     <span class="dim">None</span>
   ) : (
-    items.map(({ id, name }, n) => [
-      n > 0 && ", ",
-      <a key={id} href={hrefOf(id)}>
-        {name}
-      </a>,
-    ])
+    <ul class="stack tight">
+      {items.map(({ id, name, entered_at }) => (
+        <li key={id}>
+          <a href={hrefOf(id)}>{name}</a>{" "}
+          <span class="dim">
+            since <Time at={entered_at} />
+          </span>
+        </li>
+      ))}
+    </ul>
   );
-
-const version = (parts: { major: number; minor: number; patch: number } | null): string =>
-  parts ? [parts.major, parts.minor, parts.patch].join(".") : "";
-
-function Devices({ devices }: { devices: SubscriberProfile["devices"] }) {
-  return (
-    <Card title="Devices" flush>
-      {devices.length === 0 ? (
-        <p class="dim inset">There are no devices: push cannot reach this person.</p>
-      ) : (
-        <Table
-          caption="Devices"
-          rows={devices}
-          keyOf={(device) => device.id}
-          columns={[
-            { title: "Device", cell: ({ platform, model }) => channelName(platform) + (model ? `, ${model}` : "") },
-            {
-              title: "Status",
-              cell: ({ status, push_enabled }) => <Badge state={push_enabled ? status : "disabled"} />,
-            },
-            { title: "App", cell: ({ app_version }) => version(app_version) || "–" },
-            { title: "Last seen", cell: ({ last_seen_at }) => <Time at={last_seen_at} /> },
-          ]}
-        />
-      )}
-    </Card>
-  );
-}

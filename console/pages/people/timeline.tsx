@@ -1,17 +1,18 @@
-// What happened to a person, newest first: messages, events, consents, journeys, segments, lists, devices.
+// What happened to a person, newest first, by day: messages with what became of them on each channel, events, consents, journeys.
 import { useState } from "preact/hooks";
-import type { SubscribersGetTimelineAnswer } from "../../../sdk/src/types.gen.ts";
 import { pathTo } from "../../app/router.ts";
 import { usePages } from "../../app/rows.ts";
 import { channelName, reasonText } from "../../app/sentences.ts";
+import { dateTime } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
+import { Button } from "../../components/button.tsx";
 import { Select } from "../../components/field.tsx";
 import { Icon, type IconName } from "../../components/icon.tsx";
-import { Card, Time } from "../../components/page.tsx";
+import { Card } from "../../components/page.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { More } from "../../components/table.tsx";
-
-type Entry = SubscribersGetTimelineAnswer["items"][number];
+import { JourneyWalk, MessageSeen } from "./closer.tsx";
+import { byDay, type Entry, type Happening, happeningsOf, waitsOf } from "./story.ts";
 
 const icons: Record<Entry["kind"], IconName> = {
   message: "send",
@@ -23,20 +24,7 @@ const icons: Record<Entry["kind"], IconName> = {
   device: "channel",
 };
 const EVERY_MS = 10_000;
-
-/** One that waited, and has a row of what became of it. Without a channel it stands for those that wait: not for in-app. */
-const isOver = (item: Entry, all: readonly Entry[]): boolean => {
-  if (item.kind !== "message" || item.state !== "pending") return false;
-  const { channel, device_id } = item.data;
-  const follows = (other: Entry) =>
-    other.kind === "message" &&
-    other !== item &&
-    other.ref === item.ref &&
-    (channel === null
-      ? !["in_app", null].includes(other.data.channel)
-      : other.data.channel === channel && other.data.device_id === device_id);
-  return all.some((other) => follows(other) && other.state !== "pending");
-};
+const LISTED = 30;
 
 const KINDS = Object.keys(icons).map((kind) => ({ value: kind, label: `${kind}s` }));
 
@@ -44,69 +32,163 @@ export function Timeline({ id }: { id: string }) {
   const [kind, setKind] = useState("");
   const { first, items, more } = usePages(
     "subscribers.getTimeline",
-    [id, { limit: 30, ...(kind && { kinds: kind }) }],
+    [id, { limit: LISTED, ...(kind && { kinds: kind }) }],
     (page) => page.items,
     { every: EVERY_MS },
   );
-  const shown = items.filter((item) => !isOver(item, items));
+  const all = happeningsOf(items);
   return (
-    <Card
-      title="Timeline"
-      actions={
-        <Select
-          class="small"
-          label="Kind"
-          value={kind}
-          options={[{ value: "", label: "Everything" }, ...KINDS]}
-          onInput={setKind}
-        />
-      }
-    >
-      <Loaded query={first} skeleton={<Skeleton rows={8} />}>
-        {() => (
-          <>
-            {shown.length === 0 && <p class="dim">Nothing has happened yet.</p>}
-            <ol class="timeline">
-              {shown.map((item) => (
-                <li key={`${item.kind}${item.at}${item.ref}`}>
-                  <span class="step-icon">
-                    <Icon name={icons[item.kind]} />
-                  </span>
-                  <Title id={id} item={item} />
-                  <span class="dim">
-                    <Time at={item.at} />
-                  </span>
-                </li>
+    <>
+      <Waiting all={all} />
+      <Card
+        title="Timeline"
+        actions={
+          <Select
+            class="small"
+            label="Kind"
+            value={kind}
+            options={[{ value: "", label: "Everything" }, ...KINDS]}
+            onInput={setKind}
+          />
+        }
+      >
+        <Loaded query={first} skeleton={<Skeleton rows={8} />}>
+          {() => (
+            <>
+              {all.length === 0 && <p class="dim">Nothing has happened yet.</p>}
+              {byDay(all).map(({ day, happenings }) => (
+                <section key={day} class="day" aria-label={day}>
+                  <h3>{day}</h3>
+                  <ol class="timeline">
+                    {happenings.map((one) => (
+                      <Row key={one.key} person={id} happening={one} />
+                    ))}
+                  </ol>
+                </section>
               ))}
-            </ol>
-            {more.error && <Failure error={more.error} />}
-            <More {...more} />
-          </>
-        )}
-      </Loaded>
+              {more.error && <Failure error={more.error} />}
+              <More {...more} />
+            </>
+          )}
+        </Loaded>
+      </Card>
+    </>
+  );
+}
+
+/** What is still to come: messages that wait, and journeys that go on. */
+function Waiting({ all }: { all: readonly Happening[] }) {
+  const waits = waitsOf(all);
+  if (waits.length === 0) return null;
+  return (
+    <Card title="What waits">
+      <ul class="stack tight">
+        {waits.map(({ key, title, href, reason, until, step }) => (
+          <li key={key} class="reach">
+            <Icon name="clock" />
+            <span>
+              <a href={href}>{title}</a>{" "}
+              <span class="dim">
+                {step ? `is at the step ${step}` : `waits${reason ? `: ${reasonText(reason)}` : ""}`}
+                {until && `, until ${dateTime(until)}`}
+              </span>
+            </span>
+          </li>
+        ))}
+      </ul>
     </Card>
   );
 }
 
-function Title({ id, item }: { id: string; item: Entry }) {
-  if (item.kind !== "message")
+interface RowProps {
+  person: string;
+  happening: Happening;
+}
+
+function Row({ person, happening }: RowProps) {
+  const { head, title, time } = happening;
+  const [isOpen, setOpen] = useState(false);
+  const hasMore = head.kind === "message" || head.kind === "journey";
+  return (
+    <li>
+      <span class="step-icon">
+        <Icon name={icons[head.kind]} />
+      </span>
+      <Title person={person} happening={happening} />
+      <span class="when">
+        <time dateTime={head.at} class="dim">
+          {time}
+        </time>
+        {hasMore && (
+          <Button
+            kind="quiet"
+            icon={isOpen ? "dash" : "plus"}
+            label={`${isOpen ? "Less" : "More"} about ${title}`}
+            pressed={isOpen}
+            onClick={() => setOpen(!isOpen)}
+          />
+        )}
+      </span>
+      {isOpen && (
+        <div class="closer stack tight">
+          {head.kind === "message" ? (
+            <MessageSeen person={person} send={head.ref} />
+          ) : (
+            head.kind === "journey" && <JourneyWalk person={person} entry={head} />
+          )}
+        </div>
+      )}
+    </li>
+  );
+}
+
+function Title({ person, happening: { head, title, channels } }: RowProps) {
+  if (head.kind === "message")
     return (
       <span>
-        {item.kind === "consent" ? channelName(item.title) : item.title}{" "}
-        {item.state && <Badge state={String(item.state)} />}
+        <a href={pathTo("activity", head.ref, { person })} data-row>
+          {title}
+        </a>
+        {channels.map(({ key, channel, state, reason }) => (
+          <span key={key} class="block">
+            <Badge state={state} />{" "}
+            <span class="dim">
+              {channel && <span class="one-line">{channelName(channel)}</span>}
+              {reason && ` ${reasonText(reason)}`}
+            </span>
+          </span>
+        ))}
       </span>
     );
-  const { channel, reason } = item.data;
+  const href = hrefOf(head);
   return (
     <span>
-      <a href={pathTo("activity", item.ref, { person: id })} data-row>
-        {item.title}
-      </a>{" "}
-      <Badge state={item.state} />{" "}
-      <span class="dim">
-        {channel && <span class="one-line">{channelName(channel)}</span>}
-        {reason && ` ${reasonText(reason)}`}
-      </span>
+      {href ? <a href={href}>{title}</a> : title} {head.state && <Badge state={String(head.state)} />}
+      {head.kind === "journey" && head.data.refusal && <span class="dim">{reasonText(head.data.refusal)}</span>}
+      {head.kind === "event" && <Properties of={head.data.properties} />}
+      {head.kind === "consent" && head.data.source && <span class="dim"> by {head.data.source}</span>}
+    </span>
+  );
+}
+
+function hrefOf({ kind, ref }: Entry): string | undefined {
+  if (kind === "journey") return pathTo("journeys", ref);
+  if (kind === "segment") return pathTo("segments", ref);
+  if (kind === "list") return pathTo("content", "lists");
+  return undefined;
+}
+
+const SHOWN = 4;
+
+/** The first of the properties of an event. */
+function Properties({ of }: { of: Record<string, unknown> | null | undefined }) {
+  const all = Object.entries(of ?? {});
+  if (all.length === 0) return null;
+  const text = all.slice(0, SHOWN).map(([key, value]) => `${key} ${String(JSON.stringify(value))}`);
+  return (
+    <span class="dim block">
+      {text.join(", ")}
+      {all.length > SHOWN && ` and ${all.length - SHOWN} more`}
     </span>
   );
 }

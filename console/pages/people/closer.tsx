@@ -1,0 +1,59 @@
+// A closer look at one entry of the timeline: the message as it was seen and why, and the walk through a journey.
+import { useQuery } from "../../app/query.ts";
+import { channelName } from "../../app/sentences.ts";
+import { plural } from "../../app/time.ts";
+import { inWords } from "../../components/field.tsx";
+import { SeenAs } from "../../components/seen.tsx";
+import { Loaded, Skeleton } from "../../components/states.tsx";
+import type { Entry } from "./story.ts";
+
+interface MessageProps {
+  person: string;
+  send: string;
+}
+
+export function MessageSeen({ person, send }: MessageProps) {
+  const recipient = useQuery("recipients.getNotificationsRecipient", [send, person]);
+  return (
+    <Loaded query={recipient} skeleton={<Skeleton rows={2} />}>
+      {({ in_words, messages }) => (
+        <>
+          <p>{in_words}</p>
+          {messages.map(({ channel, title, body, html, attributes_changed }) => (
+            <div key={channel} class="stack tight">
+              <h4>{channelName(channel)}</h4>
+              <SeenAs channel={channel} title={title ?? ""} body={body ?? ""} html={html ?? undefined} />
+              {attributes_changed && (
+                <p class="hint">Attributes have changed since: the text may have been different.</p>
+              )}
+            </div>
+          ))}
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+interface WalkProps {
+  person: string;
+  entry: Extract<Entry, { kind: "journey" }>;
+}
+
+export function JourneyWalk({ person, entry: { ref, data } }: WalkProps) {
+  const why = useQuery("recipients.getWhy", [{ person, journey: ref }]);
+  return (
+    <>
+      <ul class="walk">
+        {data.steps.map(({ step, outcome, count }) => (
+          <li key={`${step} ${outcome}`}>
+            <b>{step}</b> <span class="dim">{inWords(outcome)}</span>
+            {count > 1 && <span class="dim"> ({plural(count, "time")})</span>}
+          </li>
+        ))}
+      </ul>
+      <Loaded query={why} skeleton={<Skeleton rows={2} />}>
+        {({ in_words }) => <p>{in_words}</p>}
+      </Loaded>
+    </>
+  );
+}

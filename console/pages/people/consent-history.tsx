@@ -1,0 +1,57 @@
+// What a person agreed to and when, with what proves it, newest first.
+import type { SubscribersSubscriber } from "../../../sdk/src/types.gen.ts";
+import { useQuery } from "../../app/query.ts";
+import { pathTo } from "../../app/router.ts";
+import { channelName } from "../../app/sentences.ts";
+import { fullTime } from "../../app/time.ts";
+import { Badge } from "../../components/badge.tsx";
+import { Card } from "../../components/page.tsx";
+import { Loaded, Skeleton } from "../../components/states.tsx";
+import { Table } from "../../components/table.tsx";
+
+export function ConsentHistory({ id }: { id: string }) {
+  const consents = useQuery("subscribers.listConsents", [id]);
+  return (
+    <Card title="Consent history" flush>
+      <Loaded query={consents} skeleton={<Skeleton table rows={4} />}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <p class="dim inset">Nothing was answered yet: the rule of the workspace decides.</p>
+          ) : (
+            <Table
+              caption="Consent history"
+              csv="consents"
+              rows={items}
+              keyOf={(one) => one.id}
+              columns={[
+                { title: "Channel", cell: ({ channel }) => channelName(channel) },
+                { title: "Answer", cell: ({ status }) => <Badge state={status} /> },
+                { title: "Given", cell: ({ consented_at }) => fullTime(consented_at) },
+                { title: "Recorded", cell: ({ recorded_at }) => fullTime(recorded_at) },
+                { title: "Source", cell: ({ source }) => source ?? <span class="dim">–</span> },
+                { title: "Proof", cell: (one) => <Proof of={one} /> },
+              ]}
+            />
+          )
+        }
+      </Loaded>
+    </Card>
+  );
+}
+
+function Proof({ of: { express, evidence } }: { of: SubscribersSubscriber }) {
+  const { text, ip, import_job_id } = evidence;
+  return (
+    <>
+      {express ? "Given expressly" : "Implied"}
+      {text && `: “${text}”`}
+      {ip && `, from ${ip}`}
+      {import_job_id && (
+        <>
+          {", by "}
+          <a href={pathTo("import", import_job_id)}>an import</a>
+        </>
+      )}
+    </>
+  );
+}

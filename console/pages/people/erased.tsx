@@ -1,0 +1,57 @@
+// Who is no longer here: the receipt of the erasure says what was removed.
+import { useQuery } from "../../app/query.ts";
+import { pathTo } from "../../app/router.ts";
+import { fullTime, number } from "../../app/time.ts";
+import { Badge } from "../../components/badge.tsx";
+import { inWords } from "../../components/field.tsx";
+import { Card, Code, type Fact, Facts } from "../../components/page.tsx";
+import { Empty, Loaded, Skeleton } from "../../components/states.tsx";
+
+const EVERY_MS = 3_000;
+
+export function Erased({ id }: { id: string }) {
+  const erasure = useQuery("erasures.get", [id], {
+    every: (known) => (known && known.state === "running" ? EVERY_MS : undefined),
+  });
+  const all = <a href={pathTo("people")}>All people</a>;
+  if (!erasure.data && erasure.error?.status === 404)
+    return (
+      <Empty title="This person was erased, or was never in this workspace." action={all}>
+        Reports keep their counts, without the person.
+      </Empty>
+    );
+  return (
+    <Loaded query={erasure} skeleton={<Skeleton rows={6} />}>
+      {({ state, requested_at, completed_at, removed, exact, properties_erased, receipt }) => (
+        <div class="stack">
+          <p class="verdict">
+            <Badge state={state === "running" ? "processing" : state} />{" "}
+            <b>{state === "running" ? "This person is being erased." : "This person was erased."}</b> Reports keep their
+            counts, without the person. {all}
+          </p>
+          <Card title="Receipt of the erasure">
+            <Facts
+              of={[
+                ["Requested", fullTime(requested_at)],
+                ["Completed", completed_at ? fullTime(completed_at) : "not yet"],
+                ["Properties of events", properties_erased ? "erased" : "kept, without the person"],
+                ...removed.map(
+                  ({ store, count }): Fact => [
+                    `Removed: ${inWords(store)}`,
+                    `${exact ? "" : "about "}${number(count)}`,
+                  ],
+                ),
+              ]}
+            />
+            {receipt && (
+              <>
+                <p class="hint">The same, signed (a JWT): keep it with your records.</p>
+                <Code text={receipt} label="Copy the receipt" />
+              </>
+            )}
+          </Card>
+        </div>
+      )}
+    </Loaded>
+  );
+}

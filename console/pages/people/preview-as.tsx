@@ -1,0 +1,84 @@
+// A template as this person would get it, on each channel.
+import { useState } from "preact/hooks";
+import type { SubscriberProfile } from "../../../sdk/src/types.gen.ts";
+import { useQuery } from "../../app/query.ts";
+import { pathTo } from "../../app/router.ts";
+import { channelName } from "../../app/sentences.ts";
+import { Button, LinkButton } from "../../components/button.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { SelectField } from "../../components/field.tsx";
+import { NONE } from "../../components/pickers.tsx";
+import { Rendered } from "../../components/rendered.tsx";
+import { Empty, Failure, Loaded, Skeleton } from "../../components/states.tsx";
+
+export function PreviewAs({ profile }: { profile: SubscriberProfile }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button needs="templates.preview" onClick={() => setOpen(true)}>
+        Preview a template
+      </Button>
+      {isOpen && (
+        <Dialog title={`As ${profile.external_id} would get it`} close={() => setOpen(false)}>
+          <Templates id={profile.id} />
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+function Templates({ id }: { id: string }) {
+  const templates = useQuery("templates.list", [{}]);
+  const [chosen, choose] = useState("");
+  return (
+    <Loaded query={templates}>
+      {({ data: items }) =>
+        items.length === 0 ? (
+          <Empty
+            title="There are no templates yet."
+            action={<LinkButton href={pathTo("content", "templates/new")}>New template</LinkButton>}
+          />
+        ) : (
+          <>
+            <SelectField
+              label="Template"
+              value={chosen}
+              options={[NONE, ...items.map((one) => ({ value: one.id, label: one.name }))]}
+              onInput={choose}
+            />
+            {chosen && <Shown key={chosen} template={chosen} person={id} />}
+          </>
+        )
+      }
+    </Loaded>
+  );
+}
+
+function Shown({ template, person }: { template: string; person: string }) {
+  const found = useQuery("templates.get", [template]);
+  const content = found.data?.content ?? { title: "", body: "" };
+  const preview = useQuery("templates.preview", [{ content, render_for: person }], { when: found.data !== undefined });
+  const [channel, setChannel] = useState("");
+  if (found.error) return <Failure error={found.error} />;
+  if (preview.error) return <Failure error={preview.error} />;
+  const { renderings = [] } = preview.data ?? {};
+  const rendering = renderings.find((one) => one.channel === channel) ?? renderings[0];
+  if (!rendering) return <Skeleton rows={4} />;
+  return (
+    <>
+      <div class="actions">
+        {renderings.map((one) => (
+          <Button
+            key={one.channel}
+            kind="quiet"
+            pressed={one.channel === rendering.channel}
+            onClick={() => setChannel(one.channel)}
+          >
+            {channelName(one.channel)}
+          </Button>
+        ))}
+      </div>
+      <Rendered rendering={rendering} />
+    </>
+  );
+}

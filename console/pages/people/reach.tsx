@@ -1,0 +1,106 @@
+// How a person can be reached: what a message now would use, by the preview of the service, and each channel with its reason.
+import type { NotificationPreview, SubscriberProfile } from "../../../sdk/src/types.gen.ts";
+import { type ChannelType, classOf, consentChannels } from "../../../shared/rules/channel-types.ts";
+import { useAction } from "../../app/action.ts";
+import { useQuery } from "../../app/query.ts";
+import { pathTo } from "../../app/router.ts";
+import { channelName, reasonText } from "../../app/sentences.ts";
+import { dateTime, plural } from "../../app/time.ts";
+import { Card, Time } from "../../components/page.tsx";
+import { useUsableChannels } from "../../components/pickers.tsx";
+import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
+import { readAttributes } from "./attribute-values.ts";
+import { Opt } from "./opt.tsx";
+import { Suppressed } from "./suppressed.tsx";
+
+export function Reach({ profile }: { profile: SubscriberProfile }) {
+  const { id, consents } = profile;
+  const create = useAction("subscribers.createConsent");
+  const usable = useUsableChannels();
+  const preview = useQuery(
+    "recipients.previewNotifications",
+    [
+      {
+        subscriberIds: [id],
+        title: "-",
+        body: "-",
+        category: "marketing",
+        channel_ids: usable.map((channel) => channel.id),
+      },
+    ],
+    { when: usable.length > 0 },
+  );
+  return (
+    <Card title="Channels">
+      {usable.length > 0 && (
+        <Loaded query={preview} skeleton={<Skeleton rows={1} />}>
+          {(found) => <p>{sentenceOf(found)}</p>}
+        </Loaded>
+      )}
+      <ul class="stack tight">
+        {consentChannels.map((channel) => {
+          const found = consents.find((one) => one.channel === channel);
+          return (
+            <Opt
+              key={channel}
+              name={channelName(channel)}
+              status={found?.status}
+              since={found && <Time at={found.consented_at} />}
+              action={create}
+              record={(status) => create.run(id, { channel, status, source: "console" })}
+            >
+              <Where channel={channel} profile={profile} />
+            </Opt>
+          );
+        })}
+      </ul>
+      {create.error && <Failure error={create.error} />}
+      <p class="hint">
+        Record only what the person told you. <a href={pathTo("people", `${id}/consents`)}>Each change stays</a> in the
+        history.
+      </p>
+    </Card>
+  );
+}
+
+/** What a marketing message that is sent now does. */
+function sentenceOf({ samples: [sample], skip_reasons }: NotificationPreview): string {
+  const [reason] = Object.keys(skip_reasons);
+  if (!sample) return `A marketing message now does not go out${reason ? `: ${reasonText(reason)}` : ""}.`;
+  const names = [...new Set(sample.channels)].map(channelName);
+  const by = names.length > 0 ? ` by ${new Intl.ListFormat("en").format(names)}` : "";
+  return sample.deferred_until
+    ? `A marketing message now waits for the end of quiet hours, ${dateTime(sample.deferred_until)}, and goes out${by}.`
+    : `A marketing message now goes out${by}.`;
+}
+
+interface WhereProps {
+  channel: ChannelType;
+  profile: SubscriberProfile;
+}
+
+/** The address of a channel; a suppression of it is looked up where there is one. */
+function Where({ channel, profile: { email, attributes, devices, consents } }: WhereProps) {
+  const kind = classOf(channel);
+  const isSuppressed = consents.some((one) => one.channel === channel && one.status === "suppressed");
+  const { phone } = readAttributes(attributes);
+  if (kind === "in_app") return null;
+  if (kind === "push" || kind === "web_push") {
+    const all = devices.filter(({ platform }) => platform === channel);
+    const open = all.filter(({ status, push_enabled }) => status === "active" && push_enabled);
+    return (
+      <small class="where dim">
+        {all.length === 0
+          ? "No device"
+          : `${plural(open.length, "device")} can receive it${open.length < all.length ? ` of ${all.length}` : ""}`}
+      </small>
+    );
+  }
+  const address = kind === "email" ? email : typeof phone === "string" ? phone : undefined;
+  return (
+    <small class="where dim">
+      {address ?? (kind === "email" ? "No email address" : "No phone number")}
+      {address && isSuppressed && <Suppressed address={address} />}
+    </small>
+  );
+}

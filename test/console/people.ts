@@ -1,0 +1,84 @@
+// The page of a person: what happened and why, what was agreed to, and everything about them as one file.
+import { readFileSync } from "node:fs";
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { type Tab, violationsInThemes } from "../support/console-tab.ts";
+
+const openAda = async ({ page, visit }: Tab): Promise<Page> => {
+  await visit("people?q=ada");
+  await page.getByRole("link", { name: "ada", exact: true }).click();
+  await page.getByRole("heading", { name: "Ada Keller", level: 1 }).waitFor();
+  await page.locator(".timeline li").first().waitFor();
+  return page;
+};
+
+export function peopleStories(open: () => Promise<Tab>): void {
+  it("a person is told as a story by day: each message with its channels, and as it was seen (CON-3)", async () => {
+    const page = await openAda(await open());
+    await page.getByText(/^A marketing message now (goes out|waits)/).waitFor();
+    const message = page.locator(".timeline > li", { hasText: "New: shared boards" });
+    expect(await message.locator(".badge").allTextContents()).toEqual(["delivered", "delivered"]);
+    await message.getByRole("button", { name: "More about New: shared boards" }).click();
+    await message.getByText(/^Delivered by/).waitFor();
+    await message.locator(".in-app-card", { hasText: "Hello Ada, three things" }).waitFor();
+    expect(await violationsInThemes(page)).toEqual({});
+  });
+
+  it("the walk of a person through a journey, and why a campaign did or did not reach them, is said in words (CON-3)", async () => {
+    const page = await openAda(await open());
+    const run = page.locator(".timeline > li", { hasText: "Welcome" }).filter({ hasText: "completed" });
+    await run.getByRole("button", { name: "More about Welcome" }).click();
+    await run.getByText("welcome sent").waitFor();
+    await run.getByText(/^Entered on /).waitFor();
+    await page.getByRole("button", { name: "A campaign", exact: true }).click();
+    await page.getByLabel("A campaign", { exact: true }).selectOption({ label: "Winter preview" });
+    await page.getByText("Not sent: the campaign has sent nothing yet.").waitFor();
+    await page.getByRole("link", { name: "Every condition" }).waitFor();
+    expect(await violationsInThemes(page)).toEqual({});
+  });
+
+  it("consents of a person stand with their proof, the inbox as it is in the app, and a template as they would get it (CON-3)", async () => {
+    const page = await openAda(await open());
+    await page.getByRole("link", { name: "Consent history" }).click();
+    await page.getByRole("row", { name: /Email opted in .* Given expressly, by an import/ }).waitFor();
+    expect(await violationsInThemes(page)).toEqual({});
+    await page.getByRole("link", { name: "Inbox" }).click();
+    await page.locator(".in-app-card", { hasText: "Hello Ada" }).first().waitFor();
+    expect(await violationsInThemes(page)).toEqual({});
+    await page.getByRole("button", { name: "Preview a template" }).click();
+    await page.getByLabel("Template").selectOption({ label: "Receipt" });
+    await page.locator("dialog[open]").getByText("Thank you, Ada").waitFor();
+    expect(await violationsInThemes(page)).toEqual({});
+  });
+
+  it("everything about a person, and their consents, are files that the page saves (CON-3)", async () => {
+    const page = await openAda(await open());
+    const whole = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Export" }).click();
+    const person = JSON.parse(readFileSync(await (await whole).path(), "utf8")) as { subscriber: object };
+    expect(person).toMatchObject({ subscriber: { external_id: "ada" }, inbox: expect.any(Array) });
+    await page.getByRole("link", { name: "Consent history" }).click();
+    const table = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download Consent history as CSV" }).click();
+    const [head, row] = readFileSync(await (await table).path(), "utf8").split("\r\n");
+    expect(head).toBe("Channel,Answer,Given,Recorded,Source,Proof");
+    expect(row).toMatch(/^Email,opted in,/);
+  });
+
+  it("an address that takes no mail says why on the page of its person (CON-3)", async () => {
+    const { page, visit } = await open();
+    await visit("suppressions");
+    await page.getByRole("button", { name: "Suppress an address" }).first().click();
+    await page.getByLabel("Email or phone number").last().fill("ada@example.com");
+    await page.getByLabel("Note (optional)").fill("asked by phone");
+    await page.getByRole("button", { name: "Suppress", exact: true }).click();
+    await page.getByText("ada@example.com is suppressed.").waitFor();
+    await openAda({ page, visit } as Tab);
+    await page.getByText(/Suppressed: a colleague suppressed it \(asked by phone\)/).waitFor();
+    await page.getByRole("link", { name: "Look at it" }).click();
+    await page.getByRole("button", { name: "Lift ada@example.com" }).click();
+    await page.getByLabel("Why").fill("a slip");
+    await page.getByRole("button", { name: "Lift", exact: true }).click();
+    await page.getByText("The suppression is lifted.").waitFor();
+  });
+}
