@@ -77,6 +77,7 @@ function allowances(
     ["encryption-key", forPurpose("root-secrets")],
     ["credentials-key", forPurpose("channel-credentials")],
     ["second-factor-key", forPurpose("second-factor")],
+    ["client-secret-key", forPurpose("client-secret")],
     ["signing-key", (actions) => allow(actions, storage.signingKey.keyArn)],
     ["schedule-group", (actions) => allow(actions, scheduleArn)],
     ["scheduler-role", passOn],
@@ -91,7 +92,7 @@ function allowances(
   ]);
 }
 
-/** One key, three purposes: the right to decrypt root secrets does not include the credentials of workspaces or users. */
+/** One key, four purposes: the right to decrypt root secrets does not include the credentials of workspaces or users. */
 const purposesOf =
   (key: string) =>
   (purpose: string): Allow =>

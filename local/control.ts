@@ -74,6 +74,7 @@ const NewFault = v.strictObject({
   operation: v.optional(Text),
   conflict: v.optional(v.boolean("must be true or false")),
 });
+const Record = v.strictObject({ name: Text, text: Text });
 const OutboxQuery = v.object({
   channel: v.optional(v.picklist(providedChannels, `must be one of ${providedChannels.join(", ")}`)),
   job_id: v.optional(v.string()),
@@ -152,6 +153,11 @@ export function createControl({
     "DELETE faults": () => {
       faults.clear();
       return [204];
+    },
+    "POST dns": ({ body }) => {
+      const { name, text } = read(Record, body);
+      service.providers.texts.set(name, [...(service.providers.texts.get(name) ?? []), text]);
+      return [201, { name, text }];
     },
     "GET meter": () => [200, meter.read()],
     "DELETE meter": () => {

@@ -1187,6 +1187,38 @@ export async function authRenewRecoveryCodes(service: Endpoints) {
   return answer;
 }
 
+export async function authGetIdentityProvider(service: Endpoints) {
+  const answer = await service.auth.getIdentityProvider();
+  return answer;
+}
+
+export async function authReplaceIdentityProvider(service: Endpoints) {
+  const answer = await service.auth.replaceIdentityProvider({
+    issuer: "https://login.example.com",
+    client_id: "engagement",
+    client_secret: "a secret of the provider's client",
+    domains: ["example.com"],
+    default_role: "viewer",
+    groups_claim: "groups",
+    group_roles: [{ group: "marketing", role: "marketer" }],
+  });
+  return answer;
+}
+
+export async function authDeleteIdentityProvider(service: Endpoints) {
+  await service.auth.deleteIdentityProvider();
+}
+
+export async function authBeginSignIn(service: Endpoints) {
+  const answer = await service.auth.beginSignIn({ email: "ada@example.com" });
+  return answer;
+}
+
+export async function authFinishSignIn(service: Endpoints) {
+  const answer = await service.auth.finishSignIn({ state: "text", binding: "text", code: "text" });
+  return answer;
+}
+
 export async function authListSessions(service: Endpoints) {
   const answer = await service.auth.listSessions();
   return answer;

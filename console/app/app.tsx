@@ -8,6 +8,7 @@ import { SecondFactor } from "../components/second-factor.tsx";
 import { Empty, Failure, Skeleton } from "../components/states.tsx";
 import { pages } from "../pages/index.ts";
 import { SignIn } from "../pages/sign-in/index.tsx";
+import { ProviderMissing } from "../pages/sign-in/provider.tsx";
 import { pathTo, place } from "./router.ts";
 import { session } from "./session.ts";
 import { Shell } from "./shell.tsx";
@@ -22,8 +23,15 @@ export function App() {
         <Skeleton rows={3} />
       </main>
     );
+  if (state.me.sign_in_missing) return <Shell>{elsewhere}</Shell>;
   return <Shell>{state.me.second_factor_missing ? <FactorMissing /> : <Routed />}</Shell>;
 }
+
+const elsewhere = (
+  <Page title="Sign in with your company" about="This workspace is opened by its identity provider alone.">
+    <ProviderMissing />
+  </Page>
+);
 
 const FactorMissing = () => (
   <Page title="Set up your second factor" about="This workspace opens to members with a second factor only.">

@@ -21,6 +21,7 @@ const messages: Record<ErrorCode, string> = {
   READ_ONLY_TOKEN: "A read-only token may not write.",
   EMAIL_NOT_CONFIRMED: "Confirm your e-mail address first.",
   SECOND_FACTOR_MISSING: "This workspace demands a second factor. Set one up in your account.",
+  SIGN_IN_REQUIRED: "This workspace is opened by its identity provider. Sign in there.",
   NOT_FOUND: "No such resource.",
   CONFLICT: "It already exists, or its state does not allow this.",
   NOT_A_SANDBOX: "This workspace is not a sandbox: its time cannot be moved.",
@@ -103,6 +104,7 @@ export function codesOf({ route, access, shape }: Endpoint): ErrorCode[] {
     ...given(closed, "TENANT_DELETED"),
     ...given(closed && effect !== "session" && !access.openWhileSuspended, "TENANT_SUSPENDED"),
     ...given(credentials.includes("dashboard") && needsSecondFactor(access), "SECOND_FACTOR_MISSING"),
+    ...given(credentials.includes("dashboard") && needsSecondFactor(access), "SIGN_IN_REQUIRED"),
     ...given(credentials.includes("dashboard") && (effect === "write" || effect === "own"), "READ_ONLY_TOKEN"),
     ...given(credentials.includes("dashboard") && needsConfirmed(access), "EMAIL_NOT_CONFIRMED"),
     ...given(

@@ -5,8 +5,10 @@ import { AccountEmail, createAccount, inviteToRegister, NewAccount } from "../..
 import { ApiError } from "../../shared/kernel/errors.ts";
 import type { TenantId } from "../../shared/kernel/ids.ts";
 import { planNames } from "../../shared/rules/plans.ts";
+import { present } from "../../shared/store/conditions.ts";
 import { annotate } from "../../shared/store/insights/annotations.ts";
 import { UserItem } from "../../shared/store/workspaces/identity-items.ts";
+import { WorkspaceItem } from "../../shared/store/workspaces/items.ts";
 import { changeStatus, purgeTimer } from "../../shared/store/workspaces/purge.ts";
 import { removeFactor } from "../../shared/store/workspaces/second-factors.ts";
 import { usageOf } from "../../shared/store/workspaces/usage.ts";
@@ -66,6 +68,21 @@ export async function forgetSecondFactor(
   if (!user) return { error: "not_found" };
   await removeFactor(platform, user, undefined);
   return { forgotten: { email } };
+}
+
+export const EndSignInDemand = v.strictObject({
+  end_sign_in_demand: v.strictObject({ tenant_id: v.string("must be a string") }),
+});
+
+/** For a workspace whose identity provider let everybody down: passwords open it again. */
+export async function endSignInDemand(
+  { platform }: OperatorContext,
+  { end_sign_in_demand: { tenant_id } }: v.InferOutput<typeof EndSignInDemand>,
+): Promise<{ ended: { tenant_id: string } } | Refusal> {
+  const workspace = await getWorkspace(platform, tenant_id);
+  if (!workspace) return { error: "not_found" };
+  await platform.change(WorkspaceItem, { tenant: tenant_id }, { set: { sign_in_required: false } }, present());
+  return { ended: { tenant_id } };
 }
 
 export async function changeOne(

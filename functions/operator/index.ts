@@ -5,6 +5,8 @@ import { fieldsOf } from "../../shared/http/input.ts";
 import { type Deps, NO_TENANT, openAll, type Uses } from "../../shared/kernel/deps.ts";
 import {
   changeOne,
+  EndSignInDemand,
+  endSignInDemand,
   ForgetSecondFactor,
   forgetSecondFactor,
   Invitation,
@@ -23,6 +25,7 @@ export type OperatorAnswer =
   | Answer<typeof register>
   | Answer<typeof inviteAddress>
   | Answer<typeof forgetSecondFactor>
+  | Answer<typeof endSignInDemand>
   | Answer<typeof changeOne>
   | Answer<typeof seeWorkspaces>
   | Answer<typeof costOf>
@@ -51,6 +54,7 @@ const actions: Record<string, Action> = {
   register: taking(Registration, register),
   invite: taking(Invitation, inviteAddress),
   forget_second_factor: taking(ForgetSecondFactor, forgetSecondFactor),
+  end_sign_in_demand: taking(EndSignInDemand, endSignInDemand),
   workspaces: taking(WorkspacesWish, seeWorkspaces),
   cost: taking(CostWish, costOf),
   dead_letters: taking(DeadLettersWish, seeDeadLetters),

@@ -5,7 +5,7 @@ import * as v from "valibot";
 import { TextUpTo, Timestamp, Uuid } from "../../shared/contract/schemas.ts";
 import { authenticate } from "../../shared/http/authenticate.ts";
 import { endpoints } from "../../shared/http/endpoint.ts";
-import { limitRequests, requireSecondFactor, requireWorkspace } from "../../shared/http/gates.ts";
+import { limitRequests, requireProvider, requireSecondFactor, requireWorkspace } from "../../shared/http/gates.ts";
 import { requireSignedIds, USER_HASH_HEADER } from "../../shared/http/identity-proof.ts";
 import { parseQuery, refuseUnknownQuery } from "../../shared/http/input.ts";
 import { openToBrowsers, STREAM_ID_HEADER } from "../../shared/http/responses.ts";
@@ -169,6 +169,7 @@ function openAdmission(
     if (caller.kind === "public") throw new ApiError("UNAUTHORIZED", "Valid credentials are required.");
     await limitRequests(caller, platform, requestTokens);
     requireWorkspace(caller, declaration.access);
+    requireProvider(caller, declaration.access);
     requireSecondFactor(caller, declaration.access);
     requireFeature(caller.workspace.plan, "in_app");
     refuseUnknownQuery(declaration.shape, queryStringParameters);

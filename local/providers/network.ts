@@ -14,6 +14,10 @@ import { webPushSink } from "./web-push.ts";
 
 export interface LocalNetwork {
   network: Network;
+  /** Hosts that users name, such as receivers of webhooks, and what answers there. */
+  hosts: Map<string, Sink>;
+  /** What the DNS of this machine's service says: TXT records by name. */
+  texts: Map<string, string[]>;
   /** Templates at the chat app's provider. */
   templates: ChatTemplates;
   meter(): { requests: number };
@@ -32,9 +36,13 @@ export interface LocalNetworkDeps extends SinkDeps {
   notify(): void;
 }
 
-type Served = Exclude<Purpose, "webhook" | "smtp">;
+type Served = Exclude<Purpose, "webhook" | "smtp" | "sign_in">;
+/** Who is asked is named by users; none of them is an embedded provider. */
+const isOfUsers = (purpose: Purpose): purpose is "webhook" | "sign_in" =>
+  purpose === "webhook" || purpose === "sign_in";
 /** The address of every provider's host: a public one, to which no connection is made. */
 const ANYWHERE = ["1.1.1.1"];
+const NAMED_BY_USERS: ReadonlySet<Purpose> = new Set(["smtp", "web_push", "sign_in"]);
 const LOOPBACK = new Set(["localhost", "127.0.0.1"]);
 const SMTP_TLS_PORT = 465;
 /** A receiver of webhooks that accepts each delivery. The endpoint of the demo workspace is there. */
@@ -43,7 +51,7 @@ const RECEIVER = "receiver.example";
 export function createLocalNetwork(deps: LocalNetworkDeps): LocalNetwork {
   const { database, allowLoopback, allowProviders, notify } = deps;
   const isNear = (host: string, purpose: Purpose): boolean =>
-    allowProviders && (purpose === "smtp" || purpose === "web_push") && LOOPBACK.has(host);
+    allowProviders && NAMED_BY_USERS.has(purpose) && LOOPBACK.has(host);
   const templates = openChatTemplates(database);
   /** What the fault of the request under way asks to wait. */
   let retryAfter: number | undefined;
@@ -81,18 +89,21 @@ export function createLocalNetwork(deps: LocalNetworkDeps): LocalNetwork {
     return server;
   };
 
-  const webhooks = deps.webhooks ?? withReceiver(allowLoopback ? loopback : nowhere, notify);
+  const hosts = new Map<string, Sink>([[RECEIVER, () => ({ status: 204 })]]);
+  const webhooks = deps.webhooks ?? withHosts(allowLoopback ? loopback : nowhere, hosts, notify);
+  const texts = new Map<string, string[]>();
   const network: Network = {
     exempts: (host, port, purpose) =>
-      purpose === "webhook" ? (webhooks.exempts?.(host, port, purpose) ?? false) : isNear(host, purpose),
+      isNear(host, purpose) || (isOfUsers(purpose) && (webhooks.exempts?.(host, port, purpose) ?? false)),
     resolve: async (host, purpose) => {
-      if (purpose === "webhook") return webhooks.resolve(host, purpose);
-      return isNear(host, purpose) ? loopback.resolve(host, purpose) : ANYWHERE;
+      if (isNear(host, purpose)) return loopback.resolve(host, purpose);
+      return isOfUsers(purpose) ? webhooks.resolve(host, purpose) : ANYWHERE;
     },
+    texts: async (name) => texts.get(name) ?? [],
     connect: async (wish, signal) => {
       const { purpose } = wish;
-      if (purpose === "webhook") return webhooks.connect(wish, signal);
       if (isNear(wish.host, purpose)) return loopback.connect(wish, signal);
+      if (isOfUsers(purpose)) return webhooks.connect(wish, signal);
       const [near, far] = openLine(notify);
       if (purpose === "smtp") {
         requests++;
@@ -108,6 +119,8 @@ export function createLocalNetwork(deps: LocalNetworkDeps): LocalNetwork {
 
   return {
     network,
+    hosts,
+    texts,
     templates,
     meter: () => ({ requests }),
     resetMeter: () => {
@@ -138,15 +151,15 @@ const loopback: Network = {
   connect: (wish, signal) => connectSocket(wish, signal, { verify: false }),
 };
 
-function withReceiver(others: Network, notify: () => void): Network {
-  const server = serveHttp1(() => ({ status: 204 }));
+function withHosts(others: Network, hosts: ReadonlyMap<string, Sink>, notify: () => void): Network {
   return {
     ...others,
-    resolve: async (host, purpose) => (host === RECEIVER ? ANYWHERE : others.resolve(host, purpose)),
+    resolve: async (host, purpose) => (hosts.has(host) ? ANYWHERE : others.resolve(host, purpose)),
     connect: async (wish, signal) => {
-      if (wish.host !== RECEIVER) return others.connect(wish, signal);
+      const sink = hosts.get(wish.host);
+      if (!sink) return others.connect(wish, signal);
       const [near, far] = openLine(notify);
-      server.emit("connection", far);
+      serveHttp1(sink).emit("connection", far);
       return near;
     },
   };

@@ -7,7 +7,7 @@ export type JsonValue = string | number | boolean | null | JsonValue[] | { [key:
 /** `code` is stable; `message` is for people and may change; `fields` names what failed validation. */
 export interface ErrorBody {
   /** The stable code of the error */
-  code: "BAD_REQUEST" | "UNAUTHORIZED" | "SECOND_FACTOR_REQUIRED" | "PAYMENT_REQUIRED" | "SEND_CAP_REACHED" | "FORBIDDEN" | "TENANT_SUSPENDED" | "TENANT_DELETED" | "FEATURE_NOT_AVAILABLE" | "READ_ONLY_TOKEN" | "EMAIL_NOT_CONFIRMED" | "SECOND_FACTOR_MISSING" | "NOT_FOUND" | "CONFLICT" | "NOT_A_SANDBOX" | "FILE_TOO_LARGE" | "VALIDATION_ERROR" | "TEMPLATE_NOT_FOUND" | "QUOTA_EXCEEDED" | "RATE_LIMITED" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE";
+  code: "BAD_REQUEST" | "UNAUTHORIZED" | "SECOND_FACTOR_REQUIRED" | "PAYMENT_REQUIRED" | "SEND_CAP_REACHED" | "FORBIDDEN" | "TENANT_SUSPENDED" | "TENANT_DELETED" | "FEATURE_NOT_AVAILABLE" | "READ_ONLY_TOKEN" | "EMAIL_NOT_CONFIRMED" | "SECOND_FACTOR_MISSING" | "SIGN_IN_REQUIRED" | "NOT_FOUND" | "CONFLICT" | "NOT_A_SANDBOX" | "FILE_TOO_LARGE" | "VALIDATION_ERROR" | "TEMPLATE_NOT_FOUND" | "QUOTA_EXCEEDED" | "RATE_LIMITED" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE";
   /** What is wrong, for people. It may change */
   message: string;
   /** What is wrong, by field */
@@ -1869,6 +1869,43 @@ export interface IdentityKey {
   id: string;
   /** When it was created. RFC 3339. */
   created_at: string;
+}
+
+export interface IdentityProvider {
+  /** The issuer, as the provider's own description names it */
+  issuer: string;
+  /** Of the client that the provider has for this workspace */
+  client_id: string;
+  /** A client secret is stored */
+  has_client_secret: boolean;
+  /** What is asked of the provider */
+  scope: string;
+  /** The e-mail domains that the provider speaks for, once a DNS record proves each */
+  domains: ({
+    /** The part after the @ of an address */
+    domain: string;
+    /** Its DNS has the record */
+    proven: boolean;
+    /** The name of the TXT record */
+    record_name: string;
+    /** What the record says */
+    record_value: string;
+  })[];
+  /** Of whoever signs in first; `null`: they need an invitation or a group with a role */
+  default_role: "admin" | "marketer" | "developer" | "analyst" | "viewer" | null;
+  /** The claim with the groups of the user */
+  groups_claim: string | null;
+  /** The first group that the user is in gives the role, at every sign-in; owners keep theirs */
+  group_roles: ({
+    /** As the provider names it */
+    group: string;
+    /** The role of a member: it decides the permissions */
+    role: "admin" | "marketer" | "developer" | "analyst" | "viewer";
+  })[];
+  /** Only sessions that began at the provider reach the workspace, and owners with a second factor */
+  required: boolean;
+  /** What the provider's client allows as redirect URI */
+  redirect_uri: string;
 }
 
 export interface Import {
@@ -6704,6 +6741,61 @@ export interface AuthRenewRecoveryCodesBody {
   code: string;
 }
 
+export interface AuthReplaceIdentityProviderBody {
+  /** The issuer, as the provider's own description names it */
+  issuer: string;
+  /** Of the client that the provider has for this workspace */
+  client_id: string;
+  /** Left out: as it was, while issuer and client stay. It is never returned */
+  client_secret?: string | null | undefined;
+  /** What is asked of the provider */
+  scope?: string | undefined;
+  /** The e-mail domains that the provider speaks for, once a DNS record proves each */
+  domains: string[];
+  /** Of whoever signs in first; `null`: they need an invitation or a group with a role */
+  default_role?: "admin" | "marketer" | "developer" | "analyst" | "viewer" | null | undefined;
+  /** The claim with the groups of the user */
+  groups_claim?: string | null | undefined;
+  /** The first group that the user is in gives the role, at every sign-in; owners keep theirs */
+  group_roles?: ({
+    /** As the provider names it */
+    group: string;
+    /** The role of a member: it decides the permissions */
+    role: "admin" | "marketer" | "developer" | "analyst" | "viewer";
+  })[] | undefined;
+  /** Only sessions that began at the provider reach the workspace, and owners with a second factor */
+  required?: boolean | undefined;
+}
+
+export interface AuthBeginSignInBody {
+  /** The e-mail address */
+  email?: string | undefined;
+  /** The workspace */
+  tenant_id?: string | undefined;
+  /** The port of this machine to which the browser comes back */
+  redirect_port?: number | undefined;
+}
+
+export interface AuthBeginSignInAnswer {
+  /** Where the browser goes */
+  url: string;
+  /** Comes back with the code */
+  state: string;
+  /** Stays in the browser that begins */
+  binding: string;
+}
+
+export interface AuthFinishSignInBody {
+  /** What became of the recipient */
+  state: string;
+  /** As the begin of the sign-in gave it */
+  binding: string;
+  /** The stable code of the error */
+  code: string;
+  /** As the provider sent it (RFC 9207) */
+  iss?: string | undefined;
+}
+
 export interface AuthListSessionsAnswer {
   /** The items of this page */
   items: SessionEntry[];
@@ -6806,6 +6898,8 @@ export interface AccountGetMeAnswer {
   read_only: boolean;
   /** The workspace demands a second factor, and this session has none: it reaches the account alone */
   second_factor_missing: boolean;
+  /** The workspace demands its identity provider, and this session did not begin there: it reaches the account alone */
+  sign_in_missing: boolean;
   /** The workspaces that the user is a member of */
   workspaces: Me[];
   /** The time of the service. RFC 3339. */
@@ -7501,6 +7595,16 @@ export interface Endpoints {
     removeSecondFactor(body: AuthRemoveSecondFactorBody, options?: CallOptions): Promise<void>;
     /** Get ten new recovery codes; the old ones end. `POST /api/v1/auth/recovery-codes/renew` */
     renewRecoveryCodes(body: AuthRenewRecoveryCodesBody, options?: CallOptions): Promise<Confirm>;
+    /** Get the identity provider of the workspace. `GET /api/v1/auth/identity-provider` */
+    getIdentityProvider(options?: CallOptions): Promise<IdentityProvider>;
+    /** Set the identity provider (OpenID Connect) through which members sign in. `PUT /api/v1/auth/identity-provider` */
+    replaceIdentityProvider(body: AuthReplaceIdentityProviderBody, options?: CallOptions): Promise<IdentityProvider>;
+    /** Remove the identity provider: members sign in with passwords again. `DELETE /api/v1/auth/identity-provider` */
+    deleteIdentityProvider(options?: CallOptions): Promise<void>;
+    /** Begin a sign-in at the identity provider of a workspace, or of an e-mail address. `POST /api/v1/auth/sign-in/begin` */
+    beginSignIn(body: AuthBeginSignInBody, options?: CallOptions): Promise<AuthBeginSignInAnswer>;
+    /** Begin a session by what the identity provider sent the browser back with. `POST /api/v1/auth/sign-in/finish` */
+    finishSignIn(body: AuthFinishSignInBody, options?: CallOptions): Promise<Session>;
     /** List the caller's sessions, the one used last first. `GET /api/v1/auth/sessions` */
     listSessions(options?: CallOptions): Promise<AuthListSessionsAnswer>;
     /** End a session of the caller at once, with its access tokens. `DELETE /api/v1/auth/sessions/:id` */

@@ -3,7 +3,7 @@ import { validateHeaderName, validateHeaderValue } from "node:http";
 import type { Duplex } from "node:stream";
 import { type Clock, SECOND } from "../kernel/clock.ts";
 import { isPublicAddress } from "./addresses.ts";
-import { type Connect, type Exchange, notSent, type Pool, refusedTarget } from "./exchange.ts";
+import { type Connect, type Exchange, notSent, type Pool, reasonOf, refusedTarget } from "./exchange.ts";
 import { openHttp1 } from "./http1.ts";
 import { openHttp2 } from "./http2.ts";
 import { type ConnectOptions, type Network, type Purpose, systemNetwork } from "./network.ts";
@@ -40,6 +40,11 @@ export interface Egress {
   request(request: EgressRequest): Promise<Exchange>;
   /** Why requests to a URL are never allowed, or undefined; for URLs that clients give. The host is not resolved. */
   refusal(url: string, purpose: Purpose): string | undefined;
+  /** Whether a TXT record of a name says this. */
+  hasText(
+    name: string,
+    text: string,
+  ): Promise<{ kind: "known"; isThere: boolean } | { kind: "failed"; reason: string }>;
   /** A connection for a protocol that is not HTTP; `signal` ends it. */
   connect(server: Server, signal: AbortSignal): Promise<Connection>;
   /** The same for a mail server. */
@@ -87,9 +92,18 @@ export function openEgress(deps: { clock: Clock; network?: Network }): Egress {
     }
   };
 
+  const hasText: Egress["hasText"] = async (name, text) => {
+    try {
+      return { kind: "known", isThere: ((await network.texts?.(name)) ?? []).includes(text) };
+    } catch (error) {
+      return { kind: "failed", reason: reasonOf(error) };
+    }
+  };
+
   return {
     request,
     connect,
+    hasText,
     refusal: (url, purpose) => refusalOf(targetOf(url, exempts(purpose))),
     serverRefusal: (host, port, purpose) => refusalOf(serverOf(host, port, MAIL_PORTS, exempts(purpose))),
   };

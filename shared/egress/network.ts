@@ -1,12 +1,12 @@
 // The network below the egress client: resolves names and makes connections. The local service has its own.
-import { lookup } from "node:dns/promises";
+import { lookup, resolveTxt } from "node:dns/promises";
 import { connect as connectTcp, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { connect as connectTls } from "node:tls";
 import type { ProvidedChannel } from "../rules/channel-types.ts";
 
 /** What a request is for; each purpose has its own pool of connections. */
-export type Purpose = Exclude<ProvidedChannel, "email"> | "smtp" | "webhook";
+export type Purpose = Exclude<ProvidedChannel, "email"> | "smtp" | "webhook" | "sign_in";
 
 export interface ConnectOptions {
   purpose: Purpose;
@@ -21,6 +21,8 @@ export interface ConnectOptions {
 export interface Network {
   /** All addresses of a name. */
   resolve(host: string, purpose: Purpose): Promise<readonly string[]>;
+  /** What the TXT records of a name say; none where it has none. */
+  texts?(name: string): Promise<readonly string[]>;
   /** A connection that is ready for writing, with TLS if requested; `signal` cancels it. */
   connect(options: ConnectOptions, signal: AbortSignal): Promise<Duplex>;
   /** Starts TLS on a connection that was opened without. */
@@ -29,11 +31,21 @@ export interface Network {
   exempts?(host: string, port: number, purpose: Purpose): boolean;
 }
 
+const NO_RECORD = new Set(["ENODATA", "ENOTFOUND"]);
+
 /** The real network. It connects to the address that was checked: a name is resolved only once. */
 export const systemNetwork: Network = {
   resolve: async (host) => {
     const found = await lookup(host, { all: true, order: "ipv4first" });
     return found.map(({ address }) => address);
+  },
+  texts: async (name) => {
+    try {
+      return (await resolveTxt(name)).map((parts) => parts.join(""));
+    } catch (error) {
+      if (error instanceof Error && "code" in error && NO_RECORD.has(String(error.code))) return [];
+      throw error;
+    }
   },
   connect: (options, signal) => connectSocket(options, signal),
   secure: (socket, host, signal) => secureSocket(socket, host, signal),

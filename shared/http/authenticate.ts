@@ -19,6 +19,7 @@ import { UserSession } from "../store/workspaces/session-items.ts";
 import type { SendingSettings } from "../store/workspaces/settings.ts";
 import { sendingSettingsOf, type WorkspaceRow } from "../store/workspaces/workspaces.ts";
 import type { Access, Credential } from "./endpoint.ts";
+import { opensWithoutProvider } from "./gates.ts";
 import type { TokenVerifier } from "./tokens.ts";
 
 /** The workspace of a caller. */
@@ -73,6 +74,8 @@ export type Caller =
       session?: string;
       /** Whether the session has one, and whether the workspace or its agency demands one. */
       secondFactor: { isProven: boolean; isDemanded: boolean };
+      /** Whether it began at the identity provider of the workspace, or needs none, and whether the workspace demands it. */
+      provider: { isProven: boolean; isDemanded: boolean; isOwn: boolean };
       /** The address was not confirmed when the user became a member. */
       isUnconfirmed: boolean;
     }
@@ -217,6 +220,13 @@ async function dashboardCaller(
     secondFactor: {
       isProven: begun?.second_factor === true,
       isDemanded: workspace.second_factor_required === true || agency?.second_factor_required === true,
+    },
+    provider: {
+      isOwn: begun?.provided !== undefined,
+      isDemanded: session !== undefined && (workspace.sign_in_required === true || agency?.sign_in_required === true),
+      isProven:
+        (begun?.provided !== undefined && [claims.tid, claims.agency].includes(begun.provided)) ||
+        opensWithoutProvider(role, begun?.second_factor === true),
     },
     ...(session !== undefined && { session }),
     ...(claims.agency !== undefined && { agency: claims.agency }),

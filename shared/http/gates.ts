@@ -7,6 +7,7 @@ import {
   optInScopes,
   type Permission,
   permissionOfScope,
+  type Role,
   type Scope,
 } from "../contract/roles.ts";
 import { ApiError } from "../kernel/errors.ts";
@@ -88,6 +89,20 @@ export function requireSecondFactor(caller: Caller, access: Access): void {
   if (!needsSecondFactor(access)) return;
   throw new ApiError("SECOND_FACTOR_MISSING", "This workspace demands a second factor. Set one up in your account.");
 }
+
+/** ACC-17: where the workspace demands it, a session that did not begin at its provider reaches the account alone. */
+export function requireProvider(caller: Caller, access: Access): void {
+  if (caller.kind !== "dashboard" || !caller.provider.isDemanded || caller.provider.isProven) return;
+  if (!needsSecondFactor(access)) return;
+  throw signInRequired();
+}
+
+/** An owner with a second factor stays in, also while the provider does not answer. */
+export const opensWithoutProvider = (role: Role, hasSecondFactor: boolean): boolean =>
+  role === "owner" && hasSecondFactor;
+
+export const signInRequired = () =>
+  new ApiError("SIGN_IN_REQUIRED", "This workspace is opened by its identity provider. Sign in there.");
 
 export const needsSecondFactor = ({ effect, openBeforeSecondFactor = false }: Access): boolean =>
   effect !== "session" && !openBeforeSecondFactor;

@@ -19,6 +19,7 @@ import {
   limitRequests,
   requireConfirmed,
   requirePermission,
+  requireProvider,
   requireScope,
   requireSecondFactor,
   requireWorkspace,
@@ -169,6 +170,7 @@ const gatesOf =
     const units = unitsOf(event.requestContext.http.method, Buffer.byteLength(event.body ?? ""));
     await sdkLimits.count({ caller, address: () => addressOf(event), units }, platform);
     requireWorkspace(caller, access);
+    requireProvider(caller, access);
     requireSecondFactor(caller, access);
     requireWritable(caller, access);
     requirePermission(caller, access.permission);

@@ -44,6 +44,43 @@ export function factorStories({ open, service }: FactorBench): void {
     await page.getByText("In force. Recovery codes left: 9.").waitFor();
   });
 
+  it("a sign-in at the company's provider leaves by the address, and comes back into the workspace (ACC-15)", async () => {
+    const { page, reopen } = await open();
+    const { url } = service();
+    const asked = async (path: string, body?: object, token?: string) => {
+      const headers = { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) };
+      const given = body ? { method: "POST", body: JSON.stringify(body), headers } : {};
+      return (await (await fetch(`${url}${path}`, given)).json()) as Record<string, string>;
+    };
+    const { tenant_id } = await asked("/_local/demo");
+    const finished: unknown[] = [];
+    await page.route("**/sign-in/begin", (route) =>
+      route.fulfill({
+        status: 201,
+        json: { url: `${url}/console/signed-in?code=c0de&state=5tate`, state: "5tate", binding: "b1nding" },
+      }),
+    );
+    await page.route("**/sign-in/finish", async (route) => {
+      finished.push(route.request().postDataJSON());
+      const { access_token } = await asked("/_local/tokens", { tenant_id });
+      await route.fulfill({ status: 201, json: await asked("/api/v1/auth/switch", { tenant_id }, access_token) });
+    });
+    await page.context().clearCookies();
+    await page.goto(`${url}/console/sign-in`);
+    await page.getByRole("link", { name: "Sign in with your company" }).click();
+    await page.getByLabel("Email").fill("ada@example.com");
+    expect(await violationsInThemes(page)).toEqual({});
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.waitForURL(/home$/);
+    expect(finished).toEqual([{ state: "5tate", binding: "b1nding", code: "c0de" }]);
+    await page.goto(`${url}/console/signed-in?code=c0de&state=another`);
+    await page.getByText("This sign-in began in another tab").waitFor();
+    await page.goto(`${url}/console/w/${tenant_id}/settings/provider`);
+    await page.getByLabel("Issuer").waitFor();
+    expect(await violationsInThemes(page)).toEqual({});
+    await reopen();
+  });
+
   it("a workspace that demands a second factor shows its set-up alone (ACC-12)", async () => {
     const { page, reopen } = await open();
     await page.route("**/api/v1/me", async (route) => {

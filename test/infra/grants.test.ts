@@ -106,6 +106,7 @@ describe("all roles", () => {
           .sort();
       expect([name, allowed("root-secrets")]).toEqual([name, declared("encryption-key")]);
       expect([name, allowed("second-factor")]).toEqual([name, declared("second-factor-key").sort()]);
+      expect([name, allowed("client-secret")]).toEqual([name, declared("client-secret-key").sort()]);
       expect([name, allowed("channel-credentials")]).toEqual([name, declared("credentials-key")]);
     }
     const sealing = functions.filter(({ grants }) =>

@@ -10,6 +10,7 @@ import { HOUR, timestamp } from "../../shared/kernel/clock.ts";
 import { shownCode } from "../support/accounts.ts";
 import { cliOf } from "../support/cli.ts";
 import { BASE_URL, fetchOf } from "../support/embedded-fetch.ts";
+import { CLIENT, ISSUER, openIdProvider } from "../support/openid-provider.ts";
 import { addPeople } from "../support/people.ts";
 import { testWorld } from "../support/world.ts";
 
@@ -90,6 +91,48 @@ it("a login asks for the code of a second factor (ACC-11)", async () => {
   await world.advance(30_000);
   const cli = await cliOf(world, tenant, { answers: [EMAIL, PASSWORD, codeNow()] });
   expect(await cli.run("login", "--url", BASE_URL)).toMatchObject({ code: 0 });
+});
+
+it("a login at the identity provider ends in the browser of this machine (ACC-15)", async () => {
+  const world = await testWorld();
+  const provider = openIdProvider(world);
+  const tenant = await world.tenant();
+  const as = await tenant.dashboard();
+  const body = {
+    issuer: ISSUER,
+    client_id: CLIENT.id,
+    domains: ["company.example"],
+    default_role: "viewer",
+  };
+  const put = () => world.call("PUT /api/v1/auth/identity-provider", { as, body });
+  const { record_name: name, record_value: text } = (await put()).body.domains[0];
+  await world.call("POST /_local/dns", { body: { name, text } });
+  await put();
+  let visited: Promise<number[]> = Promise.resolve([]);
+  const browser: typeof globalThis.fetch = async (url, init) => {
+    const answer = await fetchOf(world)(url, init);
+    if (!String(url).endsWith("/sign-in/begin")) return answer;
+    const to = String(((await answer.clone().json()) as { url: string }).url);
+    const back = provider.signIn(to, { sub: "1", email: EMAIL, email_verified: true });
+    const redirect = new URL(new URL(to).searchParams.get("redirect_uri")!);
+    visited = (async () => {
+      const visits: number[] = [];
+      for (const state of ["another", back.state]) {
+        redirect.search = new URLSearchParams({ ...back, state }).toString();
+        visits.push((await fetch(redirect)).status);
+      }
+      return visits;
+    })();
+    return answer;
+  };
+  const env: Record<string, string> = {};
+  const cli = await cliOf(world, tenant, { env, fetch: browser });
+  env.ENGAGEMENT_CONFIG = join(cli.folder, "config");
+  const login = await cli.run("login", "--provider", "--email", EMAIL, "--url", BASE_URL);
+  expect(login).toMatchObject({ code: 0, out: [expect.stringContaining(EMAIL)] });
+  expect(login.notes.join()).toContain(ISSUER);
+  expect(await visited).toEqual([404, 200]);
+  expect((await cli.run("whoami")).code).toBe(0);
 });
 
 it("a login at an address that is not that of the API says so", async () => {

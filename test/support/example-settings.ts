@@ -9,6 +9,7 @@ import { mailedToken } from "./accounts.ts";
 import { brakesOf } from "./example-brakes.ts";
 import { channelSettings } from "./example-channels.ts";
 import { factorSettings } from "./example-factors.ts";
+import { providerSettings } from "./example-providers.ts";
 import { foreignIds } from "./foreign.ts";
 import { mailing, mailsOf } from "./mails.ts";
 import { createMcp } from "./mcp.ts";
@@ -261,6 +262,7 @@ function accountsOf(world: TestWorld, tenant: Tenant): Settings {
     },
     "POST /api/v1/auth/password/reset": async () => ({ body: { token: await mailedToken(world, email, "Reset") } }),
     ...factorSettings(world, call),
+    ...providerSettings(world, call),
     "POST /api/v1/auth/password/change": async () => {
       const session = await call(
         "POST /api/v1/auth/login",

@@ -7,11 +7,13 @@ import { Conversions } from "./conversions.tsx";
 import { General } from "./general.tsx";
 import { Keys } from "./keys.tsx";
 import { Plan } from "./plan.tsx";
+import { Provider } from "./provider.tsx";
 import { Team } from "./team.tsx";
 
 const tabs = [
   { id: "", label: "Workspace", View: General },
   { id: "team", label: "Team", View: Team },
+  { id: "provider", label: "Sign-in", View: Provider },
   { id: "conversions", label: "Conversions", View: Conversions },
   { id: "keys", label: "Keys", View: Keys },
   { id: "audit", label: "Audit", View: Audit },

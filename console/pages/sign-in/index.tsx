@@ -6,6 +6,7 @@ import { continueAsDemo, isLocal } from "../../app/session.ts";
 import { Button } from "../../components/button.tsx";
 import { Entry, enter, newPassword, tokenField } from "./entry.tsx";
 import { Confirm, Forgot, Reset } from "./passwords.tsx";
+import { Company, SignedIn } from "./provider.tsx";
 
 const FORMS = {
   "sign-in": Login,
@@ -14,6 +15,8 @@ const FORMS = {
   forgot: Forgot,
   reset: Reset,
   confirm: Confirm,
+  company: Company,
+  "signed-in": SignedIn,
 } as const;
 
 export function SignIn({ reason }: { reason?: string | undefined }) {
@@ -80,6 +83,9 @@ function Login() {
         if (done) await enter(done.answer);
       }}
     >
+      <p class="dim">
+        <a href="/console/company">Sign in with your company</a>
+      </p>
       <p class="dim">
         <a href="/console/forgot">Forgot password</a>
       </p>

@@ -151,6 +151,12 @@ export const account = group("account", "Keys and settings of a workspace, and t
             "The workspace demands a second factor, and this session has none: it reaches the account alone",
           ),
         ),
+        sign_in_missing: v.pipe(
+          v.boolean(),
+          v.description(
+            "The workspace demands its identity provider, and this session did not begin there: it reaches the account alone",
+          ),
+        ),
         workspaces: v.array(v.object({ tenant_id: v.string(), name: v.string(), role: v.picklist(roles) })),
         now: Timestamp,
       }),
@@ -166,6 +172,7 @@ export const account = group("account", "Keys and settings of a workspace, and t
         role: caller.role,
         read_only: caller.readOnly,
         second_factor_missing: caller.secondFactor.isDemanded && !caller.secondFactor.isProven,
+        sign_in_missing: caller.provider.isDemanded && !caller.provider.isProven,
         workspaces: memberships.map(({ tenant: tenant_id, role }, i) => ({
           tenant_id,
           name: rows[i]?.name ?? "",

@@ -1,5 +1,6 @@
 // How every session of a user begins: by registration, login, switch, invitation or a new password.
 import * as v from "valibot";
+import { opensWithoutProvider, signInRequired } from "../../../shared/http/gates.ts";
 import { tokenSigner } from "../../../shared/http/signing.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
 import { ApiError, unauthorized } from "../../../shared/kernel/errors.ts";
@@ -39,22 +40,30 @@ interface Beginning extends Membership {
   readOnly?: boolean;
   /** The session that this one is derived from. */
   parent?: string | undefined;
+  /** It begins at the identity provider of the workspace, whose second factors are not ours. */
+  byProvider?: { isEnrolled: boolean } | undefined;
 }
 
-/** Both tokens of a new session. @throws 401 if the password was changed meanwhile. */
+/**
+ * Both tokens of a new session. @throws 401 if the password was changed meanwhile; 403 where the workspace demands its
+ * identity provider.
+ */
 export async function begin(
   { platform, signer }: IssuingContext,
   { headers, sourceIp }: Origin,
-  { user, password, secondFactor = false, tenant, role, readOnly = false, parent }: Beginning,
+  { user, password, secondFactor = false, tenant, role, readOnly = false, parent, byProvider }: Beginning,
 ): Promise<v.InferInput<typeof Session>> {
-  const { name = "", plan } = requireOpen(await platform.get(WorkspaceItem, { tenant }));
+  const workspace = requireOpen(await platform.get(WorkspaceItem, { tenant }));
+  const { name = "", plan } = workspace;
+  if (workspace.sign_in_required && !byProvider && !opensWithoutProvider(role, secondFactor)) throw signInRequired();
   const session = await beginSession(platform, {
     user: user.id,
     tenant,
     readOnly,
     device: deviceOf(headers["user-agent"] ?? ""),
     address: sourceIp,
-    ...(password !== undefined && { login: { email: user.email, password } }),
+    ...(password !== undefined && { login: { email: user.email, password, isEnrolled: byProvider?.isEnrolled } }),
+    provided: byProvider && tenant,
     secondFactor,
     parent,
   });

@@ -30,10 +30,12 @@ import { factorKeys } from "../../../shared/store/workspaces/second-factors.ts";
 import { begin, closed, issuing, requireOpen, Session, Tokens } from "./begin.ts";
 import { browserSession } from "./browser.ts";
 import { Code, proveSecondFactor } from "./codes.ts";
+import { identityProvider } from "./identity-provider.ts";
 import { countGuess, LOGINS_PER_ADDRESS } from "./limits.ts";
 import { passwords } from "./passwords.ts";
 import { secondFactor } from "./second-factor.ts";
 import { sessions } from "./sessions.ts";
+import { signIn } from "./sign-in.ts";
 import { AccessToken, bearer, ENDED, RefreshToken } from "./tokens.ts";
 
 /** LIM-4. */
@@ -93,7 +95,7 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
       }),
       returns: Session,
       status: 200,
-      errors: ["UNAUTHORIZED", "SECOND_FACTOR_REQUIRED", "RATE_LIMITED", "TENANT_DELETED"],
+      errors: ["UNAUTHORIZED", "SECOND_FACTOR_REQUIRED", "SIGN_IN_REQUIRED", "RATE_LIMITED", "TENANT_DELETED"],
     },
     async ({ platform, signer, factorKeys, body, headers, sourceIp }) => {
       await countAttempt(platform, LOGINS_PER_ADDRESS, sourceIp);
@@ -159,16 +161,22 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
     {
       summary: "Switch to another workspace of the user; a read-only token stays read-only",
       description:
-        "The session ends with the one that it came from. With a token for a client's workspace it is a 404.",
+        "The session ends with the one that it came from. With a token for a client's workspace it is a 404, with one that " +
+        "began at an identity provider a 403.",
       body: v.strictObject({ tenant_id: Id }),
       returns: Session,
       status: 200,
-      errors: ["NOT_FOUND", "TENANT_DELETED"],
+      errors: ["NOT_FOUND", "TENANT_DELETED", "FORBIDDEN", "SIGN_IN_REQUIRED"],
     },
     async ({ platform, signer, caller, body, headers, sourceIp }) => {
       if (caller.kind !== "dashboard") throw unauthorized();
       // A token for a client's workspace reaches that workspace alone.
       if (caller.agency !== undefined) throw notFound("workspace");
+      if (caller.provider.isOwn)
+        throw new ApiError(
+          "FORBIDDEN",
+          "This session began at an identity provider, and is of one workspace. Sign in to the other.",
+        );
       const memberships = await membershipsOf(platform, caller.user);
       const membership = memberships.find(({ tenant }) => tenant === body.tenant_id);
       if (!membership) throw notFound("workspace");
@@ -240,6 +248,7 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
         "NOT_FOUND",
         "UNAUTHORIZED",
         "SECOND_FACTOR_REQUIRED",
+        "SIGN_IN_REQUIRED",
         "RATE_LIMITED",
         "TENANT_DELETED",
         "QUOTA_EXCEEDED",
@@ -264,6 +273,10 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
   ...passwords,
 
   ...secondFactor,
+
+  ...identityProvider,
+
+  ...signIn,
 
   ...sessions,
 

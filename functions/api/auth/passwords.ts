@@ -62,7 +62,15 @@ export const passwords = [
       body: v.strictObject({ token: Token, password: Password, code: v.optional(Code) }),
       returns: Session,
       status: 200,
-      errors: ["NOT_FOUND", "RATE_LIMITED", "UNAUTHORIZED", "SECOND_FACTOR_REQUIRED", "TENANT_DELETED", "CONFLICT"],
+      errors: [
+        "NOT_FOUND",
+        "RATE_LIMITED",
+        "UNAUTHORIZED",
+        "SECOND_FACTOR_REQUIRED",
+        "SIGN_IN_REQUIRED",
+        "TENANT_DELETED",
+        "CONFLICT",
+      ],
     },
     async ({ body: { token, password, code }, ...call }) => {
       const { platform, sourceIp } = call;

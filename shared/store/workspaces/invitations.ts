@@ -243,7 +243,7 @@ async function invitedUser(
   return { user: { ...fullKey(UserItem, { email }, ""), ...row }, writes: [write] };
 }
 
-interface Team {
+export interface Team {
   tenant: TenantId;
   name: string;
   plan: PlanName;
@@ -254,7 +254,7 @@ interface Team {
   invitations: Invitation[];
 }
 
-async function readTeam(platform: PlatformReader, tenant: TenantId): Promise<Team> {
+export async function readTeam(platform: PlatformReader, tenant: TenantId): Promise<Team> {
   const workspace = await platform.get(WorkspaceItem, { tenant });
   if (!workspace) throw notFound("workspace");
   const [members, invitations] = await Promise.all([listMembers(platform, tenant), listInvitations(platform, tenant)]);
@@ -263,11 +263,11 @@ async function readTeam(platform: PlatformReader, tenant: TenantId): Promise<Tea
 }
 
 /** Succeeds only if the team is still as it was counted (D-PLAN): the second of two at once counts again. */
-function teamWrite({ tenant, version }: Team, owners = 0): ItemWrite<"platform"> {
+export function teamWrite({ tenant, version }: Team, owners = 0): ItemWrite<"platform"> {
   const isAsCounted = version === 0 ? absent("team") : is("team", version);
   const add = owners > 0 ? { team: 1, owners } : { team: 1 };
   return changeItem(WorkspaceItem, { tenant }, { add }, all(present(), isAsCounted));
 }
 
-const beyondPlan = (plan: PlanName, used: string) =>
+export const beyondPlan = (plan: PlanName, used: string) =>
   new ApiError("QUOTA_EXCEEDED", `The plan allows ${plans[plan].teamMembers} team members; ${used}.`);

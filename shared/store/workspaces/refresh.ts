@@ -30,11 +30,13 @@ export interface NewSession extends Omit<Session, "id"> {
   device?: string | undefined;
   address?: string | undefined;
   /** The user as authenticated: the session does not begin if the password has changed since, or the second factor. */
-  login?: { email: string; password: string } | undefined;
+  login?: { email: string; password: string; isEnrolled?: boolean | undefined } | undefined;
   /** It begins with a second factor. */
   secondFactor?: boolean;
   /** The session that it is derived from: it does not begin if that one has ended. */
   parent?: string | undefined;
+  /** The workspace at whose identity provider it begins. */
+  provided?: TenantId | undefined;
 }
 
 export interface Renewed extends Session {
@@ -48,7 +50,7 @@ export interface Renewed extends Session {
  */
 export async function beginSession(
   platform: Platform,
-  { user, tenant, readOnly = false, device, address, login, secondFactor = false, parent }: NewSession,
+  { user, tenant, readOnly = false, device, address, login, secondFactor = false, parent, provided }: NewSession,
 ): Promise<Renewed | undefined> {
   const id = platform.ids.uuid();
   const session = { id, user, tenant, readOnly };
@@ -60,18 +62,26 @@ export async function beginSession(
     device,
     address,
     parent,
+    provided,
     ...(secondFactor && { second_factor: true as const }),
     created_at: now,
     last_used_at: now,
     expires: expiry(platform).expires,
   };
-  const isUnchanged = (password: string) =>
-    all(present(), is("password", password), secondFactor ? present("totp") : absent("totp"));
+  const isUnchanged = (password: string, isEnrolled: boolean) =>
+    all(present(), is("password", password), isEnrolled ? present("totp") : absent("totp"));
   const writes: ItemWrite<"platform">[] = [
     putItem(UserSession, { user, id }, row),
     write,
     ...(login
-      ? [changeItem(UserItem, { email: login.email }, { add: { logins: 1 } }, isUnchanged(login.password))]
+      ? [
+          changeItem(
+            UserItem,
+            { email: login.email },
+            { add: { logins: 1 } },
+            isUnchanged(login.password, login.isEnrolled ?? secondFactor),
+          ),
+        ]
       : []),
     ...(parent === undefined ? [] : [checkItem(UserSession, { user, id: parent }, present())]),
   ];

@@ -1,17 +1,16 @@
 // The second factor of a user: a key of an authenticator, sealed by KMS, and recovery codes (ACC-10 to ACC-13).
-import { DecryptCommand, EncryptCommand, KMSClient } from "@aws-sdk/client-kms";
-import { type Capability, setting } from "../../kernel/deps.ts";
+import type { Capability } from "../../kernel/deps.ts";
 import { conflict, unauthorized } from "../../kernel/errors.ts";
 import { absent, all, any, below, is } from "../conditions.ts";
 import type { Platform } from "../context.ts";
 import { hashOf } from "../hash.ts";
 import { changeItem, type ItemWrite, type RowOf } from "../item.ts";
 import { fromJson, type JsonText, toJson } from "../json-text.ts";
-import { bytesFrom } from "../kms.ts";
 import { happened } from "../refusals.ts";
 import { UserItem } from "./identity-items.ts";
 import { accountWrites, secondFactorFields } from "./passwords.ts";
 import { withParents } from "./refresh.ts";
+import { sealingBy } from "./sealing.ts";
 import { UserSession } from "./session-items.ts";
 import { base32, stepOfCode, TOTP_KEY_BYTES } from "./totp.ts";
 
@@ -33,22 +32,10 @@ export const factorKeys: Capability<"factorKeys", FactorKeys> = {
   as: "factorKeys",
   env: ["ENCRYPTION_KEY_ID"],
   grants: [{ actions: ["kms:Encrypt", "kms:Decrypt"], on: "second-factor-key" }],
-  open: (deps) => {
-    const kms = deps.aws(KMSClient);
-    return () => ({
-      seal: async (user, Plaintext) => {
-        const KeyId = setting(deps, "ENCRYPTION_KEY_ID");
-        const given = { KeyId, Plaintext, EncryptionContext: contextOf(user) };
-        const { CiphertextBlob } = await kms.send(new EncryptCommand(given));
-        return bytesFrom(CiphertextBlob).toString("base64");
-      },
-      open: async (user, sealed) => {
-        const given = { CiphertextBlob: Buffer.from(sealed, "base64"), EncryptionContext: contextOf(user) };
-        const { Plaintext } = await kms.send(new DecryptCommand(given));
-        return bytesFrom(Plaintext);
-      },
-    });
-  },
+  open: (deps) => () => ({
+    seal: (user, key) => sealingBy(deps, contextOf(user)).seal(key),
+    open: (user, sealed) => sealingBy(deps, contextOf(user)).open(sealed),
+  }),
 };
 
 interface Using {

@@ -56,6 +56,7 @@ export function placesOf(template: Template): Record<string, string> {
     "encryption-key": key("encryption-key"),
     "credentials-key": key("encryption-key"),
     "second-factor-key": key("encryption-key"),
+    "client-secret-key": key("encryption-key"),
     "signing-key": key("signing-key"),
     assets: `${bucket("assets")}/assets/*`,
     imports: `${bucket("imports")}/*`,

@@ -5,6 +5,7 @@ import type { Session } from "../../types.gen.ts";
 import { type Call, command, EXIT, usageError } from "../command.ts";
 import { beginSession, checkedUrl, connect, DEFAULT_PROFILE } from "../connection.ts";
 import { loginsFile, readLogins, saveLogin } from "../logins.ts";
+import { loginAtProvider } from "../provider-login.ts";
 
 async function passwordOf({ io, options }: Call<typeof loginOptions>): Promise<string> {
   if (options["password-stdin"]) return (await io.readInput()).replace(/\r?\n$/, "");
@@ -29,8 +30,29 @@ const loginOptions = {
   email: { type: "string", value: "<address>", about: "Your e-mail address; asked for if left out" },
   workspace: { type: "string", value: "<id>", about: "The id of the workspace, if you belong to more than one" },
   code: { type: "string", value: "<code>", about: "The code of your authenticator; asked for if it is needed" },
+  provider: { type: "boolean", about: "Sign in at your company's identity provider, in a browser of this machine" },
   "password-stdin": { type: "boolean", about: "Read the password from the standard input" },
 } as const;
+
+async function addressOf({ io, options }: Call<typeof loginOptions>): Promise<string> {
+  const email = options.email ?? io.env.ENGAGEMENT_EMAIL ?? (await io.ask("E-mail address: "));
+  if (email === "") throw usageError("An e-mail address is required.");
+  return email;
+}
+
+async function byPassword(call: Call<typeof loginOptions>, url: string): Promise<Session> {
+  const { io, options } = call;
+  const email = await addressOf(call);
+  const password = await passwordOf(call);
+  if (password === "") throw usageError("A password is required.");
+  const body = { email, password, ...(options.workspace !== undefined && { tenant_id: options.workspace }) };
+  return withCode(call, (code) => beginSession(io, url, { ...body, ...code }));
+}
+
+async function byProvider(call: Call<typeof loginOptions>, url: string): Promise<Session> {
+  const { workspace: tenant_id } = call.options;
+  return loginAtProvider(call.io, url, tenant_id === undefined ? { email: await addressOf(call) } : { tenant_id });
+}
 
 export const login = command({
   name: "login",
@@ -38,20 +60,17 @@ export const login = command({
   summary: "Log in and save the tokens in a file that only you can read",
   about:
     "The password is asked for, or read from the standard input, or from ENGAGEMENT_PASSWORD. It is never an argument,\n" +
-    "because other users of the machine can read arguments. It is not saved.",
+    "because other users of the machine can read arguments. It is not saved. With --provider no password is asked for.",
   options: loginOptions,
   run: async (call) => {
     const { io, options } = call;
     const address = options.url ?? io.env.ENGAGEMENT_URL;
     if (!address) throw usageError("--url is required: the address of the service.");
     const url = checkedUrl(address);
-    const email = options.email ?? io.env.ENGAGEMENT_EMAIL ?? (await io.ask("E-mail address: "));
-    const password = await passwordOf(call);
-    if (email === "" || password === "") throw usageError("An e-mail address and a password are required.");
-    const body = { email, password, ...(options.workspace !== undefined && { tenant_id: options.workspace }) };
-    const { tenant, access_token, refresh_token, expires_in } = await withCode(call, (code) =>
-      beginSession(io, url, { ...body, ...code }),
-    );
+    const { user, tenant, access_token, refresh_token, expires_in } = await (options.provider
+      ? byProvider
+      : byPassword)(call, url);
+    const { email } = user;
     const expires_at = io.now() + expires_in * 1_000;
     const saved = { url, email, workspace: tenant.name, access_token, refresh_token, expires_at };
     saveLogin(io, options.profile ?? DEFAULT_PROFILE, saved);

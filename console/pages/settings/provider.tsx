@@ -1,0 +1,135 @@
+// The identity provider of the workspace: where it is, which domains it speaks for, and who becomes what.
+import type { IdentityProvider as Found } from "../../../sdk/src/types.gen.ts";
+import { useAction } from "../../app/action.ts";
+import { useFields } from "../../app/fields.ts";
+import { useQuery } from "../../app/query.ts";
+import { say } from "../../app/toast.ts";
+import { Button } from "../../components/button.tsx";
+import { Check, SelectField, TextField } from "../../components/field.tsx";
+import { Form, FormEnd } from "../../components/form.tsx";
+import { Card, Code } from "../../components/page.tsx";
+import { Loaded, Skeleton } from "../../components/states.tsx";
+
+type Role = NonNullable<Found["default_role"]>;
+const ROLES: readonly Role[] = ["admin", "marketer", "developer", "analyst", "viewer"];
+
+export function Provider() {
+  const found = useQuery("auth.getIdentityProvider", []);
+  if (found.error?.status === 404) return <Settings found={undefined} />;
+  return (
+    <Loaded query={found} skeleton={<Skeleton rows={6} />}>
+      {(provider) => (
+        <>
+          <Domains found={provider} />
+          <Settings found={provider} />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function Domains({ found: { domains, redirect_uri } }: { found: Found }) {
+  const open = domains.filter(({ proven }) => !proven);
+  return (
+    <Card title="At the provider and in the DNS">
+      <p>The client at the provider allows this address:</p>
+      <Code text={redirect_uri} />
+      {open.map(({ domain, record_name, record_value }) => (
+        <div key={domain}>
+          <p>{domain} is not proven yet. Add a TXT record with this name and this text to its DNS, then save again:</p>
+          <Code text={record_name} />
+          <Code text={record_value} />
+        </div>
+      ))}
+      {open.length === 0 && <p class="dim">Proven: {domains.map(({ domain }) => domain).join(", ")}.</p>}
+    </Card>
+  );
+}
+
+function Settings({ found }: { found: Found | undefined }) {
+  const set = useAction("auth.replaceIdentityProvider");
+  const remove = useAction("auth.deleteIdentityProvider");
+  const { values, set: change, field, placed } = useFields(() => draftOf(found), set);
+  const save = async () => {
+    const { client_secret, domains, default_role, groups_claim, group_roles, ...rest } = values;
+    const body = {
+      ...rest,
+      ...(client_secret && { client_secret }),
+      domains: domains.split(/[\s,]+/).filter(Boolean),
+      default_role: default_role === "none" ? null : default_role,
+      groups_claim: groups_claim || null,
+      group_roles: group_roles.split("\n").filter(Boolean).map(groupOf),
+    };
+    if (await set.run(body)) say("Saved.");
+  };
+  const end = async () => {
+    if (await remove.run()) say("Removed. Members sign in with passwords.");
+  };
+  return (
+    <Form error={set.error} kind="stack" onSubmit={save}>
+      <Card title="Identity provider">
+        <p class="dim">Members sign in at your company's provider, by OpenID Connect. Only owners change this.</p>
+        <TextField label="Issuer" {...field("issuer")} required placeholder="https://login.example.com" />
+        <TextField label="Client id" {...field("client_id")} required />
+        <TextField
+          label="Client secret"
+          type="password"
+          autocomplete="off"
+          {...field("client_secret")}
+          hint={found?.has_client_secret ? "Stored. Leave it empty to keep it." : "As the provider shows it."}
+        />
+        <TextField
+          label="Domains of your members' addresses"
+          {...field("domains")}
+          required
+          hint="With commas between."
+        />
+        <SelectField
+          label="Whoever signs in first becomes"
+          {...field("default_role")}
+          options={[
+            { value: "none" as const, label: "nobody without an invitation or a group" },
+            ...ROLES.map((value) => ({ value, label: value })),
+          ]}
+        />
+        <TextField label="Claim with the groups (optional)" {...field("groups_claim")} />
+        <TextField
+          label="Roles of groups (optional)"
+          rows={3}
+          {...field("group_roles")}
+          hint="A line for each: group = role. The first that fits counts."
+        />
+        <Check
+          label="Members need the provider"
+          note="Passwords no longer open the workspace, but for owners with a second factor. Sign in there first."
+          checked={values.required}
+          onInput={(required) => change({ required })}
+        />
+        <FormEnd action={set} placed={placed} submit="Save" />
+        {found && (
+          <Button needs={remove.operation} isBusy={remove.isBusy} onClick={() => void end()}>
+            Remove the provider
+          </Button>
+        )}
+      </Card>
+    </Form>
+  );
+}
+
+const draftOf = (found: Found | undefined) => ({
+  issuer: found?.issuer ?? "",
+  client_id: found?.client_id ?? "",
+  client_secret: "",
+  scope: found?.scope ?? "openid email profile",
+  domains: (found?.domains ?? []).map(({ domain }) => domain).join(", "),
+  default_role: found?.default_role ?? ("none" as Role | "none"),
+  groups_claim: found?.groups_claim ?? "",
+  group_roles: (found?.group_roles ?? []).map(({ group, role }) => `${group} = ${role}`).join("\n"),
+  required: found?.required ?? false,
+});
+
+/** The service says what is wrong with a role that there is not. */
+function groupOf(line: string): { group: string; role: Role } {
+  const at = line.lastIndexOf("=");
+  return { group: line.slice(0, at).trim(), role: line.slice(at + 1).trim() as Role };
+}

@@ -1,0 +1,261 @@
+// The identity provider of a workspace, named by an owner (ACC-14, ACC-17).
+import * as v from "valibot";
+import type { Caller } from "../../../shared/http/authenticate.ts";
+import { endpoints } from "../../../shared/http/endpoint.ts";
+import { discover } from "../../../shared/http/openid.ts";
+import { timestamp } from "../../../shared/kernel/clock.ts";
+import { type Capability, setting } from "../../../shared/kernel/deps.ts";
+import { ApiError, invalid, notFound } from "../../../shared/kernel/errors.ts";
+import type { TenantId } from "../../../shared/kernel/ids.ts";
+import { egress } from "../../../shared/runtime/resources.ts";
+import { type PlatformReader, platformRead, platformWrite } from "../../../shared/store/context.ts";
+import { fromJson, toJson } from "../../../shared/store/json-text.ts";
+import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
+import {
+  clientSecrets,
+  isProven,
+  type Provider,
+  proofOf,
+  proveDomain,
+  providerOf,
+  removeProvider,
+  storeProvider,
+} from "../../../shared/store/workspaces/provider.ts";
+import { providedRoles } from "../../../shared/store/workspaces/provider-items.ts";
+import { requireUser } from "./passwords.ts";
+
+/** The page of the console to which a provider sends the browser back. */
+export const signedInPage: Capability<"signedInPage", string> = {
+  as: "signedInPage",
+  env: ["BASE_URL"],
+  grants: [],
+  open: (deps) => () => `${setting(deps, "BASE_URL")}/console/signed-in`,
+};
+
+const MAX_DOMAINS = 10;
+const MAX_GROUPS = 50;
+const SCOPE = "openid email profile";
+
+const text = (max: number) =>
+  v.pipe(
+    v.string("must be a string"),
+    v.trim(),
+    v.nonEmpty("must not be empty"),
+    v.maxLength(max, `must have at most ${max} characters`),
+  );
+const Domain = v.pipe(
+  text(253),
+  v.toLowerCase(),
+  v.regex(/^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/, "must be a domain"),
+);
+const ProvidedRole = v.picklist(providedRoles, `must be one of ${providedRoles.join(", ")}`);
+
+const ABOUT = {
+  issuer: "The issuer, as the provider's own description names it",
+  client_id: "Of the client that the provider has for this workspace",
+  scope: "What is asked of the provider",
+  domains: "The e-mail domains that the provider speaks for, once a DNS record proves each",
+  default_role: "Of whoever signs in first; `null`: they need an invitation or a group with a role",
+  groups_claim: "The claim with the groups of the user",
+  group: "As the provider names it",
+  group_roles: "The first group that the user is in gives the role, at every sign-in; owners keep theirs",
+  required: "Only sessions that began at the provider reach the workspace, and owners with a second factor",
+} as const;
+
+const said = <S extends v.GenericSchema>(schema: S, sentence: string) => v.pipe(schema, v.description(sentence));
+
+const GroupRole = v.strictObject({ group: said(text(256), ABOUT.group), role: ProvidedRole });
+const GroupRoles = v.pipe(
+  v.array(GroupRole, "must be an array"),
+  v.maxLength(MAX_GROUPS, `must have at most ${MAX_GROUPS}`),
+);
+const Scopes = v.pipe(text(256), v.regex(/(?:^| )openid(?: |$)/, "must have openid in it"));
+const Domains = v.pipe(
+  v.array(Domain, "must be an array"),
+  v.minLength(1, "must name a domain"),
+  v.maxLength(MAX_DOMAINS, `must have at most ${MAX_DOMAINS} domains`),
+  v.description(ABOUT.domains),
+  v.transform((domains) => [...new Set(domains)]),
+);
+
+const Settings = v.strictObject({
+  issuer: said(text(512), ABOUT.issuer),
+  client_id: said(text(256), ABOUT.client_id),
+  client_secret: said(
+    v.optional(v.nullable(text(1_024))),
+    "Left out: as it was, while issuer and client stay. It is never returned",
+  ),
+  scope: said(v.optional(Scopes, SCOPE), ABOUT.scope),
+  domains: Domains,
+  default_role: said(v.optional(v.nullable(ProvidedRole), null), ABOUT.default_role),
+  groups_claim: said(v.optional(v.nullable(text(128)), null), ABOUT.groups_claim),
+  group_roles: said(v.optional(GroupRoles, []), ABOUT.group_roles),
+  required: said(v.optional(v.boolean("must be true or false"), false), ABOUT.required),
+});
+
+const Shown = v.pipe(
+  v.object({
+    issuer: said(v.string(), ABOUT.issuer),
+    client_id: said(v.string(), ABOUT.client_id),
+    has_client_secret: said(v.boolean(), "A client secret is stored"),
+    scope: said(v.string(), ABOUT.scope),
+    domains: said(
+      v.array(
+        v.object({
+          domain: said(v.string(), "The part after the @ of an address"),
+          proven: said(v.boolean(), "Its DNS has the record"),
+          record_name: said(v.string(), "The name of the TXT record"),
+          record_value: said(v.string(), "What the record says"),
+        }),
+      ),
+      ABOUT.domains,
+    ),
+    default_role: said(v.nullable(v.picklist(providedRoles)), ABOUT.default_role),
+    groups_claim: said(v.nullable(v.string()), ABOUT.groups_claim),
+    group_roles: said(
+      v.array(v.object({ group: said(v.string(), ABOUT.group), role: v.picklist(providedRoles) })),
+      ABOUT.group_roles,
+    ),
+    required: said(v.boolean(), ABOUT.required),
+    redirect_uri: said(v.string(), "What the provider's client allows as redirect URI"),
+  }),
+  v.title("IdentityProvider"),
+);
+
+const endpoint = endpoints({
+  credentials: ["dashboard"],
+  inRealTime: true,
+  uses: [signedInPage],
+});
+
+export const identityProvider = [
+  endpoint(
+    "GET /api/v1/auth/identity-provider",
+    { uses: [platformRead] },
+    { summary: "Get the identity provider of the workspace", returns: Shown, errors: ["NOT_FOUND"] },
+    async ({ platform, tenant, signedInPage }) => {
+      const provider = await providerOf(platform, tenant);
+      if (!provider) throw notFound("identity provider");
+      return shown(platform, provider, signedInPage);
+    },
+  ),
+
+  endpoint(
+    "PUT /api/v1/auth/identity-provider",
+    { permission: "team:manage", uses: [platformWrite, egress, clientSecrets] },
+    {
+      summary: "Set the identity provider (OpenID Connect) through which members sign in",
+      description:
+        "For owners. The provider is asked for its description, and the DNS of each domain that is not proven yet for the " +
+        "record that the answer names: set the record, then send the same again. `required` needs a session of yours that began " +
+        "at this provider, so that you stay in.",
+      body: Settings,
+      example: {
+        body: {
+          issuer: "https://login.example.com",
+          client_id: "engagement",
+          client_secret: "a secret of the provider's client",
+          domains: ["example.com"],
+          default_role: "viewer",
+          groups_claim: "groups",
+          group_roles: [{ group: "marketing", role: "marketer" }],
+        },
+      },
+      returns: Shown,
+      errors: ["CONFLICT"],
+    },
+    async ({ platform, tenant, caller, egress, clientSecrets, signedInPage, body }) => {
+      requireOwner(caller);
+      const before = await providerOf(platform, tenant);
+      const isSame = before?.issuer === body.issuer && before.client_id === body.client_id;
+      requireWayBack(caller, body.required, isSame);
+      const refusal = egress.refusal(body.issuer, "sign_in");
+      if (refusal !== undefined) throw invalid({ issuer: refusal });
+      const found = await discover(egress, body.issuer);
+      if (found.kind === "failed") throw invalid({ issuer: `cannot be used: ${found.reason}` });
+
+      // A secret is for the issuer that gave it, and goes to no other.
+      const kept = isSame ? before.client_secret : undefined;
+      const { client_secret: given } = body;
+      const sealed = given ? await clientSecrets(tenant).seal(Buffer.from(given)) : undefined;
+      const row = {
+        tenant,
+        issuer: body.issuer,
+        client_id: body.client_id,
+        client_secret: given === undefined ? kept : sealed,
+        scope: body.scope,
+        domains: body.domains,
+        default_role: body.default_role ?? undefined,
+        groups_claim: body.groups_claim ?? undefined,
+        group_roles: body.group_roles.length > 0 ? toJson(body.group_roles) : undefined,
+        updated_at: timestamp(platform.clock.now()),
+      };
+      await storeProvider(platform, before, row, body.required);
+
+      for (const domain of body.domains) {
+        const { name, value } = proofOf(tenant, domain);
+        const text = (await isProven(platform, tenant, domain)) ? undefined : await egress.hasText(name, value);
+        if (text?.kind === "known" && text.isThere) await proveDomain(platform, tenant, domain);
+      }
+      const stored = await providerOf(platform, tenant);
+      if (!stored) throw notFound("identity provider");
+      return shown(platform, stored, signedInPage);
+    },
+  ),
+
+  endpoint(
+    "DELETE /api/v1/auth/identity-provider",
+    { permission: "team:manage", uses: [platformWrite] },
+    { summary: "Remove the identity provider: members sign in with passwords again", errors: ["NOT_FOUND"] },
+    async ({ platform, tenant, caller }) => {
+      requireOwner(caller);
+      const provider = await providerOf(platform, tenant);
+      if (!provider) throw notFound("identity provider");
+      await removeProvider(platform, provider);
+    },
+  ),
+];
+
+/** Whoever names a provider decides who everybody is. */
+function requireOwner(caller: Caller): void {
+  if (requireUser(caller).role !== "owner")
+    throw new ApiError("FORBIDDEN", "Only an owner may change the identity provider.");
+}
+
+function requireWayBack(caller: Caller, isRequired: boolean, isSame: boolean): void {
+  if (!isRequired) return;
+  if (!isSame)
+    throw invalid({ required: "needs a provider that is set already: set it, sign in there, then demand it" });
+  if (!requireUser(caller).provider.isOwn)
+    throw invalid({ required: "needs a session of yours that began at the provider, so that you stay in" });
+}
+
+async function shown(
+  platform: PlatformReader,
+  provider: Provider,
+  redirect_uri: string,
+): Promise<v.InferInput<typeof Shown>> {
+  const { tenant, issuer, client_id, client_secret, scope, domains, default_role, groups_claim, group_roles } =
+    provider;
+  const [proven, workspace] = await Promise.all([
+    Promise.all(domains.map((domain) => isProven(platform, tenant, domain))),
+    platform.get(WorkspaceItem, { tenant }),
+  ]);
+  return {
+    issuer,
+    client_id,
+    has_client_secret: client_secret !== undefined,
+    scope,
+    domains: domains.map((domain, i) => shownDomain(tenant, domain, proven[i] === true)),
+    default_role: default_role ?? null,
+    groups_claim: groups_claim ?? null,
+    group_roles: group_roles === undefined ? [] : fromJson(group_roles),
+    required: workspace?.sign_in_required === true,
+    redirect_uri,
+  };
+}
+
+function shownDomain(tenant: TenantId, domain: string, proven: boolean) {
+  const { name: record_name, value: record_value } = proofOf(tenant, domain);
+  return { domain, proven, record_name, record_value };
+}

@@ -1,0 +1,158 @@
+// Signing in at the identity provider of a workspace: code flow with PKCE, state and nonce (ACC-15, ACC-16).
+import * as v from "valibot";
+import { Id } from "../../../shared/contract/schemas.ts";
+import { endpoints } from "../../../shared/http/endpoint.ts";
+import { authorizationUrl, discover, exchange, type Result, verify } from "../../../shared/http/openid.ts";
+import { ApiError, invalid, notFound, unauthorized } from "../../../shared/kernel/errors.ts";
+import { egress } from "../../../shared/runtime/resources.ts";
+import { platformWrite } from "../../../shared/store/context.ts";
+import { countAttempt } from "../../../shared/store/workspaces/attempts.ts";
+import { signedInUser } from "../../../shared/store/workspaces/federated-users.ts";
+import { userOf } from "../../../shared/store/workspaces/identity.ts";
+import {
+  beginAttempt,
+  clientSecrets,
+  endAttempt,
+  providerForAddress,
+  providerOf,
+} from "../../../shared/store/workspaces/provider.ts";
+import { begin, issuing, Session } from "./begin.ts";
+import { signedInPage } from "./identity-provider.ts";
+import { LOGINS_PER_ADDRESS } from "./limits.ts";
+
+const MAX_CODE = 4_096;
+
+const Random = v.pipe(v.string("must be a string"), v.maxLength(64, "must have at most 64 characters"));
+
+const endpoint = endpoints({ credentials: [], effect: "session", inRealTime: true, uses: [egress] });
+
+export const signIn = [
+  endpoint(
+    "POST /api/v1/auth/sign-in/begin",
+    { uses: [platformWrite, signedInPage] },
+    {
+      summary: "Begin a sign-in at the identity provider of a workspace, or of an e-mail address",
+      description:
+        "Keep `state` and `binding` where only this browser has them, send the browser to `url`, and give both with the code that " +
+        "comes back. A sign-in is valid for ten minutes. With `redirect_port` the provider sends the browser to " +
+        "`http://127.0.0.1:<port>/signed-in`, for programs on the user's machine.",
+      body: v.pipe(
+        v.strictObject({
+          email: v.optional(v.pipe(v.string("must be a string"), v.trim(), v.maxLength(254))),
+          tenant_id: v.optional(Id),
+          redirect_port: v.pipe(
+            v.optional(
+              v.pipe(
+                v.number("must be a number"),
+                v.integer("must be a port number"),
+                v.minValue(1_024, "must be at least 1024"),
+                v.maxValue(65_535, "must be at most 65535"),
+              ),
+            ),
+            v.description("The port of this machine to which the browser comes back"),
+          ),
+        }),
+        v.check(({ email, tenant_id }) => email !== undefined || tenant_id !== undefined, "needs email or tenant_id"),
+      ),
+      example: { body: { email: "ada@example.com" } },
+      returns: v.object({
+        url: v.pipe(v.string(), v.description("Where the browser goes")),
+        state: v.pipe(v.string(), v.description("Comes back with the code")),
+        binding: v.pipe(v.string(), v.description("Stays in the browser that begins")),
+      }),
+      status: 201,
+      errors: ["NOT_FOUND", "RATE_LIMITED", "SERVICE_UNAVAILABLE"],
+    },
+    async ({ platform, egress, signedInPage, body, sourceIp }) => {
+      await countAttempt(platform, LOGINS_PER_ADDRESS, sourceIp);
+      const { email = "", tenant_id, redirect_port } = body;
+      const provider = await (tenant_id === undefined
+        ? providerForAddress(platform, email)
+        : providerOf(platform, tenant_id));
+      if (!provider) throw notFound("identity provider");
+      const metadata = reached(await discover(egress, provider.issuer));
+
+      const redirect_uri = redirect_port === undefined ? signedInPage : `http://127.0.0.1:${redirect_port}/signed-in`;
+      const { state, nonce, challenge, binding } = await beginAttempt(platform, provider, redirect_uri);
+      const url = authorizationUrl(metadata, {
+        client_id: provider.client_id,
+        redirect_uri,
+        scope: provider.scope,
+        state,
+        nonce,
+        code_challenge: challenge,
+        login_hint: email || undefined,
+      });
+      return { url, state, binding };
+    },
+  ),
+
+  endpoint(
+    "POST /api/v1/auth/sign-in/finish",
+    { uses: [...issuing, clientSecrets] },
+    {
+      summary: "Begin a session by what the identity provider sent the browser back with",
+      description:
+        "The session reaches this workspace alone. It has a second factor where the provider says so (`amr` has `mfa`).",
+      body: v.strictObject({
+        state: Random,
+        binding: v.pipe(Random, v.description("As the begin of the sign-in gave it")),
+        code: v.pipe(
+          v.string("must be a string"),
+          v.nonEmpty("must not be empty"),
+          v.maxLength(MAX_CODE, `must have at most ${MAX_CODE} characters`),
+        ),
+        iss: v.pipe(
+          v.optional(v.pipe(v.string("must be a string"), v.maxLength(512))),
+          v.description("As the provider sent it (RFC 9207)"),
+        ),
+      }),
+      returns: Session,
+      status: 201,
+      errors: [
+        "UNAUTHORIZED",
+        "FORBIDDEN",
+        "NOT_FOUND",
+        "CONFLICT",
+        "RATE_LIMITED",
+        "QUOTA_EXCEEDED",
+        "TENANT_DELETED",
+        "SERVICE_UNAVAILABLE",
+      ],
+    },
+    async ({ platform, signer, egress, clientSecrets, body, headers, sourceIp, clock, log }) => {
+      await countAttempt(platform, LOGINS_PER_ADDRESS, sourceIp);
+      const attempt = await endAttempt(platform, body.state, body.binding);
+      if (!attempt) throw unauthorized("This sign-in has ended, or began in another browser. Begin again.");
+      const { tenant, issuer, client_id: clientId, nonce, verifier, redirect_uri: redirectUri } = attempt;
+      const provider = await providerOf(platform, tenant);
+      const isSame = provider?.issuer === issuer && provider.client_id === clientId;
+      if (!isSame) throw unauthorized("The identity provider has changed meanwhile. Begin again.");
+      if (body.iss !== undefined && body.iss !== issuer) throw invalid({ iss: "is another provider" });
+
+      const metadata = reached(await discover(egress, issuer));
+      const sealed = provider.client_secret;
+      const secret = sealed === undefined ? undefined : (await clientSecrets(tenant).open(sealed)).toString();
+      const given = { code: body.code, verifier, redirectUri };
+      const idToken = await exchange(egress, metadata, { id: clientId, secret }, given);
+      const expected = { clientId, nonce, groupsClaim: provider.groups_claim, now: clock.now() };
+      const checked = idToken.kind === "failed" ? idToken : await verify(egress, metadata, idToken.value, expected);
+      if (checked.kind === "failed") {
+        log({ level: "warn", message: "a provider's sign-in failed", tenant, reason: checked.reason });
+        throw unauthorized(`The sign-in failed: ${checked.reason}.`);
+      }
+
+      const { hasManyFactors: secondFactor, ...asserted } = checked.value;
+      const { user, role } = await signedInUser(platform, provider, asserted);
+      const byProvider = { isEnrolled: user.totp !== undefined };
+      const beginning = { user: userOf(user), password: user.password, secondFactor, tenant, role, byProvider };
+      return begin({ platform, signer }, { headers, sourceIp }, beginning);
+    },
+  ),
+];
+
+/** @throws 503 */
+function reached<T>(result: Result<T>): T {
+  if (result.kind === "found") return result.value;
+  throw new ApiError("SERVICE_UNAVAILABLE", `The identity provider cannot be used now: ${result.reason}.`);
+}

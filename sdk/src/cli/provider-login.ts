@@ -1,0 +1,62 @@
+// A login at the identity provider of a workspace: the browser comes back to a port of this machine (RFC 8252).
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createClient } from "../client.ts";
+import type { Session } from "../types.gen.ts";
+import { CommandError } from "./command.ts";
+import type { Io } from "./io.ts";
+
+const HOST = "127.0.0.1";
+const PATH = "/signed-in";
+/** As long as the service remembers a sign-in. */
+const PATIENCE_MS = 600_000;
+
+interface Back {
+  code: string;
+  iss?: string;
+}
+
+/** Begins a session by the provider. @throws CommandError if nobody signs in, or the provider refuses */
+export async function loginAtProvider(
+  io: Io,
+  baseUrl: string,
+  wish: { email?: string; tenant_id?: string },
+): Promise<Session> {
+  const { auth } = createClient({ baseUrl, fetch: io.fetch });
+  const server = createServer();
+  server.listen(0, HOST);
+  await once(server, "listening");
+  try {
+    // A server that listens on a port has an address with it, hence the cast.
+    const { port } = server.address() as AddressInfo;
+    const { url, state, binding } = await auth.beginSignIn({ ...wish, redirect_port: port });
+    const coming = comingBack(server, state, AbortSignal.any([io.signal, AbortSignal.timeout(PATIENCE_MS)]));
+    io.note(`Open this address in a browser of this machine:\n\n  ${url}\n`);
+    return await auth.finishSignIn({ state, binding, ...(await coming) });
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
+}
+
+/** What the browser comes back with. Requests that are not of this sign-in are refused, and waited past. */
+function comingBack(server: ReturnType<typeof createServer>, state: string, signal: AbortSignal): Promise<Back> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => reject(new CommandError("Nobody signed in. Run the login again."));
+    signal.addEventListener("abort", giveUp, { once: true });
+    server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+      const { pathname, searchParams } = new URL(request.url ?? "/", `http://${HOST}`);
+      const isOurs = pathname === PATH && searchParams.get("state") === state;
+      response.writeHead(isOurs ? 200 : 404, { "content-type": "text/plain", connection: "close" });
+      response.end(isOurs ? "You may close this page and go back to the terminal.\n" : "Not found.\n");
+      if (!isOurs) return;
+
+      const code = searchParams.get("code");
+      const iss = searchParams.get("iss");
+      const refusal = `The identity provider refused: ${searchParams.get("error") ?? "it sent no code"}.`;
+      // The browser has the page by then.
+      response.once("close", () => (code ? resolve({ code, ...(iss && { iss }) }) : reject(new CommandError(refusal))));
+    });
+  });
+}

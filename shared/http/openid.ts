@@ -1,0 +1,171 @@
+// OpenID Connect with a provider that a workspace names: discovery, the exchange of a code, and the check of the ID token.
+import { JwtVerifier } from "aws-jwt-verify";
+import { isJwks, type Jwks } from "aws-jwt-verify/jwk";
+import * as v from "valibot";
+import type { Egress } from "../egress/egress.ts";
+import { isEmailAddress } from "../rules/contacts.ts";
+import type { Asserted } from "../store/workspaces/federated-users.ts";
+
+export type Result<T> = { kind: "found"; value: T } | { kind: "failed"; reason: string };
+
+const LEEWAY_SECONDS = 60;
+/** aws-jwt-verify reads the real clock, so times are checked here (docs/decisions/0021#service-clock). */
+const GRACE_SECONDS = 100 * 366 * 86_400;
+const MAX_TOKEN = 16_384;
+/** RFC 8176: the user gave more than one factor. */
+const MULTIPLE_FACTORS = "mfa";
+
+const Metadata = v.object({
+  issuer: v.string(),
+  authorization_endpoint: v.pipe(v.string(), v.url()),
+  token_endpoint: v.string(),
+  jwks_uri: v.string(),
+  token_endpoint_auth_methods_supported: v.optional(v.array(v.string()), ["client_secret_basic"]),
+});
+export type Metadata = v.InferOutput<typeof Metadata>;
+
+const Keys = v.custom<Jwks>((value) => isJwks(Object(value)));
+const TokenAnswer = v.object({ id_token: v.pipe(v.string(), v.maxLength(MAX_TOKEN)) });
+
+const Text = v.pipe(v.string(), v.nonEmpty(), v.maxLength(255));
+const Claims = v.looseObject({
+  iss: v.string(),
+  sub: Text,
+  aud: v.union([v.string(), v.array(v.string())]),
+  azp: v.optional(v.string()),
+  exp: v.number(),
+  iat: v.number(),
+  nonce: v.string(),
+  email: v.optional(v.string()),
+  email_verified: v.optional(v.union([v.boolean(), v.picklist(["true", "false"])])),
+  name: v.optional(v.string()),
+  amr: v.optional(v.array(v.string())),
+});
+
+/** The provider's own description, which must be of the issuer that was asked. */
+export async function discover(egress: Egress, issuer: string): Promise<Result<Metadata>> {
+  const document = await asked(egress, Metadata, {
+    url: `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`,
+  });
+  if (document.kind === "failed") return document;
+  if (document.value.issuer !== issuer) return failed(`it calls itself ${document.value.issuer}`);
+  return document;
+}
+
+/** Where a browser goes to sign in. */
+export function authorizationUrl(
+  { authorization_endpoint }: Metadata,
+  parameters: Readonly<Record<string, string | undefined>>,
+): string {
+  const url = new URL(authorization_endpoint);
+  for (const [name, value] of Object.entries(parameters)) if (value !== undefined) url.searchParams.set(name, value);
+  url.searchParams.set("response_type", "code");
+  url.searchParams.set("code_challenge_method", "S256");
+  return url.href;
+}
+
+export interface Client {
+  id: string;
+  secret: string | undefined;
+}
+
+/** Exchanges a code for an ID token, which is not checked yet. */
+export async function exchange(
+  egress: Egress,
+  { token_endpoint: url, token_endpoint_auth_methods_supported: methods }: Metadata,
+  { id, secret }: Client,
+  { code, verifier, redirectUri }: { code: string; verifier: string; redirectUri: string },
+): Promise<Result<string>> {
+  const form = new URLSearchParams({
+    grant_type: "authorization_code",
+    code,
+    code_verifier: verifier,
+    redirect_uri: redirectUri,
+  });
+  const isBasic = secret !== undefined && methods.includes("client_secret_basic");
+  if (!isBasic) form.set("client_id", id);
+  if (!isBasic && secret !== undefined) form.set("client_secret", secret);
+  const basic = Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret ?? "")}`).toString("base64");
+  const headers = {
+    "content-type": "application/x-www-form-urlencoded",
+    ...(isBasic && { authorization: `Basic ${basic}` }),
+  };
+  const answer = await asked(egress, TokenAnswer, { url, method: "POST", headers, body: form.toString() });
+  return answer.kind === "failed" ? answer : { kind: "found", value: answer.value.id_token };
+}
+
+export interface Expected {
+  clientId: string;
+  nonce: string;
+  /** Of the groups, if there are any. */
+  groupsClaim: string | undefined;
+  /** Real time in milliseconds. */
+  now: number;
+}
+
+/** Checks an ID token: its signature by the provider's keys, issuer, audience, times and nonce. */
+export async function verify(
+  egress: Egress,
+  { issuer, jwks_uri: jwksUri }: Metadata,
+  idToken: string,
+  { clientId, nonce, groupsClaim, now }: Expected,
+): Promise<Result<Asserted & { hasManyFactors: boolean }>> {
+  const published = await asked(egress, Keys, { url: jwksUri });
+  if (published.kind === "failed") return published;
+  const verifier = JwtVerifier.create({ issuer, audience: clientId, jwksUri, graceSeconds: GRACE_SECONDS });
+  const checked = signedClaims(verifier, published.value, idToken);
+  if (checked.kind === "failed") return checked;
+
+  const { azp, aud, exp, iat, nonce: given, sub, email = "", email_verified, name, amr = [], ...more } = checked.value;
+  const seconds = now / 1_000;
+  if (exp <= seconds - LEEWAY_SECONDS || iat > seconds + LEEWAY_SECONDS)
+    return failed("the ID token is not of this time");
+  if (given !== nonce) return failed("the ID token is of another sign-in");
+  if (azp !== undefined ? azp !== clientId : Array.isArray(aud) && aud.length > 1)
+    return failed("the ID token is for another client");
+
+  const isVerified = email_verified === true || email_verified === "true";
+  const groups = groupsClaim === undefined ? [] : more[groupsClaim];
+  return {
+    kind: "found",
+    value: {
+      subject: sub,
+      email: isVerified && email.length <= 254 && isEmailAddress(email) ? email : undefined,
+      name: v.is(Text, name) ? name : undefined,
+      groups: v.is(v.array(v.string()), groups) ? groups : [],
+      hasManyFactors: amr.includes(MULTIPLE_FACTORS),
+    },
+  };
+}
+
+interface Verifier {
+  cacheJwks(jwks: Jwks): void;
+  verifySync(token: string): unknown;
+}
+
+function signedClaims(verifier: Verifier, keys: Jwks, token: string): Result<v.InferOutput<typeof Claims>> {
+  try {
+    verifier.cacheJwks(keys);
+    const claims = v.safeParse(Claims, verifier.verifySync(token));
+    return claims.success ? { kind: "found", value: claims.output } : failed("the ID token lacks a claim");
+  } catch (error) {
+    return failed(`the ID token is not valid (${error instanceof Error ? error.name : "unknown"})`);
+  }
+}
+
+/** Asks the provider, and reads its answer as JSON of a shape. */
+async function asked<S extends v.GenericSchema>(
+  egress: Egress,
+  schema: S,
+  request: { url: string; method?: string; headers?: Record<string, string>; body?: string },
+): Promise<Result<v.InferOutput<S>>> {
+  const { method = "GET", headers, ...rest } = request;
+  const wanted = { ...rest, method, purpose: "sign_in" as const, headers: { accept: "application/json", ...headers } };
+  const answer = await egress.request(wanted);
+  if (answer.outcome !== "answered") return failed(answer.reason);
+  if (answer.status !== 200) return failed(`it answered ${answer.status}`);
+  const read = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), answer.body);
+  return read.success ? { kind: "found", value: read.output } : failed("its answer is not that of OpenID Connect");
+}
+
+const failed = (reason: string): { kind: "failed"; reason: string } => ({ kind: "failed", reason });

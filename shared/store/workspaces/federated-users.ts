@@ -1,0 +1,164 @@
+// Whom a provider's subject is here: linked once by a proven address, a member by invitation, group or default role (ACC-16).
+import type { Role } from "../../contract/roles.ts";
+import { timestamp } from "../../kernel/clock.ts";
+import { ApiError, conflict } from "../../kernel/errors.ts";
+import type { TenantId } from "../../kernel/ids.ts";
+import { plans } from "../../rules/plans.ts";
+import { absent, is, present } from "../conditions.ts";
+import type { Platform, PlatformReader } from "../context.ts";
+import { changeItem, fullKey, type ItemWrite, putItem, type RowOf, removeItem } from "../item.ts";
+import { fromJson } from "../json-text.ts";
+import { contended, done, happened, untilUncontended } from "../refusals.ts";
+import { InvitationItem, InvitedItem, MemberItem, MembershipItem, UserItem } from "./identity-items.ts";
+import { beyondPlan, readTeam, teamWrite } from "./invitations.ts";
+import { changeRole } from "./members.ts";
+import { newHash, passwordWrites } from "./passwords.ts";
+import { domainOf, isProven, type Provider } from "./provider.ts";
+import { FederatedIdentity } from "./provider-items.ts";
+
+const PASSWORD_BYTES = 32;
+
+type UserRow = RowOf<typeof UserItem>;
+
+/** What a verified ID token says. */
+export interface Asserted {
+  subject: string;
+  /** Absent unless the provider says that it verified it. */
+  email: string | undefined;
+  name: string | undefined;
+  groups: readonly string[];
+}
+
+export interface SignedIn {
+  user: UserRow;
+  tenant: TenantId;
+  role: Role;
+}
+
+/**
+ * The user and member behind what a provider asserts; makes both where the provider's settings allow it.
+ * @throws 403 for an address the provider does not speak for, and for somebody who is no member and becomes none; 409, 429.
+ */
+export async function signedInUser(platform: Platform, provider: Provider, asserted: Asserted): Promise<SignedIn> {
+  const { tenant } = provider;
+  return untilUncontended(
+    async () => {
+      const { user, writes } = await userBehind(platform, provider, asserted);
+      const member = await platform.get(MemberItem, { tenant, user: user.id });
+      const granted = roleOf(provider, asserted.groups);
+      if (!member) {
+        const joined = await join(platform, provider, user, granted, writes);
+        return joined ? done(joined) : contended;
+      }
+
+      const role = member.role === "owner" ? member.role : keptRole(provider, granted, member.role);
+      const isLinked = writes.length === 0 || (await happened(platform.transact(writes)));
+      if (!isLinked) return contended;
+      if (role !== member.role) await changeRole(platform, tenant, user.id, role, "owner");
+      return done({ user, tenant, role });
+    },
+    () => conflict("The team is changing at the moment. Try again."),
+  );
+}
+
+/** The role of the first group that the provider's settings name; undefined if the subject is in none. */
+function roleOf({ group_roles }: Provider, groups: readonly string[]): Role | undefined {
+  const mapped = group_roles === undefined ? [] : fromJson(group_roles);
+  return mapped.find(({ group }) => groups.includes(group))?.role;
+}
+
+function keptRole(provider: Provider, granted: Role | undefined, role: Role): Role {
+  if (granted !== undefined) return granted;
+  // Who has left all groups of the settings has left the workspace, unless everybody gets a role.
+  if (provider.group_roles !== undefined && provider.default_role === undefined) throw notAMember();
+  return role;
+}
+
+const notAMember = () =>
+  new ApiError("FORBIDDEN", "You are no member of this workspace. Ask for an invitation, or for a group with a role.");
+
+interface Behind {
+  user: UserRow;
+  /** What links the user, makes it, or gives it to whoever proved the address. */
+  writes: ItemWrite<"platform">[];
+}
+
+async function userBehind(platform: Platform, provider: Provider, asserted: Asserted): Promise<Behind> {
+  const { tenant, issuer } = provider;
+  const key = { tenant, issuer, subject: asserted.subject };
+  const link = await platform.get(FederatedIdentity, key);
+  const linked = link && (await platform.get(UserItem, { email: link.email }));
+  if (linked && linked.id === link.user) return { user: linked, writes: [] };
+
+  const email = await spokenFor(platform, provider, asserted.email);
+  const existing = await platform.get(UserItem, { email });
+  const { user, writes } = existing ? await claimed(platform, existing) : await made(platform, email, asserted.name);
+  const row = { tenant, user: user.id, email: user.email, created_at: timestamp(platform.clock.now()) };
+  return { user, writes: [putItem(FederatedIdentity, key, row), ...writes] };
+}
+
+/** @throws 403 for an address that is not verified, or of a domain that the workspace did not prove */
+async function spokenFor(platform: PlatformReader, { tenant }: Provider, email: string | undefined): Promise<string> {
+  if (email === undefined)
+    throw new ApiError("FORBIDDEN", "The identity provider did not say that your e-mail address is verified.");
+  if (await isProven(platform, tenant, domainOf(email))) return email;
+  throw new ApiError("FORBIDDEN", "The identity provider does not speak for the domain of your e-mail address.");
+}
+
+/** Whoever proves an address that was never confirmed takes the place of a stranger: password and sessions end. */
+async function claimed(platform: Platform, existing: UserRow): Promise<Behind> {
+  if (existing.confirmed_at !== undefined) return { user: existing, writes: [] };
+  const password = await nobodysPassword(platform);
+  const writes = await passwordWrites(platform, existing, password, { isProven: true });
+  const { totp: _, ...kept } = existing;
+  return { user: { ...kept, password, confirmed_at: timestamp(platform.clock.now()) }, writes };
+}
+
+async function made(platform: Platform, email: string, name: string | undefined): Promise<Behind> {
+  const now = timestamp(platform.clock.now());
+  const password = await nobodysPassword(platform);
+  const row = { id: platform.ids.uuid(), email, name: name ?? email, password, created_at: now, confirmed_at: now };
+  const user = { ...fullKey(UserItem, { email }, ""), ...row };
+  return { user, writes: [putItem(UserItem, { email }, row, absent())] };
+}
+
+/** The user sets one by a mailed token. */
+const nobodysPassword = (platform: Platform) =>
+  newHash(platform, platform.ids.bytes(PASSWORD_BYTES).toString("base64url"));
+
+/** Makes a member by group, invitation or default role. @returns undefined if the team changed meanwhile */
+async function join(
+  platform: Platform,
+  { tenant, default_role }: Provider,
+  user: UserRow,
+  granted: Role | undefined,
+  writes: readonly ItemWrite<"platform">[],
+): Promise<SignedIn | undefined> {
+  const [team, invited] = await Promise.all([
+    readTeam(platform, tenant),
+    platform.get(InvitedItem, { tenant, email: user.email }),
+  ]);
+  const now = timestamp(platform.clock.now());
+  const invitation = invited && invited.expires_at > now ? invited : undefined;
+  const role = granted ?? invitation?.role ?? default_role;
+  if (role === undefined) throw notAMember();
+  if (team.members.length >= plans[team.plan].teamMembers) throw beyondPlan(team.plan, `${team.members.length} are in`);
+
+  const { id, email, name } = user;
+  const member = { user_id: id, tenant, role, email, name, created_at: now };
+  const isNew = writes.length > 1;
+  const isIn = await happened(
+    platform.transact([
+      putItem(MemberItem, { tenant, user: id }, member, absent()),
+      putItem(MembershipItem, { user: id, tenant }, member),
+      teamWrite(team, Number(role === "owner")),
+      ...(isNew ? [] : [changeItem(UserItem, { email }, { add: { joined: 1 } }, is("id", id))]),
+      ...(invitation ? [removeItem(InvitedItem, { tenant, email }, is("id", invitation.id))] : []),
+      ...(invitation?.digest === undefined
+        ? []
+        : [removeItem(InvitationItem, { digest: invitation.digest }, present())]),
+      ...writes,
+    ]),
+  );
+  return isIn ? { user, tenant, role } : undefined;
+}

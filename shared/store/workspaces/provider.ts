@@ -1,0 +1,118 @@
+// The identity provider of a workspace: its settings, the domains that are proven, and sign-ins that were begun (ACC-14, ACC-15).
+import { createHash } from "node:crypto";
+import { SECOND, timestamp } from "../../kernel/clock.ts";
+import type { Capability } from "../../kernel/deps.ts";
+import { conflict } from "../../kernel/errors.ts";
+import type { TenantId } from "../../kernel/ids.ts";
+import { absent, is, present } from "../conditions.ts";
+import type { Platform, PlatformReader } from "../context.ts";
+import { hashOf } from "../hash.ts";
+import { changeItem, type NewRowOf, putItem, type RowOf, removeItem } from "../item.ts";
+import { happened } from "../refusals.ts";
+import { WorkspaceItem } from "./items.ts";
+import { ProvenDomain, ProviderItem, SignInAttempt } from "./provider-items.ts";
+import { type Sealing, sealingBy } from "./sealing.ts";
+
+const ATTEMPT_MS = 600 * SECOND;
+const RANDOM_BYTES = 32;
+
+export type Provider = RowOf<typeof ProviderItem>;
+
+/** Seals client secrets: one cannot be opened for another workspace. */
+export const clientSecrets: Capability<"clientSecrets", (tenant: TenantId) => Sealing> = {
+  as: "clientSecrets",
+  env: ["ENCRYPTION_KEY_ID"],
+  grants: [{ actions: ["kms:Encrypt", "kms:Decrypt"], on: "client-secret-key" }],
+  open: (deps) => () => (tenant) => sealingBy(deps, { purpose: "client-secret", tenant }),
+};
+
+export const providerOf = (platform: PlatformReader, tenant: string): Promise<Provider | undefined> =>
+  platform.get(ProviderItem, { tenant });
+
+/** The provider that speaks for the domain of an address; the one that proved it first. */
+export async function providerForAddress(platform: PlatformReader, email: string): Promise<Provider | undefined> {
+  const { items } = await platform.query(ProvenDomain, { domain: domainOf(email) });
+  const [first] = items.sort((a, b) => a.proven_at.localeCompare(b.proven_at));
+  return first && providerOf(platform, first.tenant);
+}
+
+export const domainOf = (email: string): string => email.slice(email.lastIndexOf("@") + 1).toLowerCase();
+
+export async function isProven(platform: PlatformReader, tenant: string, domain: string): Promise<boolean> {
+  return (await platform.get(ProvenDomain, { domain, tenant })) !== undefined;
+}
+
+/** Where the DNS of a domain says that a workspace speaks for it, and what it says there. */
+export const proofOf = (tenant: string, domain: string): { name: string; value: string } => ({
+  name: `_engagement.${domain}`,
+  value: `engagement-workspace=${tenant}`,
+});
+
+/** Stores the provider, and forgets domains that it no longer names. @throws 409 if it changed meanwhile. */
+export async function storeProvider(
+  platform: Platform,
+  before: Provider | undefined,
+  row: NewRowOf<typeof ProviderItem>,
+  isRequired: boolean,
+): Promise<void> {
+  const { tenant } = row;
+  const isAsRead = before === undefined ? absent() : is("updated_at", before.updated_at);
+  const dropped = (before?.domains ?? []).filter((domain) => !row.domains.includes(domain));
+  const isStored = await happened(
+    platform.transact([
+      putItem(ProviderItem, { tenant }, row, isAsRead),
+      changeItem(WorkspaceItem, { tenant }, { set: { sign_in_required: isRequired } }, present()),
+      ...dropped.map((domain) => removeItem(ProvenDomain, { domain, tenant })),
+    ]),
+  );
+  if (!isStored) throw conflict("The identity provider is being changed at the moment. Try again.");
+}
+
+export async function proveDomain(platform: Platform, tenant: TenantId, domain: string): Promise<void> {
+  const row = { tenant, domain, proven_at: timestamp(platform.clock.now()) };
+  await happened(platform.put(ProvenDomain, { domain, tenant }, row, absent()));
+}
+
+/** Passwords then open the workspace again. Sessions that began at the provider go on. */
+export async function removeProvider(platform: Platform, { tenant, domains }: Provider): Promise<void> {
+  await platform.transact([
+    removeItem(ProviderItem, { tenant }),
+    changeItem(WorkspaceItem, { tenant }, { set: { sign_in_required: false } }, present()),
+    ...domains.map((domain) => removeItem(ProvenDomain, { domain, tenant })),
+  ]);
+}
+
+export interface BegunAttempt {
+  state: string;
+  nonce: string;
+  /** Of PKCE, S256. */
+  challenge: string;
+  /** For the browser alone: it ends what it began. */
+  binding: string;
+}
+
+/** Remembers a sign-in for ten minutes. */
+export async function beginAttempt(
+  platform: Platform,
+  { tenant, issuer, client_id }: Provider,
+  redirect_uri: string,
+): Promise<BegunAttempt> {
+  const [state, nonce, verifier, binding] = Array.from({ length: 4 }, () =>
+    platform.ids.bytes(RANDOM_BYTES).toString("base64url"),
+  ) as [string, string, string, string];
+  const expires = Math.ceil((platform.clock.now() + ATTEMPT_MS) / SECOND);
+  const row = { tenant, issuer, client_id, nonce, verifier, binding: hashOf(binding), redirect_uri, expires };
+  await platform.put(SignInAttempt, { digest: hashOf(state) }, row, absent());
+  return { state, nonce, challenge: createHash("sha256").update(verifier).digest("base64url"), binding };
+}
+
+/** Uses up a sign-in. @returns undefined if there is none, it is too old, or another browser began it */
+export async function endAttempt(
+  platform: Platform,
+  state: string,
+  binding: string,
+): Promise<RowOf<typeof SignInAttempt> | undefined> {
+  const row = await platform.remove(SignInAttempt, { digest: hashOf(state) });
+  if (!row || row.binding !== hashOf(binding) || row.expires * SECOND <= platform.clock.now()) return undefined;
+  return row;
+}

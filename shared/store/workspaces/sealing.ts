@@ -1,0 +1,28 @@
+// Secrets of users and workspaces that are sealed by KMS, each for one purpose and one owner.
+import { DecryptCommand, EncryptCommand, KMSClient } from "@aws-sdk/client-kms";
+import { type Deps, setting } from "../../kernel/deps.ts";
+import { bytesFrom } from "../kms.ts";
+
+export interface Sealing {
+  /** @returns base64 */
+  seal(secret: Buffer): Promise<string>;
+  /** @throws where it was sealed for something else */
+  open(sealed: string): Promise<Buffer>;
+}
+
+/** Seals for what the context says, and opens what was sealed for the same. */
+export function sealingBy(deps: Deps, EncryptionContext: Record<string, string>): Sealing {
+  const kms = deps.aws(KMSClient);
+  return {
+    seal: async (Plaintext) => {
+      const KeyId = setting(deps, "ENCRYPTION_KEY_ID");
+      const { CiphertextBlob } = await kms.send(new EncryptCommand({ KeyId, Plaintext, EncryptionContext }));
+      return bytesFrom(CiphertextBlob).toString("base64");
+    },
+    open: async (sealed) => {
+      const given = { CiphertextBlob: Buffer.from(sealed, "base64"), EncryptionContext };
+      const { Plaintext } = await kms.send(new DecryptCommand(given));
+      return bytesFrom(Plaintext);
+    },
+  };
+}
