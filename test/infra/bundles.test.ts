@@ -13,7 +13,7 @@ import { formOf, pictures } from "../support/pictures.ts";
 import { bundledWorld } from "./support/bundled-world.ts";
 import { ofType, synthesize } from "./support/template.ts";
 
-const MAX_ENDPOINT_BYTES = 507 * 1024;
+const MAX_ENDPOINT_BYTES = 508 * 1024;
 /** docs/decisions/0016. */
 const MAX_OWN_BYTES = 184 * 1024;
 /** S3 has a protocol of its own (docs/decisions/0016). */
@@ -54,7 +54,7 @@ async function call(route: string, headers: Record<string, string>, body?: unkno
 }
 
 describe("weight", () => {
-  it("keeps endpoint bundles within 507 KB, and every function has a bundle of its own", async () => {
+  it("keeps endpoint bundles within 508 KB, and every function has a bundle of its own", async () => {
     const sizes = await bundleSizes();
     expect(sizes.map(({ name }) => name)).toEqual([...names].sort());
     const maxOf = (name: string) =>
