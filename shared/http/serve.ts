@@ -142,23 +142,26 @@ function chain(
     });
 
   return async (event, context) => {
-    const state: RequestContext = {
-      event,
-      headers: event.headers,
-      body: event.body,
-      isBase64Encoded: event.isBase64Encoded,
-      requestId: event.requestContext.requestId || ids.uuid(),
-      startedAt: clock.now(),
-      caller: { kind: "public" },
-      query: undefined,
-      form: undefined,
-    };
+    const state = stateOf(event, ids, clock.now());
     const response = await handler(state, context).catch((error: unknown) => refuse(error, shape, state, deps));
     response.headers = { ...response.headers, ...commonHeaders(endpoint, state.requestId, response) };
     logRequest(endpoint, state, response, deps);
     return response;
   };
 }
+
+/** A request before its caller is known. */
+const stateOf = (event: Event, ids: Deps["ids"], startedAt: number): RequestContext => ({
+  event,
+  headers: event.headers,
+  body: event.body,
+  isBase64Encoded: event.isBase64Encoded,
+  requestId: event.requestContext.requestId || ids.uuid(),
+  startedAt,
+  caller: { kind: "public" },
+  query: undefined,
+  form: undefined,
+});
 
 type Serving = Omit<Context<typeof servingUses>, "viewer"> & { addressOf(event: Event): string };
 

@@ -53,12 +53,7 @@ export function androidProvider({
   };
 
   const request = async (credentials: AndroidPush, token: string, body: object): Promise<Exchange> => {
-    const exchange = await egress.request({
-      purpose: "android",
-      url: `https://fcm.googleapis.com/v1/projects/${encodeURIComponent(credentials.project_id)}/messages:send`,
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-      body: JSON.stringify(body),
-    });
+    const exchange = await egress.request(requestOf(credentials.project_id, token, body));
     if (exchange.outcome === "answered" && exchange.status === 401) tokens.delete(credentials);
     return exchange;
   };
@@ -112,6 +107,13 @@ async function exchangeToken(
   const { access_token } = jsonOf(exchange.body);
   return typeof access_token === "string" ? access_token : exchange;
 }
+
+const requestOf = (project: string, token: string, body: object) => ({
+  purpose: "android" as const,
+  url: `https://fcm.googleapis.com/v1/projects/${encodeURIComponent(project)}/messages:send`,
+  headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+  body: JSON.stringify(body),
+});
 
 function messageOf(outgoing: Outgoing<Addresses["android"]>) {
   const { address, job, title, body, push = {} } = outgoing;

@@ -10,6 +10,7 @@ import {
   type Addresses,
   type Answered,
   jsonOf,
+  type Outgoing,
   type Provider,
   rejected,
   unverifiable,
@@ -72,18 +73,8 @@ export function iosProvider({ egress, clock }: { egress: Egress; clock: Clock })
 
   return {
     send: async (credentials, message) => {
-      const { job, target, title, body, push = {}, category = "marketing" } = message;
-      const { image_url, buttons, sound = "default", badge, collapse_key, ttl_seconds } = push;
-      const aps = {
-        alert: { ...(title && { title }), body },
-        sound,
-        "thread-id": category,
-        ...(badge !== undefined && { badge }),
-        // The app's service extension loads the image. The app registers a category of this name, with its buttons.
-        ...((image_url !== undefined || buttons) && { "mutable-content": 1 }),
-        ...(buttons && { category: buttons.map(({ id }) => id).join(".") }),
-      };
-      const payload = JSON.stringify({ ...mergedData(message), aps });
+      const { job, target, push: { collapse_key, ttl_seconds } = {} } = message;
+      const payload = payloadOf(message);
       if (Buffer.byteLength(payload) > MAX_PAYLOAD_BYTES) return rejected("payload_too_large");
       const id = uuidOfText(`${job}/${target}`);
       const expiresAt = ttl_seconds === 0 ? 0 : Math.floor(clock.now() / SECOND) + (ttl_seconds ?? 0);
@@ -106,6 +97,21 @@ export function iosProvider({ egress, clock }: { egress: Egress; clock: Clock })
       return unverified(reason || `Apple answered ${status}`, RETRYABLE.has(reason) || isRetryableStatus(status));
     },
   };
+}
+
+function payloadOf(message: Outgoing<Addresses["ios"]>): string {
+  const { title, body, push = {}, category = "marketing" } = message;
+  const { image_url, buttons, sound = "default", badge } = push;
+  const aps = {
+    alert: { ...(title && { title }), body },
+    sound,
+    "thread-id": category,
+    ...(badge !== undefined && { badge }),
+    // The app's service extension loads the image. The app registers a category of this name, with its buttons.
+    ...((image_url !== undefined || buttons) && { "mutable-content": 1 }),
+    ...(buttons && { category: buttons.map(({ id }) => id).join(".") }),
+  };
+  return JSON.stringify({ ...mergedData(message), aps });
 }
 
 /** A key whose values made it too long is replaced by its hash, so that the same keys still collapse. */

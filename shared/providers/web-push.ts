@@ -8,6 +8,7 @@ import {
   type Addresses,
   type Answered,
   jsonOf,
+  type Outgoing,
   type Provider,
   rejected,
   unverifiable,
@@ -54,21 +55,11 @@ export function webPushProvider({
 
   return {
     send: async (credentials, message) => {
-      const { address, job, title, body, push = {} } = message;
-      const { image_url: image, buttons, badge, collapse_key: tag = job, ttl_seconds = TTL_SECONDS } = push;
-      const { endpoint, keys } = address;
+      const { endpoint, keys } = message.address;
+      const { collapse_key: tag = message.job, ttl_seconds = TTL_SECONDS } = message.push ?? {};
       const refusal = egress.refusal(endpoint, "web_push");
       if (refusal !== undefined) return rejected(`the endpoint ${refusal}`, true);
-      // As `showNotification` takes it: a button is an action, and what it opens is in the data.
-      const payload = {
-        title,
-        body,
-        tag,
-        ...(image !== undefined && { image }),
-        ...(buttons && { actions: buttons.map(({ id: action, title: label }) => ({ action, title: label })) }),
-        data: { ...mergedData(message), ...(badge !== undefined && { badge }) },
-      };
-      const plaintext = Buffer.from(JSON.stringify(payload));
+      const plaintext = Buffer.from(JSON.stringify(payloadOf(message, tag)));
       if (plaintext.length > MAX_PLAINTEXT_BYTES) return rejected("payload_too_large");
       const sealed = sealedFor(plaintext, keys, ids);
       if (!sealed) return rejected("invalid_subscription_keys", true);
@@ -94,6 +85,19 @@ export function webPushProvider({
       if (!REFUSED.has(exchange.status)) return { ok: true };
       return unverified(String(jsonOf(exchange.body).message ?? "The push service refused the signature"));
     },
+  };
+}
+
+/** As `showNotification` takes it: a button is an action, and what it opens is in the data. */
+function payloadOf(message: Outgoing<Addresses["web_push"]>, tag: string) {
+  const { title, body, push: { image_url: image, buttons, badge } = {} } = message;
+  return {
+    title,
+    body,
+    tag,
+    ...(image !== undefined && { image }),
+    ...(buttons && { actions: buttons.map(({ id: action, title: label }) => ({ action, title: label })) }),
+    data: { ...mergedData(message), ...(badge !== undefined && { badge }) },
   };
 }
 

@@ -46,8 +46,8 @@ const receivedOf = ({ occurred_at, received_at = occurred_at }: KnownEvent): num
 /** When an event counts: nothing happens after it was received. */
 const momentOf = (event: KnownEvent): number => Math.min(Date.parse(event.occurred_at), receivedOf(event));
 
-/** @param now the time of the decision, in milliseconds */
-export function knowledgeOf(graph: Pick<Graph, "exit_conditions">, source: Source, now: number): Knowledge {
+/** Conditions over the subscriber of a source. */
+function conditionsOf(source: Source) {
   const filled = async <T>(condition: T): Promise<T> =>
     JSON.stringify(condition).includes("{{")
       ? withTriggerValues(condition, await source.triggerProperties())
@@ -72,13 +72,20 @@ export function knowledgeOf(graph: Pick<Graph, "exit_conditions">, source: Sourc
     return rule.judge(facts).matches;
   };
 
+  return { filled, satisfying, judge };
+}
+
+type Conditions = ReturnType<typeof conditionsOf>;
+
+/** Finds the first event that a condition waits for. @param now the time of the decision, in milliseconds */
+function awaitedIn(source: Source, { filled, satisfying }: Conditions, now: number) {
   /** Whether an event of the very moment of another one comes after it in their order. */
   const isLater = async (event: KnownEvent, other: string, at: number): Promise<boolean> => {
     const ids = (await source.events(undefined, { since: at, until: at })).map(({ id }) => id);
     return ids.indexOf(event.id) > ids.indexOf(other);
   };
 
-  const firstOf = async (
+  return async (
     { name, where }: { name: string; where?: object | undefined },
     { since, until, heard }: { since: number; until: number; heard: number },
     spent: readonly string[],
@@ -102,17 +109,25 @@ export function knowledgeOf(graph: Pick<Graph, "exit_conditions">, source: Sourc
       if (at > since || mover === undefined || (await isLater(event, mover, at))) return { id, at, received };
     return undefined;
   };
+}
 
-  const meets = async (condition: ExitCondition): Promise<{ at?: number } | undefined> => {
+/** @param now the time of the decision, in milliseconds */
+export function knowledgeOf(graph: Pick<Graph, "exit_conditions">, source: Source, now: number): Knowledge {
+  const conditions = conditionsOf(source);
+  const { filled, satisfying, judge } = conditions;
+  const firstOf = awaitedIn(source, conditions, now);
+
+  const meets = async (condition: ExitCondition): Promise<{ isMet: boolean; at?: number | undefined }> => {
     if ("event" in condition) {
       const span = { since: source.enteredAt, until: Number.POSITIVE_INFINITY, heard: Number.POSITIVE_INFINITY };
-      return firstOf(condition.event, span, []);
+      const event = await firstOf(condition.event, span, []);
+      return { isMet: event !== undefined, at: event?.at };
     }
-    if ("rule" in condition) return (await judge(condition.rule, now)) ? {} : undefined;
+    if ("rule" in condition) return { isMet: await judge(condition.rule, now) };
     const predicate = await filled(condition.attribute);
     const isMet =
       validatePredicate(predicate) === undefined && (await satisfying(predicate))(await source.attributes());
-    return isMet ? {} : undefined;
+    return { isMet };
   };
 
   return {
@@ -122,8 +137,8 @@ export function knowledgeOf(graph: Pick<Graph, "exit_conditions">, source: Sourc
     exit: async () => {
       const met = [];
       for (const [index, condition] of (graph.exit_conditions ?? []).entries()) {
-        const exit = await meets(condition);
-        if (exit) met.push({ index, at: exit.at });
+        const { isMet, at } = await meets(condition);
+        if (isMet) met.push({ index, at });
       }
       const sinceOf = ({ at = Number.NEGATIVE_INFINITY }) => at;
       return met.sort((a, b) => sinceOf(a) - sinceOf(b))[0];

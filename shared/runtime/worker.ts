@@ -81,16 +81,7 @@ export function queueWorker<const Q extends QueueName, const U extends Uses>(
       const parsed = (body: string) => v.parse(queues[name].message, JSON.parse(body)) as Message<Q>;
       const within = contextsOf(uses, deps);
       const isReal = realTimeQueues.has(name);
-      const attempt = async (messageIds: readonly string[], perform: () => Promise<void>) => {
-        try {
-          await perform();
-          return [];
-        } catch (error) {
-          for (const message_id of messageIds)
-            log({ level: "warn", message: "a message failed", worker: name, message_id, ...errorFields(error) });
-          return messageIds.map((itemIdentifier) => ({ itemIdentifier }));
-        }
-      };
+      const attempt = attemptsOf(name, log);
       return async ({ Records }) => {
         const together = Map.groupBy(groups ? Records : [], ({ body }) => groupOf(body, parsed, groups));
         const alone = groups ? (together.get(undefined) ?? []) : Records;
@@ -105,23 +96,14 @@ export function queueWorker<const Q extends QueueName, const U extends Uses>(
               );
             }),
           ),
-          ...[...together].map(([tenant, records]) =>
-            tenant === undefined || !groups
-              ? []
-              : attempt(
-                  records.map(({ messageId }) => messageId),
-                  () =>
-                    within(
-                      tenant,
-                      records.map(({ messageId }) => messageId),
-                      (context) =>
-                        groups.perform(
-                          records.map(({ body }) => parsed(body)),
-                          { ...context, tenant },
-                        ),
-                    ),
-                ),
-          ),
+          ...[...together].map(([tenant, records]) => {
+            if (tenant === undefined || !groups) return [];
+            const ids = records.map(({ messageId }) => messageId);
+            const messages = records.map(({ body }) => parsed(body));
+            return attempt(ids, () =>
+              within(tenant, ids, (context) => groups.perform(messages, { ...context, tenant })),
+            );
+          }),
         ]);
         const batchItemFailures = failed.flat();
         if (batchItemFailures.length > 0) {
@@ -133,6 +115,20 @@ export function queueWorker<const Q extends QueueName, const U extends Uses>(
     },
   };
 }
+
+/** Performs the work of messages. @returns the failures for Lambda: none, or all of these messages */
+const attemptsOf =
+  (worker: string, log: Deps["log"]) =>
+  async (messageIds: readonly string[], perform: () => Promise<void>): Promise<{ itemIdentifier: string }[]> => {
+    try {
+      await perform();
+      return [];
+    } catch (error) {
+      for (const message_id of messageIds)
+        log({ level: "warn", message: "a message failed", worker, message_id, ...errorFields(error) });
+      return messageIds.map((itemIdentifier) => ({ itemIdentifier }));
+    }
+  };
 
 /**
  * Runs work with the context of a tenant: that of the function, or for a sandbox one in its own time. Work without names

@@ -101,8 +101,8 @@ async function ofJourney(
   const [run] = found.runs;
   const jobs = run ? await jobsOfRun(store, journey.id, profile.id, run.entered_at) : [];
   const sends = await Promise.all(jobs.map(({ id }) => explainRecipient(store, workspace, id, profile.id)));
-  const told = sends.map((send, i) => `${jobs[i]?.step?.id ?? "A message"}: ${sendInWords(send)}`);
-  return { in_words: [found.in_words, ...told].join("\n"), sends, journey: found };
+  const lines = sends.map((send, i) => `${jobs[i]?.step?.id ?? "A message"}: ${sendInWords(send)}`);
+  return { in_words: [found.in_words, ...lines].join("\n"), sends, journey: found };
 }
 
 /** What a journey has sent to a person since a run began, oldest first: from the ledger, and what waits from the plans. */

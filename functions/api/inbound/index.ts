@@ -46,10 +46,8 @@ export const inbound = group("inbound", "Callbacks of providers.", [
       errors: ["NOT_FOUND", "FORBIDDEN"],
     },
     async ({ calledWorkspace, params, query }) => {
-      const { webhook_verify_token: expected } = await accountOf(
-        await calledWorkspace(params.channelId),
-        params.channelId,
-      );
+      const account = await accountOf(await calledWorkspace(params.channelId), params.channelId);
+      const expected = account?.webhook_verify_token;
       if (expected === undefined) throw notFound("channel");
       if (!isSame(query["hub.verify_token"], expected))
         throw new ApiError("FORBIDDEN", "The verify token is not the channel's.");
@@ -78,7 +76,7 @@ export const inbound = group("inbound", "Callbacks of providers.", [
     async ({ calledWorkspace, params, raw, headers }) => {
       const workspace = await calledWorkspace(params.channelId);
       const account = await accountOf(workspace, params.channelId);
-      if (!workspace || account.app_secret === undefined) throw notFound("channel");
+      if (!workspace || !account) throw notFound("channel");
       if (!isSigned(raw, headers["x-hub-signature-256"], account.app_secret))
         throw unauthorized("The signature is not right.");
       const { verdicts, messages } = readCallback(raw, account);
@@ -89,15 +87,16 @@ export const inbound = group("inbound", "Callbacks of providers.", [
   ),
 ]);
 
-type Account = Partial<CredentialsFor<"chat_app">>;
+type Account = CredentialsFor<"chat_app"> & { app_secret: string };
 
-/** The account of a channel; empty if anything is missing, so that all such answers are the same. */
-async function accountOf(workspace: CalledWorkspace | undefined, channel: string): Promise<Account> {
-  if (!workspace) return {};
+/** The account of a channel; undefined if anything is missing, so that all such answers are the same. */
+async function accountOf(workspace: CalledWorkspace | undefined, channel: string): Promise<Account | undefined> {
+  if (!workspace) return undefined;
   const { store, vault } = workspace;
   const row = await store.get(CredentialsItem, { channel });
   const account = row && (await openCredentials(vault, channel, row));
-  return account?.type === "chat_app" && account.app_secret !== undefined ? account : {};
+  if (account?.type !== "chat_app" || account.app_secret === undefined) return undefined;
+  return { ...account, app_secret: account.app_secret };
 }
 
 const SIGNATURE = /^sha256=[0-9a-f]{64}$/;

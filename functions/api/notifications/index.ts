@@ -88,7 +88,7 @@ export const notifications = group("notifications", "One-off sends with audience
         returns: { id: "5f1b9c5e-2f5a-4f0e-9d3b-8a4c1e7d2b60", sent: 1 },
       },
     },
-    (call) => create(call),
+    create,
   ),
 
   endpoint(
@@ -119,15 +119,11 @@ export const notifications = group("notifications", "One-off sends with audience
     },
   ),
 
-  endpoint("GET /api/v1/notifications/:id", { agents: "read", uses: [storeRead] }, reading, (call) => read(call)),
+  endpoint("GET /api/v1/notifications/:id", { agents: "read", uses: [storeRead] }, reading, read),
 
-  endpoint("POST /api/v1/notifications/:id/cancel", { permission: "send", uses: [storeWrite] }, canceling, (call) =>
-    cancel(call),
-  ),
+  endpoint("POST /api/v1/notifications/:id/cancel", { permission: "send", uses: [storeWrite] }, canceling, cancel),
 
-  endpoint("POST /api/v1/notifications/:id/resume", { permission: "send", uses: [storeWrite] }, resuming, (call) =>
-    resume(call),
-  ),
+  endpoint("POST /api/v1/notifications/:id/resume", { permission: "send", uses: [storeWrite] }, resuming, resume),
 
   serverEndpoint(
     "POST /v1/notifications",
@@ -140,26 +136,19 @@ export const notifications = group("notifications", "One-off sends with audience
         returns: { id: "5f1b9c5e-2f5a-4f0e-9d3b-8a4c1e7d2b60", sent: 1, unknown: 0, unknown_ids: [] },
       },
     },
-    (call) => create(call),
+    create,
   ),
 
-  serverEndpoint("GET /v1/notifications/:id", { scope: "messages:read", uses: [storeRead] }, reading, (call) =>
-    read(call),
-  ),
+  serverEndpoint("GET /v1/notifications/:id", { scope: "messages:read", uses: [storeRead] }, reading, read),
 
   serverEndpoint(
     "POST /v1/notifications/:id/cancel",
     { scope: "messages:send", uses: [storeWrite] },
     canceling,
-    (call) => cancel(call),
+    cancel,
   ),
 
-  serverEndpoint(
-    "POST /v1/notifications/:id/resume",
-    { scope: "messages:send", uses: [storeWrite] },
-    resuming,
-    (call) => resume(call),
-  ),
+  serverEndpoint("POST /v1/notifications/:id/resume", { scope: "messages:send", uses: [storeWrite] }, resuming, resume),
 
   reportInteraction,
 ]);

@@ -122,7 +122,7 @@ export const subscribers = group("subscribers", "The users that a workspace send
       uses: upsertUses,
     },
     upserting,
-    (call) => upsert(call),
+    upsert,
   ),
 
   endpoint(
@@ -183,7 +183,7 @@ export const subscribers = group("subscribers", "The users that a workspace send
     "GET /v1/subscribers/:id",
     { credentials: ["server"], scope: "subscribers:read", uses: [storeRead] },
     reading,
-    (call) => read(call),
+    read,
   ),
 
   endpoint(
@@ -207,7 +207,7 @@ export const subscribers = group("subscribers", "The users that a workspace send
     async ({ store }) => ({ count: await countSubscribers(store), exact: true }),
   ),
 
-  endpoint("GET /api/v1/subscribers/:id", { agents: "read", uses: [storeRead] }, reading, (call) => read(call)),
+  endpoint("GET /api/v1/subscribers/:id", { agents: "read", uses: [storeRead] }, reading, read),
 
   endpoint(
     "GET /api/v1/subscribers/:id/export",

@@ -34,9 +34,10 @@ export async function makeExport({ tenant, id, watch }: Message<"import-rows">, 
   }
   if (watch) await timers.set([{ kind: "export-watch", id, at: clock.now() + EXPORT_WATCH_MS }]);
   if (isTooOld(store, job)) return failExport(context, job, "it could not be made within a day");
-  const isDone = await writeFile(context, job).catch((error) => {
+  const isDone = await writeFile(context, job).catch(async (error) => {
     if (!(error instanceof ApiError)) throw error;
-    return failExport(context, job, "what is exported was deleted").then(() => true);
+    await failExport(context, job, "what is exported was deleted");
+    return true;
   });
   if (!isDone) await queue.send([{ tenant, kind: "export", id }]);
 }

@@ -42,7 +42,10 @@ async function play(context: WorkerContext, job: SimulationJob): Promise<boolean
   const { store, secrets, clock, log } = context;
   const until = clock.now() + WORKING_MS;
   const [work, workspace] = await Promise.all([workOf(store, job), context.workspace()]);
-  if (!work || !workspace) return endSimulation(store, job, { error: "the workspace is closed" }).then(() => true);
+  if (!work || !workspace) {
+    await endSimulation(store, job, { error: "the workspace is closed" });
+    return true;
+  }
   const deps = { store, workspace, root: () => secrets.root() };
   const tally = fromJson(job.tally);
   let position = job.position === undefined ? undefined : fromJson(job.position);

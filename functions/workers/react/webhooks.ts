@@ -50,8 +50,8 @@ export async function queueWebhooks(
     const store = storeOf(tenant as TenantId);
     const webhooks = (await listWebhooks(store)).filter(({ active }) => active);
     const wanted = new Set(webhooks.flatMap(({ events }) => events));
-    const told = sources.filter(({ events }) => events.some((event) => wanted.has(event)));
-    const occurrences = await Promise.all(told.map((source) => source.occurrences(store)));
+    const asked = sources.filter(({ events }) => events.some((event) => wanted.has(event)));
+    const occurrences = await Promise.all(asked.map((source) => source.occurrences(store)));
     await noteDeliveries(
       store,
       occurrences

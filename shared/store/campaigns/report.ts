@@ -84,26 +84,6 @@ export async function reportOf(store: StoreReader, campaign: Campaign, window: W
     sent.map(({ job }) => job),
   );
   const sends = jobs.map((job, n) => ({ job, totals: sent[n]!.totals }));
-  const channels = new Map<string, Reached>();
-  const reachedBy = (channel: string): Reached => {
-    const found = channels.get(channel) ?? { ...NOBODY };
-    channels.set(channel, found);
-    return found;
-  };
-  for (const { job, totals } of sends) {
-    for (const [channel, n] of Object.entries(reachedNow(job, job))) reachedBy(channel).delivered += n;
-    if (job.late.bounced + job.late.complained + job.late.unsubscribed > 0) {
-      const mail = reachedBy("email");
-      for (const name of ["bounced", "complained", "unsubscribed"] as const) mail[name] += job.late[name];
-    }
-    for (const [channel, { recipients }] of Object.entries(totals.channels)) {
-      const reached = reachedBy(channel);
-      reached.opened += recipients.opened;
-      reached.opened_human += recipients.opened_human;
-      reached.clicked += recipients.clicked;
-      reached.clicked_human += recipients.clicked_human;
-    }
-  }
   const costs = new Map(sends.map(({ job }) => [job.id, costOfJob(job, job)]));
   const cost = sumOfCosts([...costs.values()]);
   const byJob = new Map(sends.map(({ job, totals }) => [job.id, { job, recipients: totals.recipients }]));
@@ -127,13 +107,42 @@ export async function reportOf(store: StoreReader, campaign: Campaign, window: W
     ...failures,
     ...(campaign.last_error && { last_error: campaign.last_error }),
     cost: { ...cost, per_conversion: funnel.converted > 0 ? roundedDollars(cost.dollars / funnel.converted) : null },
-    by_channel: [...channels]
+    by_channel: [...reachedByChannel(sends)]
       .map(([channel, reached]) => ({ channel, ...reached, provider_dollars: chargedBy(channel, jobs) }))
       .sort((a, b) => (a.channel < b.channel ? -1 : 1)),
     skip_reasons: sumOf(sends.map(({ job }) => job)).skip_reasons,
     by_variant: armsOf(sends.map(({ totals }) => totals)),
     by_message: campaign.messages.length > 1 ? by_message : [],
   };
+}
+
+interface ReportedSend {
+  job: JobRecord;
+  totals: InteractionTotals;
+}
+
+function reachedByChannel(sends: readonly ReportedSend[]): Map<string, Reached> {
+  const channels = new Map<string, Reached>();
+  const reachedBy = (channel: string): Reached => {
+    const found = channels.get(channel) ?? { ...NOBODY };
+    channels.set(channel, found);
+    return found;
+  };
+  for (const { job, totals } of sends) {
+    for (const [channel, n] of Object.entries(reachedNow(job, job))) reachedBy(channel).delivered += n;
+    if (job.late.bounced + job.late.complained + job.late.unsubscribed > 0) {
+      const mail = reachedBy("email");
+      for (const name of ["bounced", "complained", "unsubscribed"] as const) mail[name] += job.late[name];
+    }
+    for (const [channel, { recipients }] of Object.entries(totals.channels)) {
+      const reached = reachedBy(channel);
+      reached.opened += recipients.opened;
+      reached.opened_human += recipients.opened_human;
+      reached.clicked += recipients.clicked;
+      reached.clicked_human += recipients.clicked_human;
+    }
+  }
+  return channels;
 }
 
 /** What the provider of a channel charged for messages; `null` if that is not known of all of them. */

@@ -28,21 +28,21 @@ const MARK_BYTES = 3;
  */
 export async function* readRecords(
   bytes: AsyncIterable<Uint8Array>,
-  { delimiter: found, encoding: told }: { delimiter?: string | undefined; encoding?: Encoding | undefined },
+  { delimiter: ofHeader, encoding: ofFile }: { delimiter?: string | undefined; encoding?: Encoding | undefined },
 ): AsyncGenerator<Record> {
   const raw = await headed(bytes, (start) => start.length >= MARK_BYTES);
-  const encoding = told ?? markedEncoding(raw.start) ?? "utf-8";
+  const encoding = ofFile ?? markedEncoding(raw.start) ?? "utf-8";
   const text = decoded(raw.whole, encoding);
   // The delimiter is the one that the header uses.
-  const isLine = (start: Buffer) => found !== undefined || start.length >= HEAD_BYTES || start.includes(10);
+  const isLine = (start: Buffer) => ofHeader !== undefined || start.length >= HEAD_BYTES || start.includes(10);
   const { start, whole } = await headed(text.bytes, isLine);
   const first =
     start
       .subarray(0, HEAD_BYTES)
       .toString()
       .split(/\r?\n|\r/)[0] ?? "";
-  const separator = found === undefined ? SEPARATOR_LINE.exec(first)?.[1] : undefined;
-  const delimiter = found ?? separator ?? delimiterOf(first);
+  const separator = ofHeader === undefined ? SEPARATOR_LINE.exec(first)?.[1] : undefined;
+  const delimiter = ofHeader ?? separator ?? delimiterOf(first);
   const parser = parse({
     bom: true,
     delimiter,

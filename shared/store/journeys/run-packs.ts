@@ -76,11 +76,10 @@ interface RunChange {
 
 /** @returns for each run whether it moved in this pack, be it by an earlier attempt */
 export const moveEach = (store: Store, pack: string, moves: readonly RunChange[]): Promise<boolean[]> =>
-  each(moves, ({ key, change, when }) =>
-    store.change(RunItem, key, change, when).then(() => true, onConditionFailed(RunItem, isIn(pack))),
-  );
-
-const isIn = (pack: string) => (old: RunRow | undefined) => old?.pack === pack;
+  each(moves, async ({ key, change, when }) => {
+    const row = await store.change(RunItem, key, change, when).catch(onConditionFailed(RunItem, (old) => old));
+    return row?.pack === pack;
+  });
 
 /** Counts the runs of a pack that moved, once. */
 export async function sealPack(store: Store, { pack, journey, moved }: DecidedPack): Promise<void> {
@@ -112,10 +111,13 @@ async function settlePack(store: Store, row: RowOf<typeof RunPack>): Promise<voi
 }
 
 /** Prevents that a run moves in a pack. @returns whether it has */
-const withdraw = (store: Store, pack: string, run: RunRow, seq: number): Promise<boolean> =>
-  store
-    .change(RunItem, rowKeyOf(run), { set: { seq: seq + 1 }, remove: ["pack"] }, all(is("id", run.id), is("seq", seq)))
-    .then(() => false, onConditionFailed(RunItem, isIn(pack)));
+async function withdraw(store: Store, pack: string, run: RunRow, seq: number): Promise<boolean> {
+  const isUnmoved = all(is("id", run.id), is("seq", seq));
+  const row = await store
+    .change(RunItem, rowKeyOf(run), { set: { seq: seq + 1 }, remove: ["pack"] }, isUnmoved)
+    .catch(onConditionFailed(RunItem, (old) => old));
+  return row?.pack === pack;
+}
 
 const membersOf = ({ groups }: RowOf<typeof RunPack>): PackMember[] =>
   fromJson(groups).flatMap(({ add, runs }) =>

@@ -74,8 +74,8 @@ const isNamedIn = ({ identifiers }: ImportTraces, cells: readonly string[]): boo
 /** Deletes the rows of an import that were rejected or have warnings, all of them, if they name the subscriber. */
 async function eraseRejected(store: Store, traces: ImportTraces, { id }: ImportJob): Promise<number> {
   const stored = await store.queryAll(RejectedRows, { job: id });
-  const told = stored.flatMap(({ rows, warnings }) => [...fromJson(rows), ...(warnings ? fromJson(warnings) : [])]);
-  if (!told.some(({ cells }) => isNamedIn(traces, cells))) return 0;
+  const reported = stored.flatMap(({ rows, warnings }) => [...fromJson(rows), ...(warnings ? fromJson(warnings) : [])]);
+  if (!reported.some(({ cells }) => isNamedIn(traces, cells))) return 0;
   // The rows are deleted last: a repeated erasure finds them again. A reader that writes the file late sees that it
   // must not be there.
   await store

@@ -8,7 +8,7 @@ import { addressKinds, normalizedAddress, type SuppressionReason, suppressionRea
 import { present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { newestOfShards } from "../newest-of-shards.ts";
-import { onConditionFailed } from "../refusals.ts";
+import { happened } from "../refusals.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { AddressItem, addressId, SuppressionsByTime } from "./address-items.ts";
 import { type AddressRow, type Suppressing, suppressAddress } from "./addresses.ts";
@@ -135,8 +135,8 @@ export async function suppress(
 
 /** Ends a suppression; who did and why stays at the address. @returns false if there is none. */
 export const lift = (store: Store, id: string, because: string): Promise<boolean> =>
-  store
-    .change(
+  happened(
+    store.change(
       AddressItem,
       { id },
       {
@@ -144,8 +144,5 @@ export const lift = (store: Store, id: string, because: string): Promise<boolean
         remove: ["reason", "suppressed_at", "source", "note", "i1pk", "i1sk"],
       },
       present("reason"),
-    )
-    .then(
-      () => true,
-      onConditionFailed(() => false),
-    );
+    ),
+  );

@@ -115,10 +115,11 @@ export async function rotateRefreshToken(platform: Platform, token: string): Pro
   const successor = createHmac("sha256", Buffer.from(row.seed, "base64")).update(secret).digest("base64url");
   const { user, tenant, session: id, read_only: readOnly = false } = row;
   const renewed = { id, user, tenant, readOnly, token: `${family}.${successor}` };
-  const hasAdvanced = row.current === given && (await advance(platform, family, given, successor));
-  const isValid = hasAdvanced || (await isRaced(platform, family, given));
-  const isOpen = isValid && (await noteUse(platform, renewed));
-  if (isOpen) return renewed;
+
+  const exchange = await exchangeSecret(platform, family, row.current, { given, successor });
+  const use = exchange.kind === "reused" ? undefined : await noteUse(platform, renewed);
+  if (use?.kind === "noted") return renewed;
+
   await platform.remove(RefreshFamily, { family });
   await endWithDerived(platform, user, id);
   return undefined;
@@ -187,6 +188,24 @@ export function withParents(rows: readonly RowOf<typeof UserSession>[], id: stri
   return kept;
 }
 
+type Exchange =
+  | { kind: "advanced" }
+  /** Another request exchanged the same token a moment ago. */
+  | { kind: "raced" }
+  /** An older token: it was stolen, or is used by who stole it. */
+  | { kind: "reused" };
+
+async function exchangeSecret(
+  platform: Platform,
+  family: string,
+  current: string,
+  { given, successor }: { given: string; successor: string },
+): Promise<Exchange> {
+  const hasAdvanced = current === given ? await advance(platform, family, given, successor) : false;
+  if (hasAdvanced) return { kind: "advanced" };
+  return (await isRaced(platform, family, given)) ? { kind: "raced" } : { kind: "reused" };
+}
+
 const advance = (platform: Platform, family: string, given: string, successor: string): Promise<boolean> =>
   happened(
     platform.change(
@@ -204,22 +223,21 @@ const advance = (platform: Platform, family: string, given: string, successor: s
     ),
   );
 
-/** Another request exchanged the same token a moment ago. */
 async function isRaced(platform: Platform, family: string, given: string): Promise<boolean> {
   const row = await platform.get(RefreshFamily, { family });
   return row?.previous === given && (row.previous_until ?? 0) >= platform.clock.now();
 }
 
-/** @returns false if the session has ended, or the one that it came from. */
-async function noteUse(platform: Platform, { user, id }: Session): Promise<boolean> {
+/** Notes the use of a session, unless it has ended, or the one that it came from. */
+async function noteUse(platform: Platform, { user, id }: Session): Promise<{ kind: "noted" } | { kind: "ended" }> {
   const set = { last_used_at: timestamp(platform.clock.now()), expires: expiry(platform).expires };
   const row = await platform
     .change(UserSession, { user, id }, { set }, present())
     .catch(onConditionFailed(UserSession, () => undefined));
-  if (!row) return false;
-  if (row.parent === undefined) return true;
+  if (!row) return { kind: "ended" };
+  if (row.parent === undefined) return { kind: "noted" };
   const parent = await platform.get(UserSession, { user, id: row.parent });
-  return parent !== undefined && parent.expires * SECOND > platform.clock.now();
+  return { kind: parent && parent.expires * SECOND > platform.clock.now() ? "noted" : "ended" };
 }
 
 function expiry(platform: Platform) {

@@ -72,13 +72,13 @@ async function subscriberOf(
   messages: readonly Translation[],
 ): Promise<{ id: string; isFull: boolean }> {
   const root = await secrets.root();
-  const told = messages.flatMap(({ profile }) => profile ?? []);
-  const known = told.length === 0 ? await findByExternalId(store, root, external_id) : undefined;
+  const profiles = messages.flatMap(({ profile }) => profile ?? []);
+  const known = profiles.length === 0 ? await findByExternalId(store, root, external_id) : undefined;
   if (known) return { id: known.id, isFull: false };
 
   const cap = await audienceSize.capOf(plans[workspaceOf(caller).plan].subscribers);
-  const email = told.findLast((one) => one.email !== undefined)?.email;
-  const attributes = Object.assign({}, ...told.map((one) => one.attributes));
+  const email = profiles.findLast((one) => one.email !== undefined)?.email;
+  const attributes = Object.assign({}, ...profiles.map((one) => one.attributes));
   const input = { external_id, email, attributes, isPublishable: caller.kind === "sdk" };
   try {
     return { id: (await upsertSubscriber(store, root, input, cap)).id, isFull: false };

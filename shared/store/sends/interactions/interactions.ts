@@ -156,14 +156,8 @@ function writesOf(
   const isFirstAnswer = answer !== undefined && isFirst(answer);
   const marks = isFirstAnswer ? [...firsts, answer] : firsts;
   const followed = linkFollowed(report, receivedAt);
-  if (subscriber !== undefined && (marks.length > 0 || followed || retracted.length > 0)) {
-    const set = { ...Object.fromEntries(marks.map((mark) => [mark, received_at])), ...followed };
-    const when = [...marks.map((mark) => absent(mark)), ...retracted.map((mark) => is(mark, engagement?.[mark] ?? ""))];
-    const change = { set, remove: retracted };
-    writes.push(
-      changeItem(Engagement, { subscriber, job: job_id }, change, when.length > 0 ? all(...when) : undefined),
-    );
-  }
+  if (subscriber !== undefined && (marks.length > 0 || followed || retracted.length > 0))
+    writes.push(markWrite({ subscriber, job: job_id }, engagement, { marks, followed, retracted, received_at }));
   if (subscriber !== undefined && isFirstAnswer) writes.push(...noteEngagement(store, subscriber, report));
   const reached = stages.filter((stage) => firsts.includes(stage));
   writes.push(...reachedWrites(job, reached), ...reachedWrites(job, stagesAmong(retracted), -1));
@@ -174,6 +168,27 @@ function writesOf(
     ]),
   );
   return writes;
+}
+
+/** Adds marks to the engagement of a recipient, unless another report was first, and takes back those of machines. */
+function markWrite(
+  key: { subscriber: string; job: string },
+  engagement: Recipient["engagement"],
+  {
+    marks,
+    followed,
+    retracted,
+    received_at,
+  }: {
+    marks: readonly Mark[];
+    followed: ReturnType<typeof linkFollowed>;
+    retracted: ReturnType<typeof retractable>;
+    received_at: string;
+  },
+): ItemWrite<"workspace"> {
+  const set = { ...Object.fromEntries(marks.map((mark) => [mark, received_at])), ...followed };
+  const when = [...marks.map((mark) => absent(mark)), ...retracted.map((mark) => is(mark, engagement?.[mark] ?? ""))];
+  return changeItem(Engagement, key, { set, remove: retracted }, when.length > 0 ? all(...when) : undefined);
 }
 
 const isArm = (variant: string | undefined): boolean => variant === "a" || variant === "b";
