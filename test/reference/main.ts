@@ -6,7 +6,7 @@ import "../support/setup.ts";
 import { areaNames, programOf } from "./harness/generate/program.ts";
 import type { Program } from "./harness/program.ts";
 import { run } from "./harness/run.ts";
-import { shrink } from "./harness/shrink.ts";
+import { kindOf, shrink } from "./harness/shrink.ts";
 import { storyOf } from "./harness/story.ts";
 
 const USAGE = `npm run check:reference -- [--programs N] [--seed S] [--areas a,b] [--length N] [--keep-going] [--replay FILE]
@@ -25,26 +25,27 @@ const { values } = parseArgs({
   },
 });
 
-/** @returns whether the product answered as the reference. */
-async function check(program: Program): Promise<boolean> {
+/** @returns the kind of the difference, if the product answered otherwise than the reference. */
+async function check(program: Program): Promise<string | undefined> {
   const result = await run(program);
-  if (!result.failure) return true;
+  if (!result.failure) return undefined;
   const shortest = values["no-shrink"] ? { program, run: result } : await shrink(program, result, {});
   console.log(storyOf(shortest.program, shortest.run));
-  console.log(`To replay: ${JSON.stringify(shortest.program)}`);
-  return false;
+  console.log(`To replay: ${JSON.stringify({ program: shortest.program })}`);
+  return kindOf(result.failure);
 }
 
 async function main(): Promise<void> {
   if (values.help) return console.log(USAGE);
   if (values.replay) {
     const { program } = JSON.parse(readFileSync(values.replay, "utf8"));
-    process.exitCode = (await check(program)) ? 0 : 1;
+    process.exitCode = (await check(program)) === undefined ? 0 : 1;
     return;
   }
   const programs = Number(values.programs);
   const areas = values.areas?.split(",") ?? areaNames;
   const scope = { areas, ...(values.length !== undefined && { length: Number(values.length) }) };
+  const seeds = new Map<string, number[]>();
   let [done, failed] = [0, 0];
   const start = performance.now();
   const print = () => {
@@ -53,12 +54,16 @@ async function main(): Promise<void> {
   };
   const timer = setInterval(print, 3000).unref();
   for (let n = 0; n < programs; n++) {
-    const isRight = await check(programOf(Number(values.seed) + n, START, scope));
-    if (!isRight) failed++;
+    const seed = Number(values.seed) + n;
+    const kind = await check(programOf(seed, START, scope));
     done++;
-    if (!isRight && !values["keep-going"]) break;
+    if (kind === undefined) continue;
+    failed++;
+    seeds.set(kind, [...(seeds.get(kind) ?? []), seed]);
+    if (!values["keep-going"]) break;
   }
   clearInterval(timer);
+  for (const [kind, which] of seeds) console.log(`${which.length} × ${kind}: seeds ${which.join(", ")}`);
   console.log(`${failed} of ${programs} programs differ.`);
   process.exitCode = failed > 0 ? 1 : 0;
 }

@@ -6,7 +6,7 @@ import { type Failure, type Run, type RunOptions, run } from "./run.ts";
 const MAX_ATTEMPTS = 300;
 
 /** The same failure: the same route and the same field, wherever in a list. */
-const kindOf = ({ route, path }: Failure) =>
+export const kindOf = ({ route, path }: Failure) =>
   `${route.replace(/@\w+(\(.*?\))?/g, ":id")} ${path.replace(/\[[^\]]*\]/g, "[]")}`;
 
 export async function shrink(

@@ -1,8 +1,10 @@
 // The smart channel (SMA, D-ARB, AMB-96).
 import { DAY } from "./kit.ts";
-import type { World } from "./world.ts";
+import type { Interaction, World } from "./world.ts";
 
 const ENGAGED = ["tapped", "action_tapped", "email_opened", "email_clicked", "inapp_click", "foreground_received"];
+const PUSH = ["tapped", "action_tapped", "foreground_received"];
+const PUSH_CLASSES: Record<string, string> = { ios: "push", android: "push", web: "web_push" };
 const DEFAULT_ORDER = ["push", "email", "web_push", "chat_app", "sms", "in_app"];
 const WINDOW = 90 * DAY;
 
@@ -12,23 +14,30 @@ interface Ranking {
   score: number;
 }
 
-/** Deliveries of a class in the last 90 days, of one person or of all, and interactions that show engagement. */
+/** The class that an interaction is an answer in. */
+function answeredClass({ interaction, platform }: Interaction): string | undefined {
+  if (!ENGAGED.includes(interaction)) return undefined;
+  if (PUSH.includes(interaction)) return PUSH_CLASSES[platform];
+  return interaction.startsWith("email_") ? "email" : "in_app";
+}
+
+/** Sends that reached somebody by a class in the last 90 days, of one person or of all, and those that were answered in it. */
 function history(world: World, name: string, subscriber?: string): { delivered: number; engaged: number } {
   const since = world.now - WINDOW;
-  const recipients = world.jobs.flatMap((job) => job.recipients.map((recipient) => ({ job, recipient })));
-  const own = recipients.filter(({ recipient }) => subscriber === undefined || recipient.subscriber_id === subscriber);
-  const hits = own.flatMap(({ job, recipient }) =>
-    recipient.deliveries
-      .filter((d) => d.class === name && d.delivered_at !== null && d.delivered_at >= since)
-      .map(() => ({ job, recipient })),
+  const isOne = ({ subscriber_id }: { subscriber_id: string | null }) =>
+    subscriber === undefined || subscriber_id === subscriber;
+  const delivered = world.jobs.flatMap((job) =>
+    job.recipients
+      .filter(isOne)
+      .filter(({ deliveries }) =>
+        deliveries.some((d) => d.class === name && d.delivered_at !== null && d.delivered_at >= since),
+      ),
   );
-  const engaged = hits.filter(({ job, recipient }) =>
-    world.interactions.some(
-      ({ job_id, subscriber_id, interaction }) =>
-        job_id === job.id && subscriber_id === recipient.subscriber_id && ENGAGED.includes(interaction),
-    ),
+  const answers = world.interactions.filter(
+    (row) => isOne(row) && row.subscriber_id !== null && row.received_at >= since && answeredClass(row) === name,
   );
-  return { delivered: hits.length, engaged: engaged.length };
+  const engaged = new Set(answers.map(({ job_id, subscriber_id }) => `${job_id} ${subscriber_id}`));
+  return { delivered: delivered.length, engaged: engaged.size };
 }
 
 /** SMA-4: personal from five deliveries, else the tenant's from a hundred, else the default order. */

@@ -1,8 +1,8 @@
 // Touches and conversions (D-ATTRIB, AMB-53, AMB-97, AMB-109, AMB-110).
-import { CLICKS, didOne, OPENS } from "./interactions.ts";
-import { DAY } from "./kit.ts";
+import { CLICKS, OPENS, peopleWho } from "./interactions.ts";
+import { DAY, MINUTE } from "./kit.ts";
 import { eventsOf } from "./stitching.ts";
-import type { Definition, Event, Job, Recipient, World } from "./world.ts";
+import { at, type Event, type Job, type Recipient, type World } from "./world.ts";
 
 export interface Touch {
   job: Job;
@@ -21,43 +21,56 @@ function touchTime({ deliveries }: Recipient): number | null {
   return times.length > 0 ? Math.min(...times) : null;
 }
 
-const definitionOf = (world: World, event: Event): Definition | undefined =>
-  world.definitions.find(({ event_name }) => event_name === event.event_name);
+/** How long the outcome of a send may come after an event that it led to. */
+const LOOKS = [2 * MINUTE, 15 * MINUTE];
 
-export function revenueOf(world: World, event: Event): number {
-  const property = definitionOf(world, event)?.value_property;
-  const value = property ? event.properties[property] : 0;
-  return Number.isInteger(value) ? value : 0;
+/**
+ * An event is looked at when it is known whose it is, and again until the outcomes of the sends before it must be there:
+ * by the definition of that moment. One that is made afterwards changes nothing that was counted.
+ */
+export function lookForConversions(world: World, event: Event): void {
+  const look = () => {
+    const definition = world.definitions.find(({ event_name }) => event_name === event.event_name);
+    if (definition) event.conversions.push(definition);
+    return definition !== undefined;
+  };
+  if (look()) for (const wait of LOOKS) at(world, world.now + wait, look);
+}
+
+export interface Conversion {
+  event: Event;
+  revenue: number;
 }
 
 /** Conversion events of a person within the window after a time. */
-export function conversionsAfter(world: World, subscriber: string, time: number): Event[] {
-  return eventsOf(world, subscriber).filter((event) => {
-    const definition = definitionOf(world, event);
-    if (!definition) return false;
-    return event.occurred_at >= time && event.occurred_at <= time + definition.window_seconds * 1000;
+export function conversionsAfter(world: World, subscriber: string, time: number): Conversion[] {
+  return eventsOf(world, subscriber).flatMap((event) => {
+    const after = event.occurred_at - time;
+    const definition = event.conversions.find(({ window_seconds }) => after >= 0 && after <= window_seconds * 1000);
+    if (!definition) return [];
+    const value = definition.value_property === null ? 0 : event.properties[definition.value_property];
+    return [{ event, revenue: Number.isInteger(value) ? value : 0 }];
   });
 }
 
 /** ISG-1, CRP-2: distinct people who converted, and each event's value once. */
 export function converted(world: World, touches: Touch[]): { converted: number; revenue_cents: number } {
-  const events = new Set<Event>();
+  const events = new Map<Event, number>();
   const people = new Set<string>();
   for (const { recipient, at } of touches)
-    for (const event of conversionsAfter(world, recipient.subscriber_id, at)) {
-      events.add(event);
+    for (const { event, revenue } of conversionsAfter(world, recipient.subscriber_id, at)) {
+      events.set(event, revenue);
       people.add(recipient.subscriber_id);
     }
-  const revenue_cents = [...events].reduce((sum, event) => sum + revenueOf(world, event), 0);
+  const revenue_cents = [...events.values()].reduce((sum, revenue) => sum + revenue, 0);
   return { converted: people.size, revenue_cents };
 }
 
-/** AMB-68: distinct recipients per message; a click is an open too. */
-export function engagement(world: World, touches: Touch[]): { opened: number; clicked: number } {
-  const did = (kinds: string[]) =>
-    touches.filter(({ job, recipient }) => didOne(world, job.id, recipient.subscriber_id, kinds)).length;
-  return { opened: did([...OPENS, ...CLICKS]), clicked: did(CLICKS) };
-}
+/** AMB-68: people per message; a click is an open too. */
+export const engagement = (world: World, jobs: Job[]): { opened: number; clicked: number } => ({
+  opened: peopleWho(world, jobs, [...OPENS, ...CLICKS]),
+  clicked: peopleWho(world, jobs, CLICKS),
+});
 
 /** AMB-97: the longest definition in days, rounded up; seven when there is none. */
 export function windowDays(world: World): number {

@@ -46,11 +46,14 @@ function record(campaign: Campaign): Body {
 }
 
 /** CMP-12, CMP-13, AMB-65. */
-function check(world: World, body: Body): void {
+function checkShape(body: Body): void {
   requiredText(body, "name");
   optionalOneOf(body, "category", ["transactional", "marketing"]);
   optionalWhole(body, "holdout_percentage", 0, 99);
   for (const message of [body, ...(body.messages ?? [])]) optionalInstant(message, "scheduled_at");
+}
+
+function checkReferences(world: World, body: Body): void {
   const all = [body, ...(body.messages ?? [])];
   together(
     () => body.target !== undefined && checkTarget(world, body.target),
@@ -70,7 +73,8 @@ function create(world: World, { body }: Request) {
   const hasOwn = (body.content !== undefined || body.template_id !== undefined) && body.channel_ids !== undefined;
   if (body.name && body.messages === undefined && !hasOwn) invalid();
   if (body.messages?.length === 0) invalid();
-  check(world, body);
+  checkShape(body);
+  checkReferences(world, body);
   const { name, messages: _, ...spec } = structuredClone(body);
   const campaign: Campaign = {
     ...{ id: newId(world, "campaign"), name, status: "draft", before_archive: null, spec },
@@ -83,9 +87,10 @@ function create(world: World, { body }: Request) {
 /** CMP-16: replaces everything; what is left out goes back to its default. */
 function put(world: World, { body }: Request, { id }: Record<string, string>) {
   if (!Array.isArray(body.messages) || body.messages.length === 0) invalid();
-  check(world, body);
+  checkShape(body);
   const campaign = campaignOf(world, id);
   if (campaign.status !== "draft") conflict();
+  checkReferences(world, body);
   const { name, messages, ...spec } = structuredClone(body);
   Object.assign(campaign, { name, spec, messages, updated_at: world.now });
   return { status: 200, body: record(campaign) };

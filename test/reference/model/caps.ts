@@ -2,29 +2,28 @@
 import { type Body, DAY, MINUTE } from "./kit.ts";
 import type { Subscriber, World } from "./world.ts";
 
-/** Deliveries of a subscriber that count for a cap since a time. */
-function delivered(world: World, cap: Body, subscriber: string, since: number): number {
+/** Sends of a subscriber that count for a cap since a time: what was tried, whatever came of it. */
+function tried(world: World, cap: Body, subscriber: string, since: number): number {
   const own = world.jobs
-    .filter(({ spec }) => (spec.category ?? "marketing") === cap.category)
+    .filter(({ spec }) => (spec.category ?? "marketing") === cap.category && !spec.experience)
     .flatMap(({ recipients }) => recipients.filter(({ subscriber_id }) => subscriber_id === subscriber));
   const isCounted = (name: string) => cap.channel_class === undefined || cap.channel_class === name;
   return own.filter(({ deliveries }) =>
-    deliveries.some(
-      ({ delivered_at, class: name }) => delivered_at !== null && delivered_at >= since && isCounted(name),
-    ),
+    deliveries.some(({ attempts: [first], class: name }) => first !== undefined && first >= since && isCounted(name)),
   ).length;
 }
 
 /** F16: the tightest cap decides. Days and weeks are those of the calendar, from midnight and from Monday. */
 export function capReason(world: World, spec: Body, subscriber: string, name: string): boolean {
-  const caps: Body[] = world.settings.frequency_caps ?? [];
+  // Experiences are shown as often as their own display says.
+  const caps: Body[] = spec.experience ? [] : (world.settings.frequency_caps ?? []);
   return caps.some((cap) => {
     if (cap.category !== (spec.category ?? "marketing")) return false;
     if (cap.channel_class !== undefined && cap.channel_class !== name) return false;
     const today = Math.floor(world.now / DAY) * DAY;
     const sinceMonday = (new Date(today).getUTCDay() + 6) % 7;
     const since = today - (cap.per === "day" ? 0 : sinceMonday * DAY);
-    return delivered(world, cap, subscriber, since) >= cap.max;
+    return tried(world, cap, subscriber, since) >= cap.max;
   });
 }
 

@@ -1,5 +1,6 @@
 // Behavioural events: ingestion, identity and export (EVT, IDN, EXP).
 import type { Operation } from "./access.ts";
+import { lookForConversions } from "./attribution.ts";
 import { listing, requiredText } from "./checks.ts";
 import { eventArrived } from "./entries.ts";
 import {
@@ -94,11 +95,12 @@ function store(world: World, tier: Tier, event: Body): void {
     ...{ id: newId(world, "event"), event_name: event.event_name, anonymous_id, platform, idempotency_key },
     ...{ subscriber_id: personOf(world, event)?.id ?? null, properties: event.properties ?? {}, erased: false },
     ...{ occurred_at: isForgiven ? Math.min(said, world.now) : said, received_at: world.now, source: tier.source },
-    order: world.order++,
+    ...{ order: world.order++, conversions: [] },
   };
   world.events.push(row);
   const owner = found(world.subscribers, ownerOf(world, row));
   if (!owner) return;
+  lookForConversions(world, row);
   subscriberChanged(world, owner);
   at(world, world.now, () => {
     if (world.subscribers.includes(owner)) eventArrived(world, row, owner);
@@ -114,6 +116,7 @@ function identify(world: World, { body }: Request) {
   if (link) return { status: 200, body: { linked: link.subscriber_id === subscriber.id, backfilled: 0 } };
   world.aliases.push({ anonymous_id: body.anonymous_id, subscriber_id: subscriber.id });
   const stored = world.events.filter((event) => event.anonymous_id === body.anonymous_id && !event.erased);
+  for (const event of stored) lookForConversions(world, event);
   if (stored.length > 0) subscriberChanged(world, subscriber);
   return { status: 200, body: { linked: true, backfilled: stored.length } };
 }

@@ -46,8 +46,10 @@ const DECISION: Record<string, string> = {
 
 /** F2: what was decided, drawn and tried for one person. */
 export function explain(world: World, job: Job, subscriber: string) {
-  if (!found(world.subscribers, subscriber)) notFound();
-  const recipient = job.recipients.find(({ subscriber_id }) => subscriber_id === subscriber);
+  const person = found(world.subscribers, subscriber) ?? notFound();
+  // An external id that named nobody then has a line of its own, also for whoever has it now.
+  const names = [subscriber, person.external_id];
+  const recipient = job.recipients.find(({ subscriber_id }) => names.includes(subscriber_id));
   const decision = job.status === "completed" ? "not_in_audience" : ANY;
   if (!recipient) return { status: 200, body: { subscriber_id: subscriber, decision } };
   const { spec, unit } = job;

@@ -19,6 +19,11 @@ export function notifyHooks(world: World, event_type: string, data: Body): void 
   }
 }
 
+/** SUB-10: the log keeps that somebody was created, not who. */
+export function forgetPayloads(world: World, subscriber: string): void {
+  for (const row of world.hookDeliveries) if (row.data?.subscriber_id === subscriber) row.data = null;
+}
+
 const hookOf = (world: World, id: unknown): Hook => found(world.hooks, id) ?? notFound();
 
 /** HOK-1, HOK-3, HOK-5, AMB-30. */
@@ -63,7 +68,7 @@ function log(world: World, request: Request, { id }: Record<string, string>) {
     event_type,
     created_at: iso(created_at),
     sequence: ANY,
-    payload: { event_type, timestamp: iso(created_at), data },
+    payload: data && { event_type, timestamp: iso(created_at), data },
   }));
   return listing("items", new OrderedBy(items, ({ created_at }) => created_at), size);
 }

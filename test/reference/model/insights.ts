@@ -1,20 +1,13 @@
 // Reports: campaign report, funnel, lift, heatmap, conversion definitions (CRP, ISG, CNV, F9).
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
-import {
-  conversionsAfter,
-  converted,
-  engagement,
-  revenueOf,
-  type Touch,
-  touchesOf,
-  windowDays,
-} from "./attribution.ts";
+import { conversionsAfter, converted, engagement, type Touch, touchesOf, windowDays } from "./attribution.ts";
 import { jobsOf } from "./campaign-moves.ts";
 import { requiredText } from "./checks.ts";
+import { channelOf } from "./interactions.ts";
 import { About, type Body, DAY, instant, invalid, isUuid, notFound, OneOf, type Request, Unordered } from "./kit.ts";
 import { contentOf } from "./sending.ts";
-import { found, type World } from "./world.ts";
+import { found, type Job, type World } from "./world.ts";
 
 /** ISG-10: the last 30 days. */
 function windowOf(world: World, query: Record<string, string>): [number, number] {
@@ -23,32 +16,44 @@ function windowOf(world: World, query: Record<string, string>): [number, number]
   return [start, end];
 }
 
-const totals = (world: World, touches: Touch[]): Body => ({
+const totals = (world: World, jobs: Job[], touches: Touch[]): Body => ({
   delivered: touches.length,
-  ...engagement(world, touches),
+  ...engagement(world, jobs),
   ...converted(world, touches),
 });
+
+/** Sends that were dispatched in the window. */
+const within = (jobs: Job[], start: number, end: number) =>
+  jobs.filter(({ dispatched_at: time }) => time !== null && time >= start && time <= end);
 
 /** CRP-2 to CRP-5, AMB-68: by message only where there are several. */
 function report(world: World, { query }: Request, { id }: Record<string, string>) {
   const campaign = found(world.campaigns, id) ?? notFound();
   const [start, end] = windowOf(world, query);
-  const jobs = jobsOf(world, campaign);
+  const jobs = within(jobsOf(world, campaign), start, end);
   const touches = touchesOf(jobs, start, end);
-  const types = [
-    ...new Set(
-      touches.flatMap(({ recipient }) =>
-        recipient.deliveries.filter((d) => d.delivered_at !== null).map((d) => d.channel.type),
-      ),
-    ),
-  ];
+  const reached = touches.flatMap(({ recipient }) =>
+    recipient.deliveries.filter((d) => d.delivered_at !== null).map((d) => d.channel.type),
+  );
+  const answered = world.interactions
+    .filter(({ job_id }) => jobs.some(({ id }) => id === job_id))
+    .flatMap((row) => channelOf(row) ?? []);
+  const types = [...new Set([...reached, ...answered])];
   const by_message = campaign.messages.map((message, position) => {
     const own = touches.filter(({ job }) => job.id === message.job_id);
     // A template may have been changed since: its title then or now.
     const then = found(world.jobs, message.job_id)?.title;
     const titles = [then, contentOf(world, message)?.title].filter((title) => title !== undefined);
     const label = new OneOf([...titles, ...(titles.length === 0 ? [`Message ${position + 1}`] : [])]);
-    return { position, label, delivered: own.length, ...engagement(world, own) };
+    return {
+      position,
+      label,
+      delivered: own.length,
+      ...engagement(
+        world,
+        jobs.filter(({ id }) => id === message.job_id),
+      ),
+    };
   });
   const by_channel = types.map((channel) => ({
     channel,
@@ -57,7 +62,7 @@ function report(world: World, { query }: Request, { id }: Record<string, string>
     ).length,
   }));
   const messages = campaign.messages.length > 1 ? { by_message } : { by_message: [] };
-  return { status: 200, body: { ...totals(world, touches), by_channel: new Unordered(by_channel), ...messages } };
+  return { status: 200, body: { ...totals(world, jobs, touches), by_channel: new Unordered(by_channel), ...messages } };
 }
 
 /** ISG-1, ISG-2, AMB-97: an unknown source has zeros. */
@@ -66,8 +71,9 @@ function funnel(world: World, { query }: Request) {
   if (source_type !== "campaign" && source_type !== "journey") invalid();
   if (!isUuid(source_id)) invalid();
   const [start, end] = windowOf(world, query);
-  const jobs = world.jobs.filter(({ source }) => source.type === source_type && source.id === source_id);
-  return { status: 200, body: totals(world, touchesOf(jobs, start, end)) };
+  const all = world.jobs.filter(({ source }) => source.type === source_type && source.id === source_id);
+  const jobs = within(all, start, end);
+  return { status: 200, body: totals(world, jobs, touchesOf(jobs, start, end)) };
 }
 
 /** ISG-4, ISG-5: weekday and hour in UTC; empty buckets are left out. */
@@ -81,7 +87,7 @@ function heatmap(_world: World, { query }: Request) {
 function arm(world: World, people: { subscriber: string; at: number }[]): Body {
   const events = people.map(({ subscriber, at }) => conversionsAfter(world, subscriber, at));
   const converters = events.filter((own) => own.length > 0).length;
-  const revenue_cents = events.flat().reduce((sum, event) => sum + revenueOf(world, event), 0);
+  const revenue_cents = events.flat().reduce((sum, { revenue }) => sum + revenue, 0);
   return {
     size: people.length,
     converters,

@@ -2,7 +2,7 @@
 import type { Operation } from "./access.ts";
 import { notifyHooks } from "./hooks.ts";
 import { instant, invalid, isUuid, type Request, same } from "./kit.ts";
-import { found, type Interaction, type World } from "./world.ts";
+import { found, type Job, type World } from "./world.ts";
 
 const KINDS = [
   ...["foreground_received", "tapped", "action_tapped", "dismissed", "email_opened", "email_clicked"],
@@ -21,12 +21,12 @@ function report(world: World, { body }: Request) {
   const occurred_at = instant(body.occurred_at) ?? invalid("occurred_at");
   const job = found(world.jobs, body.job_id) ?? invalid("job_id");
 
-  const { job_id, interaction, platform, subscriber_id = null, variant_id = null, action_id = null, url = null } = body;
-  const row = { job_id, interaction, platform, subscriber_id, variant_id, occurred_at, action_id, url };
+  const { job_id, interaction, platform, variant_id = null } = body;
   // AMB-106: a report equal in every field is a duplicate and counts once.
-  const isRepeated = world.interactions.some(({ received_at, ...other }) => same(other, row));
-  if (isRepeated) return { status: 202 };
-  world.interactions.push({ ...row, received_at: world.now } as Interaction);
+  if (world.interactions.some(({ said }) => same(said, { ...body, occurred_at }))) return { status: 202 };
+  const subscriber_id = found(world.subscribers, body.subscriber_id)?.id ?? null;
+  const row = { job_id, interaction, platform, subscriber_id, variant_id, occurred_at, received_at: world.now };
+  world.interactions.push({ ...row, said: { ...body, occurred_at } });
 
   // WEV-9: the arm only for A/B sends.
   const variant = job.spec.variant_b && variant_id !== null ? { variant_id } : {};
@@ -34,11 +34,22 @@ function report(world: World, { body }: Request) {
   return { status: 202 };
 }
 
-/** AMB-68: distinct recipients of a send who did one of these. */
-export const didOne = (world: World, job: string, subscriber: string, kinds: string[]): boolean =>
-  world.interactions.some(
-    (row) => row.job_id === job && row.subscriber_id === subscriber && kinds.includes(row.interaction),
+/** AMB-68: how many people did one of these, for each send. Who a report names is believed. */
+export function peopleWho(world: World, jobs: Job[], kinds: string[]): number {
+  const rows = world.interactions.filter(
+    ({ job_id, subscriber_id, interaction }) =>
+      subscriber_id !== null && kinds.includes(interaction) && jobs.some(({ id }) => id === job_id),
   );
+  return new Set(rows.map(({ job_id, subscriber_id }) => `${job_id} ${subscriber_id}`)).size;
+}
+
+const OF_PLATFORM: Record<string, string> = { ios: "ios", android: "android", web: "web_push", email: "email" };
+
+/** The type of the channel that an interaction came by, where it is known. */
+export const channelOf = ({ interaction, platform }: { interaction: string; platform: string }): string | undefined => {
+  if (interaction.startsWith("inapp_")) return "in_app";
+  return interaction.startsWith("email_") ? "email" : OF_PLATFORM[platform];
+};
 
 export const interactionOperations: Operation[] = [
   { route: "POST /api/v1/notifications/interactions", who: ["sdk"], run: report },

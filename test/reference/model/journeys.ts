@@ -55,7 +55,10 @@ function checkDefinition({ trigger, entry_rules, steps }: Body): void {
   if (reentry_window !== undefined && duration(reentry_window) === undefined) invalid();
 }
 
-function needReferences(world: World, { steps }: Body): void {
+/** AMB-61: what is missing or dangling, references to others too, is a matter of a draft's activation. */
+function needRunnable(world: World, { trigger, steps }: Body): void {
+  if (!isActivatable(steps)) invalid();
+  if (trigger.type !== "event" && !found(world.segments, trigger.segment_id)) invalid();
   for (const node of Object.values<Body>(steps.steps ?? {})) {
     together(
       () => needTemplate(world, node.send?.template_id),
@@ -79,7 +82,6 @@ function add(world: World, name: string, definition: Body): Journey {
 function create(world: World, { body }: Request) {
   requiredText(body, "name");
   checkDefinition(body);
-  needReferences(world, body);
   return { status: 201, body: record(world, add(world, body.name, definitionFrom(body))) };
 }
 
@@ -91,8 +93,7 @@ function put(world: World, { body }: Request, { id }: Record<string, string>) {
   const journey = journeyOf(world, id);
   if (hasFault(body.steps)) invalid();
   if (journey.status === "active" || journey.status === "archived") conflict();
-  needReferences(world, body);
-  if (journey.status === "paused" && !isActivatable(body.steps)) invalid();
+  if (journey.status === "paused") needRunnable(world, body);
   journey.definitions.push(definitionFrom(body));
   Object.assign(journey, { name: body.name, version: journey.version + 1, updated_at: world.now });
   return { status: 200, body: record(world, journey) };
@@ -102,9 +103,7 @@ function put(world: World, { body }: Request, { id }: Record<string, string>) {
 function activate(world: World, _: Request, { id }: Record<string, string>) {
   const journey = journeyOf(world, id);
   if (journey.status !== "draft" && journey.status !== "paused") conflict();
-  const { trigger, steps } = journey.definitions.at(-1)!;
-  if (!isActivatable(steps)) invalid();
-  if (trigger.type !== "event" && !found(world.segments, trigger.segment_id)) invalid();
+  needRunnable(world, journey.definitions.at(-1)!);
   const pause = journey.status === "paused" ? world.now - journey.paused_at : 0;
   Object.assign(journey, { status: "active", updated_at: world.now, active: journey.definitions.at(-1) });
   for (const run of runsOf(world, journey)) resumeRun(world, run, pause);

@@ -18,14 +18,13 @@ import {
   isRecord,
   notFound,
   OrderedBy,
-  Refusal,
   type Request,
   same,
   together,
   Unordered,
 } from "./kit.ts";
-import { inPeriod, limits, needSmart } from "./plans.ts";
-import { cancelJob, createJob, plan, schedule } from "./sending.ts";
+import { needSmart } from "./plans.ts";
+import { cancelJob, createJob, plan, schedule, takeQuota } from "./sending.ts";
 import { countsOf, reasonsOf } from "./tallies.ts";
 import { needTemplate } from "./templates.ts";
 import { needTopic } from "./topics.ts";
@@ -63,15 +62,6 @@ function checkContent({ title, body, template_id, content }: Body): void {
   if (content !== undefined && !isRecord(content)) invalid("content");
 }
 
-/** D-BILL: a send that would pass the quota or the own cap is refused whole. */
-export function needQuota(world: World, sent: number): void {
-  if (sent === 0) return;
-  const used = inPeriod(world, world.spent) + sent;
-  if (used > limits(world.plan).sends) throw new Refusal(402, { code: "PAYMENT_REQUIRED" });
-  if (world.monthly_send_cap !== null && used > world.monthly_send_cap)
-    throw new Refusal(402, { code: "SEND_CAP_REACHED" });
-}
-
 /** AMB-94: the same key and body within 24 hours is answered again with 200; another body is 409. */
 function repeated(world: World, { body, headers }: Request): { key: string | undefined; answer?: Body } {
   const key = headers["idempotency-key"] ?? body.idempotency_key;
@@ -98,7 +88,7 @@ function create(world: World, request: Request) {
   const accepted = planned.filter(({ state }) => state === "pending" || state === "deferred").length;
   if (time === null) {
     try {
-      needQuota(world, accepted);
+      takeQuota(world, job, accepted);
     } catch (refusal) {
       world.jobs.pop();
       throw refusal;

@@ -26,10 +26,20 @@ export const limits = (plan: string): Body => ({
   lookback_days: [30, 90, 180, 365][LADDER.indexOf(plan)] ?? null,
 });
 
+/** Sends of the billing period: of those under way what they hold of the quota. */
+export function usedSends({ now, spent }: World): number {
+  const start = periodStart(now);
+  return spent.filter(({ at }) => at >= start).reduce((sum, { sends }) => sum + sends, 0);
+}
+
+function periodStart(now: number): number {
+  const day = new Date(now);
+  return Date.UTC(day.getUTCFullYear(), day.getUTCMonth());
+}
+
 /** How many of these times are in the billing period, a calendar month in UTC (AMB-40). */
 export function inPeriod(world: World, times: number[]): number {
-  const now = new Date(world.now);
-  const start = Date.UTC(now.getUTCFullYear(), now.getUTCMonth());
+  const start = periodStart(world.now);
   return times.filter((time) => time >= start).length;
 }
 

@@ -1,14 +1,15 @@
 // The life of a send: planned, handed over, retried, closed (D-NTF-STATE, D-AB, AMB-95, AMB-109).
 
 import { classesInOrder } from "./arbitration.ts";
-import { audienceOf } from "./audience.ts";
+import { audienceOf, targetMembers } from "./audience.ts";
 import { jobClosed, jobDispatched } from "./campaign-moves.ts";
 import { quietUntil } from "./caps.ts";
 import { takeFault } from "./channels.ts";
 import { channelsOf, isUsable, reachable } from "./gates.ts";
 import { notifyHooks } from "./hooks.ts";
 import { deliverToInbox } from "./inbox.ts";
-import { type Body, isoOrNull, MINUTE } from "./kit.ts";
+import { type Body, isoOrNull, MINUTE, Refusal } from "./kit.ts";
+import { limits, usedSends } from "./plans.ts";
 import { render, type Values } from "./render.ts";
 import { at, type Delivery, found, type Job, newId, type Recipient, type Subscriber, type World } from "./world.ts";
 
@@ -72,7 +73,9 @@ export function decide(world: World, job: Job, subscriber: Subscriber): Recipien
     const isFirst = world.bucket("split", unit, id) < (spec.split_percentage ?? 50) * 100;
     recipient.variant = isFirst ? "a" : "b";
   }
-  recipient.deferred_until = quietUntil(world, spec, subscriber);
+  // Experiences, and what waits in an inbox anyway, disturb nobody.
+  const waits = !spec.experience && deliveries.some(({ class: name }) => name !== "in_app");
+  recipient.deferred_until = waits ? quietUntil(world, spec, subscriber) : null;
   if (recipient.deferred_until !== null) recipient.state = "deferred";
   return recipient;
 }
@@ -81,7 +84,7 @@ export function decide(world: World, job: Job, subscriber: Subscriber): Recipien
 export function dispatch(world: World, job: Job): void {
   job.status = "processing";
   job.dispatched_at = world.now;
-  const cause = failureOf(world, job);
+  const cause = failureOf(world, job) ?? quotaRefusal(world, job);
   job.title = contentOf(world, job.spec)?.title;
   if (cause) {
     close(world, job, cause);
@@ -93,12 +96,35 @@ export function dispatch(world: World, job: Job): void {
     if (job.spec.channel_arbitration_mode === "smart") choose(world, job, recipient);
   const accepted = job.recipients.filter(({ state }) => state === "pending" || state === "deferred");
   job.sent = accepted.length;
-  for (const _ of accepted) world.spent.push(world.now);
   jobDispatched(world, job);
   const scheduled_at = isoOrNull(job.scheduled_at);
   notifyHooks(world, "notification.dispatched", { job_id: job.id, scheduled_at });
   for (const recipient of accepted) start(world, job, recipient);
   closeIfDone(world, job);
+}
+
+/** D-BILL: a send that would pass the quota or the own cap is refused whole. */
+export function takeQuota(world: World, job: Job, sends: number): void {
+  const used = usedSends(world) + sends;
+  if (sends > 0 && used > limits(world.plan).sends) throw new Refusal(402, { code: "PAYMENT_REQUIRED" });
+  if (sends > 0 && world.monthly_send_cap !== null && used > world.monthly_send_cap)
+    throw new Refusal(402, { code: "SEND_CAP_REACHED" });
+  job.taken = { at: world.now, sends };
+  world.spent.push(job.taken);
+}
+
+/** What is not planned in the request holds its audience less the holdout until it ends (docs/decisions/0093). */
+function quotaRefusal(world: World, job: Job): Body {
+  if (job.taken) return null;
+  const { target, subscriberIds, external_ids, holdout_percentage = 0 } = job.spec;
+  const audience = target ? targetMembers(world, target).length : new Set(subscriberIds ?? external_ids).size;
+  try {
+    takeQuota(world, job, Math.round(audience * (1 - holdout_percentage / 100)));
+    return null;
+  } catch (error) {
+    if (error instanceof Refusal) return error.body;
+    throw error;
+  }
 }
 
 function failureOf(world: World, { spec }: Job): Body {
@@ -122,7 +148,7 @@ function choose(world: World, job: Job, recipient: Recipient): void {
 
 /** Hands over one recipient of a job that stays open, as those of a journey's step do (D-INTJOBS). */
 export function deliverOne(world: World, job: Job, recipient: Recipient): void {
-  if (recipient.state !== "skipped") world.spent.push(world.now);
+  if (recipient.deliveries.length > 0) world.spent.push({ at: world.now, sends: 1 });
   start(world, job, recipient);
 }
 
@@ -131,13 +157,16 @@ function start(world: World, job: Job, recipient: Recipient): void {
     handOver(world, job, recipient);
     return;
   }
+  const prompt = recipient.deliveries.filter(({ class: name }) => name === "in_app");
+  for (const delivery of prompt) attempt(world, job, recipient, delivery);
   at(world, recipient.deferred_until, () => {
     const subscriber = found(world.subscribers, recipient.subscriber_id);
     if (job.status !== "processing" || !subscriber) return;
     const again = reachable(world, job.spec, subscriber);
-    Object.assign(recipient, { deliveries: again.deliveries, reasons: again.reasons, deferred_until: null });
-    recipient.state = again.deliveries.length > 0 ? "pending" : "skipped";
-    handOver(world, job, recipient);
+    const fresh = again.deliveries.filter(({ class: name }) => prompt.length === 0 || name !== "in_app");
+    Object.assign(recipient, { deliveries: [...prompt, ...fresh], reasons: again.reasons, deferred_until: null });
+    if (recipient.deliveries.length === 0) recipient.state = "skipped";
+    for (const delivery of fresh) attempt(world, job, recipient, delivery);
     closeIfDone(world, job);
   });
 }
@@ -241,13 +270,14 @@ function close(world: World, job: Job, cause: Body): void {
   job.status = cause || (failed > 0 && delivered === 0) ? "failed" : "completed";
   job.error = cause;
   job.completed_at = world.now;
+  if (job.taken) job.taken.sends = cause ? 0 : job.recipients.filter(({ deliveries }) => deliveries.length > 0).length;
   const data = { job_id: job.id, status: job.status, delivered, failed, total: delivered + failed };
   notifyHooks(world, "notification.terminal", data);
   jobClosed(world, job);
 }
 
-/** NTF-10: before its time only. */
+/** NTF-10: before its time only. It is over at that moment. */
 export function cancelJob(world: World, job: Job): void {
-  job.status = "canceled";
+  Object.assign(job, { status: "canceled", completed_at: world.now });
   jobClosed(world, job);
 }

@@ -5,6 +5,7 @@ import { forgetAddress } from "./addresses.ts";
 import { checkEmail, idList, limitOf, listing, optionalRecord, requiredText } from "./checks.ts";
 import { consentAssertion, consentsOfAddresses, currentConsents, recordConsent } from "./consents.ts";
 import { deviceRecord } from "./devices.ts";
+import { forgetPayloads } from "./hooks.ts";
 import { instant, invalid, iso, isUuid, OrderedBy, type Request, Unordered } from "./kit.ts";
 import { createSubscriber, mergeAttributes, subscriberOf, subscriberRecord, tellCreated } from "./people.ts";
 import { cancelRunsOf } from "./runs.ts";
@@ -60,6 +61,7 @@ export function eraseSubscriber(world: World, subscriber: Subscriber): void {
     if (event.subscriber_id === id || isAlias) event.erased = true;
   }
   world.aliases = world.aliases.filter(({ subscriber_id }) => subscriber_id !== id);
+  forgetPayloads(world, id);
 }
 
 /** SUB-12 to SUB-14, AMB-36. */

@@ -2,7 +2,7 @@
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
 import type { Body, Request } from "./kit.ts";
-import { inPeriod, limits } from "./plans.ts";
+import { inPeriod, limits, usedSends } from "./plans.ts";
 import type { World } from "./world.ts";
 
 const settings = ({ settings: { timezone, email_consent_mode, quiet_hours, frequency_caps } }: World): Body => ({
@@ -19,6 +19,7 @@ const billing = (world: World): Body => ({
   plan: world.plan,
   monthly_send_cap: world.monthly_send_cap,
   usage: {
+    sends: usedSends(world),
     ...{
       events: inPeriod(
         world,

@@ -110,6 +110,8 @@ export interface Job {
   completed_at: number | null;
   held: boolean;
   unknown: string[];
+  /** What it holds of the quota. */
+  taken?: { at: number; sends: number };
   /** The title of its content when it was dispatched. */
   title?: string;
   arbitration: { class: string; source: string }[];
@@ -137,6 +139,8 @@ export interface Interaction {
   subscriber_id: string | null;
   variant_id: string | null;
   received_at: number;
+  /** The report itself. */
+  said: Body;
 }
 export interface Event {
   id: string;
@@ -151,6 +155,8 @@ export interface Event {
   source: string;
   idempotency_key: string | null;
   order: number;
+  /** The definitions that were in force whenever it was looked at. */
+  conversions: Definition[];
 }
 export interface Segment {
   id: string;
@@ -319,7 +325,7 @@ export interface World {
   settings: Body;
   monthly_send_cap: number | null;
   /** The times at which sends were accepted. */
-  spent: number[];
+  spent: { at: number; sends: number }[];
   subscribers: Subscriber[];
   consents: Consent[];
   addresses: Address[];
