@@ -1,7 +1,7 @@
 // Runs a program on the product and on the reference, and holds every answer of one against the other.
 
 import type { Listing } from "../model/checks.ts";
-import { type Answer, type Body, bucketOf, iso, Unordered } from "../model/kit.ts";
+import { type Answer, type Body, bucketOf, iso, Unordered, Unpromised } from "../model/kit.ts";
 import { createReference, type Reference } from "../model/reference.ts";
 import type { Rulings } from "../model/rulings.ts";
 import { allLooks, type Look, looksAfter, looksAfterWaiting } from "./looks.ts";
@@ -52,7 +52,11 @@ export async function run(program: Program, { switches = {} }: RunOptions = {}):
   const reference = createReference({ now: product.start, switches, bucket });
   const sides: Sides = { product, reference, bindings, handles: new Map(), story: [], counted: { calls: 0 } };
   try {
-    const failure = await play(sides, program.commands);
+    const failure = await play(sides, program.commands).catch((error: unknown) => {
+      if (!(error instanceof Unpromised)) throw error;
+      tell(sides, `from here on it is open: ${error.message}`);
+      return undefined;
+    });
     return { ...(failure && { failure }), story: sides.story, calls: sides.counted.calls };
   } finally {
     await product.close();

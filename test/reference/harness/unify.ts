@@ -80,7 +80,8 @@ export function differenceOf(bindings: Bindings, expected: Body, got: Body, path
 }
 
 /** A field, or an element of it. */
-const names = (got: Body, key: string) => Object.keys(got).some((name) => name === key || name.startsWith(`${key}[`));
+const names = (got: Body, key: string) =>
+  Object.keys(got).some((name) => name === key || name.startsWith(`${key}[`) || name.startsWith(`${key}.`));
 
 function firstDifference(tests: (() => Result)[]): Result {
   for (const test of tests) {

@@ -139,7 +139,10 @@ function letGo(world: World, campaign: Campaign, withOverdue: boolean): void {
     const keeps = world.rulings.AMB_138_overdue && last > Number.NEGATIVE_INFINITY;
     const time = Math.max(due, world.now, keeps ? last + (due - planned) : Number.NEGATIVE_INFINITY);
     [last, planned] = [time, due];
-    schedule(world, job, time > world.now ? time : job.scheduled_at);
+    const { scheduled_at } = job;
+    schedule(world, job, time);
+    // One that goes out late keeps the time that it was planned for.
+    job.scheduled_at ??= scheduled_at;
   }
 }
 

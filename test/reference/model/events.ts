@@ -93,13 +93,14 @@ function store(world: World, tier: Tier, event: Body): void {
   const isForgiven = tier === CLIENT && world.rulings.AMB_135_client_clocks;
   const row: Event = {
     ...{ id: newId(world, "event"), event_name: event.event_name, anonymous_id, platform, idempotency_key },
-    ...{ subscriber_id: personOf(world, event)?.id ?? null, properties: event.properties ?? {}, erased: false },
+    ...{ subscriber_id: personOf(world, event)?.id ?? null, properties: event.properties ?? {} },
+    erased: world.forgotten.some((gone) => gone.anonymous_id === anonymous_id && world.now <= gone.until),
     ...{ occurred_at: isForgiven ? Math.min(said, world.now) : said, received_at: world.now, source: tier.source },
     ...{ order: world.order++, conversions: [] },
   };
   world.events.push(row);
   const owner = found(world.subscribers, ownerOf(world, row));
-  if (!owner) return;
+  if (!owner || row.erased) return;
   lookForConversions(world, row);
   subscriberChanged(world, owner);
   at(world, world.now, () => {

@@ -59,7 +59,7 @@ export function explain(world: World, job: Job, subscriber: string) {
     ...{ state: recipient.state, reason: reasonOf(recipient), held_out },
     holdout: { percentage: spec.holdout_percentage ?? 0, bucket: world.bucket("holdout", unit, subscriber) },
     variant_id: recipient.state === "skipped" ? ANY : recipient.variant,
-    attempts: new Unordered(recipient.deliveries.map(attempt)),
+    attempts: recipient.state === "skipped" ? ANY : new Unordered(recipient.deliveries.map(attempt)),
   };
   return { status: 200, body };
 }

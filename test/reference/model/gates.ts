@@ -65,6 +65,7 @@ export function reachable(
   world: World,
   spec: Body,
   subscriber: Subscriber,
+  asksCaps = true,
 ): { deliveries: Delivery[]; reasons: string[] } {
   if (spec.topic && isOut(world, subscriber.id, spec.topic)) return { deliveries: [], reasons: ["topic_opt_out"] };
   const deliveries: Delivery[] = [];
@@ -76,7 +77,8 @@ export function reachable(
     if (isReasons(result)) for (const reason of result) reasons.add(reason);
     else deliveries.push(...result.filter((fresh) => !deliveries.some((other) => isSame(fresh, other))));
   }
-  const allowed = deliveries.filter(({ class: name }) => !capReason(world, spec, subscriber.id, name));
+  const isCapped = (name: string) => asksCaps && capReason(world, spec, subscriber.id, name);
+  const allowed = deliveries.filter(({ class: name }) => !isCapped(name));
   if (allowed.length < deliveries.length) reasons.add("capped");
   return { deliveries: allowed, reasons: [...reasons] };
 }

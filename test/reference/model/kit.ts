@@ -44,6 +44,9 @@ export class Refusal extends Error {
   }
 }
 
+/** What follows is not promised: two things of one instant compete, say. A program is compared up to there. */
+export class Unpromised extends Error {}
+
 /** 422 naming the field (ERR-13). */
 export function invalid(...fields: string[]): never {
   throw new Refusal(422, { code: "VALIDATION_ERROR", ...(fields.length > 0 && { fields: new Keys(fields) }) });

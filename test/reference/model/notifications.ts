@@ -84,7 +84,7 @@ function create(world: World, request: Request) {
   if (!spec.channel_ids && time === null) spec.channel_ids = channelsOf(world, spec).map(({ id }) => id);
   const job = createJob(world, spec, { type: "api", id: null });
   job.unit = request.given?.id ?? job.id;
-  const planned = plan(world, job);
+  const planned = plan(world, job, false);
   const accepted = planned.filter(({ state }) => state === "pending" || state === "deferred").length;
   if (time === null) {
     try {
@@ -125,7 +125,7 @@ export function jobRecord(job: Job): Body {
       dispatched_at: job.error ? ANY : isoOrNull(job.dispatched_at),
       completed_at: isOver ? isoOrNull(job.completed_at) : null,
     },
-    ...(job.source.type === "api" && { sent: isOver || job.scheduled_at === null ? job.sent : ANY }),
+    ...(job.source.type === "api" && { sent: isOver ? job.sent : ANY }),
     counts: isOver ? countsOf(job) : ANY,
     skip_reasons: isOver ? reasonsOf(job) : ANY,
     channel_arbitration: readout(job),

@@ -8,7 +8,7 @@ import { takeFault } from "./channels.ts";
 import { channelsOf, isUsable, reachable } from "./gates.ts";
 import { notifyHooks } from "./hooks.ts";
 import { deliverToInbox } from "./inbox.ts";
-import { type Body, isoOrNull, MINUTE, Refusal } from "./kit.ts";
+import { type Body, isoOrNull, MINUTE, Refusal, Unpromised } from "./kit.ts";
 import { limits, usedSends } from "./plans.ts";
 import { render, type Values } from "./render.ts";
 import { at, type Delivery, found, type Job, newId, type Recipient, type Subscriber, type World } from "./world.ts";
@@ -43,11 +43,11 @@ export function contentOf(world: World, spec: Body): Body | undefined {
   return spec.content ?? { title: spec.title, body: spec.body };
 }
 
-/** AMB-95: everybody that the audience resolves to, with the decision for each. */
-export function plan(world: World, job: Job): Recipient[] {
+/** AMB-95: everybody that the audience resolves to, with the decision for each. Caps are asked when it is handed over. */
+export function plan(world: World, job: Job, asksCaps: boolean): Recipient[] {
   const { subscribers, unknown } = audienceOf(world, job.spec);
   const nobody = (id: string): Recipient => blank(world, id, null, "skipped", ["unknown_subscriber"]);
-  return [...subscribers.map((subscriber) => decide(world, job, subscriber)), ...unknown.map(nobody)];
+  return [...subscribers.map((subscriber) => decide(world, job, subscriber, asksCaps)), ...unknown.map(nobody)];
 }
 
 const blank = (world: World, id: string, external_id: string | null, state: string, reasons: string[]): Recipient => ({
@@ -56,11 +56,11 @@ const blank = (world: World, id: string, external_id: string | null, state: stri
 });
 
 /** ABH-1, ABH-2: who is reached on no channel is skipped with the reason; of the others some are held out. */
-export function decide(world: World, job: Job, subscriber: Subscriber): Recipient {
+export function decide(world: World, job: Job, subscriber: Subscriber, asksCaps = true): Recipient {
   const { spec, unit } = job;
   const { id, external_id } = subscriber;
   const recipient = blank(world, id, external_id, "pending", []);
-  const { deliveries, reasons } = reachable(world, spec, subscriber);
+  const { deliveries, reasons } = reachable(world, spec, subscriber, asksCaps);
   recipient.reasons = reasons;
   recipient.deliveries = deliveries;
   if (deliveries.length === 0) {
@@ -91,7 +91,8 @@ export function dispatch(world: World, job: Job): void {
     return;
   }
 
-  job.recipients = plan(world, job);
+  if (isContested(world, job)) throw new Unpromised("sends of one instant compete for a cap");
+  job.recipients = plan(world, job, true);
   for (const recipient of job.recipients)
     if (job.spec.channel_arbitration_mode === "smart") choose(world, job, recipient);
   const accepted = job.recipients.filter(({ state }) => state === "pending" || state === "deferred");
@@ -101,6 +102,12 @@ export function dispatch(world: World, job: Job): void {
   notifyHooks(world, "notification.dispatched", { job_id: job.id, scheduled_at });
   for (const recipient of accepted) start(world, job, recipient);
   closeIfDone(world, job);
+}
+
+/** D-CAP: which of two sends of one instant comes first is open, and a cap may leave room for one. */
+function isContested({ settings, jobs, now }: World, job: Job): boolean {
+  if (settings.frequency_caps.length === 0 || job.spec.experience) return false;
+  return jobs.some((other) => other !== job && other.dispatched_at === now && !other.step && !other.spec.experience);
 }
 
 /** D-BILL: a send that would pass the quota or the own cap is refused whole. */

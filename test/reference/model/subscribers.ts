@@ -6,7 +6,7 @@ import { checkEmail, idList, limitOf, listing, optionalRecord, requiredText } fr
 import { consentAssertion, consentsOfAddresses, currentConsents, recordConsent } from "./consents.ts";
 import { deviceRecord } from "./devices.ts";
 import { forgetPayloads } from "./hooks.ts";
-import { instant, invalid, iso, isUuid, OrderedBy, type Request, Unordered } from "./kit.ts";
+import { instant, invalid, iso, isUuid, MINUTE, OrderedBy, type Request, Unordered } from "./kit.ts";
 import { createSubscriber, mergeAttributes, subscriberOf, subscriberRecord, tellCreated } from "./people.ts";
 import { cancelRunsOf } from "./runs.ts";
 import { subscriberChanged } from "./segments.ts";
@@ -61,6 +61,7 @@ export function eraseSubscriber(world: World, subscriber: Subscriber): void {
     if (event.subscriber_id === id || isAlias) event.erased = true;
   }
   world.aliases = world.aliases.filter(({ subscriber_id }) => subscriber_id !== id);
+  for (const { anonymous_id } of aliases) world.forgotten.push({ anonymous_id, until: world.now + MINUTE });
   forgetPayloads(world, id);
 }
 

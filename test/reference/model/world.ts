@@ -340,6 +340,8 @@ export interface World {
   interactions: Interaction[];
   events: Event[];
   aliases: { anonymous_id: string; subscriber_id: string }[];
+  /** Anonymous ids of erased people: requests that were under way are theirs. */
+  forgotten: { anonymous_id: string; until: number }[];
   segments: Segment[];
   members: Membership[];
   campaigns: Campaign[];
@@ -373,7 +375,7 @@ export function createWorld(now: number, rulings: Rulings, bucket: World["bucket
       memberships: none(),
     },
     ...{ templates: none(), channels: none(), topics: none(), jobs: none(), inbox: none() },
-    ...{ interactions: none(), events: none(), aliases: none(), segments: none(), members: none() },
+    ...{ interactions: none(), events: none(), aliases: none(), forgotten: none(), segments: none(), members: none() },
     ...{ campaigns: none(), schedules: none(), journeys: none(), runs: none(), outcomes: none() },
     ...{ definitions: none(), experiences: none(), hooks: none(), hookDeliveries: none(), imports: none() },
     ...{ annotations: none(), outbox: none(), spent: none(), timers: none(), faults: none(), keys: none() },
