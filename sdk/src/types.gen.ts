@@ -2106,6 +2106,15 @@ export interface Journey {
   created_at: string;
   /** When it was last changed. RFC 3339. */
   updated_at: string;
+  /** The keys of the rule or filter that no subscriber has; absent where there is none */
+  warnings?: ({
+    /** What may go wrong with the message on this channel */
+    code: "unknown_attribute";
+    /** The key, as it is written in the rule or filter */
+    key: string;
+    /** The same as a sentence */
+    message: string;
+  })[] | undefined;
 }
 
 export interface JourneyBrake {
@@ -5219,6 +5228,114 @@ export interface CampaignsReleaseQuery {
   preview_id?: string | undefined;
 }
 
+export interface CampaignsReleaseAnswer {
+  /** The id, as the service assigned it */
+  id: string;
+  /** The status; see "States" for what may follow it */
+  status: "draft" | "scheduled" | "live" | "completed" | "paused" | "archived";
+  /** The name, for people */
+  name: string;
+  /** `transactional` for what the user asked for, `marketing` for the rest; marketing needs consent */
+  category: "transactional" | "marketing";
+  /** The key of its topic; left out without one */
+  topic?: string | undefined;
+  /** The share in percent that is held out as control, 0 to 99. Default: 0 */
+  holdout_percentage: number;
+  /** What failed last in the background; left out once it succeeded */
+  last_error?: {
+    /** The stable code of the error */
+    code: string;
+    /** What is wrong, for people. It may change */
+    message: string;
+    /** When it happened. RFC 3339. */
+    at: string;
+  } | undefined;
+  /** When it was created. RFC 3339. */
+  created_at: string;
+  /** When it was last changed. RFC 3339. */
+  updated_at: string;
+  /** Who gets it */
+  target: Target;
+  /** What the message says */
+  content?: {
+    /** The title; it may hold the Liquid subset */
+    title: string;
+    /** The text, with the Liquid subset */
+    body: string;
+    /** What some channels say instead of title and body */
+    by_channel?: ContentByChannel | undefined;
+  } | undefined;
+  /** The template that says it, instead of `title` and `body` or `content` */
+  template_id?: string | undefined;
+  /** An approved chat-app template, which the chat app sends instead of title and body */
+  chat_app_template_id?: string | undefined;
+  /** What fills the variables of the chat-app template, in order */
+  chat_app_parameters?: string[] | undefined;
+  /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. */
+  channel_ids: string[];
+  /** When it is sent. Left out: at once. RFC 3339. */
+  scheduled_at?: string | undefined;
+  /** The limits at which it halts by itself. Left out: the workspace's. `null`: none */
+  safety?: {
+    /** The share of the audience that gets it first, in percent. Left out: nobody gets it first */
+    canary_percent?: number | undefined;
+    /** How long the others wait after that. Default: 30 */
+    canary_wait_minutes?: number | undefined;
+    /** The share of messages of a channel that its provider may refuse or leave without an answer, from 0.0001 to 1, which is never exceeded */
+    max_error_rate?: number | undefined;
+    /** The share of mails that may bounce, from 0.0001 to 1 */
+    max_bounce_rate?: number | undefined;
+    /** The share of mails that may lead to a complaint, from 0.0001 to 1 */
+    max_complaint_rate?: number | undefined;
+    /** The share of mails that may lead to an opt-out, from 0.0001 to 1 */
+    max_opt_out_rate?: number | undefined;
+  } | null | undefined;
+  /** The messages, in their order */
+  messages: ({
+    /** The id, as the service assigned it */
+    id: string;
+    /** What the message says */
+    content?: {
+      /** The title; it may hold the Liquid subset */
+      title: string;
+      /** The text, with the Liquid subset */
+      body: string;
+      /** What some channels say instead of title and body */
+      by_channel?: ContentByChannel | undefined;
+    } | undefined;
+    /** The template that says it, instead of `title` and `body` or `content` */
+    template_id?: string | undefined;
+    /** An approved chat-app template, which the chat app sends instead of title and body */
+    chat_app_template_id?: string | undefined;
+    /** What fills the variables of the chat-app template, in order */
+    chat_app_parameters?: string[] | undefined;
+    /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. */
+    channel_ids: string[];
+    /** When it is sent. Left out: at once. RFC 3339. */
+    scheduled_at?: string | undefined;
+    /** The place of the message, from 0 */
+    position: number;
+    /** The send that the release started; empty before */
+    job_id: string;
+    /** Why the send of this message failed */
+    error?: {
+      /** The stable code of the error */
+      code: string;
+      /** What is wrong, for people. It may change */
+      message: string;
+    } | undefined;
+  })[];
+  /** The keys of the rule or filter that no subscriber has; absent where there is none */
+  warnings?: ({
+    /** What may go wrong with the message on this channel */
+    code: "unknown_attribute";
+    /** The key, as it is written in the rule or filter */
+    key: string;
+    /** The same as a sentence */
+    message: string;
+  })[] | undefined;
+}
+
 export interface CampaignsGetReportQuery {
   /** RFC 3339. */
   start?: string | undefined;
@@ -7274,7 +7391,7 @@ export interface Endpoints {
     /** Pause, resume, archive or unarchive a campaign. `PATCH /api/v1/campaigns/:id` */
     update(id: string, body: CampaignsUpdateBody, options?: CallOptions): Promise<CampaignsCampaign>;
     /** Release a draft: every message becomes a notification job. `POST /api/v1/campaigns/:id/release` */
-    release(id: string, query?: CampaignsReleaseQuery, options?: CallOptions): Promise<CampaignsCampaign>;
+    release(id: string, query?: CampaignsReleaseQuery, options?: CallOptions): Promise<CampaignsReleaseAnswer>;
     /** Get the report of a campaign. `GET /api/v1/campaigns/:id/report` */
     getReport(id: string, query?: CampaignsGetReportQuery, options?: CallOptions): Promise<CampaignsGetReportAnswer>;
   };

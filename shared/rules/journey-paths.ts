@@ -161,3 +161,14 @@ function exitDependencies(condition: ExitCondition): RunDependencies {
   const { events, attributes } = compileRule(condition.rule);
   return { events: events.map(({ name }) => name), attributes: [...attributes] };
 }
+
+/** The attribute keys that the rules of a journey name, as they are written. What is not a rule yet names none. */
+export function attributeKeysIn(entry_rules: EntryRules | null, { steps, exit_conditions }: Partial<Graph>): string[] {
+  const rules = [
+    entry_rules?.eligibility,
+    ...Object.values(steps ?? {}).map((node) => (node.type === "branch" ? node.branch?.condition : undefined)),
+    ...(exit_conditions ?? []).map((exit) => ("rule" in exit ? exit.rule : "attribute" in exit ? exit : undefined)),
+  ];
+  const whole = rules.filter((rule) => isMap(rule)).filter((rule) => problemsIn(SegmentRule, rule).length === 0);
+  return [...new Set(whole.flatMap((rule) => compileRule(rule).keys))];
+}

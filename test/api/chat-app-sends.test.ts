@@ -121,3 +121,32 @@ it("AMB-90 CMP-12 CMP-16 messages of campaigns have it, too", async () => {
   expect((await create({ messages: [{ ...message, ...fixed }], ...filled })).status).toBe(422);
   expect((await get(`/api/v1/campaigns/${single.body.id}`)).messages[0]).toMatchObject({ ...filled, ...fixed });
 });
+
+it("AMB-90 F8 a preview and the walk of a journey judge a template that the content names for the chat app", async () => {
+  const { tenant, world, chat_app, template, approve, person } = await setting();
+  const subscriber_id = await person("ada");
+  const content = {
+    title: "t",
+    body: "b",
+    by_channel: { chat_app: { template_id: template, parameters: ["Ada", "A-1"] } },
+  };
+  const preview = async () =>
+    (
+      await world.call("POST /api/v1/notifications/preview", {
+        as: await tenant.dashboard(),
+        body: { target: { type: "all" }, channel_ids: [chat_app], content },
+      })
+    ).body;
+  const as = await tenant.dashboard();
+  const hello = { send: { channel_ids: [chat_app], content } };
+  const steps = { start: "hello", steps: { hello: { id: "hello", type: "send", ...hello } } };
+  const journey = { name: "J", trigger: { type: "event", event_name: "e" }, steps };
+  const { id } = (await world.call("POST /api/v1/journeys", { as, body: journey })).body;
+  const walk = async () =>
+    (await world.call(`POST /api/v1/journeys/${id}/simulate`, { as, body: { subscriber_id } })).body.steps;
+  expect((await preview()).skip_reasons).toEqual({ template_not_approved: 1 });
+  expect(await walk()).toMatchObject([{ step: "hello", outcome: "skipped:template_not_approved", channels: [] }]);
+  await approve();
+  expect((await preview()).counts).toMatchObject({ sent: 1, skipped: 0 });
+  expect(await walk()).toMatchObject([{ step: "hello", outcome: "sent", channels: ["chat_app"] }]);
+});

@@ -1,6 +1,6 @@
 // A key that no subscriber has is named before somebody sends by it: under `$ne` it would select everybody (AMB-148).
 import { beforeEach, expect, it } from "vitest";
-import { journeySetting } from "../support/journeys.ts";
+import { graphOf, journeySetting } from "../support/journeys.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
@@ -61,4 +61,37 @@ it("the list of attribute keys has the paths through objects (AMB-148)", async (
     "address.lines.zip",
     "plan",
   ]);
+});
+
+it("a journey names the keys of its rules that no subscriber has when it is saved, changed, read and activated (AMB-148)", async () => {
+  const { call, definition, send } = setting;
+  const steps = {
+    ...graphOf({
+      // biome-ignore lint/suspicious/noThenProperty: it is a field of the API
+      fork: { branch: { condition: { attribute: { paln: { $ne: "pro" } } }, then: "hi", else: "hi" } },
+      hi: send("Hi"),
+    } as never),
+    exit_conditions: [{ attribute: { lefft: { $eq: true } } }, { rule: misspelt }],
+  };
+  const entry_rules = { eligibility: { attribute: { palns: { $ne: "free" } } } };
+  const body = definition(steps, { entry_rules });
+  const created = (await call("POST /api/v1/journeys", body)).body;
+  const route = `/api/v1/journeys/${created.id}`;
+  const all = [created, (await call(`PUT ${route}`, body)).body, (await call(`GET ${route}`)).body];
+  all.push((await call(`POST ${route}/activate`)).body);
+  const keys = ["palns", "paln", "lefft", "address.ctiy"];
+  expect(all.map(({ warnings }) => warnings)).toEqual(all.map(() => keys.map(warning)));
+  const { body: incomplete } = await call("POST /api/v1/journeys", { ...body, entry_rules: null, steps: {} });
+  expect(incomplete).not.toHaveProperty("warnings");
+});
+
+it("the release of a campaign names the keys of its segment that no subscriber has (AMB-148)", async () => {
+  const { call, channel } = setting;
+  const segment = (await call("POST /api/v1/segments", { name: "Elsewhere", rule: misspelt })).body;
+  const target = { type: "segment", segment_id: segment.id };
+  const campaign = { name: "C", target, channel_ids: [channel], content: { title: "t", body: "b" } };
+  await setting.world.settle();
+  const { id } = (await call("POST /api/v1/campaigns", campaign)).body;
+  const { status, body } = await call(`POST /api/v1/campaigns/${id}/release`);
+  expect([status, body.warnings]).toEqual([200, [warning("address.ctiy")]]);
 });

@@ -13,15 +13,15 @@ import { formOf, pictures } from "../support/pictures.ts";
 import { bundledWorld } from "./support/bundled-world.ts";
 import { ofType, synthesize } from "./support/template.ts";
 
-const MAX_ENDPOINT_BYTES = 508 * 1024;
+const MAX_ENDPOINT_BYTES = 511 * 1024;
 /** docs/decisions/0016. */
-const MAX_OWN_BYTES = 184 * 1024;
+const MAX_OWN_BYTES = 186 * 1024;
 /** S3 has a protocol of its own (docs/decisions/0016). */
 const S3_BYTES = 120 * 1024;
 /** It contains the endpoints that are tools (docs/decisions/0037). */
 const TOOLS = "api-mcp";
-const MAX_TOOLS_BYTES = 899 * 1024;
-const MAX_TOOLS_OWN_BYTES = 472 * 1024;
+const MAX_TOOLS_BYTES = 904 * 1024;
+const MAX_TOOLS_OWN_BYTES = 476 * 1024;
 /** It calls the providers within a request (docs/decisions/0040). */
 const TESTS = "api-tests";
 const PROVIDER_BYTES = 160 * 1024;
@@ -54,7 +54,7 @@ async function call(route: string, headers: Record<string, string>, body?: unkno
 }
 
 describe("weight", () => {
-  it("keeps endpoint bundles within 508 KB, and every function has a bundle of its own", async () => {
+  it("keeps endpoint bundles within 511 KB, and every function has a bundle of its own", async () => {
     const sizes = await bundleSizes();
     expect(sizes.map(({ name }) => name)).toEqual([...names].sort());
     const maxOf = (name: string) =>

@@ -29,8 +29,10 @@ import { secrets, timers } from "../../../shared/store/capabilities.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { fieldsOf } from "../../../shared/store/item.ts";
 import { uncertain } from "../../../shared/store/sends/chunks/tallies.ts";
+import { KeyWarnings } from "../../../shared/store/subscribers/unknown-keys.ts";
 import { topicExists } from "../../../shared/store/topics/topics.ts";
 import { CampaignReplacement, NewCampaign, specOf } from "./input.ts";
+import { unknownKeysOfTarget } from "./warnings.ts";
 
 const CampaignShape = v.object({
   ...campaignFields,
@@ -214,7 +216,7 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
     {
       summary: "Release a draft: every message becomes a notification job",
       query: v.object({ preview_id: PreviewId }),
-      returns: CampaignShape,
+      returns: v.object({ ...CampaignShape.entries, warnings: KeyWarnings }),
       status: 200,
       errors: ["NOT_FOUND", "CONFLICT"],
     },
@@ -227,7 +229,7 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
       const draw = preview_id && (await drawOfRelease(store, await secrets.root(), params.id, preview_id));
       const campaign = await releaseCampaign(store, params.id, draw);
       await makeJobs(store, timers, { plan, sendCap }, campaign);
-      return shown(campaign);
+      return { ...shown(campaign), ...(await unknownKeysOfTarget(store, campaign.target)) };
     },
   ),
 

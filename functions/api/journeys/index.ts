@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { cursor, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
 import { Uuid } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
-import { endpoints, group, replyWith } from "../../../shared/http/endpoint.ts";
+import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { conflict, notFound } from "../../../shared/kernel/errors.ts";
 import { runStatuses } from "../../../shared/rules/run-states.ts";
 import { secrets, timers } from "../../../shared/store/capabilities.ts";
@@ -29,6 +29,7 @@ import { cancelRun, Run } from "../../../shared/store/journeys/runs.ts";
 import { getProfile } from "../../../shared/store/subscribers/subscribers.ts";
 import { definitionOf, JOURNEY_LIMITS, JourneyInput, journeyExample, requireRunnable } from "./input.ts";
 import { journeyMigrations } from "./migrations.ts";
+import { tagged, warned, withNumbers } from "./shown.ts";
 import { simulateJourney } from "./simulate.ts";
 import { historySimulations } from "./simulations.ts";
 import { journeyVersions, requireVersion } from "./versions.ts";
@@ -46,16 +47,6 @@ const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 /** The numbers of steps that no run is on. */
 const withoutRuns = (steps: object) =>
   Object.fromEntries(Object.keys(steps).map((id) => [id, { active: 0, outcomes: {} }]));
-
-/** JNY-6: only the list has the numbers of runs. */
-const withNumbers = (journey: Journey, { entered, completed } = { entered: 0, completed: 0 }) => ({
-  ...journey,
-  entered,
-  completed,
-});
-
-/** With its version as its entity tag. */
-const tagged = (journey: Journey) => replyWith(200, withNumbers(journey), { etag: `"${journey.version}"` });
 
 export const journeys = group("journeys", "What happens to each subscriber, from a trigger to an exit.", [
   endpoint(
@@ -98,7 +89,7 @@ export const journeys = group("journeys", "What happens to each subscriber, from
       errors: ["QUOTA_EXCEEDED"],
       example: { body: journeyExample },
     },
-    async ({ store, body }) => withNumbers(await createJourney(store, definitionOf(body, ["malformed"]))),
+    async ({ store, body }) => warned(store, await createJourney(store, definitionOf(body, ["malformed"]))),
   ),
 
   endpoint(
@@ -120,7 +111,7 @@ export const journeys = group("journeys", "What happens to each subscriber, from
       returns: Journey,
       errors: ["NOT_FOUND"],
     },
-    async ({ store, params }) => tagged(await getJourney(store, params.id)),
+    async ({ store, params }) => tagged(store, await getJourney(store, params.id)),
   ),
 
   endpoint(
@@ -142,7 +133,7 @@ export const journeys = group("journeys", "What happens to each subscriber, from
       requireMatch(journey, headers["if-match"]);
       const definition = definitionOf(body, ["malformed", "wrong"]);
       if (journey.status === "paused") await requireRunnable(store, workspaceOf(caller).plan, definition);
-      return tagged(await replaceJourney(store, journey, definition));
+      return tagged(store, await replaceJourney(store, journey, definition));
     },
   ),
 
@@ -166,7 +157,7 @@ export const journeys = group("journeys", "What happens to each subscriber, from
       if (status !== "draft" && status !== "paused")
         throw conflict(`The journey is ${status} and cannot be activated.`);
       const graph = await requireRunnable(store, workspaceOf(caller).plan, journey);
-      return withNumbers(await activateJourney(store, journey, graph));
+      return warned(store, await activateJourney(store, journey, graph));
     },
   ),
 

@@ -31,6 +31,27 @@ export function chatAppOf(
   return own ? { template_id: own.template_id, parameters: own.parameters ?? [] } : job.chat_app;
 }
 
+type Saying = Parameters<typeof chatAppOf>[0];
+
+/** Whether the chat app may send to an arm now: a plain text, or a template that is approved. */
+export async function chatAppAllowance(
+  store: StoreReader,
+  via: readonly { id: string; type: string }[],
+  said: Saying,
+): Promise<(arm: "a" | "b" | undefined) => boolean> {
+  const channel = via.find(({ type }) => type === "chat_app");
+  const arms = [undefined, "a", "b"] as const;
+  const templates = [...new Set(arms.flatMap((arm) => chatAppOf(said, arm)?.template_id ?? []))];
+  if (!channel || templates.length === 0) return () => true;
+  const keys = templates.map((id) => ({ channel: channel.id, id }));
+  const rows = await store.getAll(ChatAppTemplateItem, keys);
+  const approved = new Set(templates.filter((_, i) => rows[i]?.status === "approved"));
+  return (arm) => {
+    const content = chatAppOf(said, arm);
+    return !content || approved.has(content.template_id);
+  };
+}
+
 /** The fields of a request that give this content. */
 export const chatAppInputOf = (content: ChatAppContent | undefined): ChatAppInput =>
   content ? { chat_app_template_id: content.template_id, chat_app_parameters: content.parameters } : {};

@@ -26,6 +26,7 @@ import {
 import { fromJson, toJson } from "../json-text.ts";
 import { onTransactionCanceled } from "../refusals.ts";
 import { changeListed, createListed, Status } from "../status-index.ts";
+import { KeyWarnings } from "../subscribers/unknown-keys.ts";
 import type { Timers } from "../timers.ts";
 import { ActiveJourney, DeletedJourney, JourneyItem, JourneyVersion, journeyFields } from "./items.ts";
 import { type Pauses, withPause } from "./pauses.ts";
@@ -63,10 +64,11 @@ export const Journey = v.object({
   completed: v.number(),
   created_at: journeyFields.created_at,
   updated_at: journeyFields.updated_at,
+  warnings: KeyWarnings,
 });
 
 /** A journey without the numbers of its runs, which are counted elsewhere. */
-export type Journey = Omit<v.InferOutput<typeof Journey>, "entered" | "completed">;
+export type Journey = Omit<v.InferOutput<typeof Journey>, "entered" | "completed" | "warnings">;
 
 /** What a user defines. The graph of a draft may be incomplete. */
 export type Definition = Pick<Journey, "name" | "trigger" | "entry_rules" | "steps">;

@@ -7,12 +7,13 @@ import { expectedOutcome } from "../../rules/expected-outcome.ts";
 import type { JourneyNode } from "../../rules/journey-graph.ts";
 import { quietUntil } from "../../rules/quiet-hours.ts";
 import type { Target } from "../../rules/reach.ts";
+import { chatAppAllowance } from "../channels/chat-app-content.ts";
 import type { StoreReader } from "../context.ts";
 import { keep } from "../sends/audience/audiences.ts";
 import type { Placed } from "../sends/audience/candidates.ts";
 import { channelSettings, deliverySettingsOf } from "../sends/audience/planning.ts";
 import { zoneFor } from "../sends/chunks/deferred.ts";
-import { TemplateItem } from "../templates/items.ts";
+import { contentOfTemplate, TemplateItem } from "../templates/items.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import { planOfStep } from "./sends.ts";
 
@@ -24,11 +25,13 @@ export type StepPlan = NonNullable<Awaited<ReturnType<ReturnType<typeof openPlan
 export function openPlans({ store, workspace }: { store: StoreReader; workspace: WorkspaceRecord }) {
   const plan = async (node: SendNode) => {
     const { template_id } = node.send;
-    if (template_id !== undefined && !(await store.get(TemplateItem, { id: template_id }))) return undefined;
+    const template = template_id === undefined ? undefined : await store.get(TemplateItem, { id: template_id });
+    if (template_id !== undefined && !template) return undefined;
     const found = await planOfStep(store, workspace, [], { node, event: undefined });
     if (!found) return undefined;
     const settings = deliverySettingsOf(found.spec, found.via.map(channelSettings), workspace);
-    return { rules: found.rules, settings };
+    const said = template ? { ...found.spec, ...contentOfTemplate(template) } : found.spec;
+    return { rules: found.rules, settings, mayChat: await chatAppAllowance(store, found.via, said) };
   };
   const plans = new Map<string, ReturnType<typeof plan>>();
   return (node: SendNode) => {
@@ -80,7 +83,7 @@ interface Recipient {
 /** What would become of a send to one subscriber at a moment. It counts against the caps. */
 export async function simulateSend(
   store: StoreReader,
-  { rules, settings: { quiet, caps = [], timezone = "UTC" } }: StepPlan,
+  { rules, mayChat, settings: { quiet, caps = [], timezone = "UTC" } }: StepPlan,
   { candidate, at, caps: counter }: Recipient,
 ): Promise<SimulatedSend> {
   const [kept] = candidate ? await keep(store, [candidate], rules) : [];
@@ -96,7 +99,10 @@ export async function simulateSend(
   const { now, later, reason } = expectedOutcome(kept.judgement.targets, {
     isSmart: false,
     quietUntil: until,
-    refusal: (target) => (full.some(({ channel_class }) => concerns(channel_class, target)) ? "capped" : undefined),
+    refusal: (target) => {
+      if (target.channel === "chat_app" && !mayChat(undefined)) return "template_not_approved";
+      return full.some(({ channel_class }) => concerns(channel_class, target)) ? "capped" : undefined;
+    },
   });
   if (reason !== undefined) return { kind: "skipped", reason };
   const used = [...now, ...later];

@@ -12,7 +12,7 @@ import { type ExpectedOutcome, expectedOutcome } from "../../../rules/expected-o
 import { quietUntil } from "../../../rules/quiet-hours.ts";
 import type { Target } from "../../../rules/reach.ts";
 import type { LateSkip } from "../../../rules/reasons.ts";
-import { ChatAppTemplateItem } from "../../channels/items.ts";
+import { chatAppAllowance } from "../../channels/chat-app-content.ts";
 import type { StoreReader } from "../../context.ts";
 import { countTarget } from "../../lists/targets.ts";
 import type { LivingProfile } from "../../subscribers/subscribers.ts";
@@ -216,12 +216,7 @@ async function futuresOf(
 ): Promise<Map<string, Future>> {
   const ids = sent.map(({ id }) => id);
   const counted = await countsOf(store, { timezone, now: at }, ids, caps);
-  const chatApp = via.find(({ type }) => type === "chat_app");
-  const template =
-    chatApp &&
-    spec.chat_app &&
-    (await store.get(ChatAppTemplateItem, { channel: chatApp.id, id: spec.chat_app.template_id }));
-  const mayChat = !spec.chat_app || template?.status === "approved";
+  const mayChat = await chatAppAllowance(store, via, spec);
   const ends = new Map<string, number | undefined>();
   const endIn = (zone: string): number | undefined => {
     if (quiet && !ends.has(zone)) ends.set(zone, quietUntil(quiet, zone, at));
@@ -231,7 +226,7 @@ async function futuresOf(
     sent.map(({ id, profile, judgement }, i): [string, Future] => {
       const full = (counted[i] ?? []).filter(({ count, max }) => count >= max);
       const refusal = ({ channel }: Target): LateSkip | undefined => {
-        if (channel === "chat_app" && !mayChat) return "template_not_approved";
+        if (channel === "chat_app" && !mayChat(judgement.arm)) return "template_not_approved";
         const isFull = full.some((cap) => cap.channel_class === undefined || cap.channel_class === classOf(channel));
         return isFull ? "capped" : undefined;
       };
