@@ -27,6 +27,8 @@ interface CollectionProps<T> {
   /** The first column links there. */
   hrefOf?: (row: T) => string;
   selected?: string | undefined;
+  /** The name of a CSV file of the rows that were read. */
+  csv?: string;
   /** What the buttons and questions of a row call it. */
   nameOf?: (row: T) => string;
   /** Where there are no rows; the second sentence says what they are for. */
@@ -165,6 +167,7 @@ function Found<T>({ button, head, act, ...props }: FoundProps<T>) {
       keyOf={keyOf}
       {...(hrefOf && { hrefOf })}
       selected={selected}
+      csv={props.csv}
       columns={edit || remove || actions ? [...columns, own] : columns}
     />
   );

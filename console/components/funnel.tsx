@@ -22,23 +22,26 @@ export function Funnel({ of, caption }: { of: Stages; caption: string }) {
     ["Converted", converted, revenue_cents ? `revenue ${amount(revenue_cents)}` : ""],
   ] as const;
   return (
-    <table class="funnel">
-      <caption class="unseen">{caption}</caption>
-      <tbody>
-        {stages.map(([name, value, note]) => (
-          <tr key={name}>
-            <th scope="row">{name}</th>
-            <td>
-              <div class="meter">
-                <i style={{ width: `${sent ? (100 * value) / sent : 0}%` }} />
-              </div>
-              {note && value > 0 && <span class="hint">{note}</span>}
-            </td>
-            <td class="num">{number(value)}</td>
-            <td class="num dim">{share(value, sent)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <>
+      <table class="funnel">
+        <caption class="unseen">{caption}</caption>
+        <tbody>
+          {stages.map(([name, value, note]) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td>
+                <div class="meter">
+                  <i style={{ width: `${sent ? (100 * value) / sent : 0}%` }} />
+                </div>
+                {note && value > 0 && <span class="hint">{note}</span>}
+              </td>
+              <td class="num">{number(value)}</td>
+              <td class="num dim">{share(value, sent)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p class="hint">Shares are of those it was sent to.</p>
+    </>
   );
 }

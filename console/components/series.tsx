@@ -87,6 +87,7 @@ export function Series({ caption, buckets, lines: asked, from, to, flags = [] }:
         <summary>As a table</summary>
         <Table
           caption={caption}
+          csv={caption}
           rows={dates.map((day, n) => ({ day, n })).reverse()}
           keyOf={({ day }) => String(day)}
           columns={[

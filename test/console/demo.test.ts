@@ -11,6 +11,7 @@ import { cleanUp, type ServiceProcess, startService } from "../support/service-p
 import { mailStories } from "./mails.ts";
 import { peopleStories } from "./people.ts";
 import { releaseStories } from "./releases.ts";
+import { reportStories } from "./reports.ts";
 import { isWiderThan, others, phoneStories, shown } from "./shown.ts";
 import { stories } from "./stories.ts";
 
@@ -191,6 +192,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
 
   phoneStories(open);
   peopleStories(open);
+  reportStories(open);
   releaseStories(open);
   mailStories(open);
   stories({ service: () => service, open });

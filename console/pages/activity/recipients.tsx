@@ -1,40 +1,75 @@
-// Who got a send, and who did not: recipients by state, each with its reason.
-import { useState } from "preact/hooks";
+// Who got a send, and who did not: recipients by state and reason, and all of them as a file.
 import { type RecipientState, recipientStates } from "../../../shared/rules/recipient-states.ts";
-import { pathTo } from "../../app/router.ts";
+import { useAction } from "../../app/action.ts";
+import { go, pathTo, place } from "../../app/router.ts";
 import { usePages } from "../../app/rows.ts";
 import { channelName, reasonText } from "../../app/sentences.ts";
 import { Badge } from "../../components/badge.tsx";
+import { Act } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
-import { asOptions, Select } from "../../components/field.tsx";
+import { asOptions } from "../../components/field.tsx";
+import { chosenOf, Filter } from "../../components/filters.tsx";
 import { Time } from "../../components/page.tsx";
 
-export function Recipients({ send }: { send: string }) {
-  const [state, setState] = useState<RecipientState | "">("");
-  const rows = usePages("recipients.list", [send, { ...(state && { state }) }], ({ items }) => items);
+interface RecipientsProps {
+  send: string;
+  /** Those that the send counts, for the choice. */
+  reasons: readonly string[];
+}
+
+export function Recipients({ send, reasons }: RecipientsProps) {
+  const create = useAction("imports.createExport");
+  const state = chosenOf<RecipientState>("state", recipientStates);
+  const reason = place.value.query.get("reason") ?? "";
+  const asked = { ...(state && { state }), ...(reason && { reason }) };
+  const rows = usePages("recipients.list", [send, asked], ({ items }) => items);
+  const known = [...new Set([...reasons, ...(reason ? [reason] : [])])];
   return (
     <Collection
       noun="recipient"
       card="Recipients"
       rows={rows}
       usual={6}
+      csv="recipients"
       keyOf={({ subscriber_id, channel }) => `${subscriber_id}${channel}`}
-      hrefOf={({ subscriber_id }) => pathTo("activity", send, { person: subscriber_id ?? undefined })}
+      hrefOf={({ subscriber_id }) => pathTo("activity", send, { ...asked, person: subscriber_id ?? undefined })}
       filters={
-        <Select
-          class="small"
-          label="State"
-          value={state}
-          options={[{ value: "", label: "All states" }, ...asOptions(recipientStates)]}
-          onInput={setState}
-        />
+        <>
+          <Filter
+            small
+            name="state"
+            label="State"
+            options={[{ value: "", label: "All states" }, ...asOptions(recipientStates)]}
+          />
+          {known.length > 0 && (
+            <Filter
+              small
+              name="reason"
+              label="Reason"
+              options={[
+                { value: "", label: "All reasons" },
+                ...known.map((one) => ({ value: one, label: reasonText(one) })),
+              ]}
+            />
+          )}
+          <Act
+            kind="quiet"
+            icon="export"
+            action={create}
+            given={[{ kind: "recipients", filter: { notification_id: send } }]}
+            said="The export of all recipients has begun."
+            then={() => go(pathTo("exports"))}
+          >
+            Export all
+          </Act>
+        </>
       }
       empty={{ title: rows.more.cursor ? "None so far; there is more to read." : "No recipient is in this state." }}
       columns={[
         { title: "Person", cell: ({ external_id }) => external_id ?? "erased" },
         { title: "State", cell: (recipient) => <Badge state={recipient.state} /> },
         { title: "Channel", cell: ({ channel }) => (channel ? channelName(channel) : "–") },
-        { title: "Why", cell: ({ reason }) => (reason ? reasonText(reason) : <span class="dim">–</span>) },
+        { title: "Why", cell: ({ reason: why }) => (why ? reasonText(why) : <span class="dim">–</span>) },
         { title: "When", cell: ({ at }) => <Time at={at} /> },
       ]}
     />

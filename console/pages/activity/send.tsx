@@ -3,15 +3,18 @@ import { useState } from "preact/hooks";
 import type { Notification } from "../../../sdk/src/types.gen.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo, place, setQuery } from "../../app/router.ts";
-import { channelName, reasonText } from "../../app/sentences.ts";
-import { number, plural, share } from "../../app/time.ts";
+import { channelName } from "../../app/sentences.ts";
+import { number, share } from "../../app/time.ts";
 import { Badge, stateOf } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { ContentSeen } from "../../components/content-seen.tsx";
+import { CostFacts } from "../../components/cost.tsx";
 import { AskButton } from "../../components/dialog.tsx";
 import { Form } from "../../components/form.tsx";
 import { Halted } from "../../components/halted.tsx";
-import { Card, type Fact, Facts, Figure, Page, Time } from "../../components/page.tsx";
+import { Lift } from "../../components/lift.tsx";
+import { NotDelivered } from "../../components/not-delivered.tsx";
+import { Card, Facts, Figure, Page, Time } from "../../components/page.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
 import { Recipients } from "./recipients.tsx";
 import { Why } from "./why.tsx";
@@ -50,9 +53,21 @@ export function Send({ id }: { id: string }) {
             <div class="grid wide">
               <div class="stack">
                 <Lookup send={found} />
-                <Recipients send={found.id} />
+                <Recipients send={found.id} reasons={Object.keys({ ...found.skip_reasons, ...found.fail_reasons })} />
               </div>
-              <Message send={found} />
+              <div class="stack">
+                <Message send={found} />
+                <Card title="Cost">
+                  <CostFacts cost={found.cost} />
+                </Card>
+                {found.holdout_percentage > 0 && found.status === "completed" && <Lift job={found.id} />}
+                <NotDelivered
+                  skipped={found.skip_reasons}
+                  failed={found.fail_reasons}
+                  total={found.counts.total}
+                  hrefOf={(reason) => pathTo("activity", found.id, { reason })}
+                />
+              </div>
             </div>
           </>
         )}
@@ -95,7 +110,7 @@ function Message({ send: { title, body, content, variant_b, split_percentage } }
 }
 
 function Outcome({ send }: { send: Notification }) {
-  const { counts, deferred, skip_reasons, fail_reasons, delivered_by_channel } = send;
+  const { counts, deferred, delivered_by_channel } = send;
   const open = Math.max(
     0,
     counts.total - counts.delivered - counts.failed - counts.skipped - counts.held_out - deferred,
@@ -125,21 +140,9 @@ function Outcome({ send }: { send: Notification }) {
           <i key={name} class={name} style={{ width: `${counts.total ? (100 * value) / counts.total : 0}%` }} />
         ))}
       </div>
-      <Facts
-        of={[
-          channels && ["By channel", channels],
-          factOf("Skipped because", skip_reasons),
-          factOf("Failed because", fail_reasons),
-        ]}
-      />
+      <Facts of={[channels && ["By channel", channels]]} />
     </Card>
   );
-}
-
-function factOf(title: string, reasons: Record<string, number>): Fact | undefined {
-  const rows = Object.entries(reasons);
-  const words = rows.map(([reason, count]) => `${reasonText(reason)} (${plural(count, "person", "people")})`);
-  return words.length > 0 ? [title, words.join("; ")] : undefined;
 }
 
 /** "Why did Ada not get it?" by her external ID, email or last name. */

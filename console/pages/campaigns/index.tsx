@@ -1,8 +1,9 @@
 // Campaigns: the list, and behind each name its editor while a draft, its report afterwards.
 import type { Campaign } from "../../../sdk/src/types.gen.ts";
+import { useQuery } from "../../app/query.ts";
 import { pathTo, place } from "../../app/router.ts";
 import { PAGE_SIZE, pageNumber, useNumbered } from "../../app/rows.ts";
-import { now } from "../../app/time.ts";
+import { amount, now, number } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { LinkButton } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
@@ -36,6 +37,9 @@ function All() {
   const q = searched();
   const asked = { page: pageNumber(), page_size: PAGE_SIZE, ...(status && { status }), ...(q && { q }) };
   const rows = useNumbered("campaigns.list", [asked], ({ items }) => items);
+  // Of the last 30 days, which is what the service counts where no period is given.
+  const summary = useQuery("insights.getSummary", [{ group_by: "campaign" }]).data;
+  const brought = new Map(summary?.rows.map((row) => [row.source_id, row]));
   return (
     <Collection
       noun="campaign"
@@ -75,6 +79,16 @@ function All() {
         {
           title: "Audience",
           cell: ({ target }) => <span class="dim">{target.type === "all" ? "everyone" : target.type}</span>,
+        },
+        {
+          title: "Conversions, 30 days",
+          isNumber: true,
+          cell: ({ id, status: of }) => (of === "draft" ? "–" : number(brought.get(id)?.conversions ?? 0)),
+        },
+        {
+          title: "Revenue, 30 days",
+          isNumber: true,
+          cell: ({ id, status: of }) => (of === "draft" ? "–" : amount(brought.get(id)?.last_touch_revenue_cents ?? 0)),
         },
         { title: "Updated", cell: ({ updated_at }) => <Time at={updated_at} /> },
       ]}

@@ -92,6 +92,7 @@ function Top({ summary, group, source, nameOf }: TopProps) {
         ) : (
           <Table
             caption="Top sources"
+            csv={`conversions by ${group}`}
             rows={rows}
             keyOf={({ source_id }) => source_id}
             {...(group !== "channel" && { hrefOf: select, selected: source })}

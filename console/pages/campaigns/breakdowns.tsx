@@ -1,0 +1,88 @@
+// A campaign by its parts: by channel, by variant and by message, each figure with its share of those it was delivered to.
+import type { CampaignsGetReportAnswer } from "../../../sdk/src/types.gen.ts";
+import { channelName } from "../../app/sentences.ts";
+import { money, number, share } from "../../app/time.ts";
+import { Card } from "../../components/page.tsx";
+import { type Column, Table } from "../../components/table.tsx";
+
+interface Counted {
+  /** Of a variant it is not known. */
+  delivered?: number;
+  opened_human: number;
+  clicked_human: number;
+  bounced?: number;
+  unsubscribed?: number;
+}
+
+interface BreakdownProps<T> {
+  title: string;
+  /** Of the CSV file. */
+  file: string;
+  rows: readonly T[];
+  keyOf: (row: T) => string;
+  /** What the rows are. */
+  first: Column<T>;
+  last?: Column<T>;
+}
+
+/** `120 (24%)`: of the messages of the row that were delivered. */
+const ofDelivered = (part: number, { delivered }: Counted): string =>
+  delivered ? `${number(part)} (${share(part, delivered)})` : number(part);
+
+/** What came of the parts of a campaign. */
+function Breakdown<T extends Counted>({ title, file, rows, keyOf, first, last }: BreakdownProps<T>) {
+  const [row] = rows;
+  if (!row) return null;
+  const delivered = { title: "Delivered", isNumber: true, cell: (one: T) => number(one.delivered ?? 0) };
+  const lost: Column<T>[] = [
+    { title: "Bounced", isNumber: true, cell: (one) => number(one.bounced ?? 0) },
+    { title: "Opted out", isNumber: true, cell: (one) => ofDelivered(one.unsubscribed ?? 0, one) },
+  ];
+  return (
+    <Card title={title} flush>
+      <Table
+        caption={title}
+        csv={file}
+        rows={rows}
+        keyOf={keyOf}
+        columns={[
+          first,
+          ...(row.delivered === undefined ? [] : [delivered]),
+          { title: "Opened", isNumber: true, cell: (one) => ofDelivered(one.opened_human, one) },
+          { title: "Clicked", isNumber: true, cell: (one) => ofDelivered(one.clicked_human, one) },
+          ...(row.bounced === undefined ? [] : lost),
+          ...(last ? [last] : []),
+        ]}
+      />
+    </Card>
+  );
+}
+
+export function Breakdowns({ report: { by_channel, by_message, by_variant } }: { report: CampaignsGetReportAnswer }) {
+  return (
+    <>
+      <Breakdown
+        title="By channel"
+        file="campaign by channel"
+        rows={by_channel}
+        keyOf={({ channel }) => channel}
+        first={{ title: "Channel", cell: ({ channel }) => channelName(channel) }}
+      />
+      <Breakdown
+        title="By variant"
+        file="campaign by variant"
+        rows={by_variant}
+        keyOf={({ variant_id }) => variant_id}
+        first={{ title: "Variant", cell: ({ variant_id }) => variant_id.toUpperCase() }}
+      />
+      <Breakdown
+        title="By message"
+        file="campaign by message"
+        rows={by_message}
+        keyOf={({ position }) => String(position)}
+        first={{ title: "Message", cell: ({ label }) => label }}
+        last={{ title: "Cost", isNumber: true, cell: ({ dollars }) => money(dollars) }}
+      />
+    </>
+  );
+}

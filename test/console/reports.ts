@@ -1,0 +1,50 @@
+// Reports: rates with what they are a share of, who did not get it and why, tables as files.
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { type Tab, violationsInThemes } from "../support/console-tab.ts";
+
+export function reportStories(open: () => Promise<Tab>): void {
+  it("the report of a campaign begins with rates, each with its base and its course (CON-3)", async () => {
+    const { page, visit } = await open();
+    await visit("campaigns");
+    await page.getByRole("row", { name: /^Autumn sale completed .* [1-9]\d* [\d,]+\.\d\d / }).waitFor();
+    await page.getByRole("link", { name: "Autumn sale" }).click();
+    const rate = page.locator(".rates li", { hasText: "Opened by people" });
+    expect(await rate.textContent()).toMatch(/^Opened by people[\d.]+%of \d+ delivered$/);
+    await rate.locator("svg.spark").waitFor();
+    await page
+      .getByText(/^[\d,]+\.\d\d, [\d,]+\.\d\d a person$/)
+      .first()
+      .waitFor();
+    const file = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download By channel as CSV" }).click();
+    const text = readFileSync(await (await file).path(), "utf8");
+    expect(text).toMatch(/^Channel,Delivered,Opened,Clicked,Bounced,Opted out\r\nEmail,\d+,/);
+    expect(await violationsInThemes(page)).toEqual({});
+  });
+
+  it("the reasons of a send lead to its people, and all of them are exported (CON-3)", async () => {
+    const { page, visit } = await open();
+    await visit("send");
+    await page.getByLabel("Title").fill("By mail alone");
+    await page.getByLabel("Body", { exact: true }).fill("For those who want mail.");
+    await page.getByLabel("In-app", { exact: true }).uncheck();
+    await page.getByRole("button", { name: "Review and send" }).click();
+    await page.getByRole("button", { name: /^Send to \d+ people$/ }).click();
+    await page.getByRole("link", { name: "no consent for this channel" }).click();
+    await page.getByLabel("Reason").and(page.locator("select")).waitFor();
+    const table = page.getByRole("region", { name: "Recipients" });
+    await table
+      .getByRole("row", { name: /skipped .* no consent for this channel/ })
+      .first()
+      .waitFor();
+    expect(await table.getByRole("row", { name: /delivered/ }).count()).toBe(0);
+    expect(await violationsInThemes(page)).toEqual({});
+    await page.getByRole("button", { name: "Export all" }).click();
+    await page.getByRole("heading", { name: "Exports", level: 1 }).waitFor();
+    await page
+      .getByRole("row", { name: /^Recipients/ })
+      .first()
+      .waitFor();
+  });
+}
