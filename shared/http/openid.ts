@@ -20,15 +20,26 @@ const Metadata = v.object({
   authorization_endpoint: v.pipe(v.string(), v.url()),
   token_endpoint: v.string(),
   jwks_uri: v.string(),
+  userinfo_endpoint: v.optional(v.string()),
   token_endpoint_auth_methods_supported: v.optional(v.array(v.string()), ["client_secret_basic"]),
 });
 export type Metadata = v.InferOutput<typeof Metadata>;
 
 const Keys = v.custom<Jwks>((value) => isJwks(Object(value)));
-const TokenAnswer = v.object({ id_token: v.pipe(v.string(), v.maxLength(MAX_TOKEN)) });
+const Token = v.pipe(v.string(), v.maxLength(MAX_TOKEN));
+const TokenAnswer = v.object({ id_token: Token, access_token: v.optional(Token) });
+export type Tokens = v.InferOutput<typeof TokenAnswer>;
 
 const Text = v.pipe(v.string(), v.nonEmpty(), v.maxLength(255));
+/** Of whom a token is, in the ID token or beside it. */
+const person = {
+  email: v.optional(v.string()),
+  email_verified: v.optional(v.union([v.boolean(), v.picklist(["true", "false"])])),
+  name: v.optional(v.string()),
+};
+const UserInfo = v.looseObject({ sub: Text, ...person });
 const Claims = v.looseObject({
+  ...person,
   iss: v.string(),
   sub: Text,
   aud: v.union([v.string(), v.array(v.string())]),
@@ -36,9 +47,6 @@ const Claims = v.looseObject({
   exp: v.number(),
   iat: v.number(),
   nonce: v.string(),
-  email: v.optional(v.string()),
-  email_verified: v.optional(v.union([v.boolean(), v.picklist(["true", "false"])])),
-  name: v.optional(v.string()),
   amr: v.optional(v.array(v.string())),
 });
 
@@ -69,13 +77,13 @@ export interface Client {
   secret: string | undefined;
 }
 
-/** Exchanges a code for an ID token, which is not checked yet. */
+/** Exchanges a code for tokens, which are not checked yet. */
 export async function exchange(
   egress: Egress,
   { token_endpoint: url, token_endpoint_auth_methods_supported: methods }: Metadata,
   { id, secret }: Client,
   { code, verifier, redirectUri }: { code: string; verifier: string; redirectUri: string },
-): Promise<Result<string>> {
+): Promise<Result<Tokens>> {
   const form = new URLSearchParams({
     grant_type: "authorization_code",
     code,
@@ -90,8 +98,7 @@ export async function exchange(
     "content-type": "application/x-www-form-urlencoded",
     ...(isBasic && { authorization: `Basic ${basic}` }),
   };
-  const answer = await asked(egress, TokenAnswer, { url, method: "POST", headers, body: form.toString() });
-  return answer.kind === "failed" ? answer : { kind: "found", value: answer.value.id_token };
+  return asked(egress, TokenAnswer, { url, method: "POST", headers, body: form.toString() });
 }
 
 export interface Expected {
@@ -103,11 +110,14 @@ export interface Expected {
   now: number;
 }
 
-/** Checks an ID token: its signature by the provider's keys, issuer, audience, times and nonce. */
+/**
+ * Checks an ID token: its signature by the provider's keys, issuer, audience, times and nonce. What it does not say of the
+ * person is asked of the provider by the access token, as OpenID Connect Core 5.4 has it.
+ */
 export async function verify(
   egress: Egress,
-  { issuer, jwks_uri: jwksUri }: Metadata,
-  idToken: string,
+  { issuer, jwks_uri: jwksUri, userinfo_endpoint }: Metadata,
+  { id_token: idToken, access_token }: Tokens,
   { clientId, nonce, groupsClaim, now }: Expected,
 ): Promise<Result<Asserted & { hasManyFactors: boolean }>> {
   const published = await asked(egress, Keys, { url: jwksUri });
@@ -116,7 +126,7 @@ export async function verify(
   const checked = signedClaims(verifier, published.value, idToken);
   if (checked.kind === "failed") return checked;
 
-  const { azp, aud, exp, iat, nonce: given, sub, email = "", email_verified, name, amr = [], ...more } = checked.value;
+  const { azp, aud, exp, iat, nonce: given, sub, amr = [] } = checked.value;
   const seconds = now / 1_000;
   if (exp <= seconds - LEEWAY_SECONDS || iat > seconds + LEEWAY_SECONDS)
     return failed("the ID token is not of this time");
@@ -124,6 +134,11 @@ export async function verify(
   if (azp !== undefined ? azp !== clientId : Array.isArray(aud) && aud.length > 1)
     return failed("the ID token is for another client");
 
+  const isWhole = checked.value.email !== undefined || userinfo_endpoint === undefined || access_token === undefined;
+  const beside = isWhole ? undefined : await userInfo(egress, userinfo_endpoint, access_token, sub);
+  if (beside?.kind === "failed") return beside;
+
+  const { email = "", email_verified, name, ...more } = { ...beside?.value, ...checked.value };
   const isVerified = email_verified === true || email_verified === "true";
   const groups = groupsClaim === undefined ? [] : more[groupsClaim];
   return {
@@ -136,6 +151,19 @@ export async function verify(
       hasManyFactors: amr.includes(MULTIPLE_FACTORS),
     },
   };
+}
+
+/** What the provider says of the person of an access token, who must be that of the ID token. */
+async function userInfo(
+  egress: Egress,
+  url: string,
+  token: string,
+  subject: string,
+): Promise<Result<v.InferOutput<typeof UserInfo>>> {
+  const answer = await asked(egress, UserInfo, { url, headers: { authorization: `Bearer ${token}` } });
+  if (answer.kind === "found" && answer.value.sub !== subject)
+    return failed("its user information is of another person");
+  return answer;
 }
 
 interface Verifier {

@@ -219,6 +219,14 @@ describe("a subject of a provider", () => {
     expect(renamed.body.user).toMatchObject({ id: body.user.id, email: ADA.email });
   });
 
+  it("is known by the provider's user information where the ID token says nothing of the person (ACC-16)", async () => {
+    const { body } = await connected();
+    provider.beside = { ...ADA, sub: "another" };
+    expect((await signIn(ADA, body.tenant.id)).status).toBe(401);
+    provider.beside = ADA;
+    expect((await signIn(ADA, body.tenant.id)).body.user).toMatchObject({ id: body.user.id, email: ADA.email });
+  });
+
   it("who is new needs an invitation, a group with a role or a default role (ACC-16)", async () => {
     const owner = await connected();
     const tenant = owner.body.tenant.id;

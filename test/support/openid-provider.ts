@@ -33,6 +33,8 @@ export interface OpenIdProvider {
   signIn(url: string, person: Person): { code: string; state: string; iss: string };
   /** How the client proved itself at the token endpoint. */
   proofs: string[];
+  /** Its user information says this, and its ID tokens then nothing of the person. */
+  beside: Person | undefined;
   down: boolean;
 }
 
@@ -51,6 +53,7 @@ export function openIdProvider({ clock, providers }: Pick<LocalService, "clock" 
     changes: {},
     description: {},
     proofs: [],
+    beside: undefined,
     down: false,
     issue: (header, claims) => signedBy(privateKey, header, claims),
     signIn: (url, person) => {
@@ -73,8 +76,13 @@ export function openIdProvider({ clock, providers }: Pick<LocalService, "clock" 
       .digest("base64url");
     if (given?.challenge !== challenge || given.redirect_uri !== form.get("redirect_uri"))
       return { status: 400, body: { error: "invalid_grant" } };
-    const claims = { ...given.claims, ...own.changes };
-    return { status: 200, body: { token_type: "Bearer", id_token: own.issue({ alg: "RS256", kid: KEY_ID }, claims) } };
+    const unsaid = own.beside && { email: undefined, email_verified: undefined, name: undefined };
+    const claims = { ...given.claims, ...unsaid, ...own.changes };
+    const token_type = "Bearer";
+    return {
+      status: 200,
+      body: { token_type, access_token: "t0ken", id_token: own.issue({ alg: "RS256", kid: KEY_ID }, claims) },
+    };
   };
   const sink: Sink = ({ path, headers, body }) => {
     if (own.down) return { status: 502, body: {} };
@@ -86,6 +94,7 @@ export function openIdProvider({ clock, providers }: Pick<LocalService, "clock" 
           authorization_endpoint: `${ISSUER}/authorize?tenant=1`,
           token_endpoint: `${ISSUER}/token`,
           jwks_uri: `${ISSUER}/keys`,
+          userinfo_endpoint: `${ISSUER}/me`,
           ...own.description,
         },
       };
@@ -94,6 +103,8 @@ export function openIdProvider({ clock, providers }: Pick<LocalService, "clock" 
         status: 200,
         body: { keys: [{ ...publicKey.export({ format: "jwk" }), kid: KEY_ID, use: "sig", alg: "RS256" }] },
       };
+    if (path === "/me" && own.beside && headers.authorization === "Bearer t0ken")
+      return { status: 200, body: own.beside };
     if (path !== "/token") return { status: 404, body: {} };
     own.proofs.push(headers.authorization ?? "");
     return token(new URLSearchParams(body.toString()));

@@ -134,9 +134,9 @@ export const signIn = [
       const sealed = provider.client_secret;
       const secret = sealed === undefined ? undefined : (await clientSecrets(tenant).open(sealed)).toString();
       const given = { code: body.code, verifier, redirectUri };
-      const idToken = await exchange(egress, metadata, { id: clientId, secret }, given);
+      const tokens = await exchange(egress, metadata, { id: clientId, secret }, given);
       const expected = { clientId, nonce, groupsClaim: provider.groups_claim, now: clock.now() };
-      const checked = idToken.kind === "failed" ? idToken : await verify(egress, metadata, idToken.value, expected);
+      const checked = tokens.kind === "failed" ? tokens : await verify(egress, metadata, tokens.value, expected);
       if (checked.kind === "failed") {
         log({ level: "warn", message: "a provider's sign-in failed", tenant, reason: checked.reason });
         throw unauthorized(`The sign-in failed: ${checked.reason}.`);
