@@ -91,7 +91,7 @@ const searches: readonly {
     icon: "content",
     noun: "list",
     find: async (_, options) => (await api.lists.list({ page_size: PAGE }, options)).items,
-    hrefOf: () => pathTo("content", "lists"),
+    hrefOf: (id) => pathTo("content", `lists/${id}`),
   },
 ];
 

@@ -215,7 +215,7 @@ function SchemaField({ name, field, text, value, fault, required, onInput }: Sch
     const chosen = (value ?? []) as string[];
     const toggle = (one: string) =>
       onInput(chosen.includes(one) ? chosen.filter((other) => other !== one) : [...chosen, one]);
-    const options = field.items.enum.map((one) => ({ value: one, label: one }));
+    const options = field.items.enum.map((one) => ({ value: one, label: text.options?.[one] ?? one }));
     return <Choices legend={label} name={name} value={chosen} options={options} onInput={toggle} fault={fault} />;
   }
   if (field.enum) {

@@ -18,6 +18,7 @@ const credentialForms = Object.values(channels)
 
 /** Operations whose form the console makes from the schema of the body. */
 const FORMS = [
+  "account.createAgentKey",
   "account.createServerKey",
   "annotations.create",
   ...credentialForms,

@@ -9,6 +9,7 @@ import { hasBrowser, launchBrowser } from "../support/browser.ts";
 import { createTabs, openTab, tabTo, takePicture, violations, violationsInThemes } from "../support/console-tab.ts";
 import { cleanUp, type ServiceProcess, startService } from "../support/service-process.ts";
 import { mailStories } from "./mails.ts";
+import { objectStories } from "./objects.ts";
 import { peopleStories } from "./people.ts";
 import { releaseStories } from "./releases.ts";
 import { reportStories } from "./reports.ts";
@@ -191,6 +192,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
   });
 
   phoneStories(open);
+  objectStories(open);
   peopleStories(open);
   reportStories(open);
   releaseStories(open);

@@ -161,7 +161,7 @@ function Audience({ target }: { target: Target }) {
   if (target.type === "list")
     return (
       <>
-        the list <a href={pathTo("content", "lists")}>{list.data?.name ?? "…"}</a>
+        the list <a href={pathTo("content", `lists/${target.list_id}`)}>{list.data?.name ?? "…"}</a>
         {list.data && `, ${plural(list.data.subscriber_count, "person", "people")}`}
       </>
     );

@@ -2,6 +2,7 @@
 import type { List } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { forms } from "../../app/forms.gen.ts";
+import { pathTo, place } from "../../app/router.ts";
 import { PAGE_SIZE, pageNumber, useNumbered } from "../../app/rows.ts";
 import { number, plural } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
@@ -9,8 +10,14 @@ import { Collection } from "../../components/collection.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { SchemaForm } from "../../components/form.tsx";
 import { Time } from "../../components/page.tsx";
+import { ListMembers } from "./list-members.tsx";
 
 export function Lists() {
+  const [, id] = place.value.parts;
+  return id ? <ListMembers key={id} id={id} /> : <All />;
+}
+
+function All() {
   const rows = useNumbered("lists.list", [{ page: pageNumber(), page_size: PAGE_SIZE }], ({ items }) => items);
   return (
     <Collection
@@ -18,10 +25,11 @@ export function Lists() {
       caption="Lists"
       rows={rows}
       keyOf={({ id }) => id}
+      hrefOf={({ id }) => pathTo("content", `lists/${id}`)}
       nameOf={({ name }) => name}
       empty={{ about: "A list holds people that you choose; an import can fill it." }}
       columns={[
-        { title: "Name", cell: ({ name }) => <b>{name}</b> },
+        { title: "Name", cell: ({ name }) => name },
         { title: "Description", cell: ({ description }) => <span class="dim">{description ?? "–"}</span> },
         { title: "People", isNumber: true, cell: ({ subscriber_count }) => number(subscriber_count) },
         { title: "Updated", cell: ({ updated_at }) => <Time at={updated_at} /> },

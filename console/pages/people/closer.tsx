@@ -1,7 +1,7 @@
 // A closer look at one entry of the timeline: the message as it was seen and why, and the walk through a journey.
 import { useQuery } from "../../app/query.ts";
 import { channelName } from "../../app/sentences.ts";
-import { plural } from "../../app/time.ts";
+import { dateTime, plural } from "../../app/time.ts";
 import { inWords } from "../../components/field.tsx";
 import { SeenAs } from "../../components/seen.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
@@ -40,7 +40,7 @@ interface WalkProps {
 }
 
 export function JourneyWalk({ person, entry: { ref, data } }: WalkProps) {
-  const why = useQuery("recipients.getWhy", [{ person, journey: ref }]);
+  const whole = useQuery("journeys.getSubscriber", [ref, person]);
   return (
     <>
       <ul class="walk">
@@ -51,8 +51,25 @@ export function JourneyWalk({ person, entry: { ref, data } }: WalkProps) {
           </li>
         ))}
       </ul>
-      <Loaded query={why} skeleton={<Skeleton rows={2} />}>
-        {({ in_words }) => <p>{in_words}</p>}
+      <Loaded query={whole} skeleton={<Skeleton rows={2} />}>
+        {({ in_words, runs, assumes }) => (
+          <>
+            <p>{in_words}</p>
+            {runs.map(
+              ({ id, waiting_until, current_step }) =>
+                waiting_until && (
+                  <p key={id} class="dim">
+                    Waits at {current_step} until {dateTime(waiting_until)}.
+                  </p>
+                ),
+            )}
+            {assumes.map((text) => (
+              <p key={text} class="hint">
+                {text}
+              </p>
+            ))}
+          </>
+        )}
       </Loaded>
     </>
   );

@@ -144,7 +144,7 @@ function Memberships({ profile: { lists, segments } }: { profile: SubscriberProf
     <Card title="Lists and segments">
       <Facts
         of={[
-          ["Lists", namesOf(lists, () => pathTo("content", "lists"))],
+          ["Lists", namesOf(lists, (id) => pathTo("content", `lists/${id}`))],
           ["Segments", namesOf(segments, (id) => pathTo("segments", id))],
         ]}
       />

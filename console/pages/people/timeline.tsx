@@ -174,7 +174,7 @@ function Title({ person, happening: { head, title, channels } }: RowProps) {
 function hrefOf({ kind, ref }: Entry): string | undefined {
   if (kind === "journey") return pathTo("journeys", ref);
   if (kind === "segment") return pathTo("segments", ref);
-  if (kind === "list") return pathTo("content", "lists");
+  if (kind === "list") return pathTo("content", `lists/${ref}`);
   return undefined;
 }
 

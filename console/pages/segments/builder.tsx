@@ -25,9 +25,11 @@ interface BuilderProps {
   fault?: string | undefined;
   /** How many the rule has now, where it is stored: it is counted anew once it is changed. */
   members?: number;
+  /** Of the stored segment: who would enter and leave it is counted too. */
+  id?: string;
 }
 
-export function Builder({ rule, begun = rule, onRule, fault, members }: BuilderProps) {
+export function Builder({ rule, begun = rule, onRule, fault, members, id }: BuilderProps) {
   const [current, setCurrent] = useState(begun);
   return (
     <>
@@ -48,13 +50,13 @@ export function Builder({ rule, begun = rule, onRule, fault, members }: BuilderP
           </p>
         </Card>
       ) : (
-        <Count rule={current} />
+        <Count rule={current}>{id && <Moves id={id} rule={current} />}</Count>
       )}
     </>
   );
 }
 
-function Count({ rule }: { rule: SegmentRule | undefined }) {
+function Count({ rule, children }: { rule: SegmentRule | undefined; children: ComponentChildren }) {
   const asked = useSettled(rule, WAIT_MS);
   const preview = useQuery("segments.preview", [asked ?? { attribute: {} }], { when: asked !== undefined });
   const { data, error } = preview;
@@ -82,7 +84,25 @@ function Count({ rule }: { rule: SegmentRule | undefined }) {
           ))}
         </p>
       )}
+      {children}
     </Card>
+  );
+}
+
+/** Who enters and who leaves once the rule is saved. */
+function Moves({ id, rule }: { id: string; rule: SegmentRule | undefined }) {
+  const asked = useSettled(rule, WAIT_MS);
+  const { data } = useQuery("segments.compare", [id, { rule: asked ?? { attribute: {} } }], {
+    when: asked !== undefined,
+  });
+  if (!rule || !data) return null;
+  const { entering, leaving, exact } = data;
+  return (
+    <p>
+      {exact ? "" : "About "}
+      {plural(entering.estimated_count, "person enters", "people enter")},{" "}
+      {plural(leaving.estimated_count, "person leaves", "people leave")} once it is saved.
+    </p>
   );
 }
 

@@ -94,6 +94,7 @@ function Rule({ segment: { id, name: known, rule: stored, count } }: { segment: 
       {(fault) => (
         <Builder
           key={round}
+          id={id}
           rule={stored}
           begun={begun}
           members={count}

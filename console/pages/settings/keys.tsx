@@ -10,6 +10,8 @@ import { Dialog } from "../../components/dialog.tsx";
 import { SchemaForm } from "../../components/form.tsx";
 import { Card, Code, Time } from "../../components/page.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
+import { AgentKeys } from "./agent-keys.tsx";
+import { IdentityKeys } from "./identity-keys.tsx";
 
 export function Keys() {
   const sdk = useQuery("account.getSdkKey", []);
@@ -52,6 +54,8 @@ export function Keys() {
           said: ({ name }) => `${name} is revoked.`,
         }}
       />
+      <AgentKeys />
+      <IdentityKeys />
     </>
   );
 }

@@ -15,6 +15,7 @@ import { Card, Code, Facts, Page, Time } from "../../components/page.tsx";
 import { Failure, Loaded } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 import { Replay, Test } from "./dialogs.tsx";
+import { Edit } from "./edit.tsx";
 import { EndpointState } from "./state.tsx";
 import { verification } from "./verification.ts";
 
@@ -22,7 +23,10 @@ const EVERY_MS = 2_000;
 
 const hostOf = ({ target_url }: Webhook): string => new URL(target_url).host;
 
-type Open = { kind: "test" | "replay" } | { kind: "secret"; secret: string } | { kind: "delivery"; id: string };
+type Open =
+  | { kind: "test" | "replay" | "edit" }
+  | { kind: "secret"; secret: string }
+  | { kind: "delivery"; id: string };
 
 export function Endpoint({ id }: { id: string }) {
   const endpoint = useQuery("webhooks.get", [id]);
@@ -46,6 +50,9 @@ export function Endpoint({ id }: { id: string }) {
             <Button needs="webhooks.replay" onClick={() => setOpen({ kind: "replay" })}>
               Replay
             </Button>
+            <Button icon="pencil" needs="webhooks.update" onClick={() => setOpen({ kind: "edit" })}>
+              Edit
+            </Button>
             <Act action={update} given={[id, { active: !data.active }]}>
               {data.active ? "Disable" : "Enable"}
             </Act>
@@ -64,6 +71,7 @@ export function Endpoint({ id }: { id: string }) {
       </Loaded>
       <Deliveries id={id} show={(delivery) => setOpen({ kind: "delivery", id: delivery })} />
       {open?.kind === "test" && data && <Test endpoint={data} close={close} />}
+      {open?.kind === "edit" && data && <Edit endpoint={data} close={close} />}
       {open?.kind === "replay" && <Replay id={id} close={close} />}
       {open?.kind === "delivery" && <OneDelivery webhook={id} delivery={open.id} close={close} />}
       {open?.kind === "secret" && (

@@ -11,6 +11,7 @@ import { SchemaForm } from "../../components/form.tsx";
 import { Code, Time } from "../../components/page.tsx";
 import { Endpoint } from "./endpoint.tsx";
 import { EndpointState } from "./state.tsx";
+import { texts } from "./texts.ts";
 import { verification } from "./verification.ts";
 
 const EVERY_MS = 10_000;
@@ -70,11 +71,7 @@ function Add({ close }: { close: () => void }) {
       <SchemaForm
         cancel={close}
         schema={forms["webhooks.create"]}
-        texts={{
-          target_url: { label: "URL", hint: "A public https URL of your server." },
-          events: { label: "Events" },
-          description: { label: "Description" },
-        }}
+        texts={texts}
         omit={["active"]}
         submit="Add the endpoint"
         action={create}

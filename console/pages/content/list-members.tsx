@@ -1,0 +1,115 @@
+// The members of a list: who is in it since when; added by external ID, taken out again.
+import { useAction } from "../../app/action.ts";
+import { call } from "../../app/api.ts";
+import { useFields } from "../../app/fields.ts";
+import { useQuery } from "../../app/query.ts";
+import { pathTo } from "../../app/router.ts";
+import { usePages } from "../../app/rows.ts";
+import { plural } from "../../app/time.ts";
+import { say } from "../../app/toast.ts";
+import { Act } from "../../components/button.tsx";
+import { Collection } from "../../components/collection.tsx";
+import { FormDialog } from "../../components/dialog.tsx";
+import { TextField } from "../../components/field.tsx";
+import { Icon } from "../../components/icon.tsx";
+import { Time } from "../../components/page.tsx";
+
+const STALE = ["lists.", "subscribers."];
+
+export function ListMembers({ id }: { id: string }) {
+  const { data } = useQuery("lists.get", [id]);
+  const rows = usePages("lists.listSubscribers", [id, {}], ({ items }) => items);
+  const remove = useAction("lists.removeSubscribers", { stale: STALE });
+  return (
+    <>
+      <p>
+        <a class="back" href={pathTo("content", "lists")}>
+          <Icon name="left" />
+          Lists
+        </a>
+      </p>
+      <Collection
+        noun="member"
+        card={data ? `${data.name}, ${plural(data.subscriber_count, "person", "people")}` : "Members"}
+        caption="Members of the list"
+        csv="list"
+        rows={rows}
+        usual={6}
+        keyOf={({ subscriber_id }) => subscriber_id}
+        hrefOf={({ subscriber_id }) => pathTo("people", subscriber_id)}
+        empty={{ title: "Nobody is in this list.", about: "Add people by their external ID, or import a file." }}
+        columns={[
+          { title: "External ID", cell: ({ external_id }) => external_id },
+          { title: "Since", cell: ({ entered_at }) => <Time at={entered_at} /> },
+        ]}
+        actions={({ subscriber_id, external_id }) => (
+          <Act
+            kind="quiet"
+            icon="trash"
+            label={`Take ${external_id} out`}
+            action={remove}
+            given={[id, { subscriber_ids: [subscriber_id] }]}
+            said={`${external_id} is taken out.`}
+          />
+        )}
+        add={{
+          operation: "lists.createSubscriber",
+          label: "Add people",
+          isMinor: true,
+          by: (close) => <AddMembers id={id} close={close} />,
+        }}
+      />
+    </>
+  );
+}
+
+interface Resolved {
+  found: string[];
+  unknown: string[];
+}
+
+/** The people with these external IDs, one request each: a list is filled by an import where there are many. */
+async function resolve(names: readonly string[]): Promise<Resolved> {
+  const pages = await Promise.all(names.map((external_id) => call("subscribers.list", [{ external_id }])));
+  const found = pages.flatMap(({ items }) => items.slice(0, 1).map((one) => one.id));
+  return { found, unknown: names.filter((_, n) => pages[n]?.items.length === 0) };
+}
+
+const MAX_TYPED = 50;
+
+function AddMembers({ id, close }: { id: string; close: () => void }) {
+  const add = useAction("lists.createSubscriber", { stale: STALE });
+  const { values, field, placed } = useFields({ names: "" }, add);
+  const names = [...new Set(values.names.split(/[\s,;]+/).filter(Boolean))];
+  const run = async () => {
+    const { found, unknown } = await resolve(names);
+    if (found.length === 0) return say("None of them is known.");
+    const done = await add.run(id, { subscriber_ids: found });
+    if (!done) return;
+    const { added, already_member } = done.answer;
+    const rest = unknown.length > 0 ? ` Not known: ${unknown.join(", ")}.` : "";
+    say(
+      `${plural(added, "person is", "people are")} added${already_member ? `, ${already_member} were in it already` : ""}.${rest}`,
+    );
+    close();
+  };
+  return (
+    <FormDialog
+      title="Add people"
+      action={add}
+      placed={placed}
+      submit="Add"
+      refusal={names.length > MAX_TYPED ? `At most ${MAX_TYPED} at once: import a file for more.` : undefined}
+      close={close}
+      onSubmit={run}
+    >
+      <TextField
+        label="External IDs"
+        required
+        rows={6}
+        {...field("names", "subscriber_ids")}
+        hint="One on each line."
+      />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,70 @@
+// Lists with their members, endpoints that are changed, segments before they are saved, keys of agents and of identities.
+import { expect, it } from "vitest";
+import { type Tab, violationsInThemes } from "../support/console-tab.ts";
+
+export function objectStories(open: () => Promise<Tab>): void {
+  it("people are put into a list by their external ID, found there and taken out (CON-3)", async () => {
+    const { page, visit } = await open();
+    const dialog = page.locator("dialog[open]");
+    await visit("content/lists");
+    await page.getByRole("button", { name: "New list" }).click();
+    await dialog.getByLabel("Name").fill("Testers of the board");
+    await dialog.getByRole("button", { name: "Save the list" }).click();
+    await page.getByRole("link", { name: "Testers of the board" }).click();
+    await page.getByRole("button", { name: "Add people" }).click();
+    await dialog.getByLabel("External IDs").fill("ada\nnobody.at.all");
+    await dialog.getByRole("button", { name: "Add", exact: true }).click();
+    await page.getByText("1 person is added. Not known: nobody.at.all.").waitFor();
+    await page.getByRole("link", { name: "ada", exact: true }).waitFor();
+    expect(await violationsInThemes(page)).toEqual({});
+    await page.getByRole("button", { name: "Take ada out" }).click();
+    await page.getByText("Nobody is in this list.").waitFor();
+  });
+
+  it("an endpoint is changed where it stands (CON-3)", async () => {
+    const { page, visit } = await open();
+    await visit("webhooks");
+    await page.locator("main a[data-row]", { hasText: "receiver.example" }).click();
+    await page.getByRole("button", { name: "Edit" }).click();
+    const dialog = page.locator("dialog[open]");
+    expect(await dialog.getByLabel("URL").inputValue()).toContain("receiver.example");
+    await dialog.getByLabel("Description").fill("Of the shop");
+    expect(await violationsInThemes(page)).toEqual({});
+    await dialog.getByRole("button", { name: "Save the endpoint" }).click();
+    await page.locator("main h1 + p", { hasText: "Of the shop" }).waitFor();
+  });
+
+  it("a segment says who enters and who leaves before another rule is saved (CON-3)", async () => {
+    const { page, visit } = await open();
+    await visit("segments");
+    await page.locator("main a[data-row]", { hasText: "Pro customers" }).click();
+    await page
+      .getByLabel(/^Value/)
+      .first()
+      .fill("starter");
+    await page.getByText(/^\d+ (person enters|people enter), [1-9]\d* people leave once it is saved\.$/).waitFor();
+    await page.getByRole("button", { name: "Discard" }).click();
+  });
+
+  it("keys of agents and of identities are made and taken back (CON-3)", async () => {
+    const { page, visit } = await open();
+    const dialog = page.locator("dialog[open]");
+    await visit("settings/keys");
+    await page.getByRole("button", { name: "New agent key" }).click();
+    await dialog.getByLabel("Name").fill("Weekly report");
+    await dialog.getByRole("button", { name: "Create the key" }).click();
+    await dialog.getByText("It is shown only now.").waitFor();
+    expect(await violationsInThemes(page)).toEqual({});
+    await dialog.getByRole("button", { name: "Close" }).click();
+    await page.getByRole("button", { name: "Revoke Weekly report" }).click();
+    await dialog.getByLabel(/^Type/).fill("Weekly report");
+    await dialog.getByRole("button", { name: "Revoke the key" }).click();
+    await page.getByText("Weekly report is revoked.").waitFor();
+    await page.getByRole("button", { name: "New identity key" }).click();
+    await dialog.getByText("It is shown only now.").waitFor();
+    await dialog.getByRole("button", { name: "Close" }).click();
+    await page.getByRole("button", { name: /^Delete the key/ }).click();
+    await dialog.getByRole("button", { name: "Delete the key" }).click();
+    await page.getByText("There are no identity keys yet.").waitFor();
+  });
+}
