@@ -140,7 +140,12 @@ async function convertedOf(documents: Record<string, string>, ...options: string
   const read = (file: string) => JSON.parse(readFileSync(join(cli.folder, `engagement/${file}.json`), "utf8"));
   const as = await tenant.dashboard();
   const get = async (route: string) => (await world.call(`GET ${route}`, { as })).body;
-  return { counts, lost: (unmapped as { field: string }[]).map(({ field }) => field), read, get };
+  return {
+    counts: counts as Record<string, number>,
+    lost: (unmapped as { field: string }[]).map(({ field }) => field),
+    read,
+    get,
+  };
 }
 
 const journeyOf = (more: object) => {
@@ -186,4 +191,65 @@ it("endpoints of a CSV become people, and those of an imported segment its membe
     { plan: "pro, yearly", likes: ["music", "sport"], age: 36 },
   ]);
   expect((await get(`/api/v1/subscribers/${ada.id}`)).consents).toMatchObject([{ status: "opted_out" }]);
+});
+
+it("an opt-out of calls is one of texts, an inactive address is not written, and both are kept or named F26", async () => {
+  const endpoint = (more: object) => JSON.stringify({ OptOut: "NONE", ...more });
+  const lines = [
+    endpoint({
+      ...{ Id: "v", ChannelType: "VOICE", Address: "+447700900123" },
+      OptOut: "ALL",
+      User: { UserId: "bob" },
+    }),
+    endpoint({
+      ...{ Id: "m", ChannelType: "EMAIL", Address: "eve@example.com" },
+      EndpointStatus: "INACTIVE",
+      OptOut: "ALL",
+      User: { UserId: "eve" },
+    }),
+    endpoint({
+      ...{ Id: "a", ChannelType: "EMAIL", Address: "ada@example.com" },
+      Attributes: { plan: ["free"] },
+      User: { UserId: "ada", UserAttributes: { plan: ["pro"] } },
+    }),
+  ];
+  const { counts, lost, get } = await convertedOf({ "endpoints.json": lines.join("\n") }, "--people");
+  expect([counts["endpoints written"], lost.sort()]).toEqual([3, ["Attributes.plan", "EndpointStatus"]]);
+  const people = (await get("/api/v1/subscribers")).items as { id: string; external_id: string; email?: string }[];
+  const of = (name: string) => people.find(({ external_id }) => external_id === name)!;
+  const consents = async (name: string) => (await get(`/api/v1/subscribers/${of(name).id}`)).consents;
+  expect(await consents("bob")).toMatchObject([{ channel: "sms", status: "opted_out" }]);
+  expect([of("eve").email, await consents("eve")]).toMatchObject([
+    undefined,
+    [{ channel: "email", status: "opted_out" }],
+  ]);
+});
+
+it("members of an imported segment that are named by their users are members of its list F26", async () => {
+  const segment = { Id: "seg-1", Name: "Fair", SegmentType: "IMPORT" };
+  const csv = "User.UserId\nada\nbob\n";
+  const { counts, lost } = await convertedOf(
+    { "segments.json": JSON.stringify({ Item: [segment] }), "seg-1/users.csv": csv },
+    "--people",
+  );
+  expect([counts["members of lists written"], lost]).toEqual([2, []]);
+});
+
+it("a cell whose quote is never closed is named, and the cells of a line with a lone quote are kept F26", async () => {
+  const head = "ChannelType,Address,Id,User.UserId,Attributes.size\n";
+  const row = (id: string, size: string) => `EMAIL,${id}@example.com,${id},${id},${size}\n`;
+  const open = await convertedOf({ "people.csv": `${head}${row("ada", "1")}${row("bob", '"open')}${row("cyd", "2")}` });
+  expect([open.counts["endpoints read"], open.lost]).toEqual([1, [""]]);
+});
+
+it("what only the smaller branch of a random split leads to is named F26", async () => {
+  const Branches = [
+    { Percentage: 60, NextActivity: "rest" },
+    { Percentage: 40, NextActivity: "other" },
+  ];
+  const wait = { Wait: { WaitTime: { WaitFor: "P1D" } } };
+  const Activities = { split: { RandomSplit: { Branches } }, rest: wait, other: wait };
+  const { read, lost } = await convertedOf({ "journey.json": journeyOf({ StartActivity: "split", Activities }) });
+  expect(Object.keys(read("journeys/one").steps.steps)).toEqual(["rest", "end"]);
+  expect(lost.sort()).toEqual(["Activities.other", "Activities.split.RandomSplit"]);
 });

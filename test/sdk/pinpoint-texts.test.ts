@@ -48,6 +48,16 @@ describe("blocks", () => {
     ["{{#if Attributes.a}}A{{else if Attributes.b}}B{{else}}C{{/if}}", { b: "1" }, "B"],
     ["{{#if Attributes.a}}{{#if Attributes.b}}both{{/if}}{{/if}}!", { a: "1", b: "1" }, "both!"],
     ["{{#each Attributes.likes}}{{this}}, {{/each}}", { likes: ["a", "b"] }, "a, b"],
+    ["{{#each Attributes.likes}}<li>{{this}}</li>{{else}}none{{/each}}", { likes: ["a", "b"] }, "<li>a</li><li>b</li>"],
+    ["{{#each Attributes.likes}}<li>{{this}}</li>{{else}}none{{/each}}", { likes: "a" }, "<li>a</li>"],
+    ["{{#each Attributes.likes}}<li>{{this}}</li>{{else}}none{{/each}}", {}, "none"],
+    ['{{#eq Attributes.city.[0] "Ulm"}}U{{else}}-{{/eq}}', { city: "Ulm" }, "U"],
+    ['{{#eq Attributes.city.[0] "Ulm"}}U{{else}}-{{/eq}}', { city: ["Ulm", "Bonn"] }, "U"],
+    ['{{#eq Attributes.city.[1] "Ulm"}}U{{else}}-{{/eq}}', { city: ["Ulm", "Bonn"] }, "-"],
+    ['{{#ne Attributes.city.[0] "Ulm"}}N{{else}}-{{/ne}}', { city: ["Ulm", "Bonn"] }, "-"],
+    ["{{#if Attributes.city.[0]}}Y{{else}}-{{/if}}", { city: ["Ulm"] }, "Y"],
+    ["{{#if Attributes.city.[1]}}Y{{else}}-{{/if}}", { city: ["Ulm"] }, "-"],
+    ["{{~#if Attributes.vip~}}Dear{{~else~}}Hi{{~/if~}}", { vip: "1" }, "Dear"],
   ])("%s of %j is %s F26", (text, subscriber, expected) => {
     expect(converted(text).lost).toEqual([]);
     expect(shown(text, subscriber)).toBe(expected);

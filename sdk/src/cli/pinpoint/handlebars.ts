@@ -47,7 +47,9 @@ export function nodesOf(text: string): Node[] {
     open.push({ whole, name, args, inner: [], otherwise: undefined, chained });
 
   let at = 0;
-  for (const { 0: whole, 1: inner = "", index } of text.matchAll(TAG)) {
+  for (const { 0: whole, 1: written = "", index } of text.matchAll(TAG)) {
+    // `{{~` takes the blanks beside the tag away, which no reader misses.
+    const inner = written.replace(/^~\s*|\s*~$/g, "");
     if (index > at) here().push({ kind: "text", text: text.slice(at, index) });
     at = index + whole.length;
     const [, name, args = ""] = OPENING.exec(inner) ?? [];

@@ -2,6 +2,7 @@
 
 import { isObject, type Resource } from "../resource.ts";
 import type { Channels, Medium } from "./channels.ts";
+import { reachableFrom, type Steps, withTargets } from "./graph.ts";
 import type { Report } from "./report.ts";
 import { combineBy, eventOf, isRule, type Ruled, rulesOfDimensions } from "./rules.ts";
 import { type Audiences, BOOKKEEPING, free } from "./segments.ts";
@@ -16,7 +17,6 @@ interface Context {
 }
 
 type At = { kind: string; name: string };
-type Steps = Map<string, Resource>;
 
 const KNOWN = ["Id", "Name", "State", "Activities", "StartActivity", "StartCondition", "Limits"];
 const END = "end";
@@ -119,33 +119,11 @@ function graphOf({ Activities, StartActivity }: Resource, at: At, context: Conte
   const kept = [...steps]
     .filter(([id]) => !passed.has(id))
     .map(([id, step]) => [id, withTargets(step, beyond)] as const);
-  return { start, steps: reachableFrom(start, new Map(kept)) };
-}
-
-const TARGETS = ["next", "then", "else", "on_event", "on_timeout"];
-
-/** The step, where what is passed by is replaced by what follows it. */
-function withTargets(step: Resource, beyond: (id: string) => string): Resource {
-  const config = step[String(step.type)];
-  if (!isObject(config)) return step;
-  const changed = Object.entries(config).map(([field, value]) => [
-    field,
-    TARGETS.includes(field) && typeof value === "string" ? beyond(value) : value,
-  ]);
-  return { ...step, [String(step.type)]: Object.fromEntries(changed) };
-}
-
-function reachableFrom(start: string, steps: ReadonlyMap<string, Resource>): Resource {
-  const reached = new Set<string>([start]);
-  for (const id of reached) {
-    const step = steps.get(id);
-    const config = step?.[String(step.type)];
-    for (const field of TARGETS) {
-      const target = isObject(config) ? config[field] : undefined;
-      if (typeof target === "string") reached.add(target);
-    }
-  }
-  return Object.fromEntries([...steps].filter(([id]) => reached.has(id)));
+  const reached = reachableFrom(start, new Map(kept));
+  for (const [id] of kept)
+    if (id !== END && !Object.hasOwn(reached, id))
+      context.report.unmapped(at, `Activities.${id}`, "is not reached any more: it was left out");
+  return { start, steps: reached };
 }
 
 interface ActivityContext {

@@ -25,7 +25,7 @@ const SOURCE = "pinpoint";
 export interface Person {
   subscriber: SubscribersUpsertBody;
   device?: DevicesCreateBody;
-  /** An opt-out of text messages. */
+  /** An opt-out of text messages, or of calls: whoever wants no calls gets no texts to the same number. */
   smsOptOut?: { consented_at?: string };
 }
 
@@ -78,6 +78,7 @@ export function personOf(endpoint: Resource, report: Report): Person | undefined
     ...valuesOf(endpoint.Attributes),
     ...valuesOf(user.UserAttributes),
   });
+  reportHidden(endpoint, user, report);
   const consent = { status: "opted_out" as const, source: SOURCE, ...(consented_at && { consented_at }) };
   const device = deviceOf(endpoint, external_id, report);
   return {
@@ -89,16 +90,36 @@ export function personOf(endpoint: Resource, report: Report): Person | undefined
       ...(phone && { phone }),
       ...(timezone && { timezone }),
       ...(locale && { locale }),
-      ...(hasOptedOut && email && { consent }),
+      ...(hasOptedOut && endpoint.ChannelType === "EMAIL" && { consent }),
     },
     ...(device && { device }),
-    ...(hasOptedOut && endpoint.ChannelType === "SMS" && { smsOptOut: consented_at ? { consented_at } : {} }),
+    ...(hasOptedOut &&
+      phones.includes(String(endpoint.ChannelType)) && { smsOptOut: consented_at ? { consented_at } : {} }),
   };
+}
+
+/** What a user's attribute of the same name hides. */
+function reportHidden(endpoint: Resource, user: Resource, report: Report): void {
+  const own = valuesOf(user.UserAttributes);
+  const others = { Metrics: endpoint.Metrics, Attributes: valuesOf(endpoint.Attributes) };
+  for (const [field, values] of Object.entries(others))
+    for (const [name, value] of Object.entries(isObject(values) ? values : {}))
+      if (Object.hasOwn(own, name) && JSON.stringify(own[name]) !== JSON.stringify(value))
+        report.unmapped(
+          at(endpoint),
+          `${field}.${name}`,
+          "is another value than the attribute of the user, which counts",
+        );
 }
 
 function addressesOf(endpoint: Resource, report: Report): { email?: string; phone?: string } {
   const { ChannelType, Address } = endpoint;
   const address = String(Address ?? "");
+  const isReached = ChannelType === "EMAIL" || phones.includes(String(ChannelType));
+  if (isReached && endpoint.EndpointStatus === "INACTIVE") {
+    report.unmapped(at(endpoint), "EndpointStatus", "is INACTIVE: the address was left out");
+    return {};
+  }
   if (ChannelType === "EMAIL") return { email: address };
   if (!phones.includes(String(ChannelType))) return {};
   if (PHONE.test(address)) return { phone: address };
@@ -133,6 +154,7 @@ function surroundingsOf(endpoint: Resource, report: Report): PlaceAttributes {
 }
 
 function deviceOf(endpoint: Resource, external_id: string, report: Report): DevicesCreateBody | undefined {
+  if (endpoint.ChannelType === undefined && endpoint.Address === undefined) return undefined;
   const type = String(endpoint.ChannelType);
   const kind = devices[type];
   if (!kind) {

@@ -20,7 +20,10 @@ export interface PinpointExport {
 const ENVELOPE =
   /^(Segment|Journey|Campaign|EmailTemplate|PushNotificationTemplate|SMSTemplate|VoiceTemplate|InAppTemplate|Templates)(s?)Response$/;
 
-const isEndpoint = (value: Resource) => typeof value.ChannelType === "string" && "Address" in value;
+/** An endpoint, or a member of an imported segment that is named by its user. */
+const isEndpoint = (value: Resource) =>
+  (typeof value.ChannelType === "string" && "Address" in value) ||
+  (isObject(value.User) && typeof value.User.UserId === "string");
 
 function kindOf(value: Resource): Thing | "endpoint" | undefined {
   if ("SegmentType" in value || "SegmentGroups" in value) return "segments";
@@ -141,11 +144,13 @@ async function* recordsIn(lines: AsyncIterable<string>): AsyncGenerator<Found> {
     if (header) yield { n, found: [endpointOf(header, cells)] };
     header ??= cells.map((cell) => cell.trim());
   }
+  // A quote that is never closed holds the rest of the file.
+  if (text !== "") yield { n, found: [] };
 }
 
 /** The cells of a line of RFC 4180. */
 const cellsOf = (line: string): string[] =>
-  [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^",]*))/g)].map(
+  [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"(?=,|$)|([^,]*))/g)].map(
     ([, quoted, plain = ""]) => quoted?.replaceAll('""', '"') ?? plain,
   );
 

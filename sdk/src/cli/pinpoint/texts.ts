@@ -35,24 +35,40 @@ function variableOf(path: string): { name: string; index?: number } | undefined 
 const COMPARISONS: Readonly<Record<string, string>> = { eq: "==", ne: "!=", gt: ">", gte: ">=", lt: "<", lte: "<=" };
 const COMPARED = /^(\S+)\s+("[^"]*"|'[^']*'|-?\d+(?:\.\d+)?)$/;
 
+/**
+ * What holds for a value, or for the element of a list that is meant: one value of an attribute is a text here, so the
+ * first element is also the text itself.
+ */
+function compared(path: string, test: string, join: "or" | "and"): string | undefined {
+  const variable = variableOf(path);
+  if (!variable) return undefined;
+  const { name, index } = variable;
+  if (index === undefined) return `${name} ${test}`;
+  const element = `${name}[${index}] ${test}`;
+  return index === 0 ? `${name} ${test} ${join} ${element}` : element;
+}
+
 /** A condition of Liquid; undefined for a block that has no counterpart. */
 function conditionOf(name: string, args: string): string | undefined {
-  const isUnless = name === "unless";
-  if (name === "if" || isUnless) {
-    const variable = variableOf(args)?.name;
-    return variable && `${variable} ${isUnless ? "==" : "!="} blank`;
-  }
+  // A list that is there has a first element.
+  if (name === "if" || name === "unless")
+    return compared(args.replace(/\.?\[0\]$/, ""), `${name === "unless" ? "==" : "!="} blank`, "or");
   const [, path = "", value = ""] = COMPARED.exec(args) ?? [];
-  const [variable, sign] = [variableOf(path)?.name, COMPARISONS[name]];
-  return variable && sign && `${variable} ${sign} ${value.replaceAll("'", '"')}`;
+  const sign = COMPARISONS[name];
+  return sign && compared(path, `${sign} ${value.replaceAll("'", '"')}`, name === "ne" ? "and" : "or");
 }
 
 /** A list whose elements are written one after the other; undefined for one of which more is said. */
-function listed(args: string, [element, separator, ...others]: readonly Node[]): string | undefined {
+function listed(args: string, nodes: readonly Node[]): { list: string; variable: string } | undefined {
   const variable = variableOf(args)?.name;
-  const isElement = element?.kind === "tag" && element.inner === "this";
-  if (!variable || !isElement || others.length > 0 || (separator && separator.kind !== "text")) return undefined;
-  return `{{ ${variable} | join: "${separator?.text.replaceAll('"', "'") ?? ""}" }}`;
+  const at = nodes.findIndex((node) => node.kind === "tag" && node.inner === "this");
+  const [before, after] = [nodes.slice(0, at), nodes.slice(at + 1)];
+  if (!variable || at < 0 || [...before, ...after].some(({ kind }) => kind !== "text")) return undefined;
+  const textOf = (some: readonly Node[]) => some.map((node) => (node.kind === "text" ? node.text : "")).join("");
+  const [start, end] = [textOf(before), textOf(after)];
+  const elements = `{{ ${variable} | join: "${(end + start).replaceAll('"', "'")}" }}`;
+  // What only parts the elements is not written after the last one.
+  return { list: start === "" ? elements : `${start}${elements}${end}`, variable };
 }
 
 /**
@@ -84,7 +100,7 @@ export function liquidOf(text: string, defaults: unknown, report: Report, at: At
     const { whole, name, args, inner, otherwise } = node;
     const rest = otherwise ? rendered(otherwise.nodes) : "";
     const list = name === "each" ? listed(args, inner) : undefined;
-    if (list !== undefined) return list;
+    if (list) return `{% if ${list.variable} != blank %}${list.list}${otherwise ? `{% else %}${rest}` : ""}{% endif %}`;
     const condition = conditionOf(name, args);
     // What is not known is absent.
     if (condition === undefined) return leftOut(`${whole}…{{/${name}}}`) + rest;
