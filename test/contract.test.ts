@@ -8,10 +8,9 @@ import { refusals } from "../shared/rules/plans.ts";
 import { form, type UploadPath, uploads } from "./support/channels.ts";
 import { everyCredential, type Presented, refusalOf, wrongRefusals } from "./support/credentials.ts";
 import { foreignIds } from "./support/foreign.ts";
-import { type Tenant, type TestWorld, testWorld } from "./support/world.ts";
+import { type Tenant, type TestWorld, testWorld, UNKNOWN } from "./support/world.ts";
 
 const endpoints: Endpoint[] = groups.flatMap((group) => group.endpoints);
-const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 /** A byte over what the gateway lets through. */
 const OVERSIZED = Buffer.alloc(10 * 1_024 * 1_024 + 1, "x");
 

@@ -58,8 +58,7 @@ it("RDA-11 RDA-5 names the send and the campaign that it came from, in the activ
 async function namedSetting() {
   const world = await fresh();
   const tenant = await world.tenant();
-  const call = async (route: string, body?: object) =>
-    world.call(route, { as: await tenant.dashboard(), ...(body && { body }) });
+  const { call } = tenant;
   const campaign = async (name: string, title: string) => {
     const channel = (await call("GET /api/v1/channels")).body.channels[0].id;
     const message = { content: { title, body: "b" }, channel_ids: [channel] };

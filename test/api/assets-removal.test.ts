@@ -1,14 +1,15 @@
 // Images for in-app content (AST-4): removal, and uploads that are interrupted.
+
 import { describe, expect, it } from "vitest";
 import { awsFailure } from "../../local/aws/index.ts";
 import { MINUTE } from "../../shared/kernel/clock.ts";
 import { ask, list, objects, remove, storedBytes, upload } from "../support/assets.ts";
 import { outsideAudit, wholeTable } from "../support/people.ts";
 import { pictures } from "../support/pictures.ts";
+import { UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
-const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 
 describe("delete", () => {
   it("AST-4 removes the row, the object and the URL", async () => {

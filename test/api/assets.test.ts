@@ -6,11 +6,10 @@ import { type AssetForm, ask, list, objects, remove, storedBytes, upload } from 
 import { hostileFiles } from "../support/hostile-files.ts";
 import { quickStore } from "../support/people.ts";
 import { pictures } from "../support/pictures.ts";
-import { START } from "../support/world.ts";
+import { START, UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
-const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 const MB = 1_048_576;
 
 /** An image of exactly this size: bytes after its end are ignored. */

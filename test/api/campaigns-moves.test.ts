@@ -1,9 +1,11 @@
 // Campaigns: statuses and moves, held messages, and the schedules that belong to a campaign (CMP).
+
 import { describe, expect, it } from "vitest";
 import type { Hooks } from "../../local/aws/index.ts";
 import { DAY, HOUR, timestamp } from "../../shared/kernel/clock.ts";
 import { campaignStatuses } from "../../shared/rules/campaign-states.ts";
-import { at, UNKNOWN, withCampaigns } from "../support/campaigns.ts";
+import { at, withCampaigns } from "../support/campaigns.ts";
+import { UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();

@@ -1,7 +1,9 @@
 // Campaigns: authoring, the list, replacement, and release (CMP).
+
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, MINUTE } from "../../shared/kernel/clock.ts";
-import { at, text, UNKNOWN, withCampaigns } from "../support/campaigns.ts";
+import { at, text, withCampaigns } from "../support/campaigns.ts";
+import { UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();

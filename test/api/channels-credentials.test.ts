@@ -1,4 +1,5 @@
 // Credentials are stored and confirmed, and never returned (CRD).
+
 import { createECDH } from "node:crypto";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
@@ -22,10 +23,10 @@ import {
   uploads,
 } from "../support/channels.ts";
 import { opened } from "../support/opened-credentials.ts";
+import { UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
-const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 const paths = Object.keys(uploads) as UploadPath[];
 
 describe.each(paths)("%s", (path) => {

@@ -19,10 +19,10 @@ import {
   uploads,
 } from "../support/channels.ts";
 import { opened } from "../support/opened-credentials.ts";
+import { UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
-const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 const paths = Object.keys(uploads) as UploadPath[];
 
 /** A row of the data file as text, bytes and all. */

@@ -1,13 +1,14 @@
 // Channels as their callers see them (CHN).
+
 import { expect, it } from "vitest";
 import { channelTypes } from "../../shared/rules/channel-types.ts";
 import { isUsable, listChannels } from "../../shared/store/channels/channels.ts";
 import { CredentialsItem } from "../../shared/store/channels/items.ts";
 import { channelCalls } from "../support/channels.ts";
+import { UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
-const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 
 it("CHN-1 CHN-4 CHN-6 CHN-7 CHN-8 CHN-12 a new channel is pending and enabled, and has no fields of a verification", async () => {
   const { world, tenant } = await withTenant();

@@ -1,14 +1,15 @@
 // Chat-app templates: drafted, submitted, reviewed (WAT).
+
 import { describe, expect, it } from "vitest";
 import { openEgress } from "../../shared/egress/egress.ts";
 import { MINUTE } from "../../shared/kernel/clock.ts";
 import { chatAppProvider } from "../../shared/providers/chat-app.ts";
 import { CHAT_APP, channelCalls } from "../support/channels.ts";
 import type { TestWorld } from "../support/world.ts";
+import { UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
-const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 const ORDER = { name: "order_shipped", body: "Your order {{1}} is on its way." };
 
 async function chatWorld() {

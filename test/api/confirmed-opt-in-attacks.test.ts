@@ -11,8 +11,7 @@ const { withTenant } = worlds();
 async function setting() {
   const { world, tenant } = await withTenant();
   const { channel } = await mailing(world, tenant, "own@example.com");
-  const call = async (route: string, body?: object) =>
-    world.call(route, { as: await tenant.dashboard(), ...(body && { body }) });
+  const { call } = tenant;
   await call("PATCH /api/v1/workspace", { double_opt_in: true });
   const upsert = (body: object) =>
     world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "ada", ...body } });

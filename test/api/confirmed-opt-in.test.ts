@@ -11,8 +11,7 @@ const { withTenant } = worlds();
 async function setting(settings: object = { double_opt_in: true }, email = "ada@example.com") {
   const { world, tenant } = await withTenant();
   const { channel } = await mailing(world, tenant, email);
-  const call = async (route: string, body?: object) =>
-    world.call(route, { as: await tenant.dashboard(), ...(body && { body }) });
+  const { call } = tenant;
   expect((await call("PATCH /api/v1/workspace", settings)).status).toBe(200);
   const upsert = async (more: object = {}) =>
     (

@@ -13,8 +13,7 @@ async function setting() {
   const { world, tenant } = await withTenant();
   const paths = ["ios-push", "android-push", "vapid", "email", "sms"] as const;
   const ids = (await openChannels(world, tenant, ...paths)) as Record<string, string>;
-  const call = async (route: string, body?: object) =>
-    world.call(route, { as: await tenant.dashboard(), ...(body && { body }) });
+  const { call } = tenant;
   const { channels } = (await call("GET /api/v1/channels")).body;
   ids.in_app = channels.find(({ type }: { type: string }) => type === "in_app").id;
   const person = { email: "ada@example.com", attributes: { first_name: "Ada", phone: "+4915112345678" } };

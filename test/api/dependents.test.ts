@@ -1,9 +1,11 @@
 // Deletion of what something active depends on (AMB-119).
+
 import { expect, it } from "vitest";
 import { DAY } from "../../shared/kernel/clock.ts";
-import { at, UNKNOWN, withCampaigns } from "../support/campaigns.ts";
+import { at, withCampaigns } from "../support/campaigns.ts";
 import { SMS } from "../support/channels.ts";
 import { graphOf, journeySetting } from "../support/journeys.ts";
+import { UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();

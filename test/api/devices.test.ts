@@ -1,12 +1,13 @@
 // Devices: registered, recognized, moved between subscribers, limited, removed, erased (DEV-1 to DEV-3, D-DEV).
+
 import { describe, expect, it } from "vitest";
 import { SECOND } from "../../shared/kernel/clock.ts";
 import { addPeople, outsideAudit, wholeTable } from "../support/people.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
+import { UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
-const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 
 const register = (world: TestWorld, tenant: Tenant, body: object) =>
   world.call("POST /api/v1/devices", { as: tenant.sdk, body });

@@ -3,11 +3,10 @@ import { describe, expect, it } from "vitest";
 import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { exportAll, exportPage, ingest, someEvents } from "../support/events.ts";
 import { addPeople } from "../support/people.ts";
-import { START } from "../support/world.ts";
+import { START, UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
-const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 const event = (more: object = {}) => ({ event_name: "seen", anonymous_id: "visitor", ...more });
 
 describe("what is stored", () => {

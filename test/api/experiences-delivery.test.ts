@@ -3,16 +3,11 @@ import { describe, expect, it } from "vitest";
 import { HOUR, SECOND } from "../../shared/kernel/clock.ts";
 import { armOf, isHeldOut } from "../../shared/rules/split.ts";
 import { draft, take } from "../support/experiences.ts";
-import { addPeople, inboxOf, wholeTable } from "../support/people.ts";
+import { inboxOf, wholeTable } from "../support/people.ts";
 import { openStream } from "../support/sse.ts";
 import { worlds } from "../support/worlds.ts";
 
-const { withTenant } = worlds();
-
-async function withPeople(count: number, attributes: Record<string, string> = {}) {
-  const { world, tenant } = await withTenant();
-  return { world, tenant, people: await addPeople(world, tenant, count, () => ({ attributes })) };
-}
+const { withPeople } = worlds();
 
 const rich = {
   format: "modal",
@@ -35,7 +30,7 @@ const usual = { trigger: "immediate", frequency: "once" };
 describe("content", () => {
   it("INB-2 INX-14 the inbox has everything that was authored, rendered for the recipient", async () => {
     const ada = { first_name: "Ada", picture: "ada.png", link: "myapp://ada" };
-    const { world, tenant, people } = await withPeople(1, ada);
+    const { world, tenant, ids: people } = await withPeople(1, {}, ada);
     const { notification_id } = await take(world, tenant, await draft(world, tenant, rich), "publish");
     const [message] = await inboxOf(world, tenant, people[0]!);
     expect(message).toMatchObject({
@@ -58,7 +53,7 @@ describe("content", () => {
   });
 
   it("D-LIQUID a URL that its values made unsafe or empty is left out", async () => {
-    const { world, tenant, people } = await withPeople(1, { picture: "a b.png", link: "javascript:alert(1)" });
+    const { world, tenant, ids: people } = await withPeople(1, {}, { picture: "a b.png", link: "javascript:alert(1)" });
     const empty = { ...rich.content, actions: [{ id: "own", title: "Yours", url: "{{ subscriber.nothing }}" }] };
     await take(world, tenant, await draft(world, tenant, rich), "publish");
     await world.advance(SECOND);
@@ -70,7 +65,7 @@ describe("content", () => {
   });
 
   it("INB-2 SSE-6 AMB-120 fields that were not authored are absent, but for the display, which has its defaults", async () => {
-    const { world, tenant, people } = await withPeople(1);
+    const { world, tenant, ids: people } = await withPeople(1);
     const stream = await openStream(world, `?subscriber_id=${people[0]}`, tenant.sdk);
     await take(world, tenant, await draft(world, tenant), "publish");
     const [{ content }] = await inboxOf(world, tenant, people[0]!);
@@ -79,7 +74,11 @@ describe("content", () => {
   });
 
   it("SSE-6 AMB-1 AMB-2 the frame: actions carry labels, display has two keys, all of it is in data", async () => {
-    const { world, tenant, people } = await withPeople(1, { first_name: "Ada", picture: "a.png", link: "tel:1" });
+    const {
+      world,
+      tenant,
+      ids: people,
+    } = await withPeople(1, {}, { first_name: "Ada", picture: "a.png", link: "tel:1" });
     const stream = await openStream(world, `?subscriber_id=${people[0]}`, tenant.sdk);
     const { notification_id } = await take(world, tenant, await draft(world, tenant, rich), "publish");
     expect(stream.frames().map(({ data }) => data)).toEqual([
@@ -107,7 +106,7 @@ describe("arms and holdout", () => {
   const variant_b = { title: "B for {{ subscriber.external_id }}", body: "Bb", image_url: "https://example.com/b.png" };
 
   it("ABH-1 ABH-2 AMB-101 D-AB each recipient has one arm or is held out, drawn by the notification's id", async () => {
-    const { world, tenant, people } = await withPeople(60);
+    const { world, tenant, ids: people } = await withPeople(60);
     const shares = { split_percentage: 30, holdout_percentage: 20 };
     const content = { title: "A", body: "Aa", image_url: "https://example.com/a.png" };
     const id = await draft(world, tenant, { variant_b, content, ...shares });
@@ -127,7 +126,7 @@ describe("arms and holdout", () => {
   });
 
   it("INX-18 AMB-101 arm B has its own image or none, and the event's data has the arm", async () => {
-    const { world, tenant, people } = await withPeople(30);
+    const { world, tenant, ids: people } = await withPeople(30);
     const id = await draft(world, tenant, {
       content: { title: "A", body: "a", image_url: "https://example.com/a.png" },
       variant_b: { title: "B", body: "b" },
@@ -143,7 +142,7 @@ describe("arms and holdout", () => {
   const lowest = "00000000-0000-7000-8000-000000000000";
 
   it("ABH-4 without a holdout no recipient is held out, and without a B arm none has an arm", async () => {
-    const { world, tenant, people } = await withPeople(40);
+    const { world, tenant, ids: people } = await withPeople(40);
     await take(world, tenant, await draft(world, tenant), "publish");
     for (const person of people) {
       const [{ content }] = await inboxOf(world, tenant, person);
@@ -153,7 +152,7 @@ describe("arms and holdout", () => {
 });
 
 it("SUB-9 rule 20 erasing a recipient removes all messages of experiences", async () => {
-  const { world, tenant, people } = await withPeople(1, { first_name: "Adelaide" });
+  const { world, tenant, ids: people } = await withPeople(1, {}, { first_name: "Adelaide" });
   const id = await draft(world, tenant, rich);
   await take(world, tenant, id, "publish");
   await world.call(`DELETE /api/v1/subscribers/${people[0]}`, { as: await tenant.dashboard() });

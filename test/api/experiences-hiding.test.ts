@@ -3,18 +3,13 @@
 import { describe, expect, it } from "vitest";
 import { SECOND } from "../../shared/kernel/clock.ts";
 import { draft, take } from "../support/experiences.ts";
-import { addPeople, inboxOf, send } from "../support/people.ts";
+import { inboxOf, send } from "../support/people.ts";
 import { spent, spentByCall } from "../support/spending.ts";
 import { openStream } from "../support/sse.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
-const { withTenant } = worlds();
-
-async function withPeople(count: number, attributes: Record<string, string> = {}) {
-  const { world, tenant } = await withTenant();
-  return { world, tenant, people: await addPeople(world, tenant, count, () => ({ attributes })) };
-}
+const { withPeople } = worlds();
 
 const mark = (world: TestWorld, tenant: Tenant, person: string, what: string) =>
   world.call(`POST /v1/in-app/messages/${what}`, { as: tenant.sdk, body: { subscriber_id: person } });
@@ -23,7 +18,7 @@ const statusesOf = async (world: TestWorld, tenant: Tenant, person: string) =>
 
 describe("hiding and recalling", () => {
   it("INX-33 INX-34 INX-35 D-INBOXRECALL a pause hides, a resume restores, an end removes", async () => {
-    const { world, tenant, people } = await withPeople(3);
+    const { world, tenant, ids: people } = await withPeople(3);
     const [reader] = people as [string];
     const id = await draft(world, tenant);
     await take(world, tenant, id, "publish");
@@ -42,7 +37,7 @@ describe("hiding and recalling", () => {
   });
 
   it("AMB-108 reading or dismissing a hidden or recalled message is 404 and changes nothing", async () => {
-    const { world, tenant, people } = await withPeople(1);
+    const { world, tenant, ids: people } = await withPeople(1);
     const [reader] = people as [string];
     const id = await draft(world, tenant);
     await take(world, tenant, id, "publish");
@@ -61,7 +56,7 @@ describe("hiding and recalling", () => {
   });
 
   it("INB-7 AMB-37 read-all counts and marks shown messages: hidden ones return unread", async () => {
-    const { world, tenant, people } = await withPeople(1);
+    const { world, tenant, ids: people } = await withPeople(1);
     const [reader] = people as [string];
     const ids = [await draft(world, tenant, { name: "one" }), await draft(world, tenant, { name: "two" })];
     for (const id of ids) await take(world, tenant, id, "publish");
@@ -79,7 +74,7 @@ describe("hiding and recalling", () => {
   });
 
   it("INB-7 a second read-all marks messages that were hidden at the first", async () => {
-    const { world, tenant, people } = await withPeople(1);
+    const { world, tenant, ids: people } = await withPeople(1);
     const [reader] = people as [string];
     const id = await draft(world, tenant);
     await take(world, tenant, id, "publish");
@@ -93,7 +88,7 @@ describe("hiding and recalling", () => {
   });
 
   it("INB-6 a limit counts shown messages, and a filter by status omits hidden ones", async () => {
-    const { world, tenant, people } = await withPeople(1);
+    const { world, tenant, ids: people } = await withPeople(1);
     const [reader] = people as [string];
     await send(world, tenant, { subscriberIds: [reader], title: "old" });
     for (let n = 0; n < 5; n++) {
@@ -107,7 +102,7 @@ describe("hiding and recalling", () => {
   });
 
   it("D-INBOXRECALL a stream omits hidden and recalled messages, also after a reconnect", async () => {
-    const { world, tenant, people } = await withPeople(1);
+    const { world, tenant, ids: people } = await withPeople(1);
     const query = `?subscriber_id=${people[0]}`;
     const shown = await draft(world, tenant, { name: "shown" });
     const hidden = await draft(world, tenant, { content: { title: "Hidden", body: "b" } });
@@ -131,7 +126,7 @@ describe("hiding and recalling", () => {
   });
 
   it("D-INBOXRECALL an open stream omits messages that are delivered during a pause", async () => {
-    const { world, tenant, people } = await withPeople(1);
+    const { world, tenant, ids: people } = await withPeople(1);
     const stream = await openStream(world, `?subscriber_id=${people[0]}`, tenant.sdk);
     const id = await draft(world, tenant);
     const as = await tenant.dashboard();
@@ -163,7 +158,7 @@ describe("cost", () => {
   });
 
   it("an inbox without experiences costs nothing more, and each experience on a page one read unit", async () => {
-    const { world, tenant, people } = await withPeople(1);
+    const { world, tenant, ids: people } = await withPeople(1);
     const route = `GET /v1/in-app/messages?subscriber_id=${people[0]}`;
     const refused = { route: "GET /v1/in-app/messages" };
     const read = async () => (await spentByCall(world, { as: tenant.sdk, route, refused })).rcu;

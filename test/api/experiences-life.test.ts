@@ -9,7 +9,7 @@ import { addPeople, inboxOf, operate, reachedOf, wholeTable } from "../support/p
 import { START, type TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
-const { withTenant } = worlds();
+const { withPeople, withTenant } = worlds();
 const at = (ms: number) => new Date(START + ms).toISOString();
 
 /** Kinds of the annotations of an experience. */
@@ -18,11 +18,6 @@ const notesOf = async (world: TestWorld, id: string) =>
     .filter(({ pk, ref_id }) => pk.S.endsWith("#annotation") && ref_id?.S === id)
     .map(({ kind }) => kind.S)
     .sort();
-
-async function withPeople(count: number) {
-  const { world, tenant } = await withTenant();
-  return { world, tenant, people: await addPeople(world, tenant, count) };
-}
 
 const ways = {
   draft: [],
@@ -91,7 +86,7 @@ it("INX-30 to INX-38 in any order of actions the status follows the table, and a
 
 describe("pause and resume", () => {
   it("INX-33 AMB-6 a pause cancels a scheduled send; a resume sends at start_at, or at once if that has passed", async () => {
-    const { world, tenant, people } = await withPeople(1);
+    const { world, tenant, ids: people } = await withPeople(1);
     const id = await draft(world, tenant, { start_at: at(2 * HOUR) });
     const first = (await take(world, tenant, id, "publish")).notification_id;
     await take(world, tenant, id, "pause");
@@ -110,7 +105,7 @@ describe("pause and resume", () => {
   });
 
   it("INX-33 ARC-10 a pause just before the time of its send: either it is canceled, or it was delivered and is hidden", async () => {
-    const { world, tenant, people } = await withPeople(1);
+    const { world, tenant, ids: people } = await withPeople(1);
     const id = await draft(world, tenant, { start_at: at(10 * MINUTE) });
     await take(world, tenant, id, "publish");
     await world.advance(10 * MINUTE - 10);
@@ -138,7 +133,7 @@ describe("pause and resume", () => {
 
 describe("end", () => {
   it("INX-35 cancels a scheduled send permanently", async () => {
-    const { world, tenant, people } = await withPeople(1);
+    const { world, tenant, ids: people } = await withPeople(1);
     const id = await draft(world, tenant, { start_at: at(HOUR) });
     const { notification_id } = await take(world, tenant, id, "publish");
     const ended = await take(world, tenant, id, "end");
@@ -152,7 +147,7 @@ describe("end", () => {
     ["live", ["publish"]],
     ["paused", ["publish", "pause"]],
   ] as const)("AMB-7 comes by itself at end_at when %s, not before, with the same effects", async (_, actions) => {
-    const { world, tenant, people } = await withPeople(1);
+    const { world, tenant, ids: people } = await withPeople(1);
     const id = await draft(world, tenant, { end_at: at(3 * HOUR) });
     await take(world, tenant, id, ...actions);
     await world.advance(3 * HOUR - SECOND);

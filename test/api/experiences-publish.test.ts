@@ -11,21 +11,16 @@ import {
   readExperience as read,
   take,
 } from "../support/experiences.ts";
-import { addPeople, inboxOf, operate, reachedOf } from "../support/people.ts";
+import { inboxOf, operate, reachedOf } from "../support/people.ts";
 import { START } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
-const { withTenant } = worlds();
+const { withPeople, withTenant } = worlds();
 const at = (ms: number) => new Date(START + ms).toISOString();
-
-async function withPeople(count: number) {
-  const { world, tenant } = await withTenant();
-  return { world, tenant, people: await addPeople(world, tenant, count) };
-}
 
 describe("publish", () => {
   it("INX-17 INX-31 INX-32 goes live, sends at once, and names its send", async () => {
-    const { world, tenant, people } = await withPeople(3);
+    const { world, tenant, ids: people } = await withPeople(3);
     const id = await draft(world, tenant);
     expect((await read(world, tenant, id)).body).not.toHaveProperty("notification_id");
     const { status, body } = await act(world, tenant, id, "publish");
@@ -45,7 +40,7 @@ describe("publish", () => {
   });
 
   it("INX-32 sends at a future start_at, or at once if it has passed", async () => {
-    const { world, tenant, people } = await withPeople(1);
+    const { world, tenant, ids: people } = await withPeople(1);
     const later = await draft(world, tenant, { start_at: at(HOUR) });
     const { notification_id, status } = await take(world, tenant, later, "publish");
     expect([status, (await job(world, tenant, notification_id)).status]).toEqual(["live", "scheduled"]);
@@ -59,7 +54,7 @@ describe("publish", () => {
   });
 
   it("INX-6 INX-31 AMB-4 all missing fields are named, and nothing is sent", async () => {
-    const { world, tenant, people } = await withPeople(1);
+    const { world, tenant, ids: people } = await withPeople(1);
     const id = await draft(world, tenant, {
       content: { title: "t" },
       audience: undefined,
@@ -80,7 +75,7 @@ describe("publish", () => {
   });
 
   it("INX-15 is sent to its list, and a deleted list is named", async () => {
-    const { world, tenant, people } = await withPeople(3);
+    const { world, tenant, ids: people } = await withPeople(3);
     const as = await tenant.dashboard();
     const { id: list_id } = (await world.call("POST /api/v1/lists", { as, body: { name: "VIP" } })).body;
     await world.call(`POST /api/v1/lists/${list_id}/subscribers`, { as, body: { subscriber_ids: [people[1]] } });
@@ -99,7 +94,7 @@ describe("publish", () => {
   });
 
   it("INX-30 two concurrent requests make one send", async () => {
-    const { world, tenant, people } = await withPeople(2);
+    const { world, tenant, ids: people } = await withPeople(2);
     const id = await draft(world, tenant);
     const both = await Promise.all([act(world, tenant, id, "publish"), act(world, tenant, id, "publish")]);
     expect(both.map(({ status }) => status).sort()).toEqual([200, 400]);

@@ -17,11 +17,10 @@ import {
 } from "../support/experiences.ts";
 import { quickStore } from "../support/people.ts";
 import { spent } from "../support/spending.ts";
-import { START, type Tenant, type TestWorld } from "../support/world.ts";
+import { START, type Tenant, type TestWorld, UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
-const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 const at = (seconds: number) => new Date(START + seconds * SECOND).toISOString();
 const content = READY.content;
 const base = { name: "a", format: "card", content } as const;

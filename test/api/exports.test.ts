@@ -10,8 +10,7 @@ const { withTenant } = worlds();
 
 async function setting(options: Parameters<typeof withTenant>[0] = {}) {
   const { world, tenant } = await withTenant(options);
-  const call = async (route: string, body?: object) =>
-    world.call(route, { as: await tenant.dashboard(), ...(body && { body }) });
+  const { call } = tenant;
   const upsert = async (body: object, of = tenant): Promise<string> =>
     (await world.call("POST /api/v1/subscribers/upsert", { as: of.sdk, body })).body.id;
   const begin = async (body: object): Promise<string> => {

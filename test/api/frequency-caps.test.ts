@@ -17,8 +17,7 @@ const DAILY = { category: "marketing", max: 2, per: "day" };
 async function setting(frequency_caps: object[], more: object = {}) {
   const { world, tenant } = await withTenant();
   const ids = await openChannels(world, tenant, "ios-push", "email");
-  const call = async (route: string, body?: object) =>
-    world.call(route, { as: await tenant.dashboard(), ...(body && { body }) });
+  const { call } = tenant;
   const configured = await call("PATCH /api/v1/workspace", { frequency_caps, ...more });
   if (configured.status !== 200) throw new Error(JSON.stringify(configured.body));
   const channels = (await call("GET /api/v1/channels")).body.channels as { id: string; type: string }[];

@@ -1,11 +1,12 @@
 // What applies to every answer (GEN, D-HTTPCODES, D-REQID), and what browsers need (D-CORS).
+
 import { describe, expect, it } from "vitest";
 import { awsFailure, type Hooks } from "../../local/aws/index.ts";
 import { addPeople } from "../support/people.ts";
+import { UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
-const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 const UPSERT = "POST /api/v1/subscribers/upsert";
 
 describe("answers", () => {

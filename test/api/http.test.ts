@@ -2,11 +2,10 @@
 import { describe, expect, it } from "vitest";
 import { groups } from "../../functions/index.ts";
 import { addPeople } from "../support/people.ts";
-import { testWorld } from "../support/world.ts";
+import { testWorld, UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
-const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 const UPSERT = "POST /api/v1/subscribers/upsert";
 const json = { "content-type": "application/json" };
 

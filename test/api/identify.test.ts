@@ -4,11 +4,10 @@ import { SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { eventsOf } from "../../shared/store/events/history.ts";
 import { exportAll, identify, ingest, someEvents } from "../support/events.ts";
 import { addPeople, quickStore } from "../support/people.ts";
-import { START } from "../support/world.ts";
+import { START, UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
-const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 
 describe("linking", () => {
   it("IDN-1 EVT-3 an anonymous id too long for its key is 422 naming it, not 500", async () => {

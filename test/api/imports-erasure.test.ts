@@ -15,8 +15,7 @@ const HEADER = "external_id,email,phone,last_name\n";
 
 async function setting(options: Parameters<typeof withTenant>[0] = {}) {
   const { world, tenant } = await withTenant(options);
-  const call = async (route: string, body?: object) =>
-    world.call(route, { as: await tenant.dashboard(), ...(body && { body }) });
+  const { call } = tenant;
   const list = (await call("POST /api/v1/lists", { name: "Customers" })).body.id as string;
   const send = async (form: Record<string, string>, content?: string) => {
     const file = content === undefined ? undefined : { filename: "people.csv", content };

@@ -1,14 +1,15 @@
 // CSV imports: what is rejected, the outcome of each row, consent, crashes, and the rejected rows (IMP, D-CSV, F13).
+
 import { describe, expect, it } from "vitest";
 import { DAY } from "../../shared/kernel/clock.ts";
 import { importing, people } from "../support/imports.ts";
 import { type FilePart, multipartBody } from "../support/multipart.ts";
 import { operate } from "../support/people.ts";
+import { UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 const setting = importing({ withTenant });
-const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 
 describe("requests", () => {
   it("IMP-5 IMP-1 answers 202 with a pending job", async () => {

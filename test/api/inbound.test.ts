@@ -6,11 +6,10 @@ import { DAY } from "../../shared/kernel/clock.ts";
 import { isOptOut } from "../../shared/rules/chat-app-template-states.ts";
 import { Profile } from "../../shared/store/subscribers/items.ts";
 import { CHAT_APP, channelCalls } from "../support/channels.ts";
-import { type Headers, START } from "../support/world.ts";
+import { type Headers, START, UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
-const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 const PHONE = "+4915123456789";
 
 async function inboundWorld(credentials: object = CHAT_APP) {

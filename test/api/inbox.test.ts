@@ -4,11 +4,10 @@ import { awsFailure, type Hooks } from "../../local/aws/index.ts";
 import { DAY, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { messageWrite } from "../../shared/store/sends/inbox/inbox.ts";
 import { addPeople, inboxOf, operate, send } from "../support/people.ts";
-import { type Answer, type Headers, START, type Tenant, type TestWorld } from "../support/world.ts";
+import { type Answer, type Headers, START, type Tenant, type TestWorld, UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
-const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 const LIFETIME = 30 * DAY;
 const LATER = 5 * MINUTE;
 const at = (ms: number) => new Date(ms).toISOString();

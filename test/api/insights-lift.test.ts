@@ -1,12 +1,13 @@
 // Lift of a holdout, and the heatmap of deliveries (ISG).
+
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR } from "../../shared/kernel/clock.ts";
 import { bucket } from "../../shared/rules/split.ts";
 import { withBuyers } from "../support/conversions.ts";
+import { UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
-const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 
 const setting = async (people?: number) => withBuyers(await withTenant(), people);
 

@@ -1,12 +1,13 @@
 // Insights: conversions and their attribution, funnels and sums (ISG, CNV, CRP).
+
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { withBuyers } from "../support/conversions.ts";
 import { NOTHING_BACK, NOTHING_LATE } from "../support/late.ts";
+import { UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
-const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 
 const setting = async (people?: number) => withBuyers(await withTenant(), people);
 

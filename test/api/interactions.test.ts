@@ -8,11 +8,10 @@ import { interactionTotals, recountInteractions } from "../../shared/store/sends
 import { personalEngagements, tenantEngagements } from "../../shared/store/subscribers/engagement.ts";
 import { getProfiles } from "../../shared/store/subscribers/subscribers.ts";
 import { addPeople, quickStore, send, wholeTable } from "../support/people.ts";
-import { START, type Tenant, type TestWorld } from "../support/world.ts";
+import { START, type Tenant, type TestWorld, UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
-const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 const ROUTE = "POST /api/v1/notifications/interactions";
 
 const report = (world: TestWorld, tenant: Tenant, body: object) => world.call(ROUTE, { as: tenant.sdk, body });

@@ -1,11 +1,12 @@
 // Journeys: authoring, validation, states and their moves, lists and counts (JNY, AMB-8, AMB-9, AMB-61).
+
 import { describe, expect, it } from "vitest";
 import { branch, graphOf, journeySetting } from "../support/journeys.ts";
+import { UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
 const setting = async () => journeySetting(await fresh());
-const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 const whole = graphOf({ pause: { delay: { duration: "3d", next: "end" } }, end: "exit" });
 
 describe("create", () => {

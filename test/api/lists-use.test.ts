@@ -1,4 +1,5 @@
 // Uses of a subscriber list (D-LIST, NTF-5): sends to it, and what its deletion removes or is refused for.
+
 import { describe, expect, it } from "vitest";
 import { MINUTE } from "../../shared/kernel/clock.ts";
 import { removeItem } from "../../shared/store/item.ts";
@@ -8,10 +9,10 @@ import { add, ask, drop, get, named } from "../support/lists.ts";
 import { inMs } from "../support/notify.ts";
 import { addPeople, quickStore, send, wholeTable } from "../support/people.ts";
 import type { TestWorld } from "../support/world.ts";
+import { UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
-const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 
 const keysOfTable = async (world: TestWorld) =>
   (await wholeTable(world)).map(({ pk, sk }) => ({ pk: String(pk.S), sk: String(sk.S) }));

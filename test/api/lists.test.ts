@@ -9,11 +9,10 @@ import { MAX_ENTITIES, Name } from "../../shared/store/name-index.ts";
 import { add, ask, create, drop, get, named } from "../support/lists.ts";
 import { inMs } from "../support/notify.ts";
 import { addPeople, quickStore, wholeTable } from "../support/people.ts";
-import { START, type Tenant, type TestWorld } from "../support/world.ts";
+import { START, type Tenant, type TestWorld, UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
-const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 
 const keysOfTable = async (world: TestWorld) =>
   (await wholeTable(world)).map(({ pk, sk }) => ({ pk: String(pk.S), sk: String(sk.S) }));

@@ -8,8 +8,7 @@ const { withTenant } = worlds();
 async function setting() {
   const { world, tenant } = await withTenant();
   const { ada, channel } = await mailing(world, tenant);
-  const call = async (route: string, body?: object) =>
-    world.call(route, { as: await tenant.dashboard(), ...(body && { body }) });
+  const { call } = tenant;
   const send = async (more: object) => {
     const wish = { target: { type: "all" }, channel_ids: [channel], ...more };
     const { status, body } = await call("POST /api/v1/notifications", wish);

@@ -6,20 +6,14 @@ import { fromJson, toJson } from "../../shared/store/json-text.ts";
 import { type JobSource, jobIdOf, laneOf } from "../../shared/store/sends/jobs/job-ids.ts";
 import { JobItem } from "../../shared/store/sends/jobs/job-items.ts";
 import { inMs, jobOf, post } from "../support/notify.ts";
-import { addPeople, inboxOf, quickStore } from "../support/people.ts";
+import { inboxOf, quickStore } from "../support/people.ts";
 import { spentByCall } from "../support/spending.ts";
-import { START, type Tenant, type TestWorld } from "../support/world.ts";
+import { START, type Tenant, type TestWorld, UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
-const { withTenant } = worlds();
-const UNKNOWN = "00000000-0000-4000-8000-000000000000";
+const { withPeople, withTenant } = worlds();
 const everybody = { target: { type: "all" } };
 const titleOf = ({ title }: { title: string }) => title;
-
-async function withPeople(count: number) {
-  const { world, tenant } = await withTenant();
-  return { world, tenant, ids: await addPeople(world, tenant, count) };
-}
 
 describe("idempotency", () => {
   const body = (ids: string[]) => ({ subscriberIds: ids, data: { n: 1 } });

@@ -8,15 +8,10 @@ import { addPeople, inboxOf, operate, reachedOf } from "../support/people.ts";
 import { START, type Tenant, type TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
-const { withTenant } = worlds();
+const { withPeople } = worlds();
 /** Short, because every hour that passes is swept for overdue timers, in hundreds of queries. */
 const SOON = 12 * MINUTE;
 const everybody = { target: { type: "all" } };
-
-async function withPeople(count = 2, options = {}) {
-  const { world, tenant } = await withTenant(options);
-  return { world, tenant, ids: await addPeople(world, tenant, count) };
-}
 
 const schedule = async (world: TestWorld, tenant: Tenant, ms: number, body: object = everybody): Promise<string> => {
   const answer = await post(world, tenant, { ...body, scheduled_at: inMs(world, ms) });
@@ -33,7 +28,7 @@ describe("fire", () => {
     ["an hour, 7 seconds and a bit", HOUR + 7 * SECOND + 250],
     ["40 days", 40 * DAY],
   ])("NTF-9 AMB-38 a send in %s is delivered then, never earlier and within a second", async (_, ms) => {
-    const { world, tenant, ids } = await withPeople();
+    const { world, tenant, ids } = await withPeople(2);
     const id = await schedule(world, tenant, ms);
     expect(await jobOf(world, tenant, id)).toMatchObject({
       status: "scheduled",
@@ -74,7 +69,7 @@ describe("fire", () => {
   });
 
   it("NTF-9 GEN-2 scheduled_at may carry any offset and is shown in UTC", async () => {
-    const { world, tenant } = await withPeople();
+    const { world, tenant } = await withPeople(2);
     const answer = await post(world, tenant, { ...everybody, scheduled_at: "2026-11-20T18:30:00+05:30" });
     expect((await jobOf(world, tenant, answer.body.id)).scheduled_at).toBe("2026-11-20T13:00:00.000Z");
   });
@@ -104,7 +99,7 @@ describe("fire", () => {
 
 describe("cancel", () => {
   it("NTF-10 NTF-18 D-NTF-CANCEL 200 with status canceled, zero deliveries, and again 200", async () => {
-    const { world, tenant, ids } = await withPeople();
+    const { world, tenant, ids } = await withPeople(2);
     const id = await schedule(world, tenant, SOON);
     await world.advance(SOON - SECOND);
     const answer = await cancel(world, tenant, id);
@@ -117,7 +112,7 @@ describe("cancel", () => {
   });
 
   it("NTF-10 a cancel between the timer's wake-up and the send still prevents it", async () => {
-    const { world, tenant, ids } = await withPeople();
+    const { world, tenant, ids } = await withPeople(2);
     const id = await schedule(world, tenant, 10 * MINUTE);
     await world.advance(9 * MINUTE + 59 * SECOND + 999);
     expect((await cancel(world, tenant, id)).status).toBe(200);
@@ -126,7 +121,7 @@ describe("cancel", () => {
   });
 
   it("D-NTF-CANCEL NTF-20 409 once dispatched, 404 for an unknown one, 403 to a role that may not send", async () => {
-    const { world, tenant } = await withPeople();
+    const { world, tenant } = await withPeople(2);
     const sent = (await post(world, tenant, everybody)).body.id;
     const queued = await cancel(world, tenant, sent);
     expect([queued.status, queued.body.code]).toEqual([409, "CONFLICT"]);
@@ -178,7 +173,7 @@ describe("what changed meanwhile", () => {
   const byTemplate = (template_id: string) => ({ ...everybody, template_id, title: undefined, body: undefined });
 
   it("NTF-22 TPL-8 AMB-48 a template deleted before the fire time fails the job, delivered 0", async () => {
-    const { world, tenant, ids } = await withPeople();
+    const { world, tenant, ids } = await withPeople(2);
     const template_id = await template(world, tenant);
     const id = await schedule(world, tenant, SOON, byTemplate(template_id));
     await world.call(`DELETE /api/v1/templates/${template_id}`, { as: await tenant.dashboard() });
@@ -193,7 +188,7 @@ describe("what changed meanwhile", () => {
   });
 
   it("NTF-21 a template's content is that of the fire time, and the record shows it", async () => {
-    const { world, tenant, ids } = await withPeople();
+    const { world, tenant, ids } = await withPeople(2);
     const template_id = await template(world, tenant);
     const id = await schedule(world, tenant, SOON, byTemplate(template_id));
     const body = { content: { title: "Newer" } };
@@ -216,7 +211,7 @@ describe("what changed meanwhile", () => {
   });
 
   it("AMB-86 a suspended workspace's send is held and is sent on reactivation within 24 h", async () => {
-    const { world, tenant, ids } = await withPeople();
+    const { world, tenant, ids } = await withPeople(2);
     const id = await schedule(world, tenant, SOON);
     await operate(world, tenant, { status: "suspended" });
     await world.advance(3 * SOON);
@@ -228,7 +223,7 @@ describe("what changed meanwhile", () => {
   });
 
   it("AMB-86 a held send can be canceled", async () => {
-    const { world, tenant, ids } = await withPeople();
+    const { world, tenant, ids } = await withPeople(2);
     const id = await schedule(world, tenant, SOON);
     await operate(world, tenant, { status: "suspended" });
     await world.advance(2 * SOON);
@@ -242,7 +237,7 @@ describe("what changed meanwhile", () => {
     ["just within 24 h it is sent", DAY, "completed"],
     ["more than 24 h late expires", DAY + MINUTE, "failed"],
   ])("AMB-86 after the service stood still a send %s", async (_, lateness, status) => {
-    const { world, tenant, ids } = await withPeople();
+    const { world, tenant, ids } = await withPeople(2);
     const id = await schedule(world, tenant, SOON);
     world.clock.jumpTo(START + SOON + lateness);
     await world.settle();

@@ -4,17 +4,11 @@ import { ChannelItem } from "../../shared/store/channels/items.ts";
 import { NOTHING_LATE } from "../support/late.ts";
 import { post } from "../support/notify.ts";
 import { addPeople, inboxOf, operate, reachedOf, send } from "../support/people.ts";
-import { START } from "../support/world.ts";
+import { START, UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
-const { fresh, withTenant } = worlds();
-const UNKNOWN = "00000000-0000-4000-8000-000000000000";
+const { fresh, withPeople, withTenant } = worlds();
 const everybody = { target: { type: "all" } };
-
-async function withPeople(count: number, options = {}) {
-  const { world, tenant } = await withTenant(options);
-  return { world, tenant, ids: await addPeople(world, tenant, count) };
-}
 
 describe("create", () => {
   it("NTF-1 NTF-2 NTF-3 AMB-35 AMB-38 answers 201 {id, sent} and delivers to exactly the given subscribers", async () => {

@@ -79,10 +79,7 @@ describe("preview_id", () => {
 describe("preview_id of a campaign's release", () => {
   const campaign = async () => {
     const all = await setting();
-    const { world } = all;
-    const tenant = all.tenant;
-    const call = async (route: string, body?: object) =>
-      world.call(route, { as: await tenant.dashboard(), ...(body && { body }) });
+    const { call } = all.tenant;
     const [channel] = (await call("GET /api/v1/channels")).body.channels;
     const content = { title: "A", body: "a" };
     const audience = { target: { type: "all" }, holdout_percentage: 30 };

@@ -26,8 +26,7 @@ function dice(seed: number) {
 async function setting() {
   const { world, tenant } = await withTenant();
   const ids = (await openChannels(world, tenant, "ios-push", "email", "sms", "chat_app")) as Record<string, string>;
-  const call = async (route: string, body?: object) =>
-    world.call(route, { as: await tenant.dashboard(), ...(body && { body }) });
+  const { call } = tenant;
   const channels = (await call("GET /api/v1/channels")).body.channels as { id: string; type: string }[];
   ids.in_app = channels.find(({ type }) => type === "in_app")!.id;
   const preview = async (body: object) => {

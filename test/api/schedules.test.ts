@@ -4,11 +4,10 @@ import { DAY, HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
 import type { PlanName } from "../../shared/rules/plans.ts";
 import { TemplateItem } from "../../shared/store/templates/items.ts";
 import { operate } from "../support/people.ts";
-import { START, type Tenant } from "../support/world.ts";
+import { START, type Tenant, UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
-const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 
 async function setting(plan: PlanName = "premium") {
   const world = await fresh();

@@ -12,11 +12,10 @@ import { ingest } from "../support/events.ts";
 import { addPeople, quickStore, send } from "../support/people.ts";
 import { ask, did, membersOf, segmentOf, upsert } from "../support/segments.ts";
 import { spentByCall } from "../support/spending.ts";
-import { START, type Tenant, type TestWorld } from "../support/world.ts";
+import { START, type Tenant, type TestWorld, UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
-const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 const pro = { attribute: { plan: { $eq: "pro" } } };
 
 const get = async (world: TestWorld, tenant: Tenant, id: string) =>

@@ -7,11 +7,10 @@ import { MemberCount } from "../../shared/store/lists/items.ts";
 import { SegmentItem } from "../../shared/store/segments/items.ts";
 import { addPeople, quickStore, wholeTable } from "../support/people.ts";
 import { ask, membersOf, segmentOf, upsert } from "../support/segments.ts";
-import { START, type Tenant, type TestWorld } from "../support/world.ts";
+import { START, type Tenant, type TestWorld, UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
-const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 const pro = { attribute: { plan: { $eq: "pro" } } };
 const flat = { attribute: { key: "plan", value: "pro" } };
 

@@ -45,8 +45,7 @@ async function pushCampaign() {
   });
   const { ios } = await openChannels(world, tenant, "ios-push");
   const people = await peopleOfOneChunk(world, tenant);
-  const call = async (route: string, body?: object) =>
-    world.call(route, { as: await tenant.dashboard(), ...(body && { body }) });
+  const { call } = tenant;
   const messages = [{ content: { title: "t", body: "b" }, channel_ids: [ios] }];
   const { id } = (await call("POST /api/v1/campaigns", { name: "c", messages })).body;
   const act = (action: string) => call(`PATCH /api/v1/campaigns/${id}`, { action });

@@ -1,4 +1,5 @@
 // Erasure of subscribers: effective at once for every caller, and complete soon after (SUB-8 to SUB-14).
+
 import { describe, expect, it } from "vitest";
 import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { putItem } from "../../shared/store/item.ts";
@@ -6,12 +7,12 @@ import { toJson } from "../../shared/store/json-text.ts";
 import { Message } from "../../shared/store/sends/inbox/inbox-items.ts";
 import { addDevice, addPeople, inboxOf, send, wholeTable } from "../support/people.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
+import { UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
 /** A time to live that does not end during a test. */
 const NEVER = Number.MAX_SAFE_INTEGER;
-const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 
 const erase = async (world: TestWorld, tenant: Tenant, id: string) =>
   world.call(`DELETE /api/v1/subscribers/${id}`, { as: await tenant.dashboard() });

@@ -5,11 +5,10 @@ import { putItem } from "../../shared/store/item.ts";
 import { createNamed, MAX_ENTITIES, Name } from "../../shared/store/name-index.ts";
 import { TemplateItem } from "../../shared/store/templates/items.ts";
 import { quickStore } from "../support/people.ts";
-import { type Answer, START, type Tenant, type TestWorld } from "../support/world.ts";
+import { type Answer, START, type Tenant, type TestWorld, UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
-const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 const content = { title: "Hello", body: "World" };
 
 const create = async (world: TestWorld, tenant: Tenant, body: unknown): Promise<Answer> =>

@@ -12,8 +12,7 @@ const night = { start: "00:00", end: "23:59", timezone_mode: "workspace" };
 it("RDA-9 a test send goes to test subscribers and to the caller's own address, marked, and no report counts it", async () => {
   const { world, tenant } = await withTenant();
   await openChannels(world, tenant, "ios-push", "email", "sms");
-  const call = async (route: string, body?: object) =>
-    world.call(route, { as: await tenant.dashboard(), ...(body && { body }) });
+  const { call } = tenant;
   const [ada, bob] = (await addPeople(world, tenant, 3, (n) => ({
     email: `p${n}@example.com`,
     attributes: { first_name: ["Ada", "Bob", "Eve"][n]!, phone: "+4915112345678" },

@@ -99,7 +99,7 @@ describe("preferences", () => {
   it("TPC-4 are on a page that mails of a topic lead to, in the subscriber's language; scanners change nothing", async () => {
     const { world, tenant } = await withTenant();
     const { ada, mail } = await mailing(world, tenant);
-    const call = async (route: string, body: object) => world.call(route, { as: await tenant.dashboard(), body });
+    const { call } = tenant;
     const plain = (await mail()).mail;
     expect(plain.text).not.toContain("/p/");
     expect((await follow(world, "GET", plain.unsubscribe!)).body).not.toContain("/p/");

@@ -2,7 +2,6 @@
 import { timestamp } from "../../shared/kernel/clock.ts";
 import { START, type Tenant, type TestWorld } from "./world.ts";
 
-export const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 export const at = (ms: number) => timestamp(START + ms);
 export const text = (title: string) => ({ title, body: "Body" });
 

@@ -23,8 +23,7 @@ export const branch = (condition: object, yes: string, no?: string) => ({
 
 export async function journeySetting(world: TestWorld) {
   const tenant = await world.tenant();
-  const call = async (route: string, body?: object) =>
-    world.call(route, { as: await tenant.dashboard(), ...(body && { body }) });
+  const { call } = tenant;
   const channel: string = (await call("GET /api/v1/channels")).body.channels[0].id;
   const send = (title: string, next?: string) => ({
     send: { channel_ids: [channel], content: { title, body: "b" }, ...(next !== undefined && { next }) },

@@ -17,8 +17,7 @@ export async function quietSetting(
 ) {
   const { world, tenant } = await withTenant();
   const ids = await openChannels(world, tenant, ...channels);
-  const call = async (route: string, body?: object) =>
-    world.call(route, { as: await tenant.dashboard(), ...(body && { body }) });
+  const { call } = tenant;
   const configure = async (settings: object) => {
     const answer = await call("PATCH /api/v1/workspace", settings);
     if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));

@@ -5,8 +5,7 @@ export const choosing =
   ({ withTenant }: Pick<ReturnType<typeof worlds>, "withTenant">) =>
   async (topics: object[] = [{ key: "news", name: "News" }], options: Parameters<typeof withTenant>[0] = {}) => {
     const { world, tenant } = await withTenant(options);
-    const call = async (route: string, body?: object) =>
-      world.call(route, { as: await tenant.dashboard(), ...(body && { body }) });
+    const { call } = tenant;
     for (const topic of topics) await call("POST /api/v1/topics", topic);
     const person = async (external_id: string, more: object = {}): Promise<string> =>
       (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id, ...more } })).body.id;

@@ -25,6 +25,8 @@ import { document } from "./document.ts";
 import { limitedTo } from "./rights.ts";
 
 export const START = Date.parse("2026-11-20T12:00:00.000Z");
+/** An id that nothing has. */
+export const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 
 const rightsOnTable = new Map(
   deployedFunctions(deployed).map(({ name, grants }) => [
@@ -60,6 +62,8 @@ export interface Tenant {
   server: Headers;
   /** A dashboard token, by default of the owner. Within a minute the same one: to sign one takes a millisecond. */
   dashboard(role?: Role, options?: { readOnly?: boolean }): Promise<Headers>;
+  /** Calls as the owner on the dashboard. */
+  call(route: string, body?: object): Promise<Answer>;
   /** A new server key of these scopes; of all if none is named. */
   backend(...scopes: Scope[]): Promise<Headers>;
   store: Store;
@@ -159,7 +163,7 @@ export async function testWorld(options: Partial<LocalServiceOptions> = {}): Pro
     const store = storeOf(id);
     const { key: serverKey } = await createServerKey(store, platform, { name: "default" });
     const dashboards = new Map<string, Headers>();
-    return {
+    const made: Tenant = {
       id,
       owner: user.id,
       sdkKey,
@@ -169,11 +173,9 @@ export async function testWorld(options: Partial<LocalServiceOptions> = {}): Pro
       sdk: { "x-sdk-key": sdkKey },
       server: { authorization: `Bearer ${serverKey}` },
       backend: async (...held) => {
-        const made = await createServerKey(store, platform, {
-          name: "backend",
-          scopes: held.length > 0 ? held : [...scopes],
-        });
-        return { authorization: `Bearer ${made.key}` };
+        const granted = held.length > 0 ? held : [...scopes];
+        const { key } = await createServerKey(store, platform, { name: "backend", scopes: granted });
+        return { authorization: `Bearer ${key}` };
       },
       dashboard: async (role = "owner", { readOnly = false } = {}) => {
         const name = [role, readOnly, Math.floor(world.clock.now() / MINUTE)].join();
@@ -191,7 +193,9 @@ export async function testWorld(options: Partial<LocalServiceOptions> = {}): Pro
         dashboards.set(name, headers);
         return headers;
       },
+      call: async (route, body) => call(route, { as: await made.dashboard(), ...(body && { body }) }),
     };
+    return made;
   };
 
   return {

@@ -1,5 +1,6 @@
 // Worlds that close themselves when their test is over.
 import { afterEach } from "vitest";
+import { addPeople } from "./people.ts";
 import { type Tenant, type TestWorld, testWorld } from "./world.ts";
 
 /** A maker of worlds for one test file; each world ends with the test that made it. */
@@ -20,5 +21,14 @@ export function worlds() {
     const world = await fresh(options);
     return { world, tenant: await world.tenant(options.plan ? { plan: options.plan } : {}) };
   };
-  return { fresh, withTenant };
+  /** A world with one workspace that has so many subscribers. */
+  const withPeople = async (
+    count: number,
+    options: Parameters<typeof testWorld>[0] = {},
+    attributes: Record<string, string> = {},
+  ): Promise<{ world: TestWorld; tenant: Tenant; ids: string[] }> => {
+    const { world, tenant } = await withTenant(options);
+    return { world, tenant, ids: await addPeople(world, tenant, count, () => ({ attributes })) };
+  };
+  return { fresh, withTenant, withPeople };
 }

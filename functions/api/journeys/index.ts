@@ -4,8 +4,7 @@ import { cursor, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/co
 import { Uuid } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { conflict, notFound } from "../../../shared/kernel/errors.ts";
-import { runStatuses } from "../../../shared/rules/run-states.ts";
+import { conflict } from "../../../shared/kernel/errors.ts";
 import { secrets, timers } from "../../../shared/store/capabilities.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { countsOf, countsOfVersion } from "../../../shared/store/journeys/counts.ts";
@@ -22,19 +21,14 @@ import {
   removeJourney,
   replaceJourney,
 } from "../../../shared/store/journeys/journeys.ts";
-import { JourneyOfPerson, journeyOfPerson } from "../../../shared/store/journeys/person.ts";
 import { refusedOf } from "../../../shared/store/journeys/refusals.ts";
-import { listRuns } from "../../../shared/store/journeys/run-list.ts";
-import { cancelRun, Run } from "../../../shared/store/journeys/runs.ts";
-import { getProfile } from "../../../shared/store/subscribers/subscribers.ts";
 import { definitionOf, JOURNEY_LIMITS, JourneyInput, journeyExample, requireRunnable } from "./input.ts";
 import { journeyMigrations } from "./migrations.ts";
+import { journeyRuns } from "./runs.ts";
 import { tagged, warned, withNumbers } from "./shown.ts";
 import { simulateJourney } from "./simulate.ts";
 import { historySimulations } from "./simulations.ts";
 import { journeyVersions, requireVersion } from "./versions.ts";
-
-const MAX_STEP_CHARACTERS = 256;
 
 /** @throws 409 unless the journey has the version that the caller saw, as a number or an entity tag. */
 function requireMatch({ version }: { version: number }, wanted: string | undefined): void {
@@ -241,64 +235,5 @@ export const journeys = group("journeys", "What happens to each subscriber, from
     },
   ),
 
-  endpoint(
-    "GET /api/v1/journeys/:id/runs",
-    { uses: [storeRead, secrets] },
-    {
-      summary: "List the runs of a journey, newest first",
-      query: v.object({
-        cursor,
-        status: v.optional(v.picklist(runStatuses, `must be one of ${runStatuses.join(", ")}`)),
-        subscriber_id: v.optional(Uuid),
-        step: v.pipe(
-          v.optional(v.pipe(v.string(), v.maxLength(MAX_STEP_CHARACTERS))),
-          v.description("Only active runs that are on this step"),
-        ),
-      }),
-      returns: v.object({ items: v.array(Run), next_cursor: v.string() }),
-      errors: ["NOT_FOUND"],
-    },
-    async ({ store, secrets, params, query: { cursor, status, subscriber_id, step } }) => {
-      await getJourney(store, params.id);
-      const root = await secrets.root();
-      const scope = `runs:${store.tenant}:${params.id}:${status ?? ""}:${subscriber_id ?? ""}:${step ?? ""}`;
-      const after = cursor === undefined ? undefined : v.parse(Uuid, openCursor(root, scope, cursor));
-      const query = { journey: params.id, status, step, subscriber: subscriber_id, after, limit: MAX_PER_PAGE };
-      const { runs, next } = await listRuns(store, query);
-      return { items: runs, next_cursor: next === undefined ? "" : sealCursor(root, scope, next) };
-    },
-  ),
-
-  endpoint(
-    "GET /api/v1/journeys/:id/subscribers/:subscriberId",
-    { agents: "read:pii", uses: [storeRead] },
-    {
-      summary: "Explain one person in a journey: what would have started a run, its runs, and what would happen now",
-      returns: JourneyOfPerson,
-      errors: ["NOT_FOUND"],
-    },
-    async ({ store, params }) => {
-      const [journey, profile] = await Promise.all([
-        getJourney(store, params.id),
-        getProfile(store, params.subscriberId),
-      ]);
-      if (!profile) throw notFound("subscriber");
-      return journeyOfPerson(store, journey, profile);
-    },
-  ),
-
-  endpoint(
-    "POST /api/v1/journeys/:id/runs/:runId/cancel",
-    { permission: "send", uses: [storeWrite] },
-    {
-      summary: "Cancel an active run",
-      returns: Run,
-      status: 200,
-      errors: ["NOT_FOUND", "CONFLICT"],
-    },
-    async ({ store, params }) => {
-      await getJourney(store, params.id);
-      return cancelRun(store, params.id, params.runId);
-    },
-  ),
+  ...journeyRuns,
 ]);
