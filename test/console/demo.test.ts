@@ -8,6 +8,7 @@ import { serveOperateConsole } from "../../infra/operate-console.ts";
 import { hasBrowser, launchBrowser } from "../support/browser.ts";
 import { createTabs, openTab, tabTo, takePicture, violations, violationsInThemes } from "../support/console-tab.ts";
 import { cleanUp, type ServiceProcess, startService } from "../support/service-process.ts";
+import { conflictStories } from "./conflicts.ts";
 import { mailStories } from "./mails.ts";
 import { objectStories } from "./objects.ts";
 import { peopleStories } from "./people.ts";
@@ -193,6 +194,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
 
   phoneStories(open);
   objectStories(open);
+  conflictStories(open);
   peopleStories(open);
   reportStories(open);
   releaseStories(open);

@@ -2,12 +2,14 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Campaign, CampaignsReplaceBody, Target } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
+import { call } from "../../app/api.ts";
 import { type Fields, fieldsOf } from "../../app/fields.ts";
 import { useKept } from "../../app/kept.ts";
 import { go, pathTo } from "../../app/router.ts";
 import { fromLocalInput, toLocalInput, zone } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
+import { useGuard } from "../../components/conflict.tsx";
 import { contentOf, faultsUnder, type Own } from "../../components/content-model.ts";
 import { TextField } from "../../components/field.tsx";
 import { Form, FormEnd } from "../../components/form.tsx";
@@ -120,8 +122,12 @@ function DraftForm({ campaign, done }: Parted<EditorProps>) {
   const fields = action.error?.fields ?? {};
   const change = (at: number, part: Partial<MessageDraft>) =>
     kept.set({ messages: messages.map((message, n) => (n === at ? { ...message, ...part } : message)) });
+  const guard = useGuard(campaign && bodyOf(draftOf(campaign), usable), async () =>
+    bodyOf(draftOf(await call("campaigns.get", [campaign?.id ?? ""])), usable),
+  );
   const save = async () => {
-    const body = bodyOf(draft, usable);
+    const body = await guard.settle(bodyOf(draft, usable));
+    if (!body) return;
     const saved = campaign ? await replace.run(campaign.id, body) : await create.run(body);
     if (!saved) return;
     kept.drop();
@@ -161,6 +167,7 @@ function DraftForm({ campaign, done }: Parted<EditorProps>) {
         </FormEnd>
       </div>
       <Previews draft={draft} usable={usable} channel={shown} />
+      {guard.question}
     </Form>
   );
 }

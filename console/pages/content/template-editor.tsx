@@ -2,11 +2,13 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Template } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
+import { call } from "../../app/api.ts";
 import { useKept } from "../../app/kept.ts";
 import { useQuery } from "../../app/query.ts";
 import { go, pathTo } from "../../app/router.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
+import { useGuard } from "../../components/conflict.tsx";
 import { ContentEditor } from "../../components/content-editor.tsx";
 import { type Content, contentOf, faultsUnder, type Own } from "../../components/content-model.ts";
 import { TextField } from "../../components/field.tsx";
@@ -33,6 +35,8 @@ function Known({ id }: { id: string }) {
   );
 }
 
+const bodyOf = ({ name, content }: Draft) => ({ name, content: contentOf(content) });
+
 function Editor({ template }: { template?: Template }) {
   const create = useAction("templates.create");
   const update = useAction("templates.update");
@@ -49,8 +53,12 @@ function Editor({ template }: { template?: Template }) {
     kept.drop();
     go(pathTo("content"));
   };
+  const guard = useGuard(template && bodyOf(template), async () =>
+    bodyOf(await call("templates.get", [template?.id ?? ""])),
+  );
   const save = async () => {
-    const given = { name, content: contentOf(content) };
+    const given = await guard.settle(bodyOf({ name, content }));
+    if (!given) return;
     const done = template ? await update.run(template.id, given) : await create.run(given);
     if (!done) return;
     say(`${name} is saved.`);
@@ -92,6 +100,7 @@ function Editor({ template }: { template?: Template }) {
           missing={content.title && content.body ? undefined : "Write a title and a body."}
         />
       </aside>
+      {guard.question}
     </Form>
   );
 }

@@ -1,15 +1,17 @@
 // One journey: its steps with the people on each, its editor, its simulations and its versions.
 import { type ComponentChildren, Fragment } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { ServiceError } from "../../../sdk/src/errors.ts";
 import type { Journey } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
+import { call } from "../../app/api.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo, place, setQuery } from "../../app/router.ts";
 import { plural } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
+import { useGuard } from "../../components/conflict.tsx";
 import { HaltedStep } from "../../components/halted.tsx";
 import { Figure, Page, Time } from "../../components/page.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
@@ -38,6 +40,10 @@ export function JourneyView({ id }: { id: string }) {
   );
 }
 
+type Body = Pick<Journey, "name" | "trigger" | "entry_rules" | "steps">;
+
+const bodyOf = ({ name, trigger, entry_rules, steps }: Body): Body => ({ name, trigger, entry_rules, steps });
+
 function Opened({ journey }: { journey: Journey }) {
   const { id, status } = journey;
   const stats = useQuery("journeys.getStats", [id], { every: EVERY_MS });
@@ -50,10 +56,19 @@ function Opened({ journey }: { journey: Journey }) {
   const mayEdit = status === "draft" || status === "paused";
   const running = stats.data?.runs.active ?? 0;
   const halts = useHalts(id);
+  // The version that was read last: what is merged replaces that one and no later one.
+  const read = useRef(journey.version);
+  const guard = useGuard(bodyOf(journey), async () => {
+    const found = await call("journeys.get", [id]);
+    read.current = found.version;
+    return bodyOf(found);
+  });
   const saveIt = async () => {
     const { name, entry_rules, version } = journey;
-    const done = await save.run(id, { name, trigger: edit.trigger, entry_rules, steps: edit.graph });
+    const body = await guard.settle({ name, trigger: edit.trigger, entry_rules, steps: edit.graph });
+    const done = body && (await save.run(id, body, { ifVersion: read.current }));
     if (!done) return;
+    guard.saved(bodyOf(done.answer));
     edit.drop();
     say(running > 0 ? `Saved. ${plural(running, "run")} stay on version ${version}.` : "The journey is saved.");
   };
@@ -68,6 +83,7 @@ function Opened({ journey }: { journey: Journey }) {
       }
       actions={<Moves journey={journey} moves={moves} isChanged={edit.isChanged} running={running} />}
     >
+      {guard.question}
       {error && <Fault error={error} steps={Object.keys(edit.graph.steps ?? {})} />}
       {halts.map(({ version, step, halted }) => {
         const found = journey.steps.steps?.[step];

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import type { EventExpectation, Expectation, Segment, SegmentRule } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
+import { call } from "../../app/api.ts";
 import { span } from "../../app/duration.ts";
 import { useKept } from "../../app/kept.ts";
 import { useQuery } from "../../app/query.ts";
@@ -12,6 +13,7 @@ import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Act, Button, Discard } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
+import { useGuard } from "../../components/conflict.tsx";
 import { DeleteButton } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
 import { Form } from "../../components/form.tsx";
@@ -63,6 +65,10 @@ interface Draft {
   rule: SegmentRule | undefined;
 }
 
+type Body = Pick<Segment, "name" | "rule">;
+
+const bodyOf = ({ name, rule }: Body): Body => ({ name, rule });
+
 function Rule({ segment: { id, name: known, rule: stored, count } }: { segment: Segment }) {
   const update = useAction("segments.update");
   const kept = useKept<Draft>(`segment.${id}`, () => ({ name: known, rule: stored }));
@@ -71,8 +77,12 @@ function Rule({ segment: { id, name: known, rule: stored, count } }: { segment: 
   const [begun, setBegun] = useState(rule);
   const [round, setRound] = useState(0);
   const isChanged = name !== known || JSON.stringify(rule) !== JSON.stringify(stored);
+  const guard = useGuard<Body>({ name: known, rule: stored }, async () => bodyOf(await call("segments.get", [id])));
   const save = async () => {
-    if (!rule || !(await update.run(id, { name, rule }))) return;
+    const body = rule && (await guard.settle({ name, rule }));
+    const done = body && (await update.run(id, body));
+    if (!done) return;
+    guard.saved(bodyOf(done.answer));
     kept.drop();
     say("Saved. Its members are being computed.");
   };
@@ -89,7 +99,12 @@ function Rule({ segment: { id, name: known, rule: stored, count } }: { segment: 
       submit="Save"
       refusal={!rule ? UNFINISHED : isChanged ? undefined : "Nothing has changed."}
       onSubmit={save}
-      buttons={isChanged && <Discard onClick={discard} />}
+      buttons={
+        <>
+          {isChanged && <Discard onClick={discard} />}
+          {guard.question}
+        </>
+      }
     >
       {(fault) => (
         <Builder
