@@ -7,6 +7,7 @@ import { pathTo } from "../app/router.ts";
 import { reasonText } from "../app/sentences.ts";
 import { now, number, plural } from "../app/time.ts";
 import { Icon } from "./icon.tsx";
+import { checkLinks } from "./link-check.ts";
 import { PersonLink } from "./person.tsx";
 import { Failure, Skeleton } from "./states.tsx";
 
@@ -127,6 +128,13 @@ const Complete = ({ text }: { text: string }) => (
   </p>
 );
 
+const HOSTS_NAMED = 3;
+
+function listed(hosts: readonly string[]): string {
+  const rest = hosts.length - HOSTS_NAMED;
+  return new Intl.ListFormat("en").format([...hosts.slice(0, HOSTS_NAMED), ...(rest > 0 ? [`${rest} more`] : [])]);
+}
+
 interface GapsProps {
   preview: NotificationPreview | undefined;
   children: ComponentChildren;
@@ -135,12 +143,21 @@ interface GapsProps {
 /** What is empty, fails, or is not known, of some of the messages. */
 export function Gaps({ preview, children }: GapsProps) {
   const problems = preview ? problemsOf(preview) : [];
+  const links = checkLinks(preview?.renderings ?? [], location.origin);
   return (
     <>
       {problems.map((text) => (
         <Problem key={text} text={text} />
       ))}
       {preview && problems.length === 0 && <Complete text="Nothing: every variable has a value." />}
+      {links.faults.map((text) => (
+        <Problem key={text} text={text} />
+      ))}
+      {links.count > 0 && links.faults.length === 0 && (
+        <Complete
+          text={`${plural(links.count, "link")}${links.hosts.length > 0 ? `, to ${listed(links.hosts)}` : ""}.`}
+        />
+      )}
       {children}
     </>
   );

@@ -4,7 +4,7 @@ import type { Campaign, CampaignsUpdateBody, Target } from "../../../sdk/src/typ
 import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
 import { go, pathTo } from "../../app/router.ts";
-import { plural } from "../../app/time.ts";
+import { now, plural } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Act, Button } from "../../components/button.tsx";
 import { ContentSeen } from "../../components/content-seen.tsx";
@@ -127,7 +127,7 @@ function Messages({ campaign: { messages } }: { campaign: Campaign }) {
           {content ? <ContentSeen content={content} /> : <p class="dim">A template.</p>}
           {scheduled_at && (
             <p class="dim">
-              Sent <Time at={scheduled_at} />
+              {Date.parse(scheduled_at) > now() ? "Goes out" : "Sent"} <Time at={scheduled_at} />
             </p>
           )}
         </Card>
@@ -144,12 +144,17 @@ function Settings({ campaign: { target, holdout_percentage, topic, safety } }: {
         of={[
           ["Audience", <Audience key="audience" target={target} />],
           ["Control group", holdout_percentage ? `${holdout_percentage}%` : "none"],
-          topic && ["Topic", topic],
+          topic && ["Topic", <TopicName key="topic" of={topic} />],
           ["Brake", safety === undefined ? "workspace default" : safety === null ? "off" : "custom limits"],
         ]}
       />
     </Card>
   );
+}
+
+function TopicName({ of }: { of: string }) {
+  const { data } = useQuery("topics.list", []);
+  return <>{data?.items.find(({ key }) => key === of)?.name ?? of}</>;
 }
 
 function Audience({ target }: { target: Target }) {

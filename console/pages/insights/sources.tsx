@@ -31,7 +31,11 @@ export function SourcesCard({ start, children }: { start: string; children: Comp
   const first = isKnown ? summary.data?.rows[0]?.source_id || named[0]?.id : undefined;
   const source = query.get("source") || first;
   const nameOf = (id: string) =>
-    group === "channel" ? channelName(id) : (named.find((one) => one.id === id)?.name ?? <code>{id}</code>);
+    group === "channel"
+      ? channelName(id)
+      : (summary.data?.rows.find((row) => row.source_id === id)?.source?.name ??
+        named.find((one) => one.id === id)?.name ??
+        "deleted");
   return (
     <div class={group === "channel" ? "stack" : "grid wide"}>
       <div class="stack">
