@@ -3,9 +3,10 @@ import { ArnFormat, RemovalPolicy, type Stack } from "aws-cdk-lib";
 import { CfnApi, CfnStage } from "aws-cdk-lib/aws-apigatewayv2";
 import { CfnPermission } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
-import { routeKeyOf, routesOf } from "../shared/http/endpoint.ts";
+import { routesOf } from "../shared/http/endpoint.ts";
 import type { Contents } from "./functions.ts";
 import type { Lambdas } from "./lambdas.ts";
+import { STAGE_LIMIT } from "./limits.ts";
 import { deployedName, logicalIdOf, lookUp } from "./names.ts";
 import type { Settings } from "./settings.ts";
 
@@ -22,16 +23,6 @@ const ACCESS_LOG = {
   error: "$context.error.message",
   integration_error: "$context.integrationErrorMessage",
 };
-
-/** Requests per second of all callers together, and at once. Above it the gateway answers 429 by itself. */
-const STAGE_LIMIT = { throttlingRateLimit: 2_000, throttlingBurstLimit: 1_000 };
-/** Of each route at which a session begins: a password costs a tenth of a second of processor time. */
-const SESSION_LIMIT = { ThrottlingRateLimit: 50, ThrottlingBurstLimit: 50 };
-/**
- * Of each other route without a credential: links in mails and callbacks of providers, which carry a signature. All callers
- * share it, and a large send is followed by several callbacks a message, opt-outs among them.
- */
-const SIGNED_LIMIT = { ThrottlingRateLimit: 500, ThrottlingBurstLimit: 500 };
 
 export interface Api {
   id: string;
@@ -82,7 +73,6 @@ export function createApi(stack: Stack, settings: Settings, contents: Contents):
     stageName: "$default",
     autoDeploy: true,
     defaultRouteSettings: STAGE_LIMIT,
-    routeSettings: limitsOfPublicRoutes(contents),
     accessLogSettings: { destinationArn: log.logGroupArn, format: JSON.stringify(ACCESS_LOG) },
   });
 
@@ -99,15 +89,6 @@ export function createApi(stack: Stack, settings: Settings, contents: Contents):
   };
   return { id: api.ref, url: `https://${domain}`, domain, allow };
 }
-
-/** The routes that any caller may use, without a credential, and that have an effect. */
-const limitsOfPublicRoutes = ({ groups }: Contents) =>
-  Object.fromEntries(
-    groups
-      .flatMap(({ endpoints }) => endpoints)
-      .filter(({ access, route }) => access.credentials.length === 0 && !route.startsWith("GET "))
-      .map(({ access, route }) => [routeKeyOf(route), access.effect === "session" ? SESSION_LIMIT : SIGNED_LIMIT]),
-  );
 
 type Operation = Record<string, unknown>;
 

@@ -100,6 +100,7 @@ interface Cost {
   sends: number;
   events: number;
   dollars: number;
+  dollars_at_most: number;
 }
 interface DeadLetter {
   id: string;
@@ -130,11 +131,11 @@ const commands: Record<string, Command> = {
     const period = subject ?? lastMonth(now);
     const all = await everyPage<Cost>(operate, (after) => ({ cost: { period, ...after } }));
     const rows = all.filter(({ sends, events }) => sends + events > 0).map((one) => ({ ...one }));
-    const sum = all.reduce((total, { dollars }) => total + dollars, 0).toFixed(2);
+    const sum = (of: "dollars" | "dollars_at_most") => all.reduce((total, one) => total + one[of], 0).toFixed(2);
     return {
       answer: { period, workspaces: all },
       rows,
-      note: `${period}: ${sum} dollars in use, without what the deployment costs at rest and without the providers' prices (docs/deploy.md).`,
+      note: `${period}: ${sum("dollars")} to ${sum("dollars_at_most")} dollars in use, without what the deployment costs at rest and without the providers' prices (docs/deploy.md).`,
     };
   },
 

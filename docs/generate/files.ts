@@ -7,9 +7,11 @@ import { dataModelPage } from "./data-model.ts";
 import { sampleEvents } from "./events.ts";
 import { guides, guidesModule } from "./guides.ts";
 import { tableGolden } from "./items.ts";
+import { limitsPage } from "./limits-page.ts";
 import { openApiOf } from "./openapi.ts";
 import { requirementsPage } from "./requirements.ts";
 import { samplesModule } from "./samples.ts";
+import { scalePage } from "./scale.ts";
 import { sdkRoutes, sdkTypes } from "./sdk.ts";
 import { statesPage } from "./states.ts";
 import { toolsFile } from "./tools.ts";
@@ -53,6 +55,8 @@ export async function generatedFiles(contents: Contents): Promise<Map<string, st
     ["docs/table.golden.json", await tableGolden()],
     ["docs/workers.md", workersPage(contents)],
     ["docs/requirements.md", requirementsPage()],
+    ["docs/scale.md", scalePage()],
+    ["docs/limits.md", limitsPage()],
     ...events,
   ]);
 }

@@ -1,6 +1,6 @@
 // What the operator sees of all workspaces: their usage and nearest limit, and what a month of them costs.
 import * as v from "valibot";
-import { RATES } from "../../shared/rules/cost.ts";
+import { costOfUsage } from "../../shared/rules/cost.ts";
 import { type PlanName, plans } from "../../shared/rules/plans.ts";
 import type { StoreReader } from "../../shared/store/context.ts";
 import { storedBytes } from "../../shared/store/experiences/assets.ts";
@@ -14,7 +14,6 @@ import type { OperatorContext } from "./context.ts";
 
 /** Workspaces of one answer: about ten reads each. */
 const PAGE = 50;
-const MILLION = 1_000_000;
 
 const After = v.optional(v.pipe(v.string("must be a string"), v.maxLength(64, "must be a workspace's id")));
 export const WorkspacesWish = v.strictObject({ workspaces: v.strictObject({ after: After }) });
@@ -47,7 +46,10 @@ export interface WorkspaceCost {
   name: string;
   sends: number;
   events: number;
+  /** If all sends went to many. */
   dollars: number;
+  /** If each send was to one. */
+  dollars_at_most: number;
 }
 
 /** A page of all workspaces by id, without those whose data is removed. */
@@ -73,8 +75,8 @@ export async function costOf(
       const { sends, events } = row.usage_record
         ? (row.usage_record.find((one) => one.period === period) ?? { sends: 0, events: 0 })
         : await usageIn(context.bind(row.id).store, period);
-      const dollars = (sends * RATES.sends + events * RATES.events) / MILLION;
-      return { id: row.id, name: row.name ?? "", sends, events, dollars: Math.round(dollars * MILLION) / MILLION };
+      const { least: dollars, most: dollars_at_most } = costOfUsage({ sends, events });
+      return { id: row.id, name: row.name ?? "", sends, events, dollars, dollars_at_most };
     }),
   );
   return { period, workspaces, ...next };

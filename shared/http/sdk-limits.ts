@@ -4,16 +4,14 @@
 import { MINUTE } from "../kernel/clock.ts";
 import type { Capability } from "../kernel/deps.ts";
 import type { Platform } from "../store/context.ts";
-import { recent } from "../store/recent.ts";
-import { type AttemptLimit, countAttempt } from "../store/workspaces/attempts.ts";
 import type { Caller } from "./authenticate.ts";
+import { openSampled } from "./sampled-limits.ts";
 
 /** An environment writes a counter once for so many requests or units, so that a counted one costs a fiftieth of a write. */
 const COUNTED_TOGETHER = 50;
 /** Write units that a limit of one request allows: what users send takes two or three. */
 const UNITS_PER_REQUEST = 4;
 const UNIT_BYTES = 1_024;
-const MAX_CACHED = 10_000;
 
 export interface SdkLimits {
   /** Counts a request and its units. @throws 429 RATE_LIMITED with `Retry-After` until the minute ends (ERR-16). */
@@ -30,13 +28,6 @@ export interface CountedRequest {
 /** What a request writes at most, in write units: a row and its index, and one for each KB of its body. None if it reads. */
 export const unitsOf = (method: string, bytes: number): number =>
   method === "GET" || method === "HEAD" ? 0 : 2 + Math.floor(bytes / UNIT_BYTES);
-
-interface Minute {
-  minute: number;
-  /** That were not written yet. */
-  open: number;
-  refusal: unknown;
-}
 
 /** Without a variable, or with 0, there is no limit. */
 export const sdkLimits: Capability<"sdkLimits", SdkLimits> = {
@@ -55,29 +46,7 @@ export const sdkLimits: Capability<"sdkLimits", SdkLimits> = {
     };
     const perAddress = limitsOf("sdk-address", env.SDK_REQUESTS_PER_ADDRESS);
     const perKey = limitsOf("sdk-key", env.SDK_REQUESTS_PER_KEY);
-    const minutes = recent<Minute>(MAX_CACHED);
-
-    const countFor = async (
-      platform: Pick<Platform, "change" | "clock">,
-      limit: AttemptLimit,
-      who: string,
-      by: number,
-    ) => {
-      const minute = Math.floor(platform.clock.now() / MINUTE);
-      const name = `${limit.kind} ${who}`;
-      const cached = minutes.get(name);
-      const state = cached?.minute === minute ? cached : { minute, open: 0, refusal: undefined };
-      if (state !== cached) minutes.set(name, state);
-      if (state.refusal) throw state.refusal;
-      state.open += by;
-      if (state.open < COUNTED_TOGETHER) return;
-      const counted = state.open;
-      state.open = 0;
-      await countAttempt(platform, limit, who, counted).catch((error: unknown) => {
-        state.refusal = error;
-        throw error;
-      });
-    };
+    const countFor = openSampled(COUNTED_TOGETHER);
 
     const limits: SdkLimits = {
       count: async ({ caller, address, units }, platform) => {

@@ -50,7 +50,7 @@ const RANGES: Rate = { wcu: 20, rcu: 5, messages: 3, gbSeconds: 0.3 };
 /** From so many recipients on. */
 export const WIDE_FROM = 1_000;
 /** Of each recipient, by how it is reached. A mail has a receipt, which is a message, and is read with those of its batch. */
-const PER_RECIPIENT = {
+export const PER_RECIPIENT = {
   in_app: { wcu: 1.047, rcu: 0.06, messages: 0.006, gbSeconds: 0.0002 },
   email: { wcu: 1.15, rcu: 2.08, messages: 1.01, gbSeconds: 0.007 },
   other: { wcu: 1.165, rcu: 0.69, messages: 0.012, gbSeconds: 0.006 },
@@ -181,10 +181,7 @@ export const MEASURED = {
 
 /** Rates of docs/deploy.md. */
 export const RATES = {
-  /** Dollars per million. Of sends as the operator counts them, to many and to one together. */
-  sends: 1,
-  events: 0.85,
-  /** CloudFront 1.00, the gateway 1.00, authentication 0.25, the function 0.33, logs and traces 0.50. */
+  /** Dollars per million. CloudFront 1.00, the gateway 1.00, authentication 0.25, the function 0.33, logs and traces 0.50. */
   requests: 3.08,
   streamMinutes: 113,
   /** Dollars a month. */
@@ -198,8 +195,11 @@ export const RATES = {
 
 const MINUTES_OF_A_MONTH = 43_800;
 const EVENTS_OF_A_REQUEST = 1_000;
-/** A profile with its keys and index, a message of the inbox, an event. */
-const STORED_BYTES = { subscriber: 1_500, send: 500, event: 120 };
+/**
+ * What stays in the table and its indexes, with the 100 bytes that AWS adds to each row: a profile with its keys, a message of a
+ * send to many, a send to one with its message, an event with a key. A test measures them.
+ */
+export const STORED_BYTES = { subscriber: 1_400, send: 450, single: 1_700, event: 350 };
 const GB = 1_000_000_000;
 
 /** Amounts of one month. `streams`: open at the same time on average. `gigabytes`: of answers. `months`: kept so far. */
@@ -217,7 +217,7 @@ export const NOTHING = {
 export type Month = typeof NOTHING;
 
 /** Dollars, with the functions. */
-const dollarsOf = (n: number, rate: Rate, mode: keyof typeof REQUESTS_PER_MESSAGE): number =>
+export const dollarsOf = (n: number, rate: Rate, mode: keyof typeof REQUESTS_PER_MESSAGE): number =>
   (n * (dollarsPerMillion(rate, mode) + rate.gbSeconds * GB_SECONDS)) / MILLION;
 
 /** What a month costs, in dollars, line by line: every dimension that AWS bills, and nothing of other providers. */
@@ -225,7 +225,7 @@ export function costOfMonth(month: Month, queues: number): [what: string, dollar
   const { subscribers, sends, singles, mails, events, requests, streams, gigabytes, months } = month;
   const bytes =
     subscribers * STORED_BYTES.subscriber +
-    months * ((sends + singles) * STORED_BYTES.send + 3 * events * STORED_BYTES.event);
+    months * (sends * STORED_BYTES.send + singles * STORED_BYTES.single + events * STORED_BYTES.event);
   // A request of ours writes a row; those of sends and events are in their own units.
   const asked = requests + singles + events / EVENTS_OF_A_REQUEST;
   const rows = requests * PRICES["write units of an on-demand table"];
@@ -241,4 +241,17 @@ export function costOfMonth(month: Month, queues: number): [what: string, dollar
     ["transfer", gigabytes * RATES.transferGb],
     ["storage", (bytes / GB) * RATES.storedGb],
   ];
+}
+
+/**
+ * What a workspace's month costs, in dollars, by what is counted of it. Sends to one and to many are one number: `least` is where
+ * all went to many, `most` where each was a request of its own.
+ */
+export function costOfUsage({ sends, events }: { sends: number; events: number }): { least: number; most: number } {
+  const ofEvents = dollarsOf(events, MEASURED.event, "burst");
+  const alone = dollarsOf(sends, MEASURED.alone, "alone") + (sends / MILLION) * RATES.requests;
+  return {
+    least: roundedDollars(ofEvents + dollarsOf(sends, PER_RECIPIENT.in_app, "burst")),
+    most: roundedDollars(ofEvents + alone),
+  };
 }

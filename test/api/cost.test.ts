@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { equip, fill } from "../../bench/people.ts";
-import { costOfMonth, MEASURED, NOTHING } from "../../shared/rules/cost.ts";
+import { costOfMonth, MEASURED, NOTHING, STORED_BYTES } from "../../shared/rules/cost.ts";
 import { withBuyers } from "../support/conversions.ts";
 import { SES } from "../support/mails.ts";
 import { openChannels } from "../support/reached.ts";
@@ -170,8 +170,8 @@ it("F10 a month costs what one adds up by hand, in every dimension that AWS bill
     requests: 2 * 3.705 + 3.08 + 0.0308,
     "live streams": 10 * 43_800 * 0.000_113,
     transfer: 3.4,
-    // 0.3 GB of profiles, 12 GB of messages and 21.6 GB of events.
-    storage: 33.9 * 0.45,
+    // 0.28 GB of profiles; six months of 1.35 and 1.7 GB of sends and 3.5 GB of events.
+    storage: 39.58 * 0.45,
   };
   const lines = Object.fromEntries(costOfMonth(month, 23));
   expect(Object.keys(lines)).toEqual(Object.keys(byHand));
@@ -193,5 +193,50 @@ it("F10 the rates of a month are those that docs/performance.md measured", () =>
   for (const name of ["wcu", "rcu", "messages"] as const) {
     expect([name, near(send[name], alone[name])]).toEqual([name, true]);
     expect([name, near(batch[name] / 1_000, event[name])]).toEqual([name, true]);
+  }
+});
+
+it("F10 what a month stores is what the table grows by, with the 100 bytes that AWS adds to each row", async () => {
+  const { world, tenant } = await withTenant();
+  const as = await tenant.dashboard();
+  const stored = async (): Promise<number> => {
+    const { Table } = await world.dynamodb.operate("DescribeTable", { TableName: world.env.TABLE_NAME });
+    type Sized = { TableSizeBytes?: number; IndexSizeBytes?: number; ItemCount: number };
+    const all = [Table, ...(Table as { GlobalSecondaryIndexes: Sized[] }).GlobalSecondaryIndexes] as Sized[];
+    return all.reduce((sum, one) => sum + (one.TableSizeBytes ?? one.IndexSizeBytes ?? 0) + 100 * one.ItemCount, 0);
+  };
+  const growth = async (count: number, act: () => Promise<unknown>) => {
+    const before = await stored();
+    await act();
+    await world.settle();
+    return ((await stored()) - before) / count;
+  };
+  const attributes = { plan: "pro", age: 36, first_name: "Ada", city: "Berlin" };
+  const ids: string[] = [];
+  const subscriber = await growth(100, async () => {
+    for (let n = 0; n < 100; n++) {
+      const body = { external_id: `user-${n}-0123456789`, email: `user${n}@example.com`, attributes };
+      ids.push((await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body })).body.id);
+    }
+  });
+  const text = { title: "Hello", body: "A message of some length, as people write it in the app, with a link." };
+  const event = await growth(1_000, () => {
+    const events = Array.from({ length: 1_000 }, (_, n) => ({
+      event_name: n % 3 ? "product_viewed" : "order_completed",
+      subscriber_id: ids[n % 100],
+      properties: { sku: `sku-${n % 50}`, price: 1_999, currency: "EUR" },
+      idempotency_key: `order-${n}`,
+    }));
+    return world.call("POST /v1/events", { as: tenant.server, body: { events } });
+  });
+  const many = { target: { type: "all" }, ...text };
+  const send = await growth(100, () => world.call("POST /api/v1/notifications", { as, body: many }));
+  const single = await growth(40, async () => {
+    for (const id of ids.slice(0, 40))
+      await world.call("POST /api/v1/notifications", { as, body: { subscriberIds: [id], ...text } });
+  });
+  for (const [name, bytes] of Object.entries({ subscriber, send, single, event })) {
+    const assumed = STORED_BYTES[name as keyof typeof STORED_BYTES];
+    expect([name, Math.abs(bytes - assumed) <= assumed / 5 || bytes]).toEqual([name, true]);
   }
 });

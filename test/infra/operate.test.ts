@@ -61,9 +61,18 @@ it("RDA-19 the cost of a month is that of its counters, by workspace", async () 
   const { period, workspaces } = await operateJson("cost");
   expect([period, workspaces]).toEqual([
     "2026-11",
-    [{ id: tenant.id, name: "Shop", sends: 2_000_000, events: 1_000_000, dollars: 2.85 }],
+    [
+      {
+        id: tenant.id,
+        name: "Shop",
+        sends: 2_000_000,
+        events: 1_000_000,
+        dollars: 2.183408,
+        dollars_at_most: 16.441668,
+      },
+    ],
   ]);
-  expect(await operate("cost", "2026-12")).toContain("0.00 dollars");
+  expect(await operate("cost", "2026-12")).toContain("0.00 to 0.00 dollars");
   await expect(operate("cost", "2026-13")).rejects.toThrow("must be a month");
 });
 

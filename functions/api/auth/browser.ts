@@ -16,6 +16,7 @@ import {
   revokeRefreshToken,
   rotateRefreshToken,
 } from "../../../shared/store/workspaces/refresh.ts";
+import { sharedLimits } from "./limits.ts";
 import { AccessToken, bearer, ENDED, RefreshToken } from "./tokens.ts";
 
 const PATH = "/api/v1/auth/browser";
@@ -72,16 +73,17 @@ export const browserSession = [
 
   endpoint(
     "POST /api/v1/auth/browser/refresh",
-    { uses: [tokenSigner] },
+    { uses: [tokenSigner, sharedLimits] },
     {
       summary: "Get an access token by the cookie of a workspace",
       body: Workspace,
       returns: AccessToken,
       status: 200,
-      errors: ["UNAUTHORIZED", "FORBIDDEN", "TENANT_DELETED"],
+      errors: ["UNAUTHORIZED", "FORBIDDEN", "RATE_LIMITED", "TENANT_DELETED"],
     },
-    async ({ platform, signer, sessionCookie, headers, cookies, body }) => {
+    async ({ platform, signer, sessionCookie, sharedLimits, headers, cookies, body, sourceIp }) => {
       requireSameOrigin(headers);
+      await sharedLimits.refresh(platform, sourceIp);
       const session = await rotateRefreshToken(platform, cookies[nameOf(body.tenant_id)] ?? "");
       if (!session || session.tenant !== body.tenant_id) throw unauthorized(ENDED);
       const { id, user, tenant, readOnly } = session;

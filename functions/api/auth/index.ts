@@ -31,7 +31,7 @@ import { begin, closed, issuing, requireOpen, Session, Tokens } from "./begin.ts
 import { browserSession } from "./browser.ts";
 import { Code, proveSecondFactor } from "./codes.ts";
 import { identityProvider } from "./identity-provider.ts";
-import { countGuess, LOGINS_PER_ADDRESS } from "./limits.ts";
+import { countGuess, LOGINS_PER_ADDRESS, sharedLimits } from "./limits.ts";
 import { passwords } from "./passwords.ts";
 import { secondFactor } from "./second-factor.ts";
 import { sessions } from "./sessions.ts";
@@ -40,14 +40,14 @@ import { AccessToken, bearer, ENDED, RefreshToken } from "./tokens.ts";
 
 /** LIM-4. */
 export const REGISTRATIONS_PER_ADDRESS: AttemptLimit = { kind: "register-ip", max: 5, windowMs: HOUR };
-const REGISTRATIONS_PER_DOMAIN: AttemptLimit = { kind: "register-domain", max: 10, windowMs: DAY };
+export const REGISTRATIONS_PER_DOMAIN: AttemptLimit = { kind: "register-domain", max: 10, windowMs: DAY };
 
 const endpoint = endpoints({ credentials: [], effect: "session", inRealTime: true, uses: [] });
 
 export const auth = group("auth", "Registration, sessions, passwords and invitations.", [
   endpoint(
     "POST /api/v1/auth/register",
-    { uses: [...issuing, anyStore, secretsMaker, defaultPlan, registrationMode, mailing] },
+    { uses: [...issuing, anyStore, secretsMaker, defaultPlan, registrationMode, mailing, sharedLimits] },
     {
       summary: "Register a user with a workspace of their own",
       description:
@@ -67,12 +67,13 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
       status: 201,
       errors: ["CONFLICT", "FORBIDDEN", "RATE_LIMITED"],
     },
-    async ({ defaultPlan: plan, registration, canMail, body, headers, sourceIp, ...context }) => {
+    async ({ defaultPlan: plan, registration, canMail, sharedLimits, body, headers, sourceIp, ...context }) => {
       const { platform, signer } = context;
       refuseWeak(body.password, [body.email, body.workspace_name]);
       await countAttempt(platform, REGISTRATIONS_PER_ADDRESS, sourceIp);
       await countAttempt(platform, REGISTRATIONS_PER_DOMAIN, body.email.slice(body.email.lastIndexOf("@") + 1));
       await admitRegistration(platform, registration, body.email);
+      await sharedLimits.password(platform);
       const { user, tenant, secret } = await createAccount(context, body, plan, false);
       if (canMail) await requestMail(platform, body.email, "confirm");
       return begin({ platform, signer }, { headers, sourceIp }, { user, password: secret, tenant, role: "owner" });
@@ -81,7 +82,7 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
 
   endpoint(
     "POST /api/v1/auth/login",
-    { uses: [...issuing, factorKeys] },
+    { uses: [...issuing, factorKeys, sharedLimits] },
     {
       summary: "Log in to a workspace: the one named, else the first that is open",
       description:
@@ -97,9 +98,10 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
       status: 200,
       errors: ["UNAUTHORIZED", "SECOND_FACTOR_REQUIRED", "SIGN_IN_REQUIRED", "RATE_LIMITED", "TENANT_DELETED"],
     },
-    async ({ platform, signer, factorKeys, body, headers, sourceIp }) => {
+    async ({ platform, signer, factorKeys, sharedLimits, body, headers, sourceIp }) => {
       await countAttempt(platform, LOGINS_PER_ADDRESS, sourceIp);
       await countGuess(platform, body.email, sourceIp);
+      await sharedLimits.password(platform);
       const user = await findUser(platform, body.email, body.password);
       if (!user) throw unauthorized("The e-mail address or the password is wrong.");
       const secondFactor = await proveSecondFactor({ platform, factorKeys }, user, body.code);
@@ -123,15 +125,16 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
 
   endpoint(
     "POST /api/v1/auth/refresh",
-    { uses: issuing },
+    { uses: [...issuing, sharedLimits] },
     {
       summary: "Exchange a refresh token for a new pair; an old one used again ends the session",
       body: RefreshToken,
       returns: Tokens,
       status: 200,
-      errors: ["UNAUTHORIZED", "TENANT_DELETED"],
+      errors: ["UNAUTHORIZED", "RATE_LIMITED", "TENANT_DELETED"],
     },
-    async ({ platform, signer, body }) => {
+    async ({ platform, signer, sharedLimits, body, sourceIp }) => {
+      await sharedLimits.refresh(platform, sourceIp);
       const rotated = await rotateRefreshToken(platform, body.refresh_token);
       if (!rotated) throw unauthorized(ENDED);
       const { id: session, user, tenant, readOnly } = rotated;
@@ -230,7 +233,7 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
 
   endpoint(
     "POST /api/v1/auth/invitations/accept",
-    { uses: [...issuing, factorKeys] },
+    { uses: [...issuing, factorKeys, sharedLimits] },
     {
       summary: "Accept an invitation as a new user, or as an existing one with the right password",
       description:
@@ -255,9 +258,10 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
         "CONFLICT",
       ],
     },
-    async ({ platform, signer, factorKeys, body, headers, sourceIp }) => {
+    async ({ platform, signer, factorKeys, sharedLimits, body, headers, sourceIp }) => {
       refuseWeak(body.password, []);
       await countAttempt(platform, LOGINS_PER_ADDRESS, sourceIp);
+      await sharedLimits.password(platform);
       const { user, ...membership } = await acceptInvitation(platform, body, {
         admit: (email) => countGuess(platform, email, sourceIp),
         refuseWeak: (personal) => refuseWeak(body.password, personal),

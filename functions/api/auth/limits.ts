@@ -1,22 +1,63 @@
 // Limits of attempts at the public endpoints of accounts (docs/decisions/0021#login). What one machine does never locks
 // somebody out who comes from elsewhere.
+
+import { openSampled } from "../../../shared/http/sampled-limits.ts";
 import { DAY, HOUR, MINUTE } from "../../../shared/kernel/clock.ts";
+import type { Capability } from "../../../shared/kernel/deps.ts";
 import type { Platform } from "../../../shared/store/context.ts";
 import { type AttemptLimit, countAttempt } from "../../../shared/store/workspaces/attempts.ts";
 
 export const LOGINS_PER_ADDRESS: AttemptLimit = { kind: "login-ip", max: 100, windowMs: 15 * MINUTE };
-const GUESSES_FROM_ADDRESS: AttemptLimit = { kind: "login-email-ip", max: 10, windowMs: 15 * MINUTE };
+export const GUESSES_FROM_ADDRESS: AttemptLimit = { kind: "login-email-ip", max: 10, windowMs: 15 * MINUTE };
 /** Of all machines together, against guessing that is spread over many. */
-const GUESSES: AttemptLimit = { kind: "login-email", max: 200, windowMs: 15 * MINUTE };
+export const GUESSES: AttemptLimit = { kind: "login-email", max: 200, windowMs: 15 * MINUTE };
 /** Of somebody who is logged in, so that nobody else can use it up. */
 export const PASSWORDS_PER_USER: AttemptLimit = { kind: "password-user", max: 10, windowMs: 15 * MINUTE };
 /** One-time codes of one user, whose password was right: a year of guessing at both limits finds one in thirty times. */
 export const CODES_PER_USER: AttemptLimit = { kind: "code-user", max: 10, windowMs: 15 * MINUTE };
 export const CODES_A_DAY: AttemptLimit = { kind: "code-user-day", max: 30, windowMs: DAY };
 /** Mails with a token to one address, whether or not a user has it. */
-const RESETS_AN_HOUR: AttemptLimit = { kind: "reset-email", max: 3, windowMs: HOUR };
-const RESETS_A_DAY: AttemptLimit = { kind: "reset-email-day", max: 10, windowMs: DAY };
+export const RESETS_AN_HOUR: AttemptLimit = { kind: "reset-email", max: 3, windowMs: HOUR };
+export const RESETS_A_DAY: AttemptLimit = { kind: "reset-email-day", max: 10, windowMs: DAY };
 export const CONFIRMATIONS_PER_USER: AttemptLimit = { kind: "confirm-user", max: 5, windowMs: HOUR };
+
+/** An office behind one address has many tabs. */
+export const REFRESHES_PER_ADDRESS: AttemptLimit = { kind: "refresh-ip", max: 6_000, windowMs: 15 * MINUTE };
+/**
+ * Of all machines together, behind the limits by address: a password costs a tenth of a second of processor time. Refreshing has
+ * one of its own, so that guesses end no session.
+ */
+export const PASSWORDS_OF_ALL: AttemptLimit = { kind: "passwords-all", max: 3_000, windowMs: MINUTE };
+export const REFRESHES_OF_ALL: AttemptLimit = { kind: "refresh-all", max: 60_000, windowMs: MINUTE };
+
+const PASSWORDS_TOGETHER = 5;
+const REFRESHES_TOGETHER = 25;
+const EVERYBODY = "all";
+
+export interface SharedLimits {
+  /** Counts the check of a password. @throws 429 */
+  password(platform: Counter): Promise<void>;
+  /** Counts the use of a refresh token, from a network address. @throws 429 */
+  refresh(platform: Counter, sourceIp: string): Promise<void>;
+}
+
+/** What all callers share, and what is met too often to be written each time. */
+export const sharedLimits: Capability<"sharedLimits", SharedLimits> = {
+  as: "sharedLimits",
+  env: [],
+  grants: [],
+  open: () => {
+    const [passwords, refreshes] = [openSampled(PASSWORDS_TOGETHER), openSampled(REFRESHES_TOGETHER)];
+    const limits: SharedLimits = {
+      password: (platform) => passwords(platform, PASSWORDS_OF_ALL, EVERYBODY),
+      refresh: async (platform, sourceIp) => {
+        await refreshes(platform, REFRESHES_PER_ADDRESS, sourceIp);
+        await refreshes(platform, REFRESHES_OF_ALL, EVERYBODY);
+      },
+    };
+    return () => limits;
+  },
+};
 
 type Counter = Pick<Platform, "change" | "clock">;
 

@@ -19,7 +19,7 @@ import {
 import { factorKeys } from "../../../shared/store/workspaces/second-factors.ts";
 import { begin, closed, issuing, Session } from "./begin.ts";
 import { Code, proveSecondFactor } from "./codes.ts";
-import { CONFIRMATIONS_PER_USER, countReset, LOGINS_PER_ADDRESS, PASSWORDS_PER_USER } from "./limits.ts";
+import { CONFIRMATIONS_PER_USER, countReset, LOGINS_PER_ADDRESS, PASSWORDS_PER_USER, sharedLimits } from "./limits.ts";
 
 const Token = v.pipe(v.string("must be a string"), v.maxLength(128));
 const Email = v.pipe(
@@ -53,7 +53,7 @@ export const passwords = [
 
   endpoint(
     "POST /api/v1/auth/password/reset",
-    { uses: [...issuing, factorKeys] },
+    { uses: [...issuing, factorKeys, sharedLimits] },
     {
       summary: "Set a new password by a mailed token",
       description:
@@ -73,8 +73,9 @@ export const passwords = [
       ],
     },
     async ({ body: { token, password, code }, ...call }) => {
-      const { platform, sourceIp } = call;
+      const { platform, sharedLimits, sourceIp } = call;
       await countAttempt(platform, LOGINS_PER_ADDRESS, sourceIp);
+      await sharedLimits.password(platform);
       const found = await userOfToken(platform, token, "reset");
       const { id, email, name, confirmed_at } = found;
       const { workspace, ...membership } = await firstOpen(platform, id);

@@ -21,8 +21,8 @@ import {
 import { changeRole, getMember, listMembers, Member, removeMember } from "../../../shared/store/workspaces/members.ts";
 
 /** Mails to strangers: what one workspace may send, and what one address may get. */
-const INVITATIONS_PER_WORKSPACE: AttemptLimit = { kind: "invite-workspace", max: 100, windowMs: HOUR };
-const INVITATIONS_PER_EMAIL: AttemptLimit = { kind: "invite-email", max: 5, windowMs: HOUR };
+export const INVITATIONS_PER_WORKSPACE: AttemptLimit = { kind: "invite-workspace", max: 100, windowMs: HOUR };
+export const INVITATIONS_PER_EMAIL: AttemptLimit = { kind: "invite-email", max: 5, windowMs: HOUR };
 
 const Role = v.picklist(roles, `must be one of ${roles.join(", ")}`);
 

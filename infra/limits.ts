@@ -1,0 +1,8 @@
+// What the gateway itself limits: everything together, and no route by its name.
+
+/**
+ * Requests per second of all callers together, and at once. Above it the gateway answers 429 by itself. A route that had a limit
+ * of its own could not be removed, renamed or rolled back: the stage would name a route that is gone. So limits of routes are in
+ * the functions (docs/limits.md).
+ */
+export const STAGE_LIMIT = { throttlingRateLimit: 2_000, throttlingBurstLimit: 1_000 };

@@ -1,0 +1,44 @@
+// Limits that many requests meet: counted in memory, and written once for several, so that a counted one costs little. They are
+// reached somewhat late, by what each environment has not written yet.
+import type { Platform } from "../store/context.ts";
+import { recent } from "../store/recent.ts";
+import { type AttemptLimit, countAttempt } from "../store/workspaces/attempts.ts";
+
+const MAX_CACHED = 10_000;
+
+interface Window {
+  window: number;
+  /** That were not written yet. */
+  open: number;
+  refusal: unknown;
+}
+
+/** Counts `by` of a limit. @throws 429 RATE_LIMITED with `Retry-After` until the window ends (ERR-16). */
+export type Sampled = (
+  platform: Pick<Platform, "change" | "clock">,
+  limit: AttemptLimit,
+  who: string,
+  by?: number,
+) => Promise<void>;
+
+/** The counters of one environment. @param together how many are written at once */
+export function openSampled(together: number): Sampled {
+  const windows = recent<Window>(MAX_CACHED);
+  return async (platform, limit, who, by = 1) => {
+    const window = Math.floor(platform.clock.now() / limit.windowMs);
+    const name = `${limit.kind} ${who}`;
+    const cached = windows.get(name);
+    const state = cached?.window === window ? cached : { window, open: 0, refusal: undefined };
+    if (state !== cached) windows.set(name, state);
+    if (state.refusal) throw state.refusal;
+    state.open += by;
+    if (state.open < together) return;
+
+    const counted = state.open;
+    state.open = 0;
+    await countAttempt(platform, limit, who, counted).catch((error: unknown) => {
+      state.refusal = error;
+      throw error;
+    });
+  };
+}

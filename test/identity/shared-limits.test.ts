@@ -1,0 +1,56 @@
+// Limits of an address, and those that all callers share.
+import { expect, it } from "vitest";
+import { PASSWORDS_OF_ALL, REFRESHES_OF_ALL, REFRESHES_PER_ADDRESS } from "../../functions/api/auth/limits.ts";
+import type { TenantId } from "../../shared/kernel/ids.ts";
+import { platformWrite } from "../../shared/store/context.ts";
+import { type AttemptLimit, countAttempt } from "../../shared/store/workspaces/attempts.ts";
+import { type TestWorld, testWorld } from "../support/world.ts";
+
+const NOBODY = { email: "nobody@example.com", password: "a wrong password" };
+
+/** All but a few of a limit were counted, by other environments. */
+const used = async (world: TestWorld, limit: AttemptLimit, who: string) =>
+  countAttempt(platformWrite.open(world.depsFor("test"))("" as TenantId), limit, who, limit.max - 1);
+
+async function edge() {
+  const world = await testWorld({ env: { ORIGIN_SECRET: "right" } });
+  const from = (address: string) => ({ "x-viewer-ip": address, "x-origin-secret": "right" });
+  const refresh = async (address: string) => {
+    const body = { refresh_token: "none" };
+    return (await world.call("POST /api/v1/auth/refresh", { body, headers: from(address) })).status;
+  };
+  const login = async (address: string) =>
+    (await world.call("POST /api/v1/auth/login", { body: NOBODY, headers: from(address) })).status;
+  return { world, refresh, login };
+}
+
+it("a machine that refreshes in a loop is refused, and no other (D10)", async () => {
+  const { world, refresh } = await edge();
+  await used(world, REFRESHES_PER_ADDRESS, "198.51.100.1");
+  const statuses = new Set<number>();
+  for (let n = 0; n < 60; n++) statuses.add(await refresh("198.51.100.1"));
+  expect([...statuses]).toEqual([401, 429]);
+  expect(await refresh("198.51.100.2")).toBe(401);
+});
+
+it("passwords of all machines together have a last resort, which refreshing does not share (D10)", async () => {
+  const { world, login, refresh } = await edge();
+  await used(world, PASSWORDS_OF_ALL, "all");
+  const statuses: number[] = [];
+  for (let n = 0; n < 8; n++) statuses.push(await login(`198.51.100.${n}`));
+  expect(statuses.slice(-3)).toEqual([429, 429, 429]);
+  expect(await refresh("198.51.100.9")).toBe(401);
+  await used(world, REFRESHES_OF_ALL, "all");
+  const refreshed = new Set<number>();
+  for (let n = 0; n < 60; n++) refreshed.add(await refresh(`198.51.101.${n}`));
+  expect([...refreshed]).toEqual([401, 429]);
+});
+
+it("who is refused by an address is not counted for all (D10)", async () => {
+  const { world, login } = await edge();
+  for (let n = 0; n < 30; n++) await login("198.51.100.1");
+  const { Items } = await world.dynamodb.operate("Scan", { TableName: world.env.TABLE_NAME });
+  const rows = Items as { pk: { S: string }; count?: { N: string } }[];
+  const shared = rows.filter(({ pk }) => pk.S.startsWith(`LIMIT#${PASSWORDS_OF_ALL.kind}#`));
+  expect(shared.reduce((sum, { count }) => sum + Number(count?.N), 0)).toBeLessThanOrEqual(10);
+});
