@@ -149,7 +149,9 @@ export function Gaps({ preview, children }: GapsProps) {
       {problems.map((text) => (
         <Problem key={text} text={text} />
       ))}
-      {preview && problems.length === 0 && <Complete text="Nothing: every variable has a value." />}
+      {preview && problems.length === 0 && (
+        <Complete text={`${links.faults.length === 0 ? "Nothing: every" : "Every"} variable has a value.`} />
+      )}
       {links.faults.map((text) => (
         <Problem key={text} text={text} />
       ))}
