@@ -89,8 +89,16 @@ export async function countEvents(store: StoreReader, actor: Actor): Promise<num
   return rows.reduce((sum, { n }) => sum + n, 0);
 }
 
-/** Events of one instant and receipt stay in the order of their batch. */
+/**
+ * Events of one instant and receipt come in the order of their batch (AMB-136): that of their ids, also where they are of
+ * two names of one subscriber. The id of one with an idempotency key has no order, and it stays where it was.
+ */
 export const earlier = (a: StoredEvent, b: StoredEvent): number =>
-  compare(a.occurred_at, b.occurred_at) || compare(a.received_at, b.received_at);
+  compare(a.occurred_at, b.occurred_at) || compare(a.received_at, b.received_at) || byIds(a.id, b.id);
+
+const byIds = (a: string, b: string): number => (isOrdered(a) && isOrdered(b) ? compare(a, b) : 0);
+
+/** A UUID of version 7. */
+const isOrdered = (id: string): boolean => id[14] === "7";
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -5,7 +5,7 @@ import { found, type Job, type Recipient, type World } from "./world.ts";
 
 const reasonOf = ({ state, reasons, deliveries }: Recipient): Body => {
   if (state === "skipped") return new OneOf(reasons);
-  if (state === "failed") return ANY;
+  if (state === "failed" || state === "bounced") return ANY;
   return deliveries.length === 0 || state === "delivered" || state === "held_out" ? null : ANY;
 };
 
@@ -40,6 +40,7 @@ export function recipients(world: World, request: Request, job: Job) {
 const DECISION: Record<string, string> = {
   delivered: "sent",
   failed: "sent",
+  bounced: "sent",
   held_out: "held_out",
   skipped: "skipped",
 };

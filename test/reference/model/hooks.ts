@@ -2,13 +2,15 @@
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
 import { limitOf, listing } from "./checks.ts";
-import { ANY, type Body, invalid, iso, notFound, OrderedBy, type Request, Unordered } from "./kit.ts";
+import { ANY, type Body, DAY, invalid, iso, notFound, OrderedBy, type Request, Unordered } from "./kit.ts";
 import { needWebhooks } from "./plans.ts";
 import { found, type Hook, newId, type World } from "./world.ts";
 
 const TYPES = ["subscriber.created", "notification.dispatched", "notification.terminal", "notification.interaction"];
 const KNOWN = [...TYPES, "notification.halted", "journey.halted"];
 const MAX_ENDPOINTS = 10;
+/** D-HOOKS. */
+const KEPT = 30 * DAY;
 
 /** WEV-11: one delivery for each endpoint that wants the type, numbered from 1 without gaps. */
 export function notifyHooks(world: World, event_type: string, data: Body): void {
@@ -62,7 +64,8 @@ function log(world: World, request: Request, { id }: Record<string, string>) {
   hookOf(world, id);
   const size = limitOf(request, 20, 100);
   const own = world.hookDeliveries.filter(
-    ({ hook_id, event_type }) => hook_id === id && [undefined, event_type].includes(request.query.event_type),
+    ({ hook_id, event_type, created_at }) =>
+      hook_id === id && world.now < created_at + KEPT && [undefined, event_type].includes(request.query.event_type),
   );
   const items = own.toReversed().map(({ event_type, data, created_at }) => ({
     event_type,

@@ -7,7 +7,7 @@ import { requiredText } from "./checks.ts";
 import { channelOf } from "./interactions.ts";
 import { About, type Body, DAY, instant, invalid, isUuid, notFound, OneOf, type Request, Unordered } from "./kit.ts";
 import { contentOf } from "./sending.ts";
-import { found, type Job, type World } from "./world.ts";
+import { found, type Job, type Recipient, type World } from "./world.ts";
 
 /** ISG-10: the last 30 days. */
 function windowOf(world: World, query: Record<string, string>): [number, number] {
@@ -17,9 +17,15 @@ function windowOf(world: World, query: Record<string, string>): [number, number]
 }
 
 const totals = (world: World, jobs: Job[], touches: Touch[]): Body => ({
-  delivered: touches.length,
+  ...{ delivered: touches.length, ...later(jobs.flatMap(({ recipients }) => recipients)) },
   ...engagement(world, jobs),
   ...converted(world, touches),
+});
+
+/** AMB-139. */
+const later = (recipients: Recipient[]) => ({
+  bounced: recipients.filter(({ state }) => state === "bounced").length,
+  complained: recipients.filter(({ hasComplained }) => hasComplained).length,
 });
 
 /** Sends that were dispatched in the window. */
@@ -38,7 +44,10 @@ function report(world: World, { query }: Request, { id }: Record<string, string>
   const answered = world.interactions
     .filter(({ job_id }) => jobs.some(({ id }) => id === job_id))
     .flatMap((row) => channelOf(row) ?? []);
-  const types = [...new Set([...reached, ...answered])];
+  const bounced = jobs.flatMap(({ recipients }) =>
+    recipients.filter(({ deliveries }) => deliveries.some(({ state }) => state === "bounced")),
+  );
+  const types = [...new Set([...reached, ...answered, ...bounced.map(() => "email")])];
   const by_message = campaign.messages.map((message, position) => {
     const own = touches.filter(({ job }) => job.id === message.job_id);
     // A template may have been changed since: its title then or now.
@@ -60,6 +69,7 @@ function report(world: World, { query }: Request, { id }: Record<string, string>
     delivered: touches.filter(({ recipient }) =>
       recipient.deliveries.some((d) => d.delivered_at !== null && d.channel.type === channel),
     ).length,
+    bounced: channel === "email" ? bounced.length : 0,
   }));
   const messages = campaign.messages.length > 1 ? { by_message } : { by_message: [] };
   return { status: 200, body: { ...totals(world, jobs, touches), by_channel: new Unordered(by_channel), ...messages } };
@@ -102,7 +112,7 @@ function lift(world: World, { query }: Request) {
   const job = found(world.jobs, query.job_id) ?? notFound();
   const assigned = (isHeldOut: boolean) =>
     job.recipients
-      .filter(({ state }) => (isHeldOut ? state === "held_out" : state !== "held_out" && state !== "skipped"))
+      .filter(({ state, isAssigned }) => (state === "held_out") === isHeldOut && isAssigned)
       .map(({ subscriber_id }) => ({ subscriber: subscriber_id, at: job.dispatched_at ?? world.now }));
   const [treated, holdout] = [arm(world, assigned(false)), arm(world, assigned(true))];
   const points = (treated.conversion_rate - holdout.conversion_rate) * 100;

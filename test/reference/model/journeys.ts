@@ -3,7 +3,7 @@ import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
 import { listing, requiredText } from "./checks.ts";
 import { needChannels } from "./gates.ts";
-import { hasBadDuration, hasFault, isActivatable, isMalformed } from "./graph.ts";
+import { hasFault, isActivatable, isMalformed } from "./graph.ts";
 import {
   ABSENT,
   ANY,
@@ -88,9 +88,8 @@ function create(world: World, { body }: Request) {
 /** JNY-13, AMB-8, AMB-12: a new version; runs stay on theirs. */
 function put(world: World, { body }: Request, { id }: Record<string, string>) {
   requiredText(body, "name");
-  checkDefinition(body);
-  if (hasBadDuration(body.steps)) invalid();
   const journey = journeyOf(world, id);
+  checkDefinition(body);
   if (hasFault(body.steps)) invalid();
   if (journey.status === "active" || journey.status === "archived") conflict();
   if (journey.status === "paused") needRunnable(world, body);

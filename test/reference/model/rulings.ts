@@ -23,13 +23,13 @@ export const rulings = {
   /** `overdue` on resume. Off: overdue messages go out on resume (AMB-14). */
   AMB_138_overdue: true,
   /** Numbers after a bounce. Off: the older fields only. */
-  AMB_139_numbers_after_a_bounce: false,
+  AMB_139_numbers_after_a_bounce: true,
   /** `preview_id`. Off: unknown field. */
   AMB_140_preview_id: false,
   /** `confirm_send` sends the planned recipients. */
   AMB_141_confirm_send: false,
   /** The outcome of a send step follows its delivery. Off: `sent` when handed over. */
-  AMB_142_outcome_follows: false,
+  AMB_142_outcome_follows: true,
   /** Links of an erased subscriber. */
   AMB_143_links_of_the_erased: false,
   /** Names beyond ingestion are 422 when saved. Off: accepted, and match nothing. */

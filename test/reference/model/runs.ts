@@ -2,15 +2,18 @@
 import { type Body, DAY, duration, iso, isRecord } from "./kit.ts";
 import { matches } from "./predicates.ts";
 import { holdsFor, treeOf } from "./rules.ts";
-import { createJob, decide, deliverOne } from "./sending.ts";
+import { createJob, decide, deliverOne, failureOf } from "./sending.ts";
 import { eventsOf, momentOf } from "./stitching.ts";
-import { at, type Event, found, type Journey, type Run, type Subscriber, type World } from "./world.ts";
+import { at, type Event, found, type Journey, type Outcome, type Run, type Subscriber, type World } from "./world.ts";
 
 const definitionOf = (world: World, run: Run): Body =>
   found(world.journeys, run.journey_id)!.definitions[run.version - 1];
 
-const note = (world: World, run: Run, outcome: string) =>
-  world.outcomes.push({ journey_id: run.journey_id, version: run.version, step: run.step!, outcome });
+function note(world: World, run: Run, outcome: string): Outcome {
+  const row = { journey_id: run.journey_id, version: run.version, step: run.step!, outcome };
+  world.outcomes.push(row);
+  return row;
+}
 
 function end(run: Run, status: string, ended_at: number): void {
   Object.assign(run, { status, ended_at, until: null });
@@ -140,11 +143,16 @@ function send(world: World, run: Run, journey: Journey, subscriber: Subscriber, 
   job.spec = { ...config, category: config.category ?? "marketing", ...(isRecord(event) && { event }) };
   job.status = "processing";
   job.dispatched_at ??= world.now;
+  // D-NTF-STATE: a cause that concerns the whole send fails it.
+  if (failureOf(world, job)) {
+    note(world, run, "failed");
+    return;
+  }
   const recipient = decide(world, job, subscriber);
   job.recipients.push(recipient);
   deliverOne(world, job, recipient);
   const skipped = recipient.state === "skipped";
-  note(
+  recipient.outcome = note(
     world,
     run,
     skipped ? `skipped:${recipient.reasons.join("|")}` : recipient.state === "failed" ? "failed" : "sent",

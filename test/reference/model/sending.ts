@@ -1,5 +1,6 @@
 // The life of a send: planned, handed over, retried, closed (D-NTF-STATE, D-AB, AMB-95, AMB-109).
 
+import { suppress } from "./addresses.ts";
 import { classesInOrder } from "./arbitration.ts";
 import { audienceOf, targetMembers } from "./audience.ts";
 import { jobClosed, jobDispatched } from "./campaign-moves.ts";
@@ -52,7 +53,7 @@ export function plan(world: World, job: Job, asksCaps: boolean): Recipient[] {
 
 const blank = (world: World, id: string, external_id: string | null, state: string, reasons: string[]): Recipient => ({
   ...{ subscriber_id: id, external_id, state, reasons, variant: null, deliveries: [], fallbacks: [] },
-  ...{ deferred_until: null, at: world.now },
+  ...{ deferred_until: null, at: world.now, isAssigned: false, planned: [], hasComplained: false, outcome: null },
 });
 
 /** ABH-1, ABH-2: who is reached on no channel is skipped with the reason; of the others some are held out. */
@@ -60,21 +61,21 @@ export function decide(world: World, job: Job, subscriber: Subscriber, asksCaps 
   const { spec, unit } = job;
   const { id, external_id } = subscriber;
   const recipient = blank(world, id, external_id, "pending", []);
-  const { deliveries, reasons } = reachable(world, spec, subscriber, asksCaps);
-  recipient.reasons = reasons;
-  recipient.deliveries = deliveries;
-  if (deliveries.length === 0) {
-    recipient.state = "skipped";
-    return recipient;
-  }
+  const { deliveries, reasons } = reachable(world, spec, subscriber, false);
+  if (deliveries.length === 0) return { ...recipient, state: "skipped", reasons };
   if (world.bucket("holdout", unit, id) < (spec.holdout_percentage ?? 0) * 100)
-    return blank(world, id, external_id, "held_out", []);
+    return { ...blank(world, id, external_id, "held_out", []), isAssigned: true };
   if (spec.variant_b) {
     const isFirst = world.bucket("split", unit, id) < (spec.split_percentage ?? 50) * 100;
     recipient.variant = isFirst ? "a" : "b";
   }
+  recipient.isAssigned = true;
+  recipient.planned = deliveries;
+  const allowed = asksCaps ? reachable(world, spec, subscriber) : { deliveries, reasons };
+  Object.assign(recipient, allowed);
+  if (allowed.deliveries.length === 0) return { ...recipient, state: "skipped" };
   // Experiences, and what waits in an inbox anyway, disturb nobody.
-  const waits = !spec.experience && deliveries.some(({ class: name }) => name !== "in_app");
+  const waits = !spec.experience && recipient.deliveries.some(({ class: name }) => name !== "in_app");
   recipient.deferred_until = waits ? quietUntil(world, spec, subscriber) : null;
   if (recipient.deferred_until !== null) recipient.state = "deferred";
   return recipient;
@@ -134,7 +135,8 @@ function quotaRefusal(world: World, job: Job): Body {
   }
 }
 
-function failureOf(world: World, { spec }: Job): Body {
+/** What fails a send whole, before anybody is asked for. */
+export function failureOf(world: World, { spec }: Job): Body {
   if (contentOf(world, spec) === undefined) return { code: "TEMPLATE_NOT_FOUND" };
   const { target } = spec;
   if (target?.type === "segment" && !found(world.segments, target.segment_id)) return { code: "TARGET_GONE" };
@@ -144,13 +146,17 @@ function failureOf(world: World, { spec }: Job): Body {
 
 /** SMA-2: only the best class; the others wait as fallbacks. */
 function choose(world: World, job: Job, recipient: Recipient): void {
-  if (recipient.deliveries.length === 0) return;
-  const ranked = classesInOrder(world, recipient.subscriber_id, [...new Set(recipient.deliveries.map((d) => d.class))]);
-  const [best, ...rest] = ranked;
-  job.arbitration.push({ class: best!.class, source: best!.source });
-  job.suppressed_devices += recipient.deliveries.filter((d) => d.device && d.class !== best!.class).length;
-  recipient.fallbacks = rest.map((ranking) => ranking.class);
-  recipient.deliveries = recipient.deliveries.filter((d) => d.class === best!.class);
+  const { planned, state, subscriber_id } = recipient;
+  if (planned.length === 0 || state === "held_out") return;
+  const ranked = classesInOrder(world, subscriber_id, [...new Set(planned.map((d) => d.class))]);
+  const [first] = ranked;
+  job.arbitration.push({ class: first!.class, source: first!.source });
+  job.suppressed_devices += planned.filter((d) => d.device && d.class !== first!.class).length;
+  // Where a cap stops a class, the next one is tried.
+  const open = ranked.filter(({ class: name }) => recipient.deliveries.some((d) => d.class === name));
+  const [best, ...rest] = open.map((ranking) => ranking.class);
+  recipient.fallbacks = rest;
+  recipient.deliveries = recipient.deliveries.filter((d) => d.class === best);
 }
 
 /** Hands over one recipient of a job that stays open, as those of a journey's step do (D-INTJOBS). */
@@ -172,7 +178,10 @@ function start(world: World, job: Job, recipient: Recipient): void {
     const again = reachable(world, job.spec, subscriber);
     const fresh = again.deliveries.filter(({ class: name }) => prompt.length === 0 || name !== "in_app");
     Object.assign(recipient, { deliveries: [...prompt, ...fresh], reasons: again.reasons, deferred_until: null });
-    if (recipient.deliveries.length === 0) recipient.state = "skipped";
+    if (recipient.deliveries.length === 0) {
+      recipient.state = "skipped";
+      follow(world, recipient, `skipped:${recipient.reasons.join("|")}`);
+    }
     for (const delivery of fresh) attempt(world, job, recipient, delivery);
     closeIfDone(world, job);
   });
@@ -207,7 +216,7 @@ function attempt(world: World, job: Job, recipient: Recipient, delivery: Deliver
   if (!fault) accept(world, job, recipient, delivery);
   else if (fault.outcome === "transient") retry(world, job, recipient, delivery);
   else fail(world, job, recipient, delivery, fault.outcome);
-  conclude(recipient);
+  conclude(world, recipient);
 }
 
 /** D-ATTRIB: delivered is what the provider accepted. */
@@ -224,6 +233,21 @@ function accept(world: World, job: Job, recipient: Recipient, delivery: Delivery
     ...{ channel: channel.type, to, subscriber_id: recipient.subscriber_id, job_id: job.id, at: world.now },
     ...message,
   });
+  const fate = channel.type === "email" ? /^(bounce|complaint)@simulator/.exec(to)?.[1] : undefined;
+  if (fate) at(world, world.now, () => comeBack(world, recipient, delivery, fate));
+}
+
+/** AMB-139, AMB-142: what comes back later changes every number that was made before; the address is suppressed (AMB-128). */
+function comeBack(world: World, recipient: Recipient, delivery: Delivery, fate: string): void {
+  if (found(world.subscribers, recipient.subscriber_id))
+    suppress(world, delivery.to, { reason: fate, source: "provider" });
+  if (fate === "complaint") {
+    recipient.hasComplained = true;
+    return;
+  }
+  Object.assign(delivery, { state: "bounced", delivered_at: null });
+  recipient.at = world.now;
+  conclude(world, recipient);
 }
 
 function retry(world: World, job: Job, recipient: Recipient, delivery: Delivery): void {
@@ -254,10 +278,16 @@ function fail(world: World, job: Job, recipient: Recipient, delivery: Delivery, 
   for (const fresh of found_) attempt(world, job, recipient, fresh);
 }
 
-function conclude(recipient: Recipient): void {
-  const { deliveries } = recipient;
-  if (deliveries.some(({ state }) => state === "pending")) return;
-  recipient.state = deliveries.some(({ state }) => state === "delivered") ? "delivered" : "failed";
+function conclude(world: World, recipient: Recipient): void {
+  const states: string[] = recipient.deliveries.map(({ state }) => state);
+  recipient.state = ["delivered", "pending", "bounced"].find((state) => states.includes(state)) ?? "failed";
+  if (recipient.state === "pending") return;
+  follow(world, recipient, recipient.state);
+}
+
+/** AMB-142: a step's outcome follows what became of its message. */
+function follow({ rulings }: World, { outcome, state }: Recipient, now: string): void {
+  if (rulings.AMB_142_outcome_follows && outcome?.outcome === "sent" && state !== "delivered") outcome.outcome = now;
 }
 
 export function closeIfDone(world: World, job: Job): void {

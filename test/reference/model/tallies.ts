@@ -10,6 +10,9 @@ export function countsOf({ recipients }: Job): Body {
     failed: count("failed"),
     skipped: count("skipped"),
     held_out: count("held_out"),
+    bounced: count("bounced"),
+    complained: recipients.filter(({ hasComplained }) => hasComplained).length,
+    ...{ unsubscribed: 0, uncertain: 0 },
   };
 }
 

@@ -76,7 +76,7 @@ export interface Delivery {
   class: string;
   device: Device | null;
   to: string;
-  state: "pending" | "delivered" | "failed" | "uncertain";
+  state: "pending" | "delivered" | "failed" | "bounced";
   reason: string | null;
   attempts: number[];
   delivered_at: number | null;
@@ -93,6 +93,14 @@ export interface Recipient {
   fallbacks: string[];
   deferred_until: number | null;
   at: number;
+  /** Drawn for one side or the other at the dispatch, whatever came of it. */
+  isAssigned: boolean;
+  /** What would reach it, before caps were asked. */
+  planned: Delivery[];
+  /** Its recipient called the mail spam. */
+  hasComplained: boolean;
+  /** What its step counted, of a send of a journey. */
+  outcome: Outcome | null;
 }
 export interface Job {
   id: string;

@@ -13,12 +13,15 @@ import {
   someOf,
 } from "./draft.ts";
 
-const EMAILS = ["ada@example.com", "bo@example.com", "Ada@example.com", "not an address", "c@d"];
+const EMAILS = [
+  ...["ada@example.com", "bo@example.com", "Ada@example.com"],
+  ...["bounce@simulator.amazonses.com", "complaint@simulator.amazonses.com", "not an address", "c@d"],
+];
 
 export function upsert(draft: Draft): void {
   const { random } = draft;
   const external_id = random.pick(PEOPLE);
-  const email = random.chance(0.9) ? random.pick(EMAILS.slice(0, 3)) : random.pick(EMAILS);
+  const email = random.chance(0.85) ? random.pick(EMAILS.slice(0, 3)) : random.pick(EMAILS);
   const body = {
     external_id,
     ...(random.chance(0.7) && { email }),
