@@ -1,22 +1,25 @@
 // One subscriber as a story: what happened and why, what waits, how to reach them, and what is known of them.
 import type { SubscriberProfile } from "../../../sdk/src/types.gen.ts";
+import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
 import { go, pathTo, place } from "../../app/router.ts";
+import { channelName } from "../../app/sentences.ts";
+import { Badge } from "../../components/badge.tsx";
 import { AskButton } from "../../components/dialog.tsx";
 import { Card, Facts, Page, Time } from "../../components/page.tsx";
-import { Loaded, Skeleton } from "../../components/states.tsx";
+import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
+import { Table } from "../../components/table.tsx";
 import { AskWhy } from "./ask-why.tsx";
 import { readAttributes } from "./attribute-values.ts";
 import { Attributes } from "./attributes-card.tsx";
 import { ConsentHistory } from "./consent-history.tsx";
-import { Devices } from "./devices.tsx";
 import { Erased } from "./erased.tsx";
 import { ExportPerson } from "./export-person.tsx";
 import { Inbox } from "./inbox.tsx";
+import { Opt } from "./opt.tsx";
 import { PreviewAs } from "./preview-as.tsx";
 import { Reach } from "./reach.tsx";
 import { Timeline } from "./timeline.tsx";
-import { Topics } from "./topics.tsx";
 
 const parts = { "": "Timeline", inbox: "Inbox", consents: "Consent history", devices: "Devices" } as const;
 type Part = keyof typeof parts;
@@ -167,3 +170,55 @@ const namesOf = (items: SubscriberProfile["lists"], hrefOf: (id: string) => stri
       ))}
     </ul>
   );
+
+const version = (parts: { major: number; minor: number; patch: number } | null): string =>
+  parts ? [parts.major, parts.minor, parts.patch].join(".") : "";
+
+function Devices({ devices }: { devices: SubscriberProfile["devices"] }) {
+  return (
+    <Card title="Devices" flush>
+      {devices.length === 0 ? (
+        <p class="dim inset">There are no devices: push cannot reach this person.</p>
+      ) : (
+        <Table
+          caption="Devices"
+          rows={devices}
+          keyOf={(device) => device.id}
+          columns={[
+            { title: "Device", cell: ({ platform, model }) => channelName(platform) + (model ? `, ${model}` : "") },
+            {
+              title: "Status",
+              cell: ({ status, push_enabled }) => <Badge state={push_enabled ? status : "disabled"} />,
+            },
+            { title: "App", cell: ({ app_version }) => version(app_version) || "–" },
+            { title: "Language", cell: ({ locale }) => locale ?? "–" },
+            { title: "Time zone", cell: ({ timezone }) => timezone ?? "–" },
+            { title: "Last seen", cell: ({ last_seen_at }) => <Time at={last_seen_at} /> },
+          ]}
+        />
+      )}
+    </Card>
+  );
+}
+
+function Topics({ profile: { id, topics } }: { profile: SubscriberProfile }) {
+  const set = useAction("preferences.set", { stale: ["subscribers."] });
+  if (topics.length === 0) return null;
+  return (
+    <Card title="Topics">
+      <ul class="stack tight">
+        {topics.map(({ key, name, status, consented_at }) => (
+          <Opt
+            key={key}
+            name={name}
+            status={status}
+            since={consented_at ? <Time at={consented_at} /> : "by default"}
+            action={set}
+            record={(choice) => set.run({ subscriber_id: id, topics: { [key]: choice } })}
+          />
+        ))}
+      </ul>
+      {set.error && <Failure error={set.error} />}
+    </Card>
+  );
+}

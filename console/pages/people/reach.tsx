@@ -11,7 +11,6 @@ import { useUsableChannels } from "../../components/pickers.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { readAttributes } from "./attribute-values.ts";
 import { Opt } from "./opt.tsx";
-import { Suppressed } from "./suppressed.tsx";
 
 export function Reach({ profile }: { profile: SubscriberProfile }) {
   const { id, consents } = profile;
@@ -102,5 +101,30 @@ function Where({ channel, profile: { email, attributes, devices, consents } }: W
       {address ?? (kind === "email" ? "No email address" : "No phone number")}
       {address && isSuppressed && <Suppressed address={address} />}
     </small>
+  );
+}
+
+const REASONS = {
+  bounce: "it does not exist",
+  complaint: "its owner complained",
+  imported: "it was imported as suppressed",
+  manual: "a colleague suppressed it",
+} as const;
+
+function Suppressed({ address }: { address: string }) {
+  const { data } = useQuery("suppressions.list", [{ address, limit: 1 }]);
+  const [found] = data?.items ?? [];
+  return (
+    <span class="block">
+      Suppressed{found && `: ${REASONS[found.reason]}`}
+      {found?.note && ` (${found.note})`}
+      {found && (
+        <>
+          {", "}
+          <Time at={found.suppressed_at} />
+        </>
+      )}
+      . <a href={pathTo("suppressions", "", { q: address })}>Look at it</a>
+    </span>
   );
 }

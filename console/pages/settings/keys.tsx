@@ -9,9 +9,8 @@ import { Collection } from "../../components/collection.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { SchemaForm } from "../../components/form.tsx";
 import { Card, Code, Time } from "../../components/page.tsx";
-import { Loaded, Skeleton } from "../../components/states.tsx";
+import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { AgentKeys } from "./agent-keys.tsx";
-import { IdentityKeys } from "./identity-keys.tsx";
 
 export function Keys() {
   const sdk = useQuery("account.getSdkKey", []);
@@ -84,5 +83,53 @@ function NewKey({ close }: { close: () => void }) {
         }}
       />
     </Dialog>
+  );
+}
+
+function IdentityKeys() {
+  const rows = useRows("account.listIdentityKeys", [], ({ items }) => items);
+  const create = useAction("account.createIdentityKey");
+  const [made, setMade] = useState("");
+  const press = async () => {
+    const done = await create.run();
+    if (done) setMade(done.answer.key);
+  };
+  return (
+    <Collection
+      noun="identity key"
+      card="Identity keys"
+      rows={rows}
+      usual={1}
+      keyOf={({ id }) => id}
+      nameOf={({ id }) => `the key ${id.slice(-4)}`}
+      empty={{
+        about: "Your backend signs the ID of a user with it, so that nobody reads another's inbox.",
+        action: null,
+      }}
+      columns={[
+        { title: "Key", cell: ({ id }) => <code>…{id.slice(-4)}</code> },
+        { title: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
+      ]}
+      add={{
+        operation: "account.createIdentityKey",
+        label: "New identity key",
+        isMinor: true,
+        by: { press: () => void press(), isBusy: create.isBusy },
+      }}
+      remove={{
+        operation: "account.deleteIdentityKey",
+        about: "Hashes under it are refused at once. Let your backend use the other key first.",
+        act: "Delete the key",
+        typed: () => undefined,
+      }}
+    >
+      {create.error && <Failure error={create.error} />}
+      {made && (
+        <Dialog title="The new identity key" close={() => setMade("")}>
+          <p>It is shown only now. Your backend keeps it as a secret, and sends X-User-Hash.</p>
+          <Code text={made} />
+        </Dialog>
+      )}
+    </Collection>
   );
 }

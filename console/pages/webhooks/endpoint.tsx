@@ -2,21 +2,24 @@
 import { useState } from "preact/hooks";
 import type { Webhook } from "../../../sdk/src/types.gen.ts";
 import { type Action, useAction } from "../../app/action.ts";
+import { forms } from "../../app/forms.gen.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { usePages } from "../../app/rows.ts";
 import { number } from "../../app/time.ts";
+import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Act, Button } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
 import { DeleteButton, Dialog } from "../../components/dialog.tsx";
 import { chosenOf, Filter } from "../../components/filters.tsx";
+import { SchemaForm } from "../../components/form.tsx";
 import { Card, Code, Facts, Page, Time } from "../../components/page.tsx";
 import { Failure, Loaded } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 import { Replay, Test } from "./dialogs.tsx";
-import { Edit } from "./edit.tsx";
 import { EndpointState } from "./state.tsx";
+import { texts } from "./texts.ts";
 import { verification } from "./verification.ts";
 
 const EVERY_MS = 2_000;
@@ -190,6 +193,30 @@ function OneDelivery({ webhook, delivery, close }: { webhook: string; delivery: 
           Redeliver
         </Act>
       </div>
+    </Dialog>
+  );
+}
+
+function Edit({ endpoint, close }: { endpoint: Webhook; close: () => void }) {
+  const update = useAction("webhooks.update");
+  const { target_url, events, description } = endpoint;
+  return (
+    <Dialog title="Edit the endpoint" close={close}>
+      <SchemaForm
+        cancel={close}
+        schema={forms["webhooks.create"]}
+        texts={texts}
+        omit={["active"]}
+        initial={{ target_url, events, description: description ?? "" }}
+        submit="Save the endpoint"
+        action={update}
+        onSubmit={async (values) => {
+          // The schema of the API names what the form asks for, hence the cast.
+          if (!(await update.run(endpoint.id, { description: null, ...values } as never))) return;
+          say("The endpoint is saved.");
+          close();
+        }}
+      />
     </Dialog>
   );
 }

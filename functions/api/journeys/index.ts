@@ -3,10 +3,12 @@ import * as v from "valibot";
 import { cursor, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
 import { Uuid } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
-import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { endpoints, group, replyWith } from "../../../shared/http/endpoint.ts";
 import { conflict } from "../../../shared/kernel/errors.ts";
+import type { EntryRules, Graph } from "../../../shared/rules/journey-graph.ts";
+import { attributeKeysIn } from "../../../shared/rules/journey-paths.ts";
 import { secrets, timers } from "../../../shared/store/capabilities.ts";
-import { storeRead, storeWrite } from "../../../shared/store/context.ts";
+import { type StoreReader, storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { countsOf, countsOfVersion } from "../../../shared/store/journeys/counts.ts";
 import {
   activateJourney,
@@ -22,13 +24,30 @@ import {
   replaceJourney,
 } from "../../../shared/store/journeys/journeys.ts";
 import { refusedOf } from "../../../shared/store/journeys/refusals.ts";
+import { unknownKeys } from "../../../shared/store/subscribers/unknown-keys.ts";
 import { definitionOf, JOURNEY_LIMITS, JourneyInput, journeyExample, requireRunnable } from "./input.ts";
 import { journeyMigrations } from "./migrations.ts";
 import { journeyRuns } from "./runs.ts";
-import { tagged, warned, withNumbers } from "./shown.ts";
 import { simulateJourney } from "./simulate.ts";
 import { historySimulations } from "./simulations.ts";
 import { journeyVersions, requireVersion } from "./versions.ts";
+
+/** JNY-6: only the list has the numbers of runs. */
+const withNumbers = (journey: Journey, { entered, completed } = { entered: 0, completed: 0 }) => ({
+  ...journey,
+  entered,
+  completed,
+});
+
+/** With the keys of its rules that no subscriber has (AMB-148). */
+async function warned(store: StoreReader, journey: Journey) {
+  const keys = attributeKeysIn(journey.entry_rules as EntryRules | null, journey.steps as Partial<Graph>);
+  return { ...withNumbers(journey), ...(await unknownKeys(store, keys)) };
+}
+
+/** With its version as its entity tag. */
+const tagged = async (store: StoreReader, journey: Journey) =>
+  replyWith(200, await warned(store, journey), { etag: `"${journey.version}"` });
 
 /** @throws 409 unless the journey has the version that the caller saw, as a number or an entity tag. */
 function requireMatch({ version }: { version: number }, wanted: string | undefined): void {
