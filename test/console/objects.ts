@@ -21,6 +21,33 @@ export function objectStories(open: () => Promise<Tab>): void {
     await page.getByText("Nobody is in this list.").waitFor();
   });
 
+  it("home says what needs somebody today: drafts to finish, and what goes out (CON-3)", async () => {
+    const { page, visit } = await open();
+    await visit("send");
+    await page.getByLabel("Title").fill("Later today");
+    await page.getByLabel("Body", { exact: true }).fill("In an hour.");
+    await page.getByLabel("Later").check();
+    await page.getByRole("button", { name: "Review and send" }).click();
+    await page.getByRole("button", { name: /^Schedule for \d+ people$/ }).click();
+    await page.getByText(/^Scheduled for/).waitFor();
+    await visit("home");
+    const today = page.locator("section.card", { has: page.getByRole("heading", { name: "Today" }) });
+    await today.getByText(/^Later today goes out in /).waitFor();
+    expect(await violationsInThemes(page)).toEqual({});
+    await visit("campaigns/new");
+    await page.getByLabel("Name").fill("Half written");
+    await page.getByLabel("Title").fill("Soon");
+    await page.getByLabel("Body", { exact: true }).fill("More of it.");
+    await page.getByRole("button", { name: "Save the draft" }).click();
+    await page.getByRole("heading", { name: "Half written", level: 1 }).waitFor();
+    await visit("home");
+    await today.getByText(/^Half written is a draft, changed /).waitFor();
+    await today.getByRole("link", { name: "Later today" }).click();
+    await page.getByRole("button", { name: "Cancel the send" }).click();
+    await page.locator("dialog[open]").getByRole("button", { name: "Cancel the send" }).click();
+    await page.getByText("The send is canceled.").waitFor();
+  });
+
   it("an endpoint is changed where it stands (CON-3)", async () => {
     const { page, visit } = await open();
     await visit("webhooks");

@@ -1,6 +1,6 @@
 // Pages of the demo that tests look at, and how they look in the window of a phone.
 import type { Page } from "playwright-core";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import type { Tab } from "../support/console-tab.ts";
 
 interface Shown {
@@ -106,6 +106,7 @@ export function phoneStories(open: () => Promise<Tab>): void {
   it("CON-4 on a phone no name is broken, no control covered, and the current tab is in sight", async () => {
     const { page, visit } = await open();
     const size = page.viewportSize()!;
+    onTestFinished(() => page.setViewportSize(size));
     await page.setViewportSize(PHONE);
     for (const path of ["content/assets", "settings/team", "settings/keys", "settings/account"]) {
       await visit(path);
@@ -115,6 +116,5 @@ export function phoneStories(open: () => Promise<Tab>): void {
     await page.locator("main a[data-row]").first().click();
     await page.locator(".timeline li").first().waitFor();
     expect(await page.evaluate(BROKEN)).toEqual([]);
-    await page.setViewportSize(size);
   });
 }

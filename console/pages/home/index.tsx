@@ -14,6 +14,7 @@ import { Icon } from "../../components/icon.tsx";
 import { Card, Page, Time } from "../../components/page.tsx";
 import { type Line, Series } from "../../components/series.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
+import { Today } from "./today.tsx";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -51,6 +52,7 @@ export function View() {
         </p>
       ))}
       <SetUp channels={channels.data} sends={sends.data} billing={billing.data} />
+      <Today sends={sends.data} billing={billing.data} />
       <LastDays when={hasSent} />
       <div class="grid wide">
         <Collection
@@ -88,14 +90,16 @@ interface SetUpProps {
 
 /** What is still to do before the first message, once all of it is known. */
 function SetUp({ channels, sends, billing }: SetUpProps) {
-  const events = useQuery("segments.listEventNames", []).data;
+  // Those of this period are known already.
+  const hasEvents = billing !== undefined && billing.usage.events > 0;
+  const events = useQuery("segments.listEventNames", [], { when: billing !== undefined && !hasEvents }).data;
   const team = useQuery("team.listMembers", []).data;
-  if (!channels || !sends || !billing || !events || !team) return null;
+  if (!channels || !sends || !billing || !team || (!hasEvents && !events)) return null;
   const isDone = {
     person: billing.usage.subscribers > 0,
     message: sends.items.length > 0,
     channel: channels.channels.some(({ type, status }) => type !== "in_app" && status === "active"),
-    event: events.names.length > 0,
+    event: hasEvents || (events?.names.length ?? 0) > 0,
     colleague: team.items.length > 1,
   };
   const left = STEPS.filter(({ id }) => !isDone[id]);

@@ -91,7 +91,7 @@ const Avatar = ({ name }: { name: string }) => (
 function About({ profile: { external_id, email, created_at }, title }: { profile: SubscriberProfile; title: string }) {
   return (
     <>
-      {title !== external_id && <span class="one-line">{external_id}, </span>}
+      {title !== external_id && `${external_id}, `}
       {email && `${email}, `}added <Time at={created_at} />
     </>
   );

@@ -1,0 +1,112 @@
+// What needs somebody today: drafts to finish, what goes out, what failed or was halted, what nears a limit.
+import type { ComponentChildren } from "preact";
+import type { Billing, NotificationsListAnswer } from "../../../sdk/src/types.gen.ts";
+import { useQuery } from "../../app/query.ts";
+import { pathTo } from "../../app/router.ts";
+import { number, share } from "../../app/time.ts";
+import { stateOf } from "../../components/badge.tsx";
+import { Icon, type IconName } from "../../components/icon.tsx";
+import { Card, Time } from "../../components/page.tsx";
+
+interface TodayProps {
+  sends: NotificationsListAnswer | undefined;
+  billing: Billing | undefined;
+}
+
+interface Matter {
+  key: string;
+  icon: IconName;
+  /** The name of what needs somebody. */
+  name: string;
+  href: string;
+  says: ComponentChildren;
+}
+
+const DRAFTS = 3;
+/** Of a limit of the plan. */
+const NEAR = 0.8;
+
+export function Today({ sends, billing }: TodayProps) {
+  const drafts = useQuery("campaigns.list", [{ status: "draft", page_size: DRAFTS }]).data?.items ?? [];
+  const matters: Matter[] = [
+    ...(sends ? ofSends(sends) : []),
+    ...(billing ? ofLimits(billing) : []),
+    ...drafts.map(
+      ({ id, name, updated_at }): Matter => ({
+        key: id,
+        icon: "pencil",
+        name,
+        href: pathTo("campaigns", id),
+        says: (
+          <>
+            is a draft, changed <Time at={updated_at} />
+          </>
+        ),
+      }),
+    ),
+  ];
+  if (matters.length === 0) return null;
+  return (
+    <Card title="Today">
+      <ul class="stack tight">
+        {matters.map(({ key, icon, name, href, says }) => (
+          <li key={key} class="reach">
+            <Icon name={icon} />
+            <span>
+              <a href={href}>{name}</a> <span class="dim">{says}</span>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+/** Those of the latest that somebody must look at, or that are still to come. */
+function ofSends({ items }: NotificationsListAnswer): Matter[] {
+  return items.flatMap((send): Matter[] => {
+    const { id, scheduled_at } = send;
+    const at = { key: id, name: send.name ?? send.title ?? "A template", href: pathTo("activity", id) };
+    switch (stateOf(send)) {
+      case "halted":
+        return [{ ...at, icon: "warning", says: "was halted by its brake" }];
+      case "failed":
+        return [{ ...at, icon: "cross", says: "failed" }];
+      case "scheduled":
+        return [
+          {
+            ...at,
+            icon: "clock",
+            says: (
+              <>
+                goes out <Time at={scheduled_at} />
+              </>
+            ),
+          },
+        ];
+      default:
+        return [];
+    }
+  });
+}
+
+function ofLimits({ usage, limits, monthly_send_cap }: Billing): Matter[] {
+  const all = [
+    { name: "Sends", used: usage.sends, limit: Math.min(limits.sends, monthly_send_cap ?? limits.sends) },
+    { name: "Events", used: usage.events, limit: limits.events },
+    { name: "Subscribers", used: usage.subscribers, limit: limits.subscribers },
+  ];
+  return all.flatMap(({ name, used, limit }): Matter[] =>
+    used < NEAR * limit
+      ? []
+      : [
+          {
+            key: name,
+            icon: "warning",
+            name,
+            href: pathTo("settings", "plan"),
+            says: `are at ${share(used, limit)} of ${number(limit)} in this period`,
+          },
+        ],
+  );
+}
