@@ -67,8 +67,8 @@ it("RDA-19 the cost of a month is that of its counters, by workspace", async () 
         name: "Shop",
         sends: 2_000_000,
         events: 1_000_000,
-        dollars: 2.183408,
-        dollars_at_most: 16.441668,
+        dollars: 2.183073,
+        dollars_at_most: 16.441566,
       },
     ],
   ]);
