@@ -8,6 +8,7 @@ import { HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { type Random, randomFrom } from "../simulator/random.ts";
 import { document } from "../support/document.ts";
 import { type Answer, type TestWorld, testWorld } from "../support/world.ts";
+import { costOf, type Dearest, tooDear } from "./costs.ts";
 import { idsIn } from "./known.ts";
 import { fillWorld, isSlow } from "./population.ts";
 import { type Request, requestFor, type Target } from "./requests.ts";
@@ -23,6 +24,8 @@ export interface Finding {
 export interface Options {
   requests: number;
   seed: number;
+  /** What a request of anybody or of the publishable key costs is looked at, too. */
+  costs?: boolean;
   /** Called after each request, with all findings so far. */
   onRequest?: (n: number, findings: readonly Finding[]) => void;
 }
@@ -43,37 +46,48 @@ export interface Result {
   statuses: ReadonlyMap<number, number>;
   /** Routes that took no request. */
   refusing: string[];
+  /** The dearest request of each route that needs no secret, with its costs; the dearest first. */
+  dearest: Dearest[];
 }
 
-export async function fuzz({ requests, seed, onRequest }: Options): Promise<Result> {
+export async function fuzz({ requests, seed, costs = false, onRequest }: Options): Promise<Result> {
   const random = randomFrom(seed);
   const targets = operationsOf(contents)
     .filter(({ isStream }) => !isStream)
     .map(({ endpoint }) => targetOf(document, endpoint));
   const findings: Finding[] = [];
   const statuses = new Map<number, number>();
+  const dearest = new Map<string, Dearest>();
   const refusing = new Set<string>(targets.map(({ endpoint }) => endpoint.route));
   for (let first = 1; first <= requests; first += REQUESTS_OF_A_WORLD) {
     const last = Math.min(requests, first + REQUESTS_OF_A_WORLD - 1);
-    await fuzzWorld({ random, document, targets }, first, last, ({ n, route, status, found }) => {
+    await fuzzWorld({ random, document, targets, costs }, first, last, ({ n, route, status, cost, found }) => {
+      if (cost && (dearest.get(route)?.units ?? -1) < cost.units) dearest.set(route, cost);
       findings.push(...found);
       if (status !== undefined) statuses.set(status, (statuses.get(status) ?? 0) + 1);
       if (status !== undefined && status < 400) refusing.delete(route);
       onRequest?.(n, findings);
     });
   }
-  return { findings, statuses, refusing: [...refusing] };
+  const byUnits = [...dearest.values()].sort((a, b) => b.units - a.units);
+  return { findings, statuses, refusing: [...refusing], dearest: byUnits };
 }
 
 interface Outcome {
   n: number;
   route: string;
   status: number | undefined;
+  cost: Dearest | undefined;
   found: Finding[];
 }
 
 async function fuzzWorld(
-  { random, document, targets }: { random: Random; document: OpenApi; targets: readonly Target[] },
+  {
+    random,
+    document,
+    targets,
+    costs,
+  }: { random: Random; document: OpenApi; targets: readonly Target[]; costs: boolean },
   first: number,
   last: number,
   report: (outcome: Outcome) => void,
@@ -94,11 +108,15 @@ async function fuzzWorld(
       }
       const target = chosen(random, targets);
       const request = requestFor(source, target, callers, population.examples);
+      world.dynamodb.resetMeter();
       const { status, text = "", ...attempt } = await attempted(world, source, target.endpoint, request);
+      const cost = costs ? costOf(world, target.endpoint, request, Buffer.byteLength(text)) : undefined;
+      const dear = cost && tooDear(cost, target.endpoint);
+      if (dear) found.push({ n, request: request.shown, problem: dear });
       if (status !== undefined && status < 300) recent.push(request.shown);
       const problem = attempt.problem ?? population.leakIn(text);
       if (problem) found.push({ n, request: request.shown, problem });
-      report({ n, route: target.endpoint.route, status, found });
+      report({ n, route: target.endpoint.route, status, cost, found });
     }
   } finally {
     await world.close();
