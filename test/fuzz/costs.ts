@@ -45,7 +45,7 @@ export function costOf(
 }
 
 /** Why a request is dearer than it may be; undefined where it is not. */
-export function tooDear({ by, units, bytes, given, events }: Dearest, { route }: Endpoint): string | undefined {
+export function tooDear({ route, by, units, bytes, given, events }: Dearest): string | undefined {
   const most = {
     anybody: ANYBODY.units,
     "link of a mail": LINK_UNITS,

@@ -12,10 +12,9 @@ it("GEN-8 D-HTTPCODES random requests lead to described answers, never to a 5xx 
 });
 
 it("a request of anybody that costs more units than 10, and one with the publishable key beyond 40, are found (D2)", () => {
-  const cost = { route: "POST /x", units: 11, bytes: 10, given: 0, events: 0 };
-  const endpoint = { route: "POST /x" } as Parameters<typeof tooDear>[1];
-  expect(tooDear({ ...cost, by: "anybody" }, endpoint)).toBe("costs 11 units, 10 at most");
-  expect(tooDear({ ...cost, by: "anybody", units: 10, bytes: 70_000 }, endpoint)).toBe("answers with 70000 bytes");
-  expect(tooDear({ ...cost, by: "publishable key", units: 41 }, endpoint)).toBe("costs 41 units, 40 at most");
-  expect(tooDear({ ...cost, by: "publishable key", units: 41, events: 1 }, endpoint)).toBeUndefined();
+  const cost = { route: "POST /x", units: 11, bytes: 10, given: 0, events: 0 } as const;
+  expect(tooDear({ ...cost, by: "anybody" })).toBe("costs 11 units, 10 at most");
+  expect(tooDear({ ...cost, by: "anybody", units: 10, bytes: 70_000 })).toBe("answers with 70000 bytes");
+  expect(tooDear({ ...cost, by: "publishable key", units: 41 })).toBe("costs 41 units, 40 at most");
+  expect(tooDear({ ...cost, by: "publishable key", units: 41, events: 1 })).toBeUndefined();
 });

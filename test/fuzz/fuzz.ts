@@ -111,7 +111,7 @@ async function fuzzWorld(
       world.dynamodb.resetMeter();
       const { status, text = "", ...attempt } = await attempted(world, source, target.endpoint, request);
       const cost = costs ? costOf(world, target.endpoint, request, Buffer.byteLength(text)) : undefined;
-      const dear = cost && tooDear(cost, target.endpoint);
+      const dear = cost && tooDear(cost);
       if (dear) found.push({ n, request: request.shown, problem: dear });
       if (status !== undefined && status < 300) recent.push(request.shown);
       const problem = attempt.problem ?? population.leakIn(text);
