@@ -35,8 +35,16 @@ export const attributeKey = (header: string): string =>
     .replace(/[^a-z0-9]+/g, "_")
     .replace(/^_|_$/g, "");
 
-/** `true`, `false` and plain numbers are typed; a leading zero stays text (AMB-88). */
-export function typed(value: string): string | number | boolean {
-  if (value === "true" || value === "false") return value === "true";
-  return /^-?(0|[1-9]\d{0,14})(\.\d+)?$/.test(value) ? Number(value) : value;
+export type Reader = (value: string) => string | number | boolean;
+
+const decimals = (value: string) => value.split(".")[1]?.length ?? 0;
+
+/** A column is of one type: booleans, or numbers that read back as written or have as many decimals all; else text. */
+export function readerOf(column: string[]): Reader {
+  const values = column.filter((value) => value !== "");
+  if (values.every((value) => /^(true|false|yes|no)$/i.test(value))) return (value) => /^(true|yes)$/i.test(value);
+  const areNumbers = values.every((value) => /^-?(0|[1-9]\d{0,14})(\.\d+)?$/.test(value));
+  const readBack = values.every((value) => String(Number(value)) === value);
+  const isEven = new Set(values.map(decimals)).size === 1;
+  return areNumbers && (readBack || isEven) ? Number : (value) => value;
 }

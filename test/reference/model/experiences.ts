@@ -17,7 +17,7 @@ import {
   Unordered,
 } from "./kit.ts";
 import { needInApp } from "./plans.ts";
-import { cancelJob, createJob, schedule } from "./sending.ts";
+import { cancelJob, createJob, schedule, takeQuota } from "./sending.ts";
 import { at, type Experience, found, newId, type World } from "./world.ts";
 
 const FORMATS = ["banner", "modal", "inbox_only", "card", "fullscreen"];
@@ -111,8 +111,8 @@ function publish(world: World, experience: Experience, given: Body): void {
   const { content, variant_b, audience, end_at } = spec;
   if (!audience || !content.body || (variant_b && !variant_b.body)) bad();
   if (end_at && instant(end_at)! <= world.now) bad();
-  experience.status = "live";
   send(world, experience, given?.notification_id);
+  experience.status = "live";
   const { end_at: end } = spec;
   if (end) at(world, instant(end)!, () => endIt(world, experience));
 }
@@ -129,8 +129,10 @@ function send(world: World, experience: Experience, unit: string | undefined): v
     { type: "experience", id: experience.id },
   );
   job.unit = unit ?? job.id;
+  const due = start_at ? instant(start_at)! : null;
+  if (due === null || due <= world.now) takeQuota(world, job);
   experience.job_id = job.id;
-  schedule(world, job, start_at ? instant(start_at)! : null);
+  schedule(world, job, due);
 }
 
 const messagesOf = (world: World, experience: Experience) => {

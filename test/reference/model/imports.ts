@@ -3,7 +3,7 @@ import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
 import { consentOfAddress, suppress } from "./addresses.ts";
 import { currentConsent, recordConsent } from "./consents.ts";
-import { attributeKey, parseCsv, typed } from "./csv.ts";
+import { attributeKey, parseCsv, type Reader, readerOf } from "./csv.ts";
 import { ABSENT, ANY, type Body, instant, invalid, isUuid, notFound, Refusal, type Request } from "./kit.ts";
 import { addMember } from "./lists.ts";
 import { createSubscriber, tellCreated } from "./people.ts";
@@ -65,6 +65,7 @@ function readRow(
   source: string,
   header: string[],
   cells: string[],
+  readers: Reader[],
 ): { fields: Record<string, string>; attributes: Body } {
   const fields: Record<string, string> = {};
   const attributes: Record<string, Body> = {};
@@ -72,7 +73,7 @@ function readRow(
     const value = cells[index]!.trim();
     const field = ALIASES[source]![name.trim().toLowerCase()];
     if (field) fields[field] = value;
-    else if (value !== "") attributes[attributeKey(name)] = typed(value);
+    else if (value !== "") attributes[attributeKey(name)] = readers[index]!(value);
   });
   for (const field of AS_ATTRIBUTES) if (fields[field]) attributes[field] = fields[field];
   if (fields.tags) attributes.tags = fields.tags.split(/[,;]/).map((tag) => tag.trim());
@@ -101,10 +102,12 @@ function process(world: World, job: Import): void {
     return;
   }
   job.total_rows = rows.length;
+  const whole = rows.filter((cells) => cells.length === header.length);
+  const readers = header.map((_, index) => readerOf(whole.map((cells) => cells[index]!.trim())));
   for (const cells of rows) {
     job.processed_rows++;
     const isWhole = cells.length === header.length;
-    const { fields, attributes } = isWhole ? readRow(source, header, cells) : { fields: {}, attributes: {} };
+    const { fields, attributes } = isWhole ? readRow(source, header, cells, readers) : { fields: {}, attributes: {} };
     if (faultOf(header, cells, fields)) job.failed_rows++;
     else take(world, job, source, fields, attributes);
   }

@@ -84,17 +84,7 @@ function create(world: World, request: Request) {
   if (!spec.channel_ids && time === null) spec.channel_ids = channelsOf(world, spec).map(({ id }) => id);
   const job = createJob(world, spec, { type: "api", id: null });
   job.unit = request.given?.id ?? job.id;
-  const planned = plan(world, job, false);
-  const accepted = planned.filter(({ state }) => state === "pending" || state === "deferred").length;
-  if (time === null) {
-    try {
-      takeQuota(world, job, accepted);
-    } catch (refusal) {
-      world.jobs.pop();
-      throw refusal;
-    }
-    job.sent = accepted;
-  }
+  const planned = time === null ? takeQuota(world, job) : plan(world, job, false);
   job.unknown = planned.filter(({ reasons }) => reasons.includes("unknown_subscriber")).map((r) => r.subscriber_id);
   schedule(world, job, time);
   const unknown = job.unknown.length > 0 && { unknown: job.unknown.length, unknown_ids: new Unordered(job.unknown) };

@@ -111,8 +111,21 @@ function isContested({ settings, jobs, now }: World, job: Job): boolean {
   return jobs.some((other) => other !== job && other.dispatched_at === now && !other.step && !other.spec.experience);
 }
 
+/** What goes out in the request is counted exactly. If it does not fit, it never was. */
+export function takeQuota(world: World, job: Job): Recipient[] {
+  const planned = plan(world, job, false);
+  job.sent = planned.filter(({ state }) => state === "pending" || state === "deferred").length;
+  try {
+    reserve(world, job, job.sent);
+  } catch (refusal) {
+    world.jobs.splice(world.jobs.indexOf(job), 1);
+    throw refusal;
+  }
+  return planned;
+}
+
 /** D-BILL: a send that would pass the quota or the own cap is refused whole. */
-export function takeQuota(world: World, job: Job, sends: number): void {
+function reserve(world: World, job: Job, sends: number): void {
   const used = usedSends(world) + sends;
   if (sends > 0 && used > limits(world.plan).sends) throw new Refusal(402, { code: "PAYMENT_REQUIRED" });
   if (sends > 0 && world.monthly_send_cap !== null && used > world.monthly_send_cap)
@@ -127,7 +140,7 @@ function quotaRefusal(world: World, job: Job): Body {
   const { target, subscriberIds, external_ids, holdout_percentage = 0 } = job.spec;
   const audience = target ? targetMembers(world, target).length : new Set(subscriberIds ?? external_ids).size;
   try {
-    takeQuota(world, job, Math.round(audience * (1 - holdout_percentage / 100)));
+    reserve(world, job, Math.round(audience * (1 - holdout_percentage / 100)));
     return null;
   } catch (error) {
     if (error instanceof Refusal) return error.body;
