@@ -15,7 +15,8 @@ import {
   MESSAGE_LIFETIME_MS,
   type MessageRow,
   messageIdOf,
-  messagesSince,
+  type StreamRows,
+  streamRowsSince,
 } from "../../shared/store/sends/inbox/inbox.ts";
 import { readTexts } from "../../shared/store/sends/inbox/inbox-content.ts";
 import { Message } from "../../shared/store/sends/inbox/inbox-items.ts";
@@ -95,7 +96,7 @@ export async function openFeed(
     seen: new Map(position?.seen.map((digest) => [digest, { sk: "" }])),
   };
   if (limit > 0) await admitStream(deps, feed.viewer, limit);
-  if (resumeAt === undefined) for (const row of await rowsOf(feed, LATEST_MS)) remember(feed, row);
+  if (resumeAt === undefined) for (const row of (await rowsOf(feed, LATEST_MS)).messages) remember(feed, row);
   await renewLease(feed);
   return feed;
 }
@@ -115,9 +116,9 @@ export async function runFeed(feed: Feed, output: FeedOutput): Promise<void> {
     retries.begin();
     const written = writeSignal?.(inbox);
     feed.polledAt = clock.now();
-    const [rows, hasLeft] = await Promise.all([rowsOf(feed, lookBack), hasViewerLeft(feed)]);
-    if (hasLeft) return;
-    const fresh = rows.filter(isNewIn(feed));
+    const { messages, streams } = await rowsOf(feed, lookBack);
+    if (hasViewerLeft(feed, streams)) return;
+    const fresh = messages.filter(isNewIn(feed));
     lookBack = OVERLAP_MS;
     const visibility = visibilityIn(store);
     await visibility.look(fresh);
@@ -160,7 +161,7 @@ export async function closeFeed({ deps: { store, retries }, subscriber, connecti
 
 /** Rows past the cursor that have not expired (INB-4): a client may resume from an id of any age. */
 const rowsOf = ({ deps: { store, clock }, subscriber, cursor }: Feed, lookBack: number) =>
-  messagesSince(store, subscriber, Math.max(cursor - lookBack, clock.now() - MESSAGE_LIFETIME_MS + 1));
+  streamRowsSince(store, subscriber, Math.max(cursor - lookBack, clock.now() - MESSAGE_LIFETIME_MS + 1));
 
 function remember({ seen }: Feed, { sk, late_at }: MessageRow): void {
   seen.set(digestOf(messageIdOf({ sk })), late_at === undefined ? { sk } : { sk, late_at });
@@ -197,11 +198,11 @@ async function isWorkspaceOpen({ deps: { store, platform } }: Feed): Promise<boo
   return workspace?.status === "active";
 }
 
-/** An eventual read: a goodbye is seen at the next poll or the one after. */
-async function hasViewerLeft({ deps: { store }, subscriber, connection }: Feed): Promise<boolean> {
-  const row = await store.get(SubscriberStream, { subscriber, connection }, { eventual: true });
-  return row?.left === true;
-}
+/** Whether its goodbye is among the streams. The read is eventual: it is seen at the next poll or the one after. */
+const hasViewerLeft = ({ deps: { store }, subscriber, connection }: Feed, streams: StreamRows["streams"]): boolean => {
+  const own = keyOf(SubscriberStream, store.tenant, { subscriber, connection }).sk;
+  return streams.some(({ sk, left }) => sk === own && left === true);
+};
 
 /** @returns false if the lease was removed because the subscriber was erased: no row is written for it again. */
 async function keepLease(feed: Feed): Promise<boolean> {

@@ -12,6 +12,7 @@ import { toJson } from "../../json-text.ts";
 import type { Key } from "../../model.ts";
 import { type MessageText, type NamedText, readTexts } from "./inbox-content.ts";
 import { Message, MessageState, ReadAll } from "./inbox-items.ts";
+import { SubscriberStream } from "./stream-items.ts";
 
 /** INB-4. */
 export const MESSAGE_LIFETIME_MS = 30 * DAY;
@@ -117,9 +118,31 @@ export async function listMessages(
   return found.slice(0, limit);
 }
 
-/** Rows with an id from this time on, oldest first: what a live stream polls (0.5 RCU when there are none). */
+/** Rows with an id from this time on, oldest first. */
 export const messagesSince = (store: StoreReader, subscriber: string, sinceMs: number): Promise<MessageRow[]> =>
   store.queryAll(Message, { subscriber }, { ...rangeFrom(lowestId(sinceMs)), eventual: true });
+
+export interface StreamRows {
+  /** Oldest first. */
+  messages: MessageRow[];
+  /** The open live streams of the subscriber. */
+  streams: RowOf<typeof SubscriberStream>[];
+}
+
+/** Messages with an id from this time on, and the open streams: what a live stream polls (0.5 RCU, one request). */
+export async function streamRowsSince(store: StoreReader, subscriber: string, sinceMs: number): Promise<StreamRows> {
+  const found: StreamRows = { messages: [], streams: [] };
+  const range = { ...rangeFrom(lowestId(sinceMs)), to: `${SubscriberStream.prefix}~`, eventual: true };
+  let after: Key | undefined;
+  do {
+    const page = await store.queryRows(Message, { subscriber }, { ...range, after });
+    for (const row of page.items)
+      if (row.sk.startsWith(PREFIX)) found.messages.push(rowOf(Message, row));
+      else found.streams.push(rowOf(SubscriberStream, row));
+    after = page.next;
+  } while (after);
+  return found;
+}
 
 /** The same up to another time; to now without `to`. */
 export const messagesBetween = (

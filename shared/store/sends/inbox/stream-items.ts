@@ -11,8 +11,9 @@ const lease = v.number();
 export const SubscriberStream = item({
   about: "An open live stream of a subscriber: the newest three stay open.",
   pk: ({ subscriber }: { subscriber: string }) => `U#${subscriber}`,
-  sk: ({ connection }: { connection: string }) => `ST#${connection}`,
-  prefix: "ST#",
+  // Next to the messages, so that one read of a live stream finds what is new and whether its viewer has left.
+  sk: ({ connection }: { connection: string }) => `I$${connection}`,
+  prefix: "I$",
   row: {
     lease,
     /** The viewer said goodbye: the stream ends at its next poll. */
