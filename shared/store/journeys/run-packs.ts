@@ -44,7 +44,6 @@ interface DecidedPack {
 
 /** Writes at the same time. */
 const CONCURRENT_WRITES = 25;
-/** How often runs are read again after their packs were settled. */
 /** Longer than any request to a pack may take. */
 const SEAL_KEPT_SECONDS = 7 * 86_400;
 

@@ -139,8 +139,8 @@ export const packsBugs: readonly Bug[] = [
     name: "a run that moved by a write whose reply was lost is not counted in its pack",
     area: "journeys",
     file: runPacks,
-    find: "() => true, onConditionFailed(RunItem, isIn(pack))",
-    replace: "() => true, onConditionFailed(RunItem, () => false)",
+    find: "await store.change(RunItem, key, change, when).catch(onConditionFailed(RunItem, (old) => old));",
+    replace: "await store.change(RunItem, key, change, when).catch(onConditionFailed(RunItem, () => undefined));",
   },
   {
     name: "a pack that another worker ends is counted again by the one that opened it",
@@ -167,8 +167,8 @@ export const packsBugs: readonly Bug[] = [
     name: "the runs of a pack that a worker left open are not counted",
     area: "journeys",
     file: runPacks,
-    find: "() => false, onConditionFailed(RunItem, isIn(pack))",
-    replace: "() => false, onConditionFailed(RunItem, () => false)",
+    find: "isUnmoved)\n    .catch(onConditionFailed(RunItem, (old) => old));",
+    replace: "isUnmoved)\n    .catch(onConditionFailed(RunItem, () => undefined));",
   },
   {
     name: "a worker that failed leaves its packs to the night",
