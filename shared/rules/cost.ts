@@ -41,22 +41,39 @@ export interface Rate extends Consumed {
   gbSeconds: number;
 }
 
-/** Of a send with one recipient, on the row of its job: between one alone and one of a burst. */
+/** Of a send on the row of its job, in a journey: between one alone and one of a burst. */
 const SINGLE: Rate = { wcu: 2.5, rcu: 4.5, messages: 1, gbSeconds: 0.02 };
+/** Of a send with one recipient, alone in its quarter-hour. */
+const ALONE: Rate = { wcu: 6.95, rcu: 10.9, messages: 1, gbSeconds: 0.02 };
+/** Of such a send by a provider: its claim and its ledger. */
+const ALONE_BY_PROVIDER: Rate = { wcu: 1.9, rcu: 4.4, messages: 0, gbSeconds: 0 };
 /** Of any other send: its row, its place in the quota, its chunks, its end. */
 const BASE: Rate = { wcu: 24, rcu: 22, messages: 3, gbSeconds: 0.1 };
 /** Of a send to many: its ranges and their plan. */
 const RANGES: Rate = { wcu: 20, rcu: 5, messages: 3, gbSeconds: 0.3 };
 /** From so many recipients on. */
-export const WIDE_FROM = 1_000;
+export const WIDE_FROM = 1_001;
 /** Of each recipient, by how it is reached. A mail has a receipt, which is a message, and is read with those of its batch. */
 export const PER_RECIPIENT = {
   in_app: { wcu: 1.047, rcu: 0.06, messages: 0.006, gbSeconds: 0.0002 },
   email: { wcu: 1.15, rcu: 2.08, messages: 1.01, gbSeconds: 0.007 },
+  /** By an address of the profile, whose provider sends no receipt: texts, and mails by a mail server. */
+  address: { wcu: 1.15, rcu: 1.08, messages: 0.006, gbSeconds: 0.006 },
   other: { wcu: 1.165, rcu: 0.69, messages: 0.012, gbSeconds: 0.006 },
 } as const satisfies Record<string, Rate>;
-/** Read units of each recipient whose id the caller gave: the profile, and the devices. */
-const GIVEN_RCU = { in_app: 1, email: 1, other: 1.85 };
+/** Read units of each recipient that is read by its id: the profile, and the devices. */
+const BY_ID_RCU = { in_app: 1, email: 1, address: 1, other: 1.85 };
+
+/** How the audience of a send is found. */
+export type Audience = "all" | "list" | "segment" | "given";
+
+/** What it takes to find it: of a send to one, and of any other. The profiles of all are read in whole pages, others by id. */
+const FOUND = {
+  given: { one: {}, many: {}, isById: true },
+  all: { one: { rcu: 15.5 }, many: { rcu: 17 }, isById: false },
+  list: { one: { wcu: 1, rcu: 19.5 }, many: { wcu: 1, rcu: 7.5 }, isById: true },
+  segment: { one: { wcu: 2, rcu: 52.5, messages: 2 }, many: { wcu: 2, rcu: 24.5, messages: 2 }, isById: true },
+} as const satisfies Record<Audience, { one: Partial<Rate>; many: Partial<Rate>; isById: boolean }>;
 
 export const isPriced = (type: string): type is (typeof pricedChannels)[number] =>
   pricedChannels.some((one) => one === type);
@@ -111,31 +128,45 @@ export interface SendCost {
 export interface SentTo {
   /** Recipients by the type or class of channels that reaches them; one of several counts in each. */
   reached: Readonly<Record<string, number>>;
-  /** Workers plan it, in ranges: sends to 1,000 and more. */
+  /** Workers plan it, in ranges: sends to more than 1,000. */
   isWide: boolean;
-  /** The caller named them by their ids. */
-  isGiven: boolean;
-  /** They are on the row of the job: one alone, or the inboxes of a journey's step. */
-  isDirect: boolean;
+  audience: Audience;
+  /** On the row of the job: one alone, or the inboxes of a journey's step. */
+  direct: "one" | "step" | undefined;
+  /** Its mails go by a mail server. */
+  isBySmtp: boolean;
 }
 
-const ratesOf = (type: string): keyof typeof PER_RECIPIENT => (type === "in_app" || type === "email" ? type : "other");
+function ratesOf(type: string, isBySmtp: boolean): keyof typeof PER_RECIPIENT {
+  if (type === "email") return isBySmtp ? "address" : "email";
+  if (type === "sms" || type === "chat_app" || type === "chat") return "address";
+  return type === "in_app" ? type : "other";
+}
 
 /** What a send takes of the service. */
-export function takenBy({ reached, isWide, isGiven, isDirect }: SentTo): Rate {
+export function takenBy({ reached, isWide, audience, direct, isBySmtp }: SentTo): Rate {
   const total: Rate = { wcu: 0, rcu: 0, messages: 0, gbSeconds: 0 };
-  const add = (rate: Rate, n: number) => {
-    total.wcu += n * rate.wcu;
-    total.rcu += n * rate.rcu;
-    total.messages += n * rate.messages;
-    total.gbSeconds += n * rate.gbSeconds;
+  const add = ({ wcu = 0, rcu = 0, messages = 0, gbSeconds = 0 }: Partial<Rate>, n: number) => {
+    total.wcu += n * wcu;
+    total.rcu += n * rcu;
+    total.messages += n * messages;
+    total.gbSeconds += n * gbSeconds;
   };
-  add(isDirect ? SINGLE : BASE, 1);
+  const found = FOUND[audience];
+  if (direct === "step") add(SINGLE, 1);
+  else if (direct === "one") {
+    add(ALONE, 1);
+    add(found.one, 1);
+    if (Object.entries(reached).some(([type, n]) => type !== "in_app" && n > 0)) add(ALONE_BY_PROVIDER, 1);
+  } else {
+    add(BASE, 1);
+    add(found.many, 1);
+  }
   if (isWide) add(RANGES, 1);
   for (const [type, n] of Object.entries(reached)) {
-    const rates = ratesOf(type);
+    const rates = ratesOf(type, isBySmtp);
     add(PER_RECIPIENT[rates], n);
-    if (isGiven) total.rcu += n * GIVEN_RCU[rates];
+    if (direct === undefined && found.isById) total.rcu += n * BY_ID_RCU[rates];
   }
   return total;
 }

@@ -81,7 +81,13 @@ export function summaryOf({ steps: counted, provider = NO_CHARGE, ...tally }: Re
     deferred: tally.deferred,
     cut_short: tally.cut,
     cost: costOfSend(
-      { reached: tally.classes, isWide: tally.recipients >= WIDE_FROM, isGiven: false, isDirect: false },
+      {
+        reached: tally.classes,
+        isWide: tally.recipients >= WIDE_FROM,
+        audience: "given",
+        direct: undefined,
+        isBySmtp: false,
+      },
       { ...provider, dollars: roundedDollars(provider.dollars) },
     ),
   };

@@ -31,6 +31,15 @@ describe("a mail that comes back", () => {
     expect(items).toMatchObject([{ subscriber_id: ada, state: "bounced" }]);
   });
 
+  it("is not among the deliveries of its hour (AMB-139)", async () => {
+    const { world, tenant } = await withTenant();
+    const { mail } = await mailing(world, tenant, BOUNCES);
+    await mail();
+    await world.advance(MINUTE);
+    await world.advance(20 * MINUTE);
+    expect((await reader(world, tenant)("GET /api/v1/insights/heatmap")).cells).toEqual([]);
+  });
+
   it("leaves the recipient delivered whom another channel reached (AMB-139)", async () => {
     const { world, tenant } = await withTenant();
     const { ada, channel } = await mailing(world, tenant, BOUNCES);

@@ -114,7 +114,11 @@ export function lateDayWrites(
 ): ItemWrite<"workspace">[] {
   const ofCategory =
     kind === "bounced"
-      ? isLost && { [`k|${category}|delivered`]: -1, [`k|${category}|bounced`]: 1 }
+      ? isLost && {
+          [`k|${category}|delivered`]: -1,
+          [`k|${category}|bounced`]: 1,
+          [`delivered:${timestamp(at).slice(11, 13)}`]: -1,
+        }
       : { [`k|${category}|${kind}`]: 1 };
   const ofChannel = { [`c|email|${kind}`]: 1, ...(kind === "bounced" && { "c|email|delivered": -1 }) };
   return dayWrites(hashOf(subscriber).slice(0, 1), [{ at: timestamp(at), add: { ...ofChannel, ...ofCategory } }]);

@@ -269,6 +269,10 @@ export async function heatmapOf(store: StoreReader, days: number) {
   }
   return {
     window_days: days,
-    cells: [...cells.values()].sort((a, b) => a.weekday - b.weekday || a.hour - b.hour),
+    // A mail that came back counts at its own hour, and its delivery when its range was closed: that may be the hour after.
+    cells: [...cells.values()]
+      .map((cell) => ({ ...cell, delivered: Math.max(0, cell.delivered) }))
+      .filter(({ delivered, opened }) => delivered > 0 || opened > 0)
+      .sort((a, b) => a.weekday - b.weekday || a.hour - b.hour),
   };
 }

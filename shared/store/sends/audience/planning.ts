@@ -8,6 +8,7 @@ import { disturbs } from "../../../rules/quiet-hours.ts";
 import { isUsable, listChannels } from "../../channels/channels.ts";
 import { type ChannelRow, messagePrice } from "../../channels/items.ts";
 import type { StoreReader } from "../../context.ts";
+import { fromJson } from "../../json-text.ts";
 import { zoneFor } from "../../segments/rules.ts";
 import { tenantEngagements } from "../../subscribers/engagement.ts";
 import type { SendingSettings } from "../../workspaces/settings.ts";
@@ -29,8 +30,15 @@ type Planned = Pick<
 
 /** What a send keeps of a channel. */
 export const channelSettings = (channel: ChannelRow): DeliverySettings["via"][number] => {
-  const { id, type, credentials } = channel;
-  return { id, type, credentials, ...(isPriced(type) && { price: messagePrice(channel) }) };
+  const { id, type, credentials, settings } = channel;
+  const isSmtp = type === "email" && settings !== undefined && fromJson(settings).provider === "smtp";
+  return {
+    id,
+    type,
+    credentials,
+    ...(isPriced(type) && { price: messagePrice(channel) }),
+    ...(isSmtp && { isSmtp: true as const }),
+  };
 };
 
 /** The settings of a send that is dispatched now. */

@@ -22,7 +22,7 @@ import { zoneFor } from "../chunks/deferred.ts";
 import { scopeOf } from "../content/arms.ts";
 import { Rendering, renderingsOf } from "../content/renderings.ts";
 import { rendererOf } from "../content/texts.ts";
-import { costOfAudience, type Rating } from "../jobs/job-cost.ts";
+import { audienceKindOf, costOfAudience, isBySmtp, type Rating } from "../jobs/job-cost.ts";
 import type { DeliverySettings, JobSpec } from "../jobs/job-spec.ts";
 import { keep } from "./audiences.ts";
 import type { Placed } from "./candidates.ts";
@@ -109,7 +109,8 @@ export async function previewSend(
     via.length === 0 ? NO_CANDIDATES : await sampleOf(store, spec, rules, { given, max, id });
   const kept = await keep(store, candidates, rules);
   const futures = await futuresOf(store, spec, deliverySettings, kept.filter(isSent), at);
-  const rating = { prices: pricesOf(via), isGiven: given !== undefined };
+  const audience = given === undefined ? audienceKindOf(spec.target) : "given";
+  const rating = { prices: pricesOf(via), audience, isBySmtp: isBySmtp(via) };
   const { preview, reached } = countOutcomes(kept, futures, { exact, ...rating });
   const said = { ...spec, ...texts };
   addTexts(preview, reached.slice(0, MAX_RENDERED), { said, futures, at });

@@ -1,5 +1,6 @@
 // What a send cost so far, computed from the totals that it has anyway, and what one would cost (F10, docs/decisions/0053).
 import {
+  type Audience,
   costOf,
   costOfSend,
   type Prices,
@@ -14,7 +15,7 @@ import {
 import type { Tally } from "../chunks/tallies.ts";
 import type { JobRecord } from "./job-record.ts";
 
-export type Sent = Pick<JobRecord, "direct" | "ranges" | "subscriber_ids_count" | "deliverySettings">;
+export type Sent = Pick<JobRecord, "direct" | "ranges" | "target" | "source" | "deliverySettings">;
 
 type Totals = Pick<Tally, "delivered_by_channel" | "counts">;
 
@@ -26,7 +27,7 @@ export function costOfJob(job: Sent, totals: Totals): SendCost {
 
 /** What a send took of the service, and what its providers charge. @param totals of the send until now */
 export function expensesOf(
-  { direct, ranges = [], subscriber_ids_count, deliverySettings }: Sent,
+  { direct, ranges = [], target, source, deliverySettings }: Sent,
   { delivered_by_channel, counts }: Totals,
 ): { taken: Rate; provider: ProviderCost } {
   const via = deliverySettings?.via ?? [];
@@ -39,31 +40,40 @@ export function expensesOf(
   const taken = takenBy({
     reached,
     isWide: ranges.length > 1,
-    isGiven: direct === undefined && subscriber_ids_count !== null,
-    isDirect: direct !== undefined,
+    audience: audienceKindOf(target),
+    direct: direct && (source.type === "journey" ? "step" : "one"),
+    isBySmtp: isBySmtp(via),
   });
   return { taken, provider: providerCost(delivered_by_channel, pricesOf(via)) };
 }
 
-/** What the cost of a send that is not made yet depends on beside its audience. */
+/** How recipients are found: by what a send targets, else by their ids. */
+export const audienceKindOf = (target: { type: string } | null | undefined): Audience =>
+  target?.type === "all" || target?.type === "list" || target?.type === "segment" ? target.type : "given";
+
+/** Whether mails go by a mail server, which reports nothing. */
+export const isBySmtp = (via: readonly { isSmtp?: boolean | undefined }[]): boolean =>
+  via.some(({ isSmtp }) => isSmtp === true);
+
+/** What the cost of a send that is not made yet depends on beside how many it reaches. */
 export interface Rating {
   prices: Prices;
-  /** The caller named the recipients by their ids. */
-  isGiven: boolean;
+  audience: Audience;
+  isBySmtp: boolean;
 }
 
 /** @param byClass recipients by the class of channels that would reach them */
 export const costOfAudience = (
   byClass: Readonly<Record<string, number>>,
   { total, sent }: Pick<Tally["counts"], "total" | "sent">,
-  { prices, isGiven }: Rating,
+  { prices, ...rating }: Rating,
 ): SendCost =>
   costOfSend(
     {
       reached: byClass,
       isWide: total >= WIDE_FROM,
-      isGiven: isGiven && total > 1,
-      isDirect: total === 1 && sent === 1,
+      ...rating,
+      direct: total === 1 && sent === 1 ? "one" : undefined,
     },
     providerCost(byClass, prices),
   );

@@ -131,6 +131,8 @@ export interface DeliverySettings {
     credentials?: string | undefined;
     /** What the provider charges for a message, in dollars, where it charges and that is known (F10). */
     price?: number | undefined;
+    /** Of mails: they go by a mail server, which reports nothing. */
+    isSmtp?: true | undefined;
   }[];
   emailConsent: "opt_out" | "opt_in";
   /** The workspace's, where quiet hours or caps need it. */
