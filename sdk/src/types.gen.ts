@@ -6868,7 +6868,10 @@ export interface AuthReplaceIdentityProviderBody {
   /** What is asked of the provider */
   scope?: string | undefined;
   /** The e-mail domains that the provider speaks for, once a DNS record proves each */
-  domains: string[];
+  domains: (string | {
+    /** The part after the @ of an address */
+    domain: string;
+  })[];
   /** Of whoever signs in first; `null`: they need an invitation or a group with a role */
   default_role?: "admin" | "marketer" | "developer" | "analyst" | "viewer" | null | undefined;
   /** The claim with the groups of the user */

@@ -14,7 +14,10 @@ const readerOf = ({ route }: Endpoint) =>
 
 /** Its body is an action, not fields of the resource. */
 const ACTIONS = ["PATCH /api/v1/campaigns/:id", "PUT /api/v1/billing/plan"];
-const changes = endpoints.filter((one) => isChange(one) && readerOf(one) && !ACTIONS.includes(one.route));
+/** A workspace has none at first: it is asked where there is one (test/identity/sign-in.test.ts). */
+const ABSENT = ["PUT /api/v1/auth/identity-provider"];
+const isAsked = ({ route }: Endpoint) => !ACTIONS.includes(route) && !ABSENT.includes(route);
+const changes = endpoints.filter((one) => isChange(one) && readerOf(one) && isAsked(one));
 
 async function resourceOf(world: TestWorld, route: string) {
   const tenant = await world.tenant();

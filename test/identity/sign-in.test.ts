@@ -88,6 +88,13 @@ describe("an identity provider", () => {
     expect([admin.status, admin.body.message]).toEqual([403, "Only an owner may change the identity provider."]);
   });
 
+  it("is set again by what its GET returned (AMB-115)", async () => {
+    const as = bearer(await connected({ group_roles: [{ group: "eng", role: "developer" }] }));
+    const { body: found } = await world.call(`GET ${ROUTE}`, { as });
+    const same = await world.call(`PUT ${ROUTE}`, { as, body: found });
+    expect([same.status, same.body]).toEqual([200, found]);
+  });
+
   it("that cannot be reached, is inside the network or calls itself otherwise is refused with the reason (ACC-14)", async () => {
     const owner = await register();
     const faultOf = async (more: object) => (await set(owner, more)).body.fields?.issuer;

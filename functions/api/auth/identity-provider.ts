@@ -70,8 +70,19 @@ const GroupRoles = v.pipe(
   v.maxLength(MAX_GROUPS, `must have at most ${MAX_GROUPS}`),
 );
 const Scopes = v.pipe(text(256), v.regex(/(?:^| )openid(?: |$)/, "must have openid in it"));
+/** As it is given, or as it was read. */
+const DomainInput = v.union(
+  [
+    Domain,
+    v.pipe(
+      v.looseObject({ domain: said(Domain, "The part after the @ of an address") }),
+      v.transform(({ domain }) => domain),
+    ),
+  ],
+  "must be a domain",
+);
 const Domains = v.pipe(
-  v.array(Domain, "must be an array"),
+  v.array(DomainInput, "must be an array"),
   v.minLength(1, "must name a domain"),
   v.maxLength(MAX_DOMAINS, `must have at most ${MAX_DOMAINS} domains`),
   v.description(ABOUT.domains),
