@@ -72,7 +72,14 @@ export interface Cell {
   isPlusless?: boolean;
 }
 
+/** Why a file cannot be imported. */
+export interface Problem {
+  kind: "problem";
+  problem: string;
+}
+
 export interface Columns {
+  kind: "columns";
   source: ImportSource;
   /** What each cell holds. */
   cells: readonly Cell[];
@@ -95,10 +102,10 @@ export function readHeader(
   header: readonly string[],
   source: ImportSource,
   { mapping = {}, topics = [], types = [] }: KnownColumns = {},
-): Columns | { problem: string } {
+): Columns | Problem {
   const given = new Map(Object.entries(mapping).map(([name, target]) => [columnName(name), target]));
   const problem = problemOf(header, given);
-  if (problem) return { problem };
+  if (problem) return { kind: "problem", problem };
   const taken = new Set([...given.values()].filter((target) => target !== IGNORED));
   const isFree = header.map((name) => !given.has(columnName(name)));
   const fields = usualFields(header, source, { taken, isFree });
@@ -119,9 +126,9 @@ export function readHeader(
   });
   const named = cells.flatMap(({ standard }) => standard ?? []);
   if (!named.includes("external_id") && !named.includes("email"))
-    return { problem: "the header has neither an external_id nor an email column" };
+    return { kind: "problem", problem: "the header has neither an external_id nor an email column" };
   const extra = extraProblem(cells);
-  return extra ? { problem: extra } : { source, cells, types, unknownTopics };
+  return extra ? { kind: "problem", problem: extra } : { kind: "columns", source, cells, types, unknownTopics };
 }
 
 /** Why a mapping does not fit a header. */

@@ -1,105 +1,24 @@
 // The audit trail (RDA-23): what is in it, what it proves, and what a crash leaves of it.
 import { describe, expect, it } from "vitest";
 import { awsFailure } from "../../local/aws/index.ts";
-import { DAY, HOUR, MINUTE } from "../../shared/kernel/clock.ts";
+import { MINUTE } from "../../shared/kernel/clock.ts";
 import { toJson } from "../../shared/store/json-text.ts";
-import { inMs } from "../support/notify.ts";
+import { auditOf, type Entry } from "../support/audit.ts";
 import { wholeTable } from "../support/people.ts";
 import { spent } from "../support/spending.ts";
-import { type Headers, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
+import { type Tenant, type TestWorld, testWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 
-interface Entry {
-  id: string;
-  at: string;
-  action: string;
-  actor: { type: string; id: string; name: string | null; role: string | null };
-  subject: { kind: string; id: string; name: string | null } | null;
-  target: string | null;
-  outcome: string;
-  status: number | null;
-  code: string | null;
-  sends: { count: number; from: string; to: string } | null;
-}
-
-function reader(world: TestWorld, tenant: Tenant) {
-  const call = async (route: string, body?: object, as?: Headers) =>
-    world.call(route, { as: as ?? (await tenant.dashboard()), ...(body && { body }) });
-  const list = async (query = ""): Promise<Entry[]> => (await call(`GET /api/v1/audit${query}`)).body.items;
-  const verify = async () => (await call("POST /api/v1/audit/verify", {})).body;
-  const labels = async (query = "") => (await list(query)).map(({ action, outcome }) => `${action} ${outcome}`);
-  return { call, list, verify, labels };
-}
-
 async function setting() {
   const { world, tenant } = await withTenant();
-  return { world, tenant, ...reader(world, tenant) };
+  return { world, tenant, ...auditOf(world, tenant) };
 }
 
 /** The chain that the functions of this world write most of their rows to, as it is stored. */
 const rowsOf = async (world: TestWorld, tenant: Tenant) =>
   (await wholeTable(world)).filter(({ pk }) => pk.S.startsWith(`T#${tenant.id}#AUDIT#`));
-
-/** Two sends by a server key, in a quarter-hour that is settled. */
-async function sealed() {
-  const { world, tenant, ...rest } = await setting();
-  const server = await tenant.backend("subscribers:write", "messages:send");
-  for (const name of ["ada", "ben"]) {
-    await world.call("POST /v1/subscribers/upsert", { as: server, body: { external_id: name } });
-    const body = { external_ids: [name], title: "Your order", body: "It is on its way." };
-    expect((await world.call("POST /v1/notifications", { as: server, body })).status).toBe(201);
-  }
-  await world.advance(HOUR);
-  const jobs = (await wholeTable(world)).filter(({ pk }) => pk.S.startsWith(`T#${tenant.id}#JOB#api`));
-  const keyOf = ({ pk, sk }: (typeof jobs)[number]) => ({ pk: pk.S, sk: sk!.S! });
-  return { world, tenant, server, jobs: jobs.map(keyOf), ...rest };
-}
-
-describe("the sends of a server key in the audit trail", () => {
-  it("are one entry a quarter-hour, which names the key and how many (RDA-23)", async () => {
-    const { list, verify } = await sealed();
-    const entries = await list();
-    expect(entries).toMatchObject([
-      { action: "notifications.create", actor: { type: "server_key" }, outcome: "ok", sends: { count: 2 } },
-    ]);
-    expect(await verify()).toMatchObject({ valid: true, verified: 1 });
-  });
-
-  it("break the verification at their entry where one says something else than it said (RDA-23)", async () => {
-    const { tenant, jobs, list, verify } = await sealed();
-    await tenant.rows.update(jobs[0]!, { set: { title: "Pay here" } });
-    const [{ id } = { id: "" }] = await list();
-    expect(await verify()).toMatchObject({ valid: false, broken: { id, reason: "sends_changed" } });
-  });
-
-  it("break the verification where one is removed (RDA-23)", async () => {
-    const { tenant, jobs, verify } = await sealed();
-    await tenant.rows.remove(jobs[1]!);
-    expect(await verify()).toMatchObject({ valid: false, broken: { reason: "sends_changed" } });
-  });
-
-  it("are whole after the erasure of a recipient (RDA-23)", async () => {
-    const { world, tenant, call, verify } = await sealed();
-    const { items } = (await call("GET /api/v1/subscribers?external_id=ada")).body;
-    expect((await call(`DELETE /api/v1/subscribers/${items[0].id}`)).status).toBe(204);
-    await world.advance(HOUR);
-    expect(tenant.id).toBeTruthy();
-    expect(await verify()).toMatchObject({ valid: true });
-  });
-
-  it("are sealed by the night where their settlement was lost (RDA-23)", async () => {
-    const { world, tenant, server, list, verify } = await sealed();
-    const body = { external_ids: ["ada"], title: "Later", body: "b", scheduled_at: inMs(world, DAY) };
-    expect((await world.call("POST /v1/notifications", { as: server, body })).status).toBe(201);
-    await world.advance(2 * DAY);
-    const counts = (await list("?action=notifications")).map(({ sends }) => sends?.count);
-    expect(counts).toEqual([1, 2]);
-    expect(await verify()).toMatchObject({ valid: true });
-    expect(tenant.id).toBeTruthy();
-  });
-});
 
 describe("the audit trail", () => {
   it("has a consent that a server key or a client states with an upsert or as a preference (RDA-23)", async () => {
@@ -217,7 +136,7 @@ describe("the audit trail", () => {
     expect((await list(`?from=${from}&to=${to}`)).every(({ at }) => at >= from && at <= to)).toBe(true);
     expect(await list(`?from=${from}&to=${to}`)).toHaveLength(2);
     expect((await call("POST /api/v1/audit/verify", {}, await tenant.dashboard("viewer"))).status).toBe(200);
-    expect(await reader(world, other).list()).toHaveLength(1);
+    expect(await auditOf(world, other).list()).toHaveLength(1);
     const foreign = (await call("GET /api/v1/audit?limit=3")).body.next_cursor;
     expect((await call(`GET /api/v1/audit?cursor=${foreign}`, undefined, await other.dashboard())).status).toBe(422);
   });
@@ -308,7 +227,7 @@ it("RDA-23 nothing is changed that is not in the trail; what was interrupted is 
   };
   const world = await testWorld({ hooks: (name) => (name === "api-lists" ? { before } : {}) });
   const tenant = await world.tenant();
-  const { call, list, verify } = reader(world, tenant);
+  const { call, list, verify } = auditOf(world, tenant);
   failing = "AUDIT#";
   expect((await call("POST /api/v1/lists", { name: "never" })).status).toBe(503);
   failing = "AUDITHEADS";

@@ -4,7 +4,7 @@
 import type { Message } from "../../../shared/contract/messages.ts";
 import { SECOND, timestamp } from "../../../shared/kernel/clock.ts";
 import { csvLine, harmless } from "../../../shared/rules/csv.ts";
-import type { Columns } from "../../../shared/rules/import-columns.ts";
+import type { Columns, Problem } from "../../../shared/rules/import-columns.ts";
 import { type ColumnType, columnTypes } from "../../../shared/rules/import-values.ts";
 import { type PlanName, plans } from "../../../shared/rules/plans.ts";
 import { type Encoding, isNotUtf8, isUnreadable } from "../../../shared/store/files/encodings.ts";
@@ -89,7 +89,7 @@ async function beginImport(context: WorkerContext, job: ImportJob): Promise<Impo
   const { cells, delimiter, encoding, end: offset, line } = header;
   const topics = toJson((await listTopics(store)).map(({ key }) => key));
   const columns = columnsOf({ ...job, header: toJson(cells), topics });
-  if ("problem" in columns) return failImport(context, job, columns.problem);
+  if (columns.kind === "problem") return failImport(context, job, columns.problem);
   if (first) await storeSample(store, job.id, first.cells);
   const types = toJson(survey.types);
   const settings = await workspace();
@@ -136,19 +136,22 @@ async function surveyFile(
 const headerOf = ({ header }: ImportJob): readonly string[] => (header === undefined ? [] : fromJson(header));
 
 interface Source {
+  kind: "source";
   columns: Columns;
   bytes: AsyncIterable<Uint8Array>;
   plan: PlanName;
 }
 
 /** What the next batches are read from; else why the import fails. */
-async function openSource({ files, workspace }: WorkerContext, job: ImportJob): Promise<Source | { problem: string }> {
+async function openSource({ files, workspace }: WorkerContext, job: ImportJob): Promise<Source | Problem> {
   const owner = await workspace();
-  if (!owner || owner.status === "deleted") return { problem: "the workspace is closed" };
+  if (!owner || owner.status === "deleted") return { kind: "problem", problem: "the workspace is closed" };
   const columns = columnsOf(job);
-  if ("problem" in columns) return columns;
+  if (columns.kind === "problem") return columns;
   const bytes = await files.read(job.id, job.offset);
-  return bytes ? { columns, bytes, plan: owner.plan } : { problem: "the file is not there" };
+  return bytes
+    ? { kind: "source", columns, bytes, plan: owner.plan }
+    : { kind: "problem", problem: "the file is not there" };
 }
 
 /** Imports batches until the file or the time ends. @returns false if another message must continue. */
@@ -156,7 +159,7 @@ async function importBatches(context: WorkerContext, started: ImportJob): Promis
   const { store, clock } = context;
   const until = clock.now() + WORKING_MS;
   const source = await openSource(context, started);
-  if ("problem" in source) {
+  if (source.kind === "problem") {
     await failImport(context, started, source.problem);
     return true;
   }

@@ -79,7 +79,7 @@ export const choicesOf = ({ choices }: ImportJob): Choices => (choices === undef
 /** The keys in columns `topic:<key>` of which the workspace had no topic. */
 export function unknownTopicsOf(job: ImportJob): readonly string[] {
   const columns = columnsOf(job);
-  return job.header === undefined || "problem" in columns ? [] : columns.unknownTopics;
+  return job.header === undefined || columns.kind === "problem" ? [] : columns.unknownTopics;
 }
 
 const KEPT_MS = 30 * DAY;
@@ -164,7 +164,7 @@ interface ColumnShown {
 /** The columns of a file that was read, as people are told of them. */
 export async function describeColumns(store: StoreReader, job: ImportJob): Promise<ColumnShown[]> {
   const columns = columnsOf(job);
-  if (job.header === undefined || "problem" in columns) return [];
+  if (job.header === undefined || columns.kind === "problem") return [];
   const row = await store.get(ImportSample, { job: job.id });
   const sample = row ? fromJson(row.cells) : [];
   const topics = job.topics && fromJson(job.topics);

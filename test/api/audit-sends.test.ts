@@ -1,0 +1,66 @@
+// The sends of server keys in the audit trail: sealed by the quarter-hour (RDA-23, docs/decisions/0102).
+import { describe, expect, it } from "vitest";
+import { DAY, HOUR } from "../../shared/kernel/clock.ts";
+import { auditOf } from "../support/audit.ts";
+import { inMs } from "../support/notify.ts";
+import { wholeTable } from "../support/people.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+/** Two sends by a server key, in a quarter-hour that is settled. */
+async function sealed() {
+  const { world, tenant } = await withTenant();
+  const server = await tenant.backend("subscribers:write", "messages:send");
+  for (const name of ["ada", "ben"]) {
+    await world.call("POST /v1/subscribers/upsert", { as: server, body: { external_id: name } });
+    const body = { external_ids: [name], title: "Your order", body: "It is on its way." };
+    expect((await world.call("POST /v1/notifications", { as: server, body })).status).toBe(201);
+  }
+  await world.advance(HOUR);
+  const jobs = (await wholeTable(world)).filter(({ pk }) => pk.S.startsWith(`T#${tenant.id}#JOB#api`));
+  const keyOf = ({ pk, sk }: (typeof jobs)[number]) => ({ pk: pk.S, sk: sk!.S! });
+  return { world, tenant, server, jobs: jobs.map(keyOf), ...auditOf(world, tenant) };
+}
+
+describe("the sends of a server key in the audit trail", () => {
+  it("are one entry a quarter-hour, which names the key and how many (RDA-23)", async () => {
+    const { list, verify } = await sealed();
+    const entries = await list();
+    expect(entries).toMatchObject([
+      { action: "notifications.create", actor: { type: "server_key" }, outcome: "ok", sends: { count: 2 } },
+    ]);
+    expect(await verify()).toMatchObject({ valid: true, verified: 1 });
+  });
+
+  it("break the verification at their entry where one says something else than it said (RDA-23)", async () => {
+    const { tenant, jobs, list, verify } = await sealed();
+    await tenant.rows.update(jobs[0]!, { set: { title: "Pay here" } });
+    const [{ id } = { id: "" }] = await list();
+    expect(await verify()).toMatchObject({ valid: false, broken: { id, reason: "sends_changed" } });
+  });
+
+  it("break the verification where one is removed (RDA-23)", async () => {
+    const { tenant, jobs, verify } = await sealed();
+    await tenant.rows.remove(jobs[1]!);
+    expect(await verify()).toMatchObject({ valid: false, broken: { reason: "sends_changed" } });
+  });
+
+  it("are whole after the erasure of a recipient (RDA-23)", async () => {
+    const { world, call, verify } = await sealed();
+    const { items } = (await call("GET /api/v1/subscribers?external_id=ada")).body;
+    expect((await call(`DELETE /api/v1/subscribers/${items[0].id}`)).status).toBe(204);
+    await world.advance(HOUR);
+    expect(await verify()).toMatchObject({ valid: true });
+  });
+
+  it("that are for later are sealed by the night (RDA-23)", async () => {
+    const { world, server, list, verify } = await sealed();
+    const body = { external_ids: ["ada"], title: "Later", body: "b", scheduled_at: inMs(world, DAY) };
+    expect((await world.call("POST /v1/notifications", { as: server, body })).status).toBe(201);
+    await world.advance(2 * DAY);
+    const counts = (await list("?action=notifications")).map(({ sends }) => sends?.count);
+    expect(counts).toEqual([1, 2]);
+    expect(await verify()).toMatchObject({ valid: true });
+  });
+});
