@@ -15,8 +15,16 @@ const MAX_REPLY_BYTES = 16_384;
 /** Lines are read byte by byte; a server may answer in UTF-8 (RFC 6531). */
 const textOf = (bytes: string): string => Buffer.from(bytes, "latin1").toString();
 
-/** Reads and writes lines of a socket. `detach` stops reading. */
-export function openDialogue(socket: Duplex, signal: AbortSignal): { ask: Ask; detach(): void } {
+export interface Dialogue {
+  ask: Ask;
+  /** Whoever waits for a reply, now or later, gets this error. */
+  fail(error: Error): void;
+  /** Stops reading. */
+  detach(): void;
+}
+
+/** Reads and writes lines of a socket. */
+export function openDialogue(socket: Duplex): Dialogue {
   let received = "";
   let waiting: { resolve(reply: Reply): void; reject(error: Error): void } | undefined;
   let failure: Error | undefined;
@@ -48,7 +56,6 @@ export function openDialogue(socket: Duplex, signal: AbortSignal): { ask: Ask; d
   socket.on("data", receive);
   socket.on("error", fail);
   socket.on("close", () => fail(new Error("the connection was closed")));
-  signal.addEventListener("abort", () => fail(new Error("no answer in time")), { once: true });
 
   const ask: Ask = (line) =>
     new Promise((resolve, reject) => {
@@ -57,5 +64,5 @@ export function openDialogue(socket: Duplex, signal: AbortSignal): { ask: Ask; d
       if (line !== undefined) socket.write(`${line}\r\n`);
       readReply();
     });
-  return { ask, detach: () => socket.removeListener("data", receive) };
+  return { ask, fail, detach: () => socket.removeListener("data", receive) };
 }

@@ -1,27 +1,17 @@
-// E-mail by any SMTP server, always over TLS. Our own client, because it must know at which byte a message may have been
-// accepted.
+// E-mail by any SMTP server. Our own client, because it must know at which byte a message may have been accepted
+// (docs/decisions/0111).
 
 import type { CredentialsFor } from "../contract/credentials.ts";
 import type { Egress } from "../egress/egress.ts";
 import { withTimeLimit } from "../egress/time-limit.ts";
 import { type Clock, SECOND } from "../kernel/clock.ts";
-import { accepted, type Outcome, rejected, retryable, throttled, unverified, type Verification } from "./provider.ts";
-import { type Ask, openDialogue, type Reply } from "./smtp-dialogue.ts";
+import { accepted, type Outcome, retryable, unverified, type Verification } from "./provider.ts";
+import type { Ask } from "./smtp-dialogue.ts";
+import { expectReply, isStop, openSessions, type Session, SUBMISSION_PORT } from "./smtp-sessions.ts";
 
 type Email = CredentialsFor<"email">;
 
 const TIMEOUT_MS = 20 * SECOND;
-const SUBMISSION_PORT = 587;
-const TLS_PORT = 465;
-/** The address is refused: the mailbox does not exist or accepts no mail (RFC 3463). */
-const DEAD = /^\d{3}[ -]5\.1\.[1236]\b/;
-
-/** Ends a session before the message may have been accepted. */
-interface Stop extends Error {
-  outcome: Outcome;
-}
-const stop = (outcome: Outcome): Stop => Object.assign(new Error("The session ended."), { outcome });
-const isStop = (error: unknown): error is Stop => error instanceof Error && "outcome" in error;
 
 export interface Smtp {
   send(credentials: Email, to: string, source: string): Promise<Outcome>;
@@ -38,49 +28,42 @@ export function smtpRefusal(
   return { [reason.startsWith("must use port") ? "port" : "host"]: reason };
 }
 
-/** What is done in a session. `commit` is called before the first byte with which a message may be accepted. */
-type Task = (ask: Ask, commit: () => void) => Promise<Outcome>;
+/** How far a mail has come: not begun, its sender asked for, its sender taken, or possibly accepted. */
+type Progress = "idle" | "begun" | "sender_taken" | "may_be_accepted";
+
+/** What is done in a session. It says how far it is before it goes on. */
+type Task = (ask: Ask, reached: (progress: Progress) => void) => Promise<Outcome>;
+
+type Attempt =
+  | { kind: "decided"; outcome: Outcome }
+  /** The server closed a session that was idle, before it took anything. */
+  | { kind: "closed_before" };
 
 export function openSmtp({ egress, clock }: { egress: Egress; clock: Clock }): Smtp {
-  const runSession = (credentials: Email, task: Task): Promise<Outcome> =>
-    withTimeLimit(clock, TIMEOUT_MS, async (signal) => {
-      let mayBeAccepted = false;
-      let close = () => {};
-      try {
-        const session = await openSession(egress, credentials, signal, (end) => {
-          close = end;
-        });
-        const outcome = await task(session.ask, () => {
-          mayBeAccepted = true;
-        });
-        session.quit();
-        return outcome;
-      } catch (error) {
-        if (isStop(error)) return error.outcome;
-        const reason = signal.aborted ? "no answer in time" : "the connection broke off";
-        return mayBeAccepted ? { status: "unknown", reason } : retryable(reason);
-      } finally {
-        close();
-      }
-    });
+  const sessions = openSessions({ egress, clock });
+
+  const openFor = async (credentials: Email, task: Task, signal: AbortSignal): Promise<Outcome> => {
+    try {
+      const session = await sessions.open(credentials, signal);
+      const attempt = await attemptIn(session, task, signal);
+      return attempt.kind === "decided" ? attempt.outcome : retryable("the connection broke off");
+    } catch (error) {
+      return isStop(error) ? error.outcome : retryable(brokenOff(signal));
+    }
+  };
 
   return {
     send: (credentials, to, source) =>
-      runSession(credentials, async (ask, commit) => {
-        expect(await ask(`MAIL FROM:<${credentials.from_email}>`), 250);
-        expect(await ask(`RCPT TO:<${to}>`), 250, 251);
-        expect(await ask("DATA"), 354);
-        const stuffed = source.replaceAll(/^\./gm, "..");
-        commit();
-        const { text } = expect(await ask(`${stuffed}${stuffed.endsWith("\r\n") ? "" : "\r\n"}.`), 250);
-        return { status: "accepted", providerId: text.slice(0, 200) };
+      withTimeLimit(clock, TIMEOUT_MS, async (signal) => {
+        const task = sendingTo(credentials, to, source);
+        const idle = sessions.idle(credentials);
+        const attempt = idle && (await attemptIn(idle, task, signal));
+        return attempt?.kind === "decided" ? attempt.outcome : openFor(credentials, task, signal);
       }),
     verify: async (credentials) => {
-      const outcome = await runSession(credentials, async (ask) => {
-        expect(await ask(`MAIL FROM:<${credentials.from_email}>`), 250);
-        expect(await ask("RSET"), 250);
-        return accepted();
-      });
+      const outcome = await withTimeLimit(clock, TIMEOUT_MS, (signal) =>
+        openFor(credentials, askingFor(credentials), signal),
+      );
       if (outcome.status === "accepted") return { ok: true };
       // Without the codes before the text.
       const error = outcome.reason.replace(/^\d{3} (?:\d\.\d{1,3}\.\d{1,3} )?/, "");
@@ -89,61 +72,60 @@ export function openSmtp({ egress, clock }: { egress: Egress; clock: Clock }): S
   };
 }
 
-interface Session {
-  ask: Ask;
-  quit(): void;
-}
+const sendingTo =
+  ({ from_email }: Email, to: string, source: string): Task =>
+  async (ask, reached) => {
+    reached("begun");
+    expectReply(await ask(`MAIL FROM:<${from_email}>`), 250);
+    reached("sender_taken");
+    expectReply(await ask(`RCPT TO:<${to}>`), 250, 251);
+    expectReply(await ask("DATA"), 354);
+    const stuffed = source.replaceAll(/^\./gm, "..");
+    reached("may_be_accepted");
+    const { text } = expectReply(await ask(`${stuffed}${stuffed.endsWith("\r\n") ? "" : "\r\n"}.`), 250);
+    return { status: "accepted", providerId: text.slice(0, 200) };
+  };
 
-/** Connects, starts TLS and logs in. `onSocket` receives what closes the connection, as soon as there is one. */
-async function openSession(
-  egress: Egress,
-  credentials: Email,
-  signal: AbortSignal,
-  onSocket: (close: () => void) => void,
-): Promise<Session> {
-  const { host = "", port = SUBMISSION_PORT, username, password = "" } = credentials;
-  const isTls = port === TLS_PORT;
-  const connection = await egress.connect({ purpose: "smtp", host, port, tls: isTls }, signal);
-  if (connection.outcome === "not_sent")
-    throw stop(connection.isRefused ? rejected(connection.reason) : retryable(connection.reason));
-  let { socket } = connection;
-  onSocket(() => socket.end());
-  let dialogue = openDialogue(socket, signal);
-  expect(await dialogue.ask(), 220);
-  const hello = `EHLO ${credentials.from_email.slice(credentials.from_email.lastIndexOf("@") + 1)}`;
-  let greeting = expect(await dialogue.ask(hello), 250);
-  if (!isTls) {
-    if (!greeting.lines.some((offer) => /^STARTTLS$/i.test(offer))) throw stop(rejected("the server offers no TLS"));
-    expect(await dialogue.ask("STARTTLS"), 220);
-    // Replies that were received before TLS must not count after it.
-    dialogue.detach();
-    socket = await connection.secure();
-    dialogue = openDialogue(socket, signal);
-    greeting = expect(await dialogue.ask(hello), 250);
+/** Whether the server would take the sender. */
+const askingFor =
+  ({ from_email }: Email): Task =>
+  async (ask, reached) => {
+    reached("begun");
+    expectReply(await ask(`MAIL FROM:<${from_email}>`), 250);
+    expectReply(await ask("RSET"), 250);
+    return accepted();
+  };
+
+const brokenOff = (signal: AbortSignal) => (signal.aborted ? "no answer in time" : "the connection broke off");
+
+/** Does a task in a session, and keeps the session if it may take another. */
+async function attemptIn(session: Session, task: Task, signal: AbortSignal): Promise<Attempt> {
+  const state: { progress: Progress } = { progress: "idle" };
+  const giveUp = () => session.fail(new Error("no answer in time"));
+  signal.addEventListener("abort", giveUp, { once: true });
+  try {
+    // A mail that was refused half-way is still the server's current one.
+    if (session.isBegun) expectReply(await session.ask("RSET"), 250);
+    session.isBegun = true;
+    const outcome = await task(session.ask, (progress) => {
+      state.progress = progress;
+    });
+    session.isBegun = false;
+    session.keep();
+    return { kind: "decided", outcome };
+  } catch (error) {
+    const { progress } = state;
+    const mayGoOn = isStop(error) && error.isOpen && progress !== "idle";
+    if (mayGoOn) session.keep();
+    else session.end();
+
+    const isUntouched = progress === "idle" || progress === "begun";
+    if (session.isReused && isUntouched && !mayGoOn && !signal.aborted) return { kind: "closed_before" };
+    if (isStop(error)) return { kind: "decided", outcome: error.outcome };
+    const reason = brokenOff(signal);
+    const outcome: Outcome = progress === "may_be_accepted" ? { status: "unknown", reason } : retryable(reason);
+    return { kind: "decided", outcome };
+  } finally {
+    signal.removeEventListener("abort", giveUp);
   }
-  if (username !== undefined) await logIn(dialogue.ask, greeting, username, password);
-  return { ask: dialogue.ask, quit: () => socket.write("QUIT\r\n") };
-}
-
-/** How SES says that its sending rate or its quota of a day is exceeded. */
-const THROTTLED = /^454 .*(throttling failure|quota exceeded)/i;
-
-/** The reply, if its code is one of those expected. */
-function expect(reply: Reply, ...codes: number[]): Reply {
-  if (codes.includes(reply.code)) return reply;
-  const reason = `${reply.code} ${reply.text}`.slice(0, 200);
-  if (reply.code >= 500) throw stop(rejected(reason, DEAD.test(`${reply.code} ${reply.text}`)));
-  throw stop(THROTTLED.test(reason) ? throttled(reason) : retryable(reason));
-}
-
-async function logIn(ask: Ask, greeting: Reply, username: string, password: string): Promise<void> {
-  const base64 = (text: string) => Buffer.from(text).toString("base64");
-  const mechanisms = greeting.lines.find((offer) => /^AUTH[ =]/i.test(offer))?.toUpperCase() ?? "";
-  if (mechanisms.includes("PLAIN")) {
-    expect(await ask(`AUTH PLAIN ${base64(`\0${username}\0${password}`)}`), 235);
-  } else if (mechanisms.includes("LOGIN")) {
-    expect(await ask("AUTH LOGIN"), 334);
-    expect(await ask(base64(username)), 334);
-    expect(await ask(base64(password)), 235);
-  } else throw stop(rejected("the server offers no way to log in"));
 }

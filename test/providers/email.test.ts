@@ -1,6 +1,5 @@
-// E-mail: the MIME source, injection into it, and interrupted SMTP sessions.
+// E-mail: the MIME source, and injection into it; sends by SES.
 
-import type { Duplex } from "node:stream";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { SesEvent } from "../../local/aws/index.ts";
@@ -8,8 +7,7 @@ import { readMail } from "../../local/providers/mail.ts";
 import { encodedText, mailSource } from "../../shared/providers/email.ts";
 import { openProviders } from "../../shared/providers/providers.ts";
 import { mailBodies, textOfHtml } from "../../shared/rules/mail-body.ts";
-import { onLines } from "../support/networks.ts";
-import { credentials, JOB, messageFor, SUBSCRIBER, sendBy, verifyBy } from "../support/provider-messages.ts";
+import { credentials, JOB, messageFor, SUBSCRIBER, sendBy } from "../support/provider-messages.ts";
 import { START } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -177,110 +175,5 @@ describe("SES", () => {
     const reason = "TooManyRequestsException";
     expect(await sendBy(providers, "email")).toEqual({ status: "retryable", reason, isThrottled: true });
     expect(asked).toEqual(["ses"]);
-  });
-});
-
-/** A server that answers each line with the next one of a script; a function ends the connection. */
-function scripted(...script: (string | ((line: Duplex) => void))[]) {
-  const heard: string[] = [];
-  const network = onLines((line) => {
-    const next = () => {
-      const step = script.shift();
-      if (typeof step === "function") step(line);
-      else if (step !== undefined) line.write(`${step}\r\n`);
-    };
-    line.on("data", (chunk: Buffer) => {
-      heard.push(chunk.toString());
-      if (chunk.toString().endsWith("\r\n")) next();
-    });
-    next();
-  });
-  return { network, heard };
-}
-const cut = (line: Duplex) => void line.destroy();
-const hello = ["220 hi", "250-me\r\n250-STARTTLS\r\n250 AUTH PLAIN", "220 go", "250-me\r\n250 AUTH PLAIN"];
-const smtp = { provider: "smtp", host: "smtp.example.com" } as const;
-
-async function talk(script: (string | ((line: Duplex) => void))[], own: object = {}) {
-  const world = await fresh();
-  const { network, heard } = scripted(...script);
-  const providers = openProviders({ ...world.depsFor("test"), network });
-  return { outcome: await sendBy(providers, "email", {}, { ...smtp, ...own }), heard };
-}
-
-describe("SMTP", () => {
-  it.each<[string, (string | ((line: Duplex) => void))[], object]>([
-    ["no greeting", [cut], { status: "retryable" }],
-    ["a busy server", ["421 later"], { status: "retryable" }],
-    ["a server that refuses", ["554 no"], { status: "rejected" }],
-    ["no TLS", ["220 hi", "250 me"], { status: "rejected", reason: "the server offers no TLS" }],
-    ["TLS that does not come", ["220 hi", "250-me\r\n250 STARTTLS", "454 later"], { status: "retryable" }],
-    ["a sender it refuses", [...hello, "550 5.7.1 no"], { status: "rejected" }],
-    ["a mailbox that is not there", [...hello, "250 ok", "550 5.1.1 unknown"], { addressDead: true }],
-    ["a mailbox that is full", [...hello, "250 ok", "452 4.2.2 full"], { status: "retryable" }],
-    ["a cut after the recipient", [...hello, "250 ok", cut], { status: "retryable" }],
-    ["no DATA", [...hello, "250 ok", "250 ok", "451 later"], { status: "retryable" }],
-    ["a cut before the mail", [...hello, "250 ok", "250 ok", cut], { status: "retryable" }],
-    ["a cut after the mail", [...hello, "250 ok", "250 ok", "354 go", cut], { status: "unknown" }],
-    ["a refusal of the mail", [...hello, "250 ok", "250 ok", "354 go", "554 spam"], { status: "rejected" }],
-    ["a later of the mail", [...hello, "250 ok", "250 ok", "354 go", "451 later"], { status: "retryable" }],
-    ["a mail that is taken", [...hello, "250 ok", "250 ok", "354 go", "250 2.0.0 queued"], { status: "accepted" }],
-  ])("D-EMAIL %s", async (_, script, expected) => {
-    const { outcome } = await talk(script);
-    expect(outcome).toMatchObject(expected);
-  });
-
-  it("D-EMAIL logs in only under TLS, and doubles the dot of a line", async () => {
-    const own = { username: "u", password: "p" };
-    const taken = ["235 ok", "250 ok", "250 ok", "354 go", "250 ok", "221 bye"];
-    const { outcome, heard } = await talk([...hello, ...taken], own);
-    expect(outcome.status).toBe("accepted");
-    const login = `AUTH PLAIN ${Buffer.from("\0u\0p").toString("base64")}\r\n`;
-    expect(heard.slice(0, 6)).toEqual([
-      ...["EHLO example.com\r\n", "STARTTLS\r\n", "EHLO example.com\r\n", login],
-      ...["MAIL FROM:<news@example.com>\r\n", "RCPT TO:<ada@example.org>\r\n"],
-    ]);
-    const refused = await talk([...hello, "535 5.7.8 wrong"], own);
-    expect(refused.outcome).toEqual({ status: "rejected", reason: "535 5.7.8 wrong" });
-    const world = await fresh();
-    await sendBy(openProviders(world.depsFor("test")), "email", { body: ".dot\n..two\n." }, smtp);
-    expect((await world.call("GET /_local/outbox")).body.items[0].body).toBe(".dot\n..two\n.");
-  });
-
-  it("CRD-8 returns the server's message of a refusal", async () => {
-    const world = await fresh();
-    const { network } = scripted(...hello, "535 5.7.8 Wrong password");
-    const providers = openProviders({ ...world.depsFor("test"), network });
-    expect(await verifyBy(providers, "email", { ...smtp, username: "u", password: "p" })).toEqual({
-      ok: false,
-      error: "Wrong password",
-    });
-  });
-
-  it("D-EMAIL CHN-7 reads the server's message as UTF-8, wherever its bytes were cut", async () => {
-    const world = await fresh();
-    const bytes = Buffer.from("535 5.7.8 密码错误 ✗\r\n");
-    const inPieces = (line: Duplex) => {
-      for (const byte of bytes) line.write(Buffer.of(byte));
-    };
-    const { network } = scripted(...hello, inPieces);
-    const providers = openProviders({ ...world.depsFor("test"), network });
-    expect(await verifyBy(providers, "email", { ...smtp, username: "u", password: "p" })).toEqual({
-      ok: false,
-      error: "密码错误 ✗",
-    });
-  });
-
-  it("T4 never connects to a mail server inside a network", async () => {
-    const world = await fresh();
-    for (const host of ["localhost", "127.0.0.1", "[::1]", "10.0.0.5", "mail.internal", "169.254.169.254"]) {
-      const outcome = await sendBy(openProviders(world.depsFor("test")), "email", {}, { ...smtp, host });
-      expect(outcome).toMatchObject({ status: "rejected" });
-    }
-    expect(await sendBy(openProviders(world.depsFor("test")), "email", {}, { ...smtp, port: 6379 })).toMatchObject({
-      status: "rejected",
-      reason: "the host must use port 25 or 465 or 587 or 2525",
-    });
-    expect((await world.call("GET /_local/meter")).body.providers.requests).toBe(0);
   });
 });
