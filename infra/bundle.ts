@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { threadId } from "node:worker_threads";
 import { build, type Metafile } from "esbuild";
-import { consoleFiles, declarations, loadedLate, virtual } from "./bundle-plugins.ts";
+import { consoleFiles, declarations, loadedLate, unwritten, virtual } from "./bundle-plugins.ts";
 import { contents, knownRoutes } from "./functions.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -43,7 +43,7 @@ export async function bundleFunctions(): Promise<Map<string, Bundle>> {
 export const bundle = (entries: ReadonlyMap<string, string>, outdir: string) =>
   build({
     entryPoints: [...entries.keys()].map((name) => ({ in: `function:${name}`, out: name })),
-    plugins: [virtual(entries, ROOT), consoleFiles, declarations, loadedLate],
+    plugins: [virtual(entries, ROOT), consoleFiles, declarations, loadedLate, unwritten],
     absWorkingDir: ROOT,
     outdir,
     write: false,

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import type { CredentialsFor } from "../contract/credentials.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { isEmailAddress } from "../rules/contacts.ts";
-import { mailBodies } from "../rules/mail-body.ts";
+import { htmlOfText } from "../rules/mail-body.ts";
 import { type Addresses, type Outgoing, type Provider, rejected } from "./provider.ts";
 import type { Ses } from "./ses.ts";
 import type { Smtp } from "./smtp.ts";
@@ -32,7 +32,10 @@ type Email = CredentialsFor<"email">;
 
 const MAX_LINE = 998;
 const QP_LINE = 76;
-const WORD_BYTES = 45;
+/** Of a header line that holds an encoded word (RFC 2047, section 2). */
+const ENCODED_LINE = 76;
+/** Of an encoded word around its text: `=?UTF-8?B?` and `?=`. */
+const WORD_FRAME = 12;
 const PRINTABLE = /^[\x20-\x7e]*$/;
 /** ASCII that could not be read as an encoded word. */
 const PLAIN = /^(?!.*=\?)[\x20-\x7e]*$/;
@@ -53,10 +56,10 @@ export function mailSource(
   const domain = from_email.slice(from_email.lastIndexOf("@") + 1);
   const id = createHash("sha256").update(`${job}/${target}/${subscriber}`).digest("hex").slice(0, 32);
   const headers = [
-    `From: ${from_name ? `${phrase(from_name)} <${from_email}>` : from_email}`,
+    `From: ${from_name ? `${phrase(from_name)}<${from_email}>` : from_email}`,
     `To: ${address.email}`,
     ...(reply_to ? [`Reply-To: ${reply_to}`] : []),
-    `Subject: ${encodedText(title)}`,
+    `Subject: ${encodedText(title, "Subject")}`,
     `Date: ${new Date(now).toUTCString().replace("GMT", "+0000")}`,
     `Message-ID: <${id}@${domain}>`,
     `X-Notification-Id: ${oneLine(job)}`,
@@ -72,7 +75,7 @@ export function mailSource(
     "MIME-Version: 1.0",
     `Content-Type: multipart/alternative; boundary="=_${id}"`,
   ];
-  const { text, html } = message.parts ?? mailBodies(body);
+  const { text, html } = message.parts ?? { text: body, html: htmlOfText(body) };
   const parts = [partOf("text/plain", text), partOf("text/html", html)];
   const lines = [...headers, "", ...parts.flatMap((part) => [`--=_${id}`, part]), `--=_${id}--`, ""];
   return { source: lines.join("\r\n") };
@@ -81,15 +84,19 @@ export function mailSource(
 /** Replaces control characters and line breaks by a space. */
 const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").trim();
 
-/** RFC 2047: unchanged if that is possible, else encoded words of at most 75 characters, folded. */
-export function encodedText(text: string): string {
+/** The bytes that fit into an encoded word after so many characters of its line. */
+const wordBytes = (before: number): number => Math.floor((ENCODED_LINE - before - WORD_FRAME) / 4) * 3;
+
+/** RFC 2047: unchanged if that is possible, else encoded words, folded so that no line of the header has over 76. */
+export function encodedText(text: string, header: string): string {
   const line = oneLine(text);
-  if (PLAIN.test(line) && line.length <= QP_LINE - "Subject: ".length) return line;
+  const before = `${header}: `.length;
+  if (PLAIN.test(line) && line.length <= ENCODED_LINE - before) return line;
   const words: string[] = [];
   let bytes = Buffer.alloc(0);
   for (const character of line) {
     const next = Buffer.concat([bytes, Buffer.from(character)]);
-    if (next.length > WORD_BYTES) {
+    if (next.length > wordBytes(words.length === 0 ? before : 1)) {
       words.push(bytes.toString("base64"));
       bytes = Buffer.from(character);
     } else bytes = next;
@@ -98,12 +105,12 @@ export function encodedText(text: string): string {
   return words.map((word) => `=?UTF-8?B?${word}?=`).join("\r\n ");
 }
 
-const phrase = (name: string): string =>
-  /^[A-Za-z0-9 ]{1,64}$/.test(name)
-    ? name
-    : PLAIN.test(name)
-      ? `"${name.replaceAll(/["\\]/g, "\\$&")}"`
-      : encodedText(name);
+/** The name before an address, with what separates them; encoded words have lines of their own. */
+function phrase(name: string): string {
+  if (/^[A-Za-z0-9 ]{1,64}$/.test(name)) return `${name} `;
+  if (PLAIN.test(name)) return `"${name.replaceAll(/["\\]/g, "\\$&")}" `;
+  return `${encodedText(name, "From")}\r\n `;
+}
 
 function partOf(type: string, content: string): string {
   const lines = content.replaceAll(/\r\n|\r|\n/g, "\n").split("\n");

@@ -1,6 +1,7 @@
 // Adds to a mail: tracked links, an open pixel, and links to unsubscribe and to the preferences (D-EMAIL, TPC-4).
 
-import { decodeEntities, escapeHtml, type MailBodies, SILENT } from "../rules/mail-body.ts";
+import { htmlLinks } from "../rules/html-links.ts";
+import { escapeHtml, type MailBodies } from "../rules/mail-body.ts";
 import type { Translation } from "../rules/translations.ts";
 
 export type MailParts = MailBodies;
@@ -61,91 +62,4 @@ export function withoutAdditions({ text, html }: MailParts): MailParts {
   const hasFooter = FOOTER.exec(html)?.[1] !== undefined;
   const end = hasFooter ? text.lastIndexOf(SIGNATURE) : -1;
   return { text: end < 0 ? text : text.slice(0, end), html: html.replace(FOOTER, "") };
-}
-
-/** The targets of the http and https links of an HTML body, and the pieces of the body around their `href` values. */
-export function htmlLinks(html: string): { pieces: string[]; targets: string[] } {
-  const pieces: string[] = [];
-  const targets: string[] = [];
-  const lower = html.toLowerCase();
-  let from = 0;
-  for (let at = html.indexOf("<"); at >= 0; at = html.indexOf("<", at)) {
-    if (html.startsWith("<!--", at)) {
-      const end = html.indexOf("-->", at);
-      if (end < 0) break;
-      at = end;
-      continue;
-    }
-    const [, name = ""] = /^<([a-z][a-z0-9]{0,20})(?=[\s/>])/i.exec(html.slice(at, at + 24)) ?? [];
-    const tag = name.toLowerCase();
-    if (!tag) {
-      at++;
-      continue;
-    }
-    const { href, end } = attributesOf(html, at + 1 + name.length);
-    at = end;
-    if (SILENT.has(tag)) {
-      const close = lower.indexOf(`</${tag}`, at);
-      if (close < 0) break;
-      at = close;
-    }
-    const target = tag === "a" && href ? targetOf(html.slice(href.valueFrom, href.valueTo)) : undefined;
-    if (!href || target === undefined || targets.length >= MAX_LINKS) continue;
-    pieces.push(html.slice(from, href.from));
-    targets.push(target);
-    from = href.to;
-  }
-  pieces.push(html.slice(from));
-  return { pieces, targets };
-}
-
-const MAX_LINKS = 1_000;
-
-interface Value {
-  /** With its quotes. */
-  from: number;
-  to: number;
-  valueFrom: number;
-  valueTo: number;
-}
-
-/** The first `href` of a tag, and where the tag ends, in one pass. */
-function attributesOf(html: string, start: number): { href: Value | undefined; end: number } {
-  let href: Value | undefined;
-  let at = start;
-  const skip = (pattern: RegExp) => {
-    pattern.lastIndex = at;
-    at = pattern.test(html) ? pattern.lastIndex : at;
-  };
-  while (at < html.length) {
-    skip(/[\s/]*/y);
-    if (html[at] === ">" || at >= html.length) break;
-    const named = at;
-    skip(/=?[^\s/>=]*/y);
-    const name = html.slice(named, at).toLowerCase();
-    skip(/\s*/y);
-    if (html[at] !== "=") continue;
-    at++;
-    skip(/\s*/y);
-    const from = at;
-    const opening = html[at];
-    const quote = opening === '"' || opening === "'" ? opening : "";
-    if (quote) {
-      const close = html.indexOf(quote, at + 1);
-      // Without its closing quote it is not a tag.
-      if (close < 0) return { href: undefined, end: html.length };
-      at = close + 1;
-    } else skip(/[^\s>]*/y);
-    if (name === "href") href ??= { from, to: at, valueFrom: from + quote.length, valueTo: at - quote.length };
-  }
-  return { href, end: Math.min(at, html.length) };
-}
-
-/** The URL as a browser reads it; undefined if it is not an http or https URL. */
-function targetOf(value: string): string | undefined {
-  const text = decodeEntities(value)
-    .replaceAll(/[\t\r\n]/g, "")
-    .trim();
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined;
-  return new URL(text).href;
 }

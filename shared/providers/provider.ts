@@ -45,7 +45,7 @@ export interface Outgoing<A = Addresses[ProvidedChannel]> {
   push?: PushExtras | undefined;
   variant?: "a" | "b" | undefined;
   category?: "marketing" | "transactional" | undefined;
-  /** The bodies of an e-mail where they differ from `body`: with tracking and an unsubscribe link. */
+  /** The bodies of an e-mail; without them `body` is its text. */
   parts?: { text: string; html: string } | undefined;
   /** The time in the key of its ledger row, in milliseconds: later events of the provider find the row by it. */
   at?: number | undefined;

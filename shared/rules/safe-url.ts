@@ -28,7 +28,7 @@ const REFUSED_CHARACTERS = /[\p{C}\p{Z}"<>\\]/u;
 export function checkUrl(text: string, kind: "link" | "image" = "link"): string | undefined {
   if (text.length > URL_LENGTH) return `must be at most ${URL_LENGTH} characters`;
   if (REFUSED_CHARACTERS.test(text)) return "must not contain spaces, control characters, quotes or backslashes";
-  const scheme = SCHEME.exec(text)?.[0].slice(0, -1).toLowerCase();
+  const scheme = schemeOf(text);
   if (scheme === undefined) return "must be an absolute URL such as https://example.com/";
   if (REFUSED_SCHEMES.has(scheme)) return `must not use the scheme ${scheme}:`;
   if (!WEB_SCHEMES.has(scheme)) {
@@ -40,6 +40,11 @@ export function checkUrl(text: string, kind: "link" | "image" = "link"): string 
   if (!url?.hostname) return "must be a valid URL";
   return url.username || url.password ? "must not contain a user name or password" : undefined;
 }
+
+/** Whether a URL has a scheme that runs or embeds something. */
+export const usesRefusedScheme = (text: string): boolean => REFUSED_SCHEMES.has(schemeOf(text) ?? "");
+
+const schemeOf = (text: string) => SCHEME.exec(text)?.[0].slice(0, -1).toLowerCase();
 
 /**
  * `checkUrl` for a URL with Liquid: each `{{ … }}` and `{% … %}` counts as one letter. A URL that begins with one is

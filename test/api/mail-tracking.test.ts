@@ -1,12 +1,8 @@
-// Opens and clicks of mails: targets of links, counts, and requests of machines (D-EMAIL, F19, AMB-92).
-import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
-import { htmlLinks, mailParts, withoutAdditions } from "../../shared/providers/mail-parts.ts";
 import { interactionTotals, recountInteractions } from "../../shared/store/sends/interactions/totals.ts";
 import { NOTHING_BACK } from "../support/late.ts";
 import { follow, mailing, mailsOf } from "../support/mails.ts";
-import { outsideAudit, wholeTable } from "../support/people.ts";
 import { receiver } from "../support/receiver.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
@@ -32,127 +28,6 @@ const rowsOf = async (world: TestWorld) => {
     .filter((row) => row.react?.S === "interaction")
     .map((row) => ({ interaction: row.interaction?.S, machine: row.machine?.S }));
 };
-
-describe("links", () => {
-  it("D-EMAIL the links of the HTML count, those of the text stay plain", async () => {
-    const { world, tenant } = await withTenant();
-    const { mail } = await mailing(world, tenant);
-    const { mail: sent } = await mail({ body: BODY, category: "transactional" });
-    expect(sent.clicks).toHaveLength(2);
-    expect(sent.html).toContain('<a href="mailto:a@b.example">');
-    expect(sent.html).toContain(`<img src="${SHOP}/x.png">`);
-    expect(sent.html).not.toContain(`${SHOP}/new`);
-    expect(sent.text).toContain(`New (${SHOP}/new?a=1&b=2) Old (${SHOP}/old)`);
-    await world.advance(10 * SECOND);
-    const led = [];
-    for (const path of sent.clicks) led.push(await follow(world, "GET", path));
-    expect(led.map(({ status }) => status)).toEqual([302, 302]);
-    expect(led.map(({ headers }) => headers.location)).toEqual([`${SHOP}/new?a=1&b=2`, `${SHOP}/old`]);
-    expect(led[0]!.headers).toMatchObject({ "cache-control": "no-store" });
-    expect(led[0]!.headers["access-control-allow-origin"]).toBeUndefined();
-  });
-
-  it("AMB-121 the URLs of a text mail are links, and tracked", async () => {
-    const { world, tenant } = await withTenant();
-    const { mail } = await mailing(world, tenant);
-    const { mail: sent } = await mail({
-      body: `See ${SHOP}/new?a=1&b=2, or (${SHOP}/old).`,
-      category: "transactional",
-    });
-    expect(sent.text).toBe(`See ${SHOP}/new?a=1&b=2, or (${SHOP}/old).`);
-    await world.advance(10 * SECOND);
-    const led = [];
-    for (const path of sent.clicks) led.push((await follow(world, "GET", path)).headers.location);
-    expect(led).toEqual([`${SHOP}/new?a=1&b=2`, `${SHOP}/old`]);
-  });
-
-  it("D-EMAIL no part of the request changes the target", async () => {
-    const { world, tenant } = await withTenant();
-    const { mail } = await mailing(world, tenant);
-    const [path] = (await mail({ body: BODY })).mail.clicks as [string];
-    for (const more of ["?url=https://evil.example", "?target=//evil.example&u=https://evil.example"])
-      expect((await follow(world, "GET", path + more)).headers.location).toBe(`${SHOP}/new?a=1&b=2`);
-    for (const n of [3, 20, 60, 90]) {
-      const forged = path.slice(0, n + 3) + (path[n + 3] === "A" ? "B" : "A") + path.slice(n + 4);
-      const { status, headers } = await follow(world, "GET", forged);
-      expect([status, headers.location]).toEqual([404, undefined]);
-    }
-  });
-
-  it("a link leads where it led when it was sent, after a change of attributes and after an erasure (AMB-149)", async () => {
-    const { world, tenant } = await withTenant();
-    const { ada, mail } = await mailing(world, tenant);
-    const [path] = (await mail({ body: `<p><a href="${SHOP}/{{ subscriber.first_name }}">A</a>` })).mail.clicks as [
-      string,
-    ];
-    const target = async () => {
-      const { status, headers } = await follow(world, "GET", path);
-      return [status, headers.location];
-    };
-    const again = { external_id: "ada", attributes: { first_name: "Bea" } };
-    await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: again });
-    expect(await target()).toEqual([302, `${SHOP}/Ada`]);
-    await world.call(`DELETE /api/v1/subscribers/${ada}`, { as: await tenant.dashboard() });
-    await world.settle();
-    expect(await target()).toEqual([302, `${SHOP}/Ada`]);
-  });
-
-  it("a link of an erased subscriber counts nothing (AMB-143)", async () => {
-    const { world, tenant } = await withTenant();
-    const { ada, mail } = await mailing(world, tenant);
-    const { job, mail: letter } = await mail({ body: BODY });
-    await world.call(`DELETE /api/v1/subscribers/${ada}`, { as: await tenant.dashboard() });
-    await world.advance(300 * SECOND);
-    const before = JSON.stringify(outsideAudit(await wholeTable(world)));
-    expect((await follow(world, "GET", letter.clicks[0]!)).status).toBe(302);
-    expect((await follow(world, "GET", letter.pixel)).status).toBe(200);
-    expect(JSON.stringify(outsideAudit(await wholeTable(world)))).toBe(before);
-    expect((await interactionTotals(tenant.store, job.id)).recipients.clicked).toBe(0);
-  });
-
-  it("a target that is too long for a token is sent as it is (AMB-149)", async () => {
-    const { world, tenant } = await withTenant();
-    const { mail } = await mailing(world, tenant);
-    const [long, short] = [`${SHOP}/long`, `${SHOP}/short`];
-    const random = Array.from({ length: 60 }, (_, i) => createHash("sha512").update(`${i}`).digest("hex")).join("");
-    const { mail: letter } = await mail({ body: `<p><a href="${long}?${random}">A</a><a href="${short}">B</a>` });
-    expect(letter.html).toContain(`href="${long}?${random}"`);
-    expect(letter.clicks).toHaveLength(1);
-  });
-
-  it.each([
-    ["<a href=https://e.com/x>a</a>", ["https://e.com/x"]],
-    ['<a title="a > b" href="https://e.com/x">a</a>', ["https://e.com/x"]],
-    ['<a href = "\nhttps://e.com/\tx ">a</a>', ["https://e.com/x"]],
-    ['<a data-href="https://e.com/no" href="//e.com">a</a>', []],
-    ['<!-- <a href="https://e.com/no">a</a> --><abbr href="https://e.com/no">', []],
-    ['<script>"<a href=\'https://e.com/no\'>"</script><a href="https://e.com/">a</a>', ["https://e.com/"]],
-    ['<a href="https://e.com/a" href="https://e.com/b">', ["https://e.com/a"]],
-    ['<a href="https://e.com/a', []],
-    ["<a", []],
-    ['<a href="https://[/">', []],
-  ])("D-EMAIL finds in %s %j", (html, targets) => {
-    const found = htmlLinks(html);
-    expect(found.targets).toEqual(targets);
-    expect(found.pieces).toHaveLength(targets.length + 1);
-  });
-
-  it("D-EMAIL reads HTML in one pass, however it is nested", () => {
-    for (const html of ["<a href='", "<a ", "<", "<!--", '<a x="', "<a href=https://e.com>", "<style>"])
-      expect(htmlLinks(html.repeat(50_000)).targets.length).toBeLessThanOrEqual(1_000);
-  });
-
-  it("D-EMAIL the footer and the pixel are added before the end of the body, apart from the authored content", () => {
-    const urls = {
-      unsubscribe: "https://x.example/u/t",
-      open: "https://x.example/o/t",
-      click: () => "https://x.example/c/t",
-    };
-    const { html, text } = mailParts({ html: "<html><body><p>Hi</p></BODY></html>", text: "Hi" }, urls);
-    expect(html).toMatch(/<\/p><p data-part="unsubscribe".*<img data-part="open".*><\/BODY><\/html>$/);
-    expect(withoutAdditions({ html, text })).toEqual({ html: "<html><body><p>Hi</p></BODY></html>", text: "Hi" });
-  });
-});
 
 describe("counting", () => {
   it("D-EMAIL AMB-92 opens and clicks are interactions of the recipient, by arm, and each fires its webhook", async () => {

@@ -10,7 +10,9 @@ import {
 import type { Button } from "../../../rules/channel-fields.ts";
 import { withoutTags } from "../../../rules/channel-texts.ts";
 import { type ChannelClass, type ChannelType, classOf, type ProvidedChannel } from "../../../rules/channel-types.ts";
-import { isHtml, type MailBodies, mailBodies, textOfHtml, withPreheader } from "../../../rules/mail-body.ts";
+import { withSafeLinks } from "../../../rules/html-links.ts";
+import { isHtml, type MailBodies, mailBodies, withPreheader } from "../../../rules/mail-body.ts";
+import { textOfHtml } from "../../../rules/mail-text.ts";
 import { type CompiledTemplate, compileTemplate, type RenderScope } from "../../../rules/render.ts";
 import { compileData } from "../../../rules/render-data.ts";
 import { checkUrl } from "../../../rules/safe-url.ts";
@@ -194,7 +196,7 @@ function mailRenderer(
   const preview = preheader === undefined ? undefined : compileTemplate(preheader);
   return (scope) => {
     const { fill, unknown } = filling(scope, now);
-    const filled = fill(body, isMarkup);
+    const filled = isMarkup ? withSafeLinks(fill(body, true)) : fill(body);
     const made = mailBodies(filled, isMarkup);
     const own = plain ? { ...made, text: fill(plain) } : made;
     const bodies = preview ? { ...own, html: withPreheader(own.html, fill(preview)) } : own;

@@ -1,0 +1,151 @@
+// The links of mails: which count, where they lead, and which lead nowhere (D-EMAIL, AMB-121).
+import { createHash } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { SECOND } from "../../shared/kernel/clock.ts";
+import { mailParts, withoutAdditions } from "../../shared/providers/mail-parts.ts";
+import { htmlLinks } from "../../shared/rules/html-links.ts";
+import { interactionTotals } from "../../shared/store/sends/interactions/totals.ts";
+import { follow, mailing } from "../support/mails.ts";
+import { outsideAudit, wholeTable } from "../support/people.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+const SHOP = "https://shop.example.com";
+const BODY =
+  `<p>Hi {{ subscriber.first_name }}</p><a href="${SHOP}/new?a=1&amp;b=2">New</a> <A class=x HREF='${SHOP}/old'>Old</A>` +
+  `<a href="mailto:a@b.example">Write</a><a href="javascript:alert(1)">Run</a><img src="${SHOP}/x.png">`;
+
+describe("links", () => {
+  it("D-EMAIL the links of the HTML count, those of the text stay plain", async () => {
+    const { world, tenant } = await withTenant();
+    const { mail } = await mailing(world, tenant);
+    const { mail: sent } = await mail({ body: BODY, category: "transactional" });
+    expect(sent.clicks).toHaveLength(2);
+    expect(sent.html).toContain('<a href="mailto:a@b.example">');
+    expect(sent.html).toContain(`<img src="${SHOP}/x.png">`);
+    expect(sent.html).not.toContain(`${SHOP}/new`);
+    expect(sent.text).toContain(`New (${SHOP}/new?a=1&b=2) Old (${SHOP}/old)`);
+    await world.advance(10 * SECOND);
+    const led = [];
+    for (const path of sent.clicks) led.push(await follow(world, "GET", path));
+    expect(led.map(({ status }) => status)).toEqual([302, 302]);
+    expect(led.map(({ headers }) => headers.location)).toEqual([`${SHOP}/new?a=1&b=2`, `${SHOP}/old`]);
+    expect(led[0]!.headers).toMatchObject({ "cache-control": "no-store" });
+    expect(led[0]!.headers["access-control-allow-origin"]).toBeUndefined();
+  });
+
+  it.each([
+    ["javascript:alert(1)", "#"],
+    [" java\tscript:alert(1)", "#"],
+    ["data:text/html,hi", "#"],
+    ["tel:+4915112345678", "tel:+4915112345678"],
+  ])("a link that an attribute fills with %j leads to %s (D-EMAIL)", async (site, href) => {
+    const { world, tenant } = await withTenant();
+    const { mail } = await mailing(world, tenant);
+    const body = '<p><a class="x" href="{{ data.site }}">Site</a></p>';
+    const { mail: sent } = await mail({ body, data: { site }, category: "transactional" });
+    expect(sent.html).toContain(`<a class="x" href="${href}">Site</a>`);
+  });
+
+  it("AMB-121 the URLs of a text mail are links, and tracked", async () => {
+    const { world, tenant } = await withTenant();
+    const { mail } = await mailing(world, tenant);
+    const { mail: sent } = await mail({
+      body: `See ${SHOP}/new?a=1&b=2, or (${SHOP}/old).`,
+      category: "transactional",
+    });
+    expect(sent.text).toBe(`See ${SHOP}/new?a=1&b=2, or (${SHOP}/old).`);
+    await world.advance(10 * SECOND);
+    const led = [];
+    for (const path of sent.clicks) led.push((await follow(world, "GET", path)).headers.location);
+    expect(led).toEqual([`${SHOP}/new?a=1&b=2`, `${SHOP}/old`]);
+  });
+
+  it("D-EMAIL no part of the request changes the target", async () => {
+    const { world, tenant } = await withTenant();
+    const { mail } = await mailing(world, tenant);
+    const [path] = (await mail({ body: BODY })).mail.clicks as [string];
+    for (const more of ["?url=https://evil.example", "?target=//evil.example&u=https://evil.example"])
+      expect((await follow(world, "GET", path + more)).headers.location).toBe(`${SHOP}/new?a=1&b=2`);
+    for (const n of [3, 20, 60, 90]) {
+      const forged = path.slice(0, n + 3) + (path[n + 3] === "A" ? "B" : "A") + path.slice(n + 4);
+      const { status, headers } = await follow(world, "GET", forged);
+      expect([status, headers.location]).toEqual([404, undefined]);
+    }
+  });
+
+  it("a link leads where it led when it was sent, after a change of attributes and after an erasure (AMB-149)", async () => {
+    const { world, tenant } = await withTenant();
+    const { ada, mail } = await mailing(world, tenant);
+    const [path] = (await mail({ body: `<p><a href="${SHOP}/{{ subscriber.first_name }}">A</a>` })).mail.clicks as [
+      string,
+    ];
+    const target = async () => {
+      const { status, headers } = await follow(world, "GET", path);
+      return [status, headers.location];
+    };
+    const again = { external_id: "ada", attributes: { first_name: "Bea" } };
+    await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: again });
+    expect(await target()).toEqual([302, `${SHOP}/Ada`]);
+    await world.call(`DELETE /api/v1/subscribers/${ada}`, { as: await tenant.dashboard() });
+    await world.settle();
+    expect(await target()).toEqual([302, `${SHOP}/Ada`]);
+  });
+
+  it("a link of an erased subscriber counts nothing (AMB-143)", async () => {
+    const { world, tenant } = await withTenant();
+    const { ada, mail } = await mailing(world, tenant);
+    const { job, mail: letter } = await mail({ body: BODY });
+    await world.call(`DELETE /api/v1/subscribers/${ada}`, { as: await tenant.dashboard() });
+    await world.advance(300 * SECOND);
+    const before = JSON.stringify(outsideAudit(await wholeTable(world)));
+    expect((await follow(world, "GET", letter.clicks[0]!)).status).toBe(302);
+    expect((await follow(world, "GET", letter.pixel)).status).toBe(200);
+    expect(JSON.stringify(outsideAudit(await wholeTable(world)))).toBe(before);
+    expect((await interactionTotals(tenant.store, job.id)).recipients.clicked).toBe(0);
+  });
+
+  it("a target that is too long for a token is sent as it is (AMB-149)", async () => {
+    const { world, tenant } = await withTenant();
+    const { mail } = await mailing(world, tenant);
+    const [long, short] = [`${SHOP}/long`, `${SHOP}/short`];
+    const random = Array.from({ length: 60 }, (_, i) => createHash("sha512").update(`${i}`).digest("hex")).join("");
+    const { mail: letter } = await mail({ body: `<p><a href="${long}?${random}">A</a><a href="${short}">B</a>` });
+    expect(letter.html).toContain(`href="${long}?${random}"`);
+    expect(letter.clicks).toHaveLength(1);
+  });
+
+  it.each([
+    ["<a href=https://e.com/x>a</a>", ["https://e.com/x"]],
+    ['<a title="a > b" href="https://e.com/x">a</a>', ["https://e.com/x"]],
+    ['<a href = "\nhttps://e.com/\tx ">a</a>', ["https://e.com/x"]],
+    ['<a data-href="https://e.com/no" href="//e.com">a</a>', []],
+    ['<!-- <a href="https://e.com/no">a</a> --><abbr href="https://e.com/no">', []],
+    ['<script>"<a href=\'https://e.com/no\'>"</script><a href="https://e.com/">a</a>', ["https://e.com/"]],
+    ['<a href="https://e.com/a" href="https://e.com/b">', ["https://e.com/a"]],
+    ['<a href="https://e.com/a', []],
+    ["<a", []],
+    ['<a href="https://[/">', []],
+  ])("D-EMAIL finds in %s %j", (html, targets) => {
+    const found = htmlLinks(html);
+    expect(found.targets).toEqual(targets);
+    expect(found.pieces).toHaveLength(targets.length + 1);
+  });
+
+  it("D-EMAIL reads HTML in one pass, however it is nested", () => {
+    for (const html of ["<a href='", "<a ", "<", "<!--", '<a x="', "<a href=https://e.com>", "<style>"])
+      expect(htmlLinks(html.repeat(50_000)).targets.length).toBeLessThanOrEqual(1_000);
+  });
+
+  it("D-EMAIL the footer and the pixel are added before the end of the body, apart from the authored content", () => {
+    const urls = {
+      unsubscribe: "https://x.example/u/t",
+      open: "https://x.example/o/t",
+      click: () => "https://x.example/c/t",
+    };
+    const { html, text } = mailParts({ html: "<html><body><p>Hi</p></BODY></html>", text: "Hi" }, urls);
+    expect(html).toMatch(/<\/p><p data-part="unsubscribe".*<img data-part="open".*><\/BODY><\/html>$/);
+    expect(withoutAdditions({ html, text })).toEqual({ html: "<html><body><p>Hi</p></BODY></html>", text: "Hi" });
+  });
+});
