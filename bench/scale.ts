@@ -72,7 +72,7 @@ export async function runLoad(
   tell: ScaleOptions["tell"],
 ): Promise<ScaleFigure> {
   const faults = createFaults();
-  const world = await testWorld({ retriesInServiceTime: true, providerFaults: faults, hooks: faults.hooks });
+  const world = await testWorld({ providerFaults: faults, hooks: faults.hooks });
   try {
     const units = unitsOf(load, seconds);
     const { arrive, due = 0 } = await load.prepare(world, units, faults);

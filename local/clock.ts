@@ -3,6 +3,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { subscribe } from "node:diagnostics_channel";
 import type { EventEmitter } from "node:events";
 import { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import type { Clock } from "../shared/kernel/clock.ts";
 
 /** The reason with which waits are aborted. One shared reason: a new one for each abort would cost a stack trace. */
@@ -41,6 +42,53 @@ subscribe("http.client.request.created", (message) => {
     if (!(socket instanceof Socket)) ended();
   });
 });
+
+/** Counts the wait of the running code for a promise of something real, such as a connection. */
+export async function outside<T>(promise: Promise<T>): Promise<T> {
+  const caller = runner.getStore();
+  if (!caller) return promise;
+  caller.outside++;
+  caller.changed();
+  try {
+    return await promise;
+  } finally {
+    caller.outside--;
+    caller.changed();
+  }
+}
+
+const HEARD: ReadonlySet<string | symbol> = new Set(["data", "error", "close"]);
+
+/**
+ * Counts the waits of running code for a real peer, from what is written until something is heard.
+ * @param isGreeted whether the peer speaks first
+ */
+export function countWaits(socket: Duplex, isGreeted: boolean): Duplex {
+  const { write, emit } = socket;
+  let waiting: Runner | undefined;
+  const wait = () => {
+    waiting ??= runner.getStore();
+    if (!waiting) return;
+    waiting.outside++;
+    waiting.changed();
+  };
+  const heard = () => {
+    if (!waiting) return;
+    waiting.outside--;
+    waiting.changed();
+    waiting = undefined;
+  };
+  socket.write = (...piece: unknown[]) => {
+    if (!waiting) wait();
+    return write.apply(socket, piece as Parameters<Duplex["write"]>);
+  };
+  socket.emit = (name: string | symbol, ...told: unknown[]) => {
+    if (HEARD.has(name)) heard();
+    return emit.call(socket, name, ...told);
+  };
+  if (isGreeted) wait();
+  return socket;
+}
 
 export interface ServiceClock extends Clock {
   /** Whether time passes by itself while it is not held. */

@@ -25,6 +25,8 @@ interface ControlRequest {
   id: string;
   query: Record<string, string>;
   body: unknown;
+  /** Aborts when the client leaves. */
+  signal?: AbortSignal | undefined;
 }
 type Handler = (
   request: ControlRequest,
@@ -132,8 +134,8 @@ export function createControl({
       time.enter(async () => [201, { access_token: await tenancy.issueToken(read(TokenWish, body)) }]),
     "GET clock": () => [200, now()],
     "POST clock": async ({ body }) => [200, await move(body)],
-    "POST settle": async () => {
-      await time.settle();
+    "POST settle": async ({ signal }) => {
+      await time.settle(signal);
       rememberOffset(state, clock.offset());
       return [200, { idle: true }];
     },
@@ -172,7 +174,8 @@ export function createControl({
     const handler = more === undefined ? routes[`${request.method} ${id ? `${place}/:id` : place}`] : undefined;
     try {
       if (!handler || !pathname.startsWith(PREFIX)) throw notFound("control call");
-      const [status, body] = await handler({ id, query: Object.fromEntries(searchParams), body: jsonOf(request.body) });
+      const query = Object.fromEntries(searchParams);
+      const [status, body] = await handler({ id, query, body: jsonOf(request.body), signal: request.signal });
       return answer(status, body);
     } catch (error) {
       const refusal = toApiError(error, ids.uuid());

@@ -11,6 +11,8 @@ export interface GatewayRequest {
   headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   body: Buffer;
   sourceIp: string;
+  /** Aborts when the client leaves. */
+  signal?: AbortSignal;
 }
 
 export interface EventTarget {

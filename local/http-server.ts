@@ -68,12 +68,15 @@ export async function startHttpServer({
       response.setHeader("connection", "close");
       return send(response, refusal(413, "Request Entity Too Large"));
     }
+    const left = new AbortController();
+    response.once("close", () => left.abort());
     const asked = {
       method,
       path: url,
       headers: request.headersDistinct,
       body,
       sourceIp: request.socket.remoteAddress ?? HOST,
+      signal: left.signal,
     };
     if (streaming) {
       streams.add(response.once("close", () => streams.delete(response)));

@@ -38,6 +38,8 @@ export interface Run extends Runner {
   readonly function: string;
   readonly requestId: string;
   readonly streaming: boolean;
+  /** Its time limit, in milliseconds. */
+  readonly limit: number;
   /** The chain of messages that this invocation continues, itself included. */
   readonly lineage: Lineage;
   /** Incremented with every change, so that progress can be detected. */
@@ -156,6 +158,7 @@ export function createLambdaHost({ clock, ids, accountConcurrency = Infinity }: 
       function: host.name,
       requestId: ids.uuid(),
       streaming: host.streaming,
+      limit: host.timeoutSeconds * SECOND,
       lineage: extended(lineage, host.name),
       asleep: 0,
       outside: 0,
@@ -166,12 +169,12 @@ export function createLambdaHost({ clock, ids, accountConcurrency = Infinity }: 
       },
     };
     const over = new AbortController();
-    const deadline = clock.now() + host.timeoutSeconds * SECOND;
+    const deadline = clock.now() + run.limit;
     const context = contextOf(host, run, () => Math.max(0, deadline - clock.now()));
     runs.add(run);
     run.changed();
     try {
-      const timedOut = runner.run(undefined, () => clock.sleep(host.timeoutSeconds * SECOND, over.signal));
+      const timedOut = runner.run(undefined, () => clock.sleep(run.limit, over.signal));
       return await Promise.race([
         runner.run(run, () => work(environment.handler, context)),
         timedOut.then(() => {

@@ -60,8 +60,6 @@ export interface LocalServiceOptions {
   signingKey?: string;
   log?(entry: LogEntry): void;
   faults?: DynamoDbFaults;
-  /** Retries of SDK clients wait in service time: for a table that is limited (`dynamodb.limit`). */
-  retriesInServiceTime?: boolean;
   /** Whether SDK commands skip the protocols of AWS now: for tests of what is above the clients, and for the demo's history. */
   areClientsDirect?: (() => boolean) | undefined;
   /** A DynamoDB endpoint to use instead of the embedded one. */
@@ -247,14 +245,15 @@ const workerNames: ReadonlySet<string> = new Set(workers.map(({ name }) => name)
 
 /** The dependencies that a function is created with, by its name. */
 function dependenciesOf(
-  { hooks, baseUrl, onRead, retriesInServiceTime, areClientsDirect: isDirect }: LocalServiceOptions,
+  { hooks, baseUrl, onRead, areClientsDirect: isDirect }: LocalServiceOptions,
   { clock, ids, log }: Runtime,
   { services, env, network, dynamodb, table, rest }: FunctionSettings,
 ): (functionName: string) => FunctionDeps {
   const writeSignals = createWriteSignals(dynamodb, table);
   const turning = createTurns(clock);
   const hooksOf = (name: string) => (workerNames.has(name) ? turning(hooks?.(name)) : hooks?.(name));
-  const settings = retriesInServiceTime ? { retryStrategy: retriesOn(clock, ids) } : {};
+  // A pause of real time would let a move of service time overtake the worker that makes it.
+  const settings = { retryStrategy: retriesOn(clock, ids) };
   return (functionName) => ({
     aws: localClients(services, { clock, hooks: hooksOf(functionName), baseUrl, settings, isDirect }),
     clock,

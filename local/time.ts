@@ -35,8 +35,8 @@ export interface TimeDeps {
 }
 
 export interface Time {
-  /** Runs all work that is due now, until idle. */
-  settle(): Promise<void>;
+  /** Runs all work that is due now, until idle. @param signal ends it early */
+  settle(signal?: AbortSignal): Promise<void>;
   /**
    * Moves time to `to` and runs the work that is due in between, in the order of time. Recurring schedules fire once at
    * the end; with `recurring: false` they wait for a later call. @returns the new time.
@@ -51,10 +51,12 @@ export interface Time {
   stop(): Promise<void>;
 }
 
-/** Real time that an advance waits for an invocation that waits for something real. */
+/** Real time that a move waits for an invocation that neither sleeps nor has asked something real. */
 const GRACE = 250;
 /** Real time after which a settle fails because of an invocation without progress. */
 const STUCK = 60_000;
+/** Real time that a ticking clock stands still at most while a settle runs: under load it may not end. */
+const STILL = 5_000;
 /** Streams poll every second: one jump reaches all of them, whatever their phase. */
 const STREAM_SLACK = SECOND;
 const QUIET_TURNS = 3;
@@ -99,11 +101,13 @@ export function createTime(deps: TimeDeps): Time {
     return result;
   };
 
-  const heldStill = async <T>(work: () => Promise<T>): Promise<T> => {
+  const heldStill = async <T>(work: () => Promise<T>, atMost?: number): Promise<T> => {
     clock.hold(true);
+    const released = atMost === undefined ? undefined : setTimeout(() => clock.hold(false), atMost);
     try {
       return await work();
     } finally {
+      clearTimeout(released);
       clock.hold(false);
       changes.notify();
     }
@@ -139,42 +143,48 @@ export function createTime(deps: TimeDeps): Time {
     }
   };
 
-  /** Real milliseconds left to wait for a run that waits for something real. */
-  const patienceLeft = (run: Run, patience: (run: Run) => number): number => {
+  /**
+   * Real milliseconds to wait for a run without progress. What it asked of something real may last as long as its own
+   * limit: it sleeps until that, or is ended by Lambda.
+   */
+  const patienceFor = (run: Run, otherwise: number): number => {
+    if (run.outside === 0 || run.streaming) return otherwise;
+    return run.asleep > 0 ? (sleepOf([run]) ?? clock.now()) - clock.now() : run.limit;
+  };
+
+  const patienceLeft = (run: Run, otherwise: number): number => {
     let still = stillSince.get(run);
     if (still?.changes !== run.changes) {
       still = { changes: run.changes, since: performance.now() };
       stillSince.set(run, still);
     }
-    return patience(run) - (performance.now() - still.since);
+    return patienceFor(run, otherwise) - (performance.now() - still.since);
   };
 
   /** Runs the work of this time, until idle or until all runs in progress wait for a later time. */
-  const drain = async (watched: () => Run[], patience: (run: Run) => number, which: Firing) => {
+  const drain = async (watched: () => Run[], otherwise: () => number, which: Firing, signal?: AbortSignal) => {
     for (;;) {
+      signal?.throwIfAborted();
       await fireDue(which);
       startRunnable();
       await quiet();
       if (mappings().some((mapping) => mapping.runnable())) continue;
       const busy = watched();
       if (busy.length === 0 && rounds === 0) return;
-      const waits = busy.filter((run) => !waitsForTime(run)).map((run) => patienceLeft(run, patience));
+      const waits = busy.filter((run) => !waitsForTime(run)).map((run) => patienceLeft(run, otherwise()));
       const hopeful = waits.filter((left) => left > 0);
       if (busy.length > 0 && hopeful.length === 0) return;
       await changes.waitForChange(hopeful.length > 0 ? Math.min(...hopeful) : GRACE);
     }
   };
 
-  const settle = () =>
-    inTurn(() =>
+  const settle = async (signal?: AbortSignal) => {
+    signal?.addEventListener("abort", changes.notify, { once: true });
+    await inTurn(() =>
       heldStill(async () => {
-        const patience = (run: Run) => {
-          // A run that sleeps beside an open request gets as much real time as it would have slept.
-          if (run.asleep > 0) return (sleepOf([run]) ?? 0) - clock.now();
-          return sleepOf(buffered()) === undefined ? STUCK : GRACE;
-        };
+        const otherwise = () => (sleepOf(buffered()) === undefined ? STUCK : GRACE);
         for (;;) {
-          await drain(buffered, patience, { collapse: true });
+          await drain(buffered, otherwise, { collapse: true }, signal);
           const busy = buffered();
           if (busy.length === 0) return;
           const resumeAt = sleepOf(busy);
@@ -182,8 +192,9 @@ export function createTime(deps: TimeDeps): Time {
             throw new Error(`Still waiting for ${busy.map((run) => run.function).join(", ")}.`);
           clock.jumpTo(resumeAt);
         }
-      }),
+      }, STILL),
     );
+  };
 
   const nextDue = (): number | undefined => {
     const streaming = new Set<Runner | undefined>(host.runs().filter((run) => run.streaming));
@@ -238,7 +249,7 @@ export function createTime(deps: TimeDeps): Time {
         const busy = host.runs().filter(isNudged);
         const resumeAt = sleepOf(busy);
         if (resumeAt === undefined) return;
-        const rests = (run: Run) => waitsForTime(run) || patienceLeft(run, () => GRACE) <= 0;
+        const rests = (run: Run) => waitsForTime(run) || patienceLeft(run, GRACE) <= 0;
         if (busy.every(rests)) clock.jumpTo(resumeAt);
         else await changes.waitForChange(GRACE);
       }

@@ -3,6 +3,7 @@ import { lookup } from "node:dns/promises";
 import type { Server } from "node:http";
 import { connectSocket, type Network, type Purpose, secureSocket } from "../../shared/egress/network.ts";
 import type { Database } from "../aws/index.ts";
+import { countWaits, outside } from "../clock.ts";
 import { apnsSink } from "./apns.ts";
 import { type ChatTemplates, chatAppSink, openChatTemplates } from "./chat-app.ts";
 import { fcmSink } from "./fcm.ts";
@@ -102,7 +103,11 @@ export function createLocalNetwork(deps: LocalNetworkDeps): LocalNetwork {
     texts: async (name) => texts.get(name) ?? [],
     connect: async (wish, signal) => {
       const { purpose } = wish;
-      if (isNear(wish.host, purpose)) return loopback.connect(wish, signal);
+      if (isNear(wish.host, purpose)) {
+        const socket = await outside(loopback.connect(wish, signal));
+        // HTTP counts its own requests.
+        return purpose === "smtp" ? countWaits(socket, true) : socket;
+      }
       if (isOfUsers(purpose)) return webhooks.connect(wish, signal);
       const [near, far] = openLine(notify);
       if (purpose === "smtp") {
@@ -114,7 +119,9 @@ export function createLocalNetwork(deps: LocalNetworkDeps): LocalNetwork {
     },
     // Only mail servers start TLS later.
     secure: async (line, host, signal) =>
-      isNear(host, "smtp") ? secureSocket(line, host, signal, { verify: false }) : line,
+      isNear(host, "smtp")
+        ? countWaits(await outside(secureSocket(line, host, signal, { verify: false })), false)
+        : line,
   };
 
   return {

@@ -8,7 +8,7 @@ const UPSERT = "POST /api/v1/subscribers/upsert";
 const body = { external_id: "ada", attributes: {} };
 
 test("requests beyond a partition's throughput are taken later, when service time has brought more", async () => {
-  const world = await testWorld({ retriesInServiceTime: true });
+  const world = await testWorld();
   const { sdk } = await world.tenant();
   const upsertAll = (visits: number) =>
     Promise.all(

@@ -185,9 +185,19 @@ describe("settle", () => {
     expect(trace).toEqual(["0 answered"]);
     await send("posting", "x");
     await time.advance(start + MINUTE);
-    expect(trace[1]).toBe("5 timed out");
+    expect(trace[1]).toBe("0 answered");
     server.close();
     server.closeAllConnections();
+  });
+
+  test("ends when whoever asked for it has left", async () => {
+    const { time, send, worker } = await world();
+    await worker("endless", (body) => send("endless", body));
+    await send("endless", "x");
+    const left = new AbortController();
+    const settled = time.settle(left.signal);
+    left.abort();
+    await expect(settled).rejects.toThrow("aborted");
   });
 
   test("what works in another thread is waited for", async () => {
