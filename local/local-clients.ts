@@ -1,13 +1,13 @@
 // The AWS clients of local functions: the address of the service, its time, and turns of the event loop.
 import { randomUUID } from "node:crypto";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../shared/kernel/clock.ts";
 import type { Aws, Client } from "../shared/kernel/deps.ts";
 import type { Ids } from "../shared/kernel/ids.ts";
 import { retryStrategy } from "../shared/kernel/retries.ts";
 import { awsClients } from "../shared/runtime/aws.ts";
 import { type Hooks, requestHandler, type Services, sendThrough, unsigned, type Wire } from "./aws/index.ts";
-import type { ServiceClock } from "./clock.ts";
+import { runner, type ServiceClock } from "./clock.ts";
 import { REGION } from "./lambda.ts";
 
 export const HOST = "http://127.0.0.1";
@@ -37,7 +37,6 @@ export function localClients(
   { clock, hooks, baseUrl = () => HOST, settings = {}, isDirect }: LocalClientOptions,
 ): Aws {
   const clients = awsClients({
-    ...settings,
     region: REGION,
     credentials: { accessKeyId: "local", secretAccessKey: "local" },
     requestHandler: requestHandler(services, hooks),
@@ -51,7 +50,9 @@ export function localClients(
   };
   return (clientClass, own) => {
     const isS3 = clientClass.name === "S3Client";
-    const client = clients(clientClass, isS3 ? { ...s3, ...own } : { signer: unsigned, ...own });
+    // A client that says how often it tries has no pauses of others.
+    const shared = "maxAttempts" in { ...own } ? {} : settings;
+    const client = clients(clientClass, { ...shared, ...(isS3 ? s3 : { signer: unsigned }), ...own });
     if (isS3) signInServiceTime(client, clock);
     if (hasMiddleware(client)) for (const name of UNREAD) client.middlewareStack.remove(name);
     return isDirect && !isS3 && !("maxAttempts" in { ...own }) ? shortcut(client, send, isDirect) : client;
@@ -136,6 +137,9 @@ export function createTurns(clock: Pick<ServiceClock, "isHeld">): (hooks: Hooks 
 
 const FIRST_MS = { THROTTLING: 1_000, TRANSIENT: 50 };
 
-/** A `retryStrategy` of an SDK client: as in the SDK's standard mode, but its waits follow service time. */
+/**
+ * A `retryStrategy` of an SDK client: as in the SDK's standard mode, but an invocation waits in service time. Nobody
+ * moves the clock for what calls from outside, so that waits as long as it is.
+ */
 export const retriesOn = ({ sleep }: Pick<Clock, "sleep">, ids: Pick<Ids, "bytes">) =>
-  retryStrategy(sleep, ids, FIRST_MS);
+  retryStrategy((ms) => (runner.getStore() ? sleep(ms) : delay(ms, undefined)), ids, FIRST_MS);
